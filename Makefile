@@ -1,0 +1,45 @@
+# The only commands a newcomer needs. Each sets up what it needs, by package name, once.
+
+# One target folder for every clone, so that a second clone builds in seconds.
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/uptake
+export CARGO_TARGET_DIR ?= $(CACHE)/target
+TOOLS := $(CACHE)/tools
+DENY_VERSION := 0.20.2
+TYPOS_VERSION := 1.51.1
+
+.PHONY: run test check bench
+
+## Builds the release binary and serves on http://127.0.0.1:8787 with its data in ./data.
+run: compiler
+	cargo run --release --locked -- serve
+
+## Runs every test.
+test: compiler
+	cargo test --workspace --locked
+
+## Format, lints, docs, licences, bans, spelling.
+check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+	$(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features --locked check bans licenses sources
+	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
+
+## Measures; bench/README.md says what, and needs the folder of public data in UPTAKE_DATA for some.
+bench:
+	@cat bench/README.md
+
+.PHONY: compiler
+compiler:
+	@scripts/need cc:build-essential
+	@command -v cargo >/dev/null || { echo "Rust is missing: see CONTRIBUTING.md"; exit 1; }
+
+$(TOOLS)/bin/cargo-deny-$(DENY_VERSION):
+	cargo install cargo-deny --version $(DENY_VERSION) --locked --root $(TOOLS) --target-dir $(CACHE)/tools-target
+	mv $(TOOLS)/bin/cargo-deny $@
+	rm -rf $(CACHE)/tools-target
+
+$(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos:
+	@scripts/need python3:python3 python3-venv
+	python3 -m venv $(TOOLS)/typos-$(TYPOS_VERSION)
+	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/pip install --quiet typos==$(TYPOS_VERSION)

@@ -1,0 +1,357 @@
+//! Checks and normalises one raw event.
+//!
+//! Knows the rules of a single event. Whether its id was used before is the store's to judge.
+
+use event::{
+    BadData, BadId, Body, Category, ConversationId, Event, EventId, Kind, Scope, Severity, Source,
+    Timestamp, TurnId, Type, UserId,
+};
+use serde_json::{Map, Value};
+
+/// How far ahead of ours a client's clock may be.
+const MAX_AHEAD_SECS: i64 = 5 * 60;
+/// 2000-01-01T00:00:00Z. Anything earlier is a unit mistake, not a time.
+const EARLIEST: Timestamp = Timestamp::from_micros(946_684_800_000_000);
+const MAX_TEXT_CHARS: usize = 100_000;
+const MAX_TAGS: usize = 64;
+const MAX_TAG_CHARS: usize = 200;
+
+/// An event as a client sent it, before any check.
+#[derive(Clone, Debug, Default)]
+pub struct RawEvent {
+    /// Chosen by the client, or made by us.
+    pub id: Option<String>,
+    /// One of `Type::WORDS`.
+    pub event_type: String,
+    /// One of `Source::WORDS`.
+    pub source: String,
+    /// One of `Severity::WORDS`; `info` when absent.
+    pub severity: Option<String>,
+    /// One of `Category::WORDS`.
+    pub category: String,
+    /// The end user.
+    pub user_id: Option<String>,
+    /// The conversation.
+    pub session_id: Option<String>,
+    /// The turn.
+    pub message_id: Option<String>,
+    /// RFC 3339; now when absent.
+    pub timestamp: Option<String>,
+    /// The particulars.
+    pub data: Map<String, Value>,
+    /// Free labels.
+    pub tags: Vec<String>,
+}
+
+/// Why an event was not taken in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    /// A field holds something it cannot hold.
+    #[error("{field} is {got}, expected {expected}")]
+    BadField {
+        /// Which field, as a path.
+        field: String,
+        /// What it held, shortened.
+        got: String,
+        /// What would have fitted.
+        expected: String,
+    },
+}
+
+impl CaptureError {
+    fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
+    }
+}
+
+impl From<BadData> for CaptureError {
+    fn from(bad: BadData) -> Self {
+        Self::BadField { field: bad.field, got: bad.got, expected: bad.expected }
+    }
+}
+
+/// Checks a raw event and gives it its place and time. `fresh_id` is used when it brings none.
+pub fn accept(
+    scope: &Scope,
+    raw: RawEvent,
+    now: Timestamp,
+    fresh_id: impl FnOnce() -> EventId,
+) -> Result<Event, CaptureError> {
+    let kind = Kind {
+        event_type: word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
+        source: word("source", &raw.source, Source::from_word, Source::WORDS)?,
+    };
+    refuse_reserved(kind.source)?;
+    let severity = match &raw.severity {
+        None => Severity::Info,
+        Some(text) => word("severity", text, Severity::from_word, Severity::WORDS)?,
+    };
+    check_tags(&raw.tags)?;
+    check_texts("data", &raw.data)?;
+    Body::read(kind, &raw.data)?;
+    let message_id = message_id(raw.message_id, &raw.data)?;
+    Ok(Event {
+        id: id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
+        scope: scope.clone(),
+        kind,
+        severity,
+        category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
+        user: id("user_id", raw.user_id, UserId::new)?,
+        conversation: id("session_id", raw.session_id, ConversationId::new)?,
+        turn: id("message_id", message_id, TurnId::new)?,
+        ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,
+        received_at: now,
+        tags: raw.tags,
+        data: raw.data,
+    })
+}
+
+/// Our own records come through their own doors; an event that claims to be one is refused, so
+/// that nothing can pose as a turn, a reaction or a finding.
+fn refuse_reserved(source: Source) -> Result<(), CaptureError> {
+    match source {
+        Source::Turn | Source::Reaction | Source::Engine => Err(CaptureError::new(
+            "source",
+            shown(source.as_word()),
+            "a source of your own; turn, reaction and engine are written by Uptake",
+        )),
+        Source::ApplicationLog
+        | Source::SystemMetric
+        | Source::Trace
+        | Source::UserRating
+        | Source::UserComment
+        | Source::UserCorrection
+        | Source::QueryResult
+        | Source::ModelResponse
+        | Source::PipelineOutput
+        | Source::ApiResponse
+        | Source::DatabaseQuery
+        | Source::ExternalService
+        | Source::UserInteraction
+        | Source::SessionAnalysis => Ok(()),
+    }
+}
+
+fn word<T>(
+    field: &str,
+    text: &str,
+    from_word: impl Fn(&str) -> Option<T>,
+    words: &[&str],
+) -> Result<T, CaptureError> {
+    let expected = || format!("one of {}", words.join(", "));
+    from_word(text).ok_or_else(|| CaptureError::new(field, shown(text), expected()))
+}
+
+fn id<T>(
+    field: &str,
+    text: Option<String>,
+    new: impl Fn(String) -> Result<T, BadId>,
+) -> Result<Option<T>, CaptureError> {
+    let Some(text) = text else { return Ok(None) };
+    let expected = |bad: BadId| bad.to_string().trim_start_matches("expected ").to_owned();
+    let got = shown(&text);
+    new(text).map(Some).map_err(|bad| CaptureError::new(field, got, expected(bad)))
+}
+
+/// The turn is named at the top level; older clients name it inside `data`. Both must agree.
+fn message_id(
+    top: Option<String>,
+    data: &Map<String, Value>,
+) -> Result<Option<String>, CaptureError> {
+    let inner = match data.get("message_id") {
+        None | Some(Value::Null) => return Ok(top),
+        Some(Value::String(text)) => text,
+        Some(_) => return Err(CaptureError::new("data.message_id", "not a text", "a turn's id")),
+    };
+    match top {
+        Some(outer) if outer != *inner => Err(CaptureError::new(
+            "data.message_id",
+            shown(inner),
+            format!("the same as message_id ({})", shown(&outer)),
+        )),
+        Some(outer) => Ok(Some(outer)),
+        None => Ok(Some(inner.clone())),
+    }
+}
+
+fn timestamp(field: &str, text: Option<&str>, now: Timestamp) -> Result<Timestamp, CaptureError> {
+    let Some(text) = text else { return Ok(now) };
+    let ts = Timestamp::parse(text).map_err(|_| {
+        CaptureError::new(field, shown(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
+    })?;
+    if ts > now.plus_secs(MAX_AHEAD_SECS) {
+        return Err(CaptureError::new(
+            field,
+            shown(text),
+            "a time not over 5 minutes ahead of now",
+        ));
+    }
+    if ts < EARLIEST {
+        return Err(CaptureError::new(field, shown(text), "a time after the year 1999"));
+    }
+    Ok(ts)
+}
+
+fn check_tags(tags: &[String]) -> Result<(), CaptureError> {
+    if tags.len() > MAX_TAGS {
+        let got = format!("a list of {}", tags.len());
+        return Err(CaptureError::new("tags", got, format!("at most {MAX_TAGS} tags")));
+    }
+    for (index, tag) in tags.iter().enumerate() {
+        if tag.is_empty() || tag.contains('\0') || tag.chars().count() > MAX_TAG_CHARS {
+            let expected = format!("1 to {MAX_TAG_CHARS} characters");
+            return Err(CaptureError::new(&format!("tags[{index}]"), shown(tag), expected));
+        }
+    }
+    Ok(())
+}
+
+/// Every text inside the data: bounded, and without NUL, which databases cannot keep.
+fn check_texts(path: &str, fields: &Map<String, Value>) -> Result<(), CaptureError> {
+    match find_bad_field(fields) {
+        None => Ok(()),
+        Some(bad) => Err(CaptureError::new(&format!("{path}{}", bad.path), bad.got, bad.expected)),
+    }
+}
+
+/// A text that cannot be kept. The path is put together on the way out, so that the good case
+/// allocates nothing.
+struct BadText {
+    path: String,
+    got: String,
+    expected: String,
+}
+
+impl BadText {
+    fn inside(self, step: &str) -> Self {
+        Self { path: format!("{step}{}", self.path), ..self }
+    }
+}
+
+fn find_bad_text(value: &Value) -> Option<BadText> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        Value::String(text) => check_text(text).err(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| Some(find_bad_text(item)?.inside(&format!("[{index}]")))),
+        Value::Object(fields) => find_bad_field(fields),
+    }
+}
+
+fn find_bad_field(fields: &Map<String, Value>) -> Option<BadText> {
+    fields.iter().find_map(|(name, item)| {
+        let bad = check_text(name).err().or_else(|| find_bad_text(item))?;
+        Some(bad.inside(&format!(".{name}")))
+    })
+}
+
+fn check_text(text: &str) -> Result<(), BadText> {
+    let bad = |got: String, expected: String| BadText { path: String::new(), got, expected };
+    if text.contains('\0') {
+        return Err(bad("a text with a NUL character".into(), "a text without one".into()));
+    }
+    // Bytes first: most texts are far too short to be worth counting.
+    if text.len() > MAX_TEXT_CHARS && text.chars().count() > MAX_TEXT_CHARS {
+        let got = format!("{} characters long", text.chars().count());
+        return Err(bad(got, format!("at most {MAX_TEXT_CHARS}")));
+    }
+    Ok(())
+}
+
+fn shown(text: &str) -> String {
+    let short: String = text.chars().take(40).collect();
+    format!("{short:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn rating() -> RawEvent {
+        RawEvent {
+            event_type: "explicit".into(),
+            source: "user_rating".into(),
+            category: "accuracy".into(),
+            data: json!({"rating": "positive"}).as_object().unwrap().clone(),
+            ..RawEvent::default()
+        }
+    }
+
+    fn take(raw: RawEvent) -> Result<Event, CaptureError> {
+        accept(&Scope::default(), raw, NOW, || EventId::new("fresh").unwrap())
+    }
+
+    #[track_caller]
+    fn check_field(raw: RawEvent, expected: &str) {
+        let CaptureError::BadField { field, .. } = take(raw).unwrap_err();
+        assert_eq!(field, expected);
+    }
+
+    #[test]
+    fn what_is_missing_gets_its_default() {
+        let event = take(rating()).unwrap();
+        assert_eq!(event.id.as_str(), "fresh");
+        assert_eq!((event.ts, event.received_at), (NOW, NOW));
+        assert_eq!(event.severity, Severity::Info);
+    }
+
+    #[test]
+    fn a_word_that_is_not_in_the_list_names_its_field() {
+        check_field(RawEvent { event_type: "Explicit".into(), ..rating() }, "type");
+        check_field(RawEvent { source: "nobody".into(), ..rating() }, "source");
+        check_field(RawEvent { category: String::new(), ..rating() }, "category");
+        check_field(RawEvent { severity: Some("bad".into()), ..rating() }, "severity");
+    }
+
+    #[test]
+    fn nobody_can_pose_as_the_engine() {
+        for source in ["turn", "reaction", "engine"] {
+            check_field(RawEvent { source: source.into(), ..rating() }, "source");
+        }
+    }
+
+    #[test]
+    fn ids_with_a_slash_or_nothing_in_them_name_their_field() {
+        check_field(RawEvent { id: Some("a/b".into()), ..rating() }, "id");
+        check_field(RawEvent { user_id: Some(String::new()), ..rating() }, "user_id");
+        check_field(RawEvent { session_id: Some("a b".into()), ..rating() }, "session_id");
+        check_field(RawEvent { message_id: Some("é".into()), ..rating() }, "message_id");
+    }
+
+    #[test]
+    fn the_turn_may_be_named_inside_data_but_not_twice_differently() {
+        let data = json!({"rating": 1, "message_id": "m1"}).as_object().unwrap().clone();
+        let inside = RawEvent { data, ..rating() };
+        assert_eq!(take(inside.clone()).unwrap().turn.unwrap().as_str(), "m1");
+        check_field(RawEvent { message_id: Some("m2".into()), ..inside }, "data.message_id");
+    }
+
+    #[test]
+    fn a_time_far_ahead_or_absurdly_old_is_refused() {
+        let at = |text: &str| RawEvent { timestamp: Some(text.into()), ..rating() };
+        assert!(take(at("2027-01-15T08:04:59Z")).is_ok());
+        check_field(at("2027-01-15T08:05:01Z"), "timestamp");
+        check_field(at("1970-01-20T00:00:00Z"), "timestamp");
+        check_field(at("soon"), "timestamp");
+    }
+
+    #[test]
+    fn texts_are_bounded_and_without_nul() {
+        let with = |data: Value| RawEvent {
+            source: "trace".into(),
+            event_type: "log".into(),
+            data: data.as_object().unwrap().clone(),
+            ..rating()
+        };
+        check_field(with(json!({"a": {"b": ["x", "y\0"]}})), "data.a.b[1]");
+        check_field(with(json!({"a": "x".repeat(100_001)})), "data.a");
+        assert!(take(with(json!({"a": "é".repeat(100_000)}))).is_ok());
+        assert!(take(with(json!({"a": "'; DROP TABLE events; -- <script>"}))).is_ok());
+    }
+}

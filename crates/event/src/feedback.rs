@@ -1,0 +1,296 @@
+//! What an event's data says, by kind. Reading checks; the data itself stays as it came.
+
+use serde_json::{Map, Value};
+
+use crate::number::UnitInterval;
+use crate::word::{DecisionOutcome, InteractionKind, Kind, Source, Type};
+
+/// A field of `data` that does not fit. `field` is a path such as `data.rating`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} is {got}, expected {expected}")]
+pub struct BadData {
+    /// Which field.
+    pub field: String,
+    /// What it held, shortened.
+    pub got: String,
+    /// What would have fitted.
+    pub expected: String,
+}
+
+/// How a user rated an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rating {
+    /// Thumb up.
+    Positive,
+    /// Thumb down.
+    Negative,
+    /// One to five stars.
+    Stars(u8),
+    /// Zero to one.
+    Score(UnitInterval),
+}
+
+/// A better answer, by a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Correction {
+    /// What was answered; the turn's answer when absent.
+    pub original: Option<String>,
+    /// What should have been answered.
+    pub corrected: String,
+    /// Why.
+    pub explanation: Option<String>,
+    /// The question, for corrections without a turn.
+    pub query: Option<String>,
+}
+
+/// Something a user did with an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction {
+    /// What it was.
+    pub kind: InteractionKind,
+    /// How long, for dwell times.
+    pub dwell_ms: Option<f64>,
+    /// On what.
+    pub target: Option<String>,
+}
+
+/// A choice an agent made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision {
+    /// What was decided; an open list.
+    pub decision_type: String,
+    /// How it turned out so far.
+    pub outcome: DecisionOutcome,
+    /// How sure the agent was.
+    pub confidence: Option<UnitInterval>,
+}
+
+/// The typed reading of an event's data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// A thumb, stars or a score.
+    Rating(Rating),
+    /// A remark in words.
+    Comment(String),
+    /// A better answer.
+    Correction(Correction),
+    /// A click, a copy, a dwell time.
+    Interaction(Interaction),
+    /// Numbers about an endpoint.
+    Metric,
+    /// A choice and its outcome.
+    Decision(Decision),
+    /// Anything else: kept, not interpreted.
+    Other,
+}
+
+impl Body {
+    /// Reads the data of an event of that kind, or says which field does not fit.
+    pub fn read(kind: Kind, data: &Map<String, Value>) -> Result<Self, BadData> {
+        let fields = Fields(data);
+        match (kind.source, kind.event_type) {
+            (Source::UserRating, _) => fields.rating().map(Self::Rating),
+            (Source::UserComment, _) => fields.words("comment").map(Self::Comment),
+            (Source::UserCorrection, _) => fields.correction().map(Self::Correction),
+            (Source::UserInteraction, _) | (_, Type::Interaction) => {
+                fields.interaction().map(Self::Interaction)
+            }
+            (_, Type::Metric | Type::Performance) => fields.metric(),
+            (Source::ModelResponse, Type::Query) if data.contains_key("decision_type") => {
+                fields.decision().map(Self::Decision)
+            }
+            _ => Ok(Self::Other),
+        }
+    }
+}
+
+const RATING: &str = "\"positive\", \"negative\" or a whole number from 1 to 5";
+
+struct Fields<'a>(&'a Map<String, Value>);
+
+impl Fields<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    fn rating(&self) -> Result<Rating, BadData> {
+        match (self.get("rating"), self.get("score")) {
+            (Some(_), Some(_)) => Err(bad("score", "given beside data.rating", "one of the two")),
+            (None, None) => Err(bad("rating", "missing", RATING)),
+            (None, Some(_)) => self
+                .unit("score")?
+                .map(Rating::Score)
+                .ok_or_else(|| bad("score", "missing", "a number from 0 to 1")),
+            (Some(value), None) => match (value.as_str(), value.as_u64()) {
+                (Some("positive"), _) => Ok(Rating::Positive),
+                (Some("negative"), _) => Ok(Rating::Negative),
+                (_, Some(stars @ 1..=5)) => Ok(Rating::Stars(stars as u8)),
+                _ => Err(bad("rating", &shown(value), RATING)),
+            },
+        }
+    }
+
+    fn correction(&self) -> Result<Correction, BadData> {
+        let of = |plain, sql| Ok::<_, BadData>(self.text(plain)?.or(self.text(sql)?));
+        let expected = "the corrected answer (or corrected_sql)";
+        let corrected = of("corrected", "corrected_sql")?
+            .filter(|text| !text.trim().is_empty())
+            .ok_or_else(|| bad("corrected", "missing", expected))?;
+        Ok(Correction {
+            original: of("original", "original_sql")?,
+            corrected,
+            explanation: self.text("explanation")?,
+            query: self.text("query")?,
+        })
+    }
+
+    fn interaction(&self) -> Result<Interaction, BadData> {
+        let word = self.words("kind")?;
+        let kind = InteractionKind::from_word(&word)
+            .ok_or_else(|| bad("kind", &quoted(&word), &one_of(InteractionKind::WORDS)))?;
+        Ok(Interaction {
+            kind,
+            dwell_ms: self.not_negative("dwell_ms")?,
+            target: self.text("target")?,
+        })
+    }
+
+    fn metric(&self) -> Result<Body, BadData> {
+        for name in ["endpoint", "llm_provider", "model"] {
+            self.text(name)?;
+        }
+        for name in ["latency_ms", "tokens_used", "cost"] {
+            self.not_negative(name)?;
+        }
+        Ok(Body::Metric)
+    }
+
+    fn decision(&self) -> Result<Decision, BadData> {
+        let outcome = match self.text("outcome")? {
+            None => DecisionOutcome::Unknown,
+            Some(word) => DecisionOutcome::from_word(&word)
+                .ok_or_else(|| bad("outcome", &quoted(&word), &one_of(DecisionOutcome::WORDS)))?,
+        };
+        let decision_type = self.words("decision_type")?;
+        Ok(Decision { decision_type, outcome, confidence: self.unit("confidence")? })
+    }
+
+    fn words(&self, name: &str) -> Result<String, BadData> {
+        self.text(name)?
+            .filter(|text| !text.trim().is_empty())
+            .ok_or_else(|| bad(name, "missing or empty", "a text"))
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>, BadData> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(bad(name, &shown(other), "a text")),
+        }
+    }
+
+    fn unit(&self, name: &str) -> Result<Option<UnitInterval>, BadData> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        match value.as_f64().and_then(UnitInterval::new) {
+            Some(unit) => Ok(Some(unit)),
+            None => Err(bad(name, &shown(value), "a number from 0 to 1")),
+        }
+    }
+
+    fn not_negative(&self, name: &str) -> Result<Option<f64>, BadData> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        match value.as_f64() {
+            Some(number) if number >= 0.0 => Ok(Some(number)),
+            Some(_) | None => Err(bad(name, &shown(value), "a number not below 0")),
+        }
+    }
+}
+
+fn bad(name: &str, got: &str, expected: &str) -> BadData {
+    BadData { field: format!("data.{name}"), got: got.to_owned(), expected: expected.to_owned() }
+}
+
+fn one_of(words: &[&str]) -> String {
+    format!("one of {}", words.join(", "))
+}
+
+fn quoted(text: &str) -> String {
+    let short: String = text.chars().take(40).collect();
+    format!("{short:?}")
+}
+
+/// A value as an error shows it: short, and never a whole document.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(event_type: Type, source: Source, data: &Value) -> Result<Body, BadData> {
+        Body::read(Kind { event_type, source }, data.as_object().unwrap())
+    }
+
+    #[track_caller]
+    fn rating(data: &Value) -> Result<Body, String> {
+        read(Type::Explicit, Source::UserRating, data).map_err(|bad| bad.field)
+    }
+
+    #[test]
+    fn a_rating_is_a_thumb_stars_or_a_score() {
+        assert_eq!(rating(&json!({"rating": "positive"})), Ok(Body::Rating(Rating::Positive)));
+        assert_eq!(rating(&json!({"rating": 5})), Ok(Body::Rating(Rating::Stars(5))));
+        let third = UnitInterval::new(0.3).unwrap();
+        assert_eq!(rating(&json!({"score": 0.3})), Ok(Body::Rating(Rating::Score(third))));
+    }
+
+    #[test]
+    fn a_rating_out_of_range_names_its_field() {
+        for bad in [json!({"rating": 0}), json!({"rating": 6}), json!({"rating": 4.5})] {
+            assert_eq!(rating(&bad), Err("data.rating".to_owned()));
+        }
+        for bad in [json!({"score": 1.1}), json!({"score": "1"}), json!({"score": 1, "rating": 1})]
+        {
+            assert_eq!(rating(&bad), Err("data.score".to_owned()));
+        }
+        assert_eq!(rating(&json!({})), Err("data.rating".to_owned()));
+    }
+
+    #[test]
+    fn a_correction_needs_what_is_right() {
+        let good = json!({"original_sql": "a", "corrected_sql": "b", "explanation": "c"});
+        let body = read(Type::Explicit, Source::UserCorrection, &good).unwrap();
+        let expected = Correction {
+            original: Some("a".into()),
+            corrected: "b".into(),
+            explanation: Some("c".into()),
+            query: None,
+        };
+        assert_eq!(body, Body::Correction(expected));
+        let bad = read(Type::Explicit, Source::UserCorrection, &json!({"original": "a"}));
+        assert_eq!(bad.unwrap_err().field, "data.corrected");
+    }
+
+    #[test]
+    fn an_interaction_has_a_known_kind() {
+        let good = read(Type::Implicit, Source::UserInteraction, &json!({"kind": "copy"}));
+        assert!(matches!(good, Ok(Body::Interaction(_))));
+        let bad = read(Type::Interaction, Source::Trace, &json!({"kind": "stare"})).unwrap_err();
+        assert!(bad.to_string().contains("\"stare\", expected one of query_refinement"), "{bad}");
+    }
+
+    #[test]
+    fn unknown_keys_and_unknown_kinds_are_no_error() {
+        let data = json!({"endpoint": "/x", "latency_ms": 12.5, "anything": {"else": [1]}});
+        assert_eq!(read(Type::Performance, Source::SystemMetric, &data), Ok(Body::Metric));
+        assert_eq!(read(Type::Log, Source::Trace, &json!({"a": 1})), Ok(Body::Other));
+    }
+}

@@ -1,0 +1,121 @@
+//! Ids and names: one type each, checked once when made.
+
+use std::fmt;
+
+/// Why a text is not an id or a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadId {
+    /// An opaque id that does not fit.
+    #[error("expected 1 to 200 bytes of visible ASCII without '/' or spaces")]
+    Opaque,
+    /// A tenant or project name that does not fit.
+    #[error("expected 1 to 100 characters of A-Z a-z 0-9 . _ -")]
+    Name,
+}
+
+fn check_opaque(text: &str) -> Result<(), BadId> {
+    let visible = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+    if visible && (1..=200).contains(&text.len()) { Ok(()) } else { Err(BadId::Opaque) }
+}
+
+fn check_name(text: &str) -> Result<(), BadId> {
+    let plain =
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+    if plain && (1..=100).contains(&text.len()) { Ok(()) } else { Err(BadId::Name) }
+}
+
+// Seven types of one shape; a macro keeps their rules from drifting apart.
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident, $check:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks the text and keeps it.
+            pub fn new(text: impl Into<String>) -> Result<Self, BadId> {
+                let text = text.into();
+                $check(&text)?;
+                Ok(Self(text))
+            }
+
+            /// The text as it came.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(
+    /// Who owns the data.
+    Tenant, check_name
+);
+text_id!(
+    /// A part of a tenant's data with its own ids.
+    Project, check_name
+);
+text_id!(
+    /// One event in the log.
+    EventId, check_opaque
+);
+text_id!(
+    /// One question and its answer.
+    TurnId, check_opaque
+);
+text_id!(
+    /// A sequence of turns.
+    ConversationId, check_opaque
+);
+text_id!(
+    /// The end user who talks to the application.
+    UserId, check_opaque
+);
+
+/// Tenant and project together: every record belongs to exactly one scope.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// Who owns the data.
+    pub tenant: Tenant,
+    /// Which of the tenant's projects.
+    pub project: Project,
+}
+
+impl Default for Scope {
+    /// The scope of local mode: `default`/`default`.
+    fn default() -> Self {
+        let name = || "default".to_owned();
+        Self { tenant: Tenant(name()), project: Project(name()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opaque_id_is_visible_ascii_without_slash_or_space() {
+        for good in ["a", "turn_1762441078644_qp8d27", "!\"#$%&'()*+,-.:;<=>?@[]^_`{|}~"] {
+            assert!(EventId::new(good).is_ok(), "{good}");
+        }
+        let long = "x".repeat(201);
+        for bad in ["", "a b", "a/b", "é", "a\nb", "a\0", long.as_str()] {
+            assert_eq!(EventId::new(bad), Err(BadId::Opaque), "{bad:?}");
+        }
+        assert!(EventId::new("x".repeat(200)).is_ok());
+    }
+
+    #[test]
+    fn a_name_cannot_contain_what_separates_names() {
+        assert!(Tenant::new("ACME.eu_1-b").is_ok());
+        for bad in ["", "a:b", "a/b", "a b", "ä"] {
+            assert_eq!(Tenant::new(bad), Err(BadId::Name), "{bad:?}");
+        }
+    }
+}

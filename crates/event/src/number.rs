@@ -1,0 +1,32 @@
+//! Numbers that cannot leave their range.
+
+/// A number from 0 to 1 inclusive: a score, a confidence, a reward.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct UnitInterval(f64);
+
+impl UnitInterval {
+    /// Returns `None` for NaN and for anything outside 0..=1.
+    pub fn new(value: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&value).then_some(Self(value))
+    }
+
+    /// The number itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_from_zero_to_one_are_taken() {
+        for good in [0.0, 0.5, 1.0] {
+            assert_eq!(UnitInterval::new(good).map(UnitInterval::get), Some(good));
+        }
+        for bad in [-0.001, 1.001, f64::NAN, f64::INFINITY] {
+            assert_eq!(UnitInterval::new(bad), None, "{bad}");
+        }
+    }
+}

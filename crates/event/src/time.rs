@@ -1,0 +1,82 @@
+//! Moments in time, in UTC microseconds, and the clock that everyone takes as an argument.
+
+use std::fmt;
+
+/// A moment, in microseconds since 1970 UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+/// The text is not an RFC 3339 time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected an RFC 3339 time such as 2026-01-31T12:00:00Z")]
+pub struct BadTime;
+
+impl Timestamp {
+    /// A moment from microseconds since 1970 UTC.
+    pub const fn from_micros(micros: i64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since 1970 UTC.
+    pub const fn as_micros(self) -> i64 {
+        self.0
+    }
+
+    /// Whole milliseconds since 1970 UTC, never negative.
+    pub fn as_unix_millis(self) -> u64 {
+        u64::try_from(self.0 / 1000).unwrap_or(0)
+    }
+
+    /// The moment so many seconds later (earlier when negative).
+    pub const fn plus_secs(self, secs: i64) -> Self {
+        Self(self.0.saturating_add(secs.saturating_mul(1_000_000)))
+    }
+
+    /// Reads an RFC 3339 time; digits beyond microseconds are cut off.
+    pub fn parse(text: &str) -> Result<Self, BadTime> {
+        let moment: jiff::Timestamp = text.parse().map_err(|_| BadTime)?;
+        Ok(Self(moment.as_microsecond()))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC with six digits of microseconds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(moment) => write!(f, "{moment:.6}"),
+            Err(_) => write!(f, "{}us", self.0),
+        }
+    }
+}
+
+/// Tells the time. The program has one that reads the system; tests set theirs.
+pub trait Clock: Send + Sync {
+    /// What time it is.
+    fn now(&self) -> Timestamp;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(Timestamp::parse(text).map(|t| t.to_string()), Ok(expected.to_owned()));
+    }
+
+    #[test]
+    fn times_are_printed_in_utc_with_microseconds() {
+        check("2025-11-06T17:47:02.162904Z", "2025-11-06T17:47:02.162904Z");
+        check("2025-11-06T17:47:02Z", "2025-11-06T17:47:02.000000Z");
+        check("2025-11-06T18:47:02.5+01:00", "2025-11-06T17:47:02.500000Z");
+        check("2025-11-06T17:47:02.1629049Z", "2025-11-06T17:47:02.162904Z");
+        check("1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999Z");
+    }
+
+    #[test]
+    fn a_text_without_offset_or_date_is_refused() {
+        for bad in ["", "yesterday", "2025-11-06", "2025-11-06T17:47:02", "2025-13-06T17:47:02Z"] {
+            assert_eq!(Timestamp::parse(bad), Err(BadTime), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The closed word lists of the wire: each enum knows its words and the number it is stored under.
+
+// One shape for every list: variants, their words, their stored numbers. The numbers are written
+// into databases, so they are given by hand and never change.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $code:literal $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "each variant is its word")]
+        pub enum $name { $($variant),+ }
+
+        impl $name {
+            /// Every word of the list, in order.
+            pub const WORDS: &[&str] = &[$($word),+];
+
+            /// The variant that a word names.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+
+            /// The word on the wire.
+            pub const fn as_word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// The number in the store.
+            pub const fn code(self) -> u8 {
+                match self { $(Self::$variant => $code),+ }
+            }
+
+            /// The variant stored under a number.
+            pub const fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+words!(
+    /// What sort of thing happened.
+    Type {
+        Log = 1 "log",
+        Metric = 2 "metric",
+        Interaction = 3 "interaction",
+        Query = 4 "query",
+        Error = 5 "error",
+        Performance = 6 "performance",
+        Quality = 7 "quality",
+        UserExplicit = 8 "user_explicit",
+        Explicit = 9 "explicit",
+        Implicit = 10 "implicit",
+    }
+);
+
+words!(
+    /// Where it was seen.
+    Source {
+        ApplicationLog = 1 "application_log",
+        SystemMetric = 2 "system_metric",
+        Trace = 3 "trace",
+        UserRating = 4 "user_rating",
+        UserComment = 5 "user_comment",
+        UserCorrection = 6 "user_correction",
+        QueryResult = 7 "query_result",
+        ModelResponse = 8 "model_response",
+        PipelineOutput = 9 "pipeline_output",
+        ApiResponse = 10 "api_response",
+        DatabaseQuery = 11 "database_query",
+        ExternalService = 12 "external_service",
+        UserInteraction = 13 "user_interaction",
+        SessionAnalysis = 14 "session_analysis",
+        Turn = 15 "turn",
+        Reaction = 16 "reaction",
+        Engine = 17 "engine",
+    }
+);
+
+words!(
+    /// How bad it is.
+    Severity {
+        Debug = 1 "debug",
+        Info = 2 "info",
+        Warning = 3 "warning",
+        Error = 4 "error",
+        Critical = 5 "critical",
+    }
+);
+
+words!(
+    /// What it is about.
+    Category {
+        Accuracy = 1 "accuracy",
+        Latency = 2 "latency",
+        Cost = 3 "cost",
+        Error = 4 "error",
+        UserSatisfaction = 5 "user_satisfaction",
+        Quality = 6 "quality",
+        Security = 7 "security",
+        Compliance = 8 "compliance",
+    }
+);
+
+words!(
+    /// What a user did with an answer.
+    InteractionKind {
+        QueryRefinement = 1 "query_refinement",
+        ResultInteraction = 2 "result_interaction",
+        DwellTime = 3 "dwell_time",
+        FollowUp = 4 "follow_up",
+        Export = 5 "export",
+        DashboardAdd = 6 "dashboard_add",
+        Abandonment = 7 "abandonment",
+        Regenerate = 8 "regenerate",
+        Copy = 9 "copy",
+    }
+);
+
+words!(
+    /// How a decision turned out.
+    DecisionOutcome {
+        Success = 1 "success",
+        Failure = 2 "failure",
+        Correction = 3 "correction",
+        Accepted = 4 "accepted",
+        Overridden = 5 "overridden",
+        Unknown = 6 "unknown",
+    }
+);
+
+/// Type and source together decide what an event's data looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kind {
+    /// What sort of thing happened.
+    pub event_type: Type,
+    /// Where it was seen.
+    pub source: Source,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_survives_the_way_to_the_store_and_back() {
+        for word in Type::WORDS {
+            let parsed = Type::from_word(word).unwrap();
+            assert_eq!(Type::from_code(parsed.code()), Some(parsed));
+            assert_eq!(parsed.as_word(), *word);
+        }
+        for word in Source::WORDS {
+            let parsed = Source::from_word(word).unwrap();
+            assert_eq!(Source::from_code(parsed.code()), Some(parsed));
+        }
+        assert_eq!(Type::from_word("Log"), None);
+        assert_eq!(Source::from_code(0), None);
+    }
+}

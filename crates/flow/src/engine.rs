@@ -1,0 +1,43 @@
+//! `Engine`: what an application embeds, and what the server serves.
+
+use std::fmt;
+use std::sync::Arc;
+
+use capture::{Fingerprint, SealKey};
+use event::{Clock, Position};
+use store::Store;
+
+use crate::error::FlowError;
+use crate::mint::Mint;
+
+/// The whole of Uptake without a server. Time and randomness come in from outside.
+pub struct Engine {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) mint: Mint,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+impl Engine {
+    /// An engine over a store. `seed` is where its ids come from.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, seed: [u8; 32]) -> Self {
+        let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
+        Self { store, clock, mint: Mint::new(seed), fingerprint }
+    }
+
+    /// How far the log goes.
+    pub fn head(&self) -> Position {
+        self.store.head()
+    }
+
+    /// Finishes and commits what was accepted. Nothing is taken in afterwards.
+    pub async fn close(&self) -> Result<(), FlowError> {
+        Ok(self.store.close().await?)
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("head", &self.head()).finish_non_exhaustive()
+    }
+}

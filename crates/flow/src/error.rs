@@ -1,0 +1,29 @@
+//! Why the engine did not do what it was asked.
+
+use capture::CaptureError;
+use event::ClaimSpace;
+use store::StoreError;
+
+/// Divided by what the caller can do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum FlowError {
+    /// The event itself is wrong: mend it and send it again.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The id or key was used for something else: choose another.
+    #[error("this {} was used before with another body", claim_word(*.0))]
+    Conflict(ClaimSpace),
+    /// This write broke although others did not; it was not stored.
+    #[error("the event could not be stored")]
+    NotStored,
+    /// The store could not take it: try again.
+    #[error("the store did not answer")]
+    Store(#[from] StoreError),
+}
+
+fn claim_word(space: ClaimSpace) -> &'static str {
+    match space {
+        ClaimSpace::Event => "event id",
+        ClaimSpace::RequestKey => "Idempotency-Key",
+    }
+}

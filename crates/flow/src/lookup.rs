@@ -1,0 +1,35 @@
+//! Events out: one by its id, or the log in order.
+
+use event::{EventId, Position, Scope};
+use store::{EventPage, StoredEvent};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// A stretch of the log and where to go on.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// The events, by position.
+    pub items: Vec<StoredEvent>,
+    /// The `after` of the next call; unchanged at the end.
+    pub next: Position,
+}
+
+impl Engine {
+    /// One event as it was stored.
+    pub async fn event(
+        &self,
+        scope: &Scope,
+        id: &EventId,
+    ) -> Result<Option<StoredEvent>, FlowError> {
+        Ok(self.store.event(scope, id).await?)
+    }
+
+    /// The matching events behind a position.
+    pub async fn events(&self, page: EventPage) -> Result<Stretch, FlowError> {
+        let after = page.after;
+        let items = self.store.events(page).await?;
+        let next = items.last().map_or(after, |last| last.position);
+        Ok(Stretch { items, next })
+    }
+}

@@ -1,0 +1,99 @@
+//! Event in: capture, commit. (Detection and learning join here.)
+//!
+//! ```text
+//! raw event --accept--> event --claim its id--> write --commit--> outcome --> receipt
+//! ```
+
+use capture::RawEvent;
+use event::{Claim, ClaimSpace, EventId, Mac, Outcome, Position, Scope, Write};
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// Writes of one batch that share a transaction; small enough that others need not wait long.
+const BATCH_CHUNK: usize = 1000;
+
+/// An event on its way in.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// What it says.
+    pub raw: RawEvent,
+    /// The MAC of the body it came in, by `Engine::fingerprint`.
+    pub mac: Mac,
+    /// The request's `Idempotency-Key`.
+    pub key: Option<String>,
+}
+
+/// What the sender is told: the event is on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The event's id; of a repeat, the first one's.
+    pub id: EventId,
+    /// Where it stands in the log.
+    pub position: Position,
+    /// It had been stored before; nothing changed.
+    pub replayed: bool,
+}
+
+impl Engine {
+    /// Takes one event through the whole flow. When this returns, the event is on disk.
+    pub async fn record(&self, scope: &Scope, incoming: Incoming) -> Result<Receipt, FlowError> {
+        let write = self.prepare(scope, incoming)?;
+        let mut receipts = self.commit(vec![write]).await?;
+        receipts.pop().unwrap_or(Err(FlowError::NotStored))
+    }
+
+    /// Stores many prepared writes and says of each what became of it. A failure of the store in
+    /// the middle leaves the earlier ones stored, and says so.
+    pub async fn record_all(&self, writes: Vec<Write>) -> Vec<Result<Receipt, FlowError>> {
+        let mut receipts = Vec::with_capacity(writes.len());
+        let mut writes = writes.into_iter().peekable();
+        while writes.peek().is_some() {
+            let chunk: Vec<Write> = writes.by_ref().take(BATCH_CHUNK).collect();
+            let size = chunk.len();
+            match self.commit(chunk).await {
+                Ok(some) => receipts.extend(some),
+                Err(error) => {
+                    tracing::warn!(%error, writes = size, "part of a batch was not stored");
+                    receipts.extend((0..size).map(|_| Err(FlowError::NotStored)));
+                }
+            }
+        }
+        receipts
+    }
+
+    /// Checks an event and makes the write that would store it.
+    pub fn prepare(&self, scope: &Scope, incoming: Incoming) -> Result<Write, FlowError> {
+        let Incoming { raw, mac, key } = incoming;
+        let now = self.clock.now();
+        let event = capture::accept(scope, raw, now, || self.mint.event_id(now))?;
+        let id = event.id.as_str().to_owned();
+        let mut claims = vec![Claim { space: ClaimSpace::Event, id, mac }];
+        claims.extend(key.map(|id| Claim { space: ClaimSpace::RequestKey, id, mac }));
+        Ok(Write { claims, event })
+    }
+
+    /// The MAC by which a repeat of this body is recognised.
+    pub fn fingerprint(&self, door: &str, body: &Value) -> Mac {
+        self.fingerprint.of(door, body)
+    }
+
+    async fn commit(
+        &self,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
+        let ids: Vec<EventId> = writes.iter().map(|write| write.event.id.clone()).collect();
+        let outcomes = self.store.commit(writes).await?;
+        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
+    }
+}
+
+fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
+    match outcome {
+        Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false }),
+        Outcome::Replayed { position, id } => Ok(Receipt { id, position, replayed: true }),
+        Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
+        Outcome::Failed => Err(FlowError::NotStored),
+    }
+}

@@ -1,0 +1,190 @@
+//! Reads request bodies: type, size, depth, JSON, shape, in that order, each with its own answer.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::error::Category;
+
+use crate::error::Problem;
+
+const MAX_DEPTH: usize = 32;
+
+/// A request's headers and body, with our own answer when it is too large.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// The headers.
+    pub(crate) headers: HeaderMap,
+    /// The body as it came.
+    pub(crate) bytes: Bytes,
+}
+
+impl<S: Send + Sync> FromRequest<S> for Sent {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let headers = request.headers().clone();
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+            if rejection.into_response().status() == StatusCode::PAYLOAD_TOO_LARGE {
+                return Problem::too_large("the body is larger than this address takes");
+            }
+            Problem::malformed("the body could not be read to its end")
+        })?;
+        Ok(Self { headers, bytes })
+    }
+}
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// One JSON value.
+    Json,
+    /// One JSON value per line.
+    Ndjson,
+}
+
+/// What the `Content-Type` says.
+pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
+    let text = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
+    let essence = text.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "application/json" => Ok(Format::Json),
+        "application/x-ndjson" | "application/jsonl" => Ok(Format::Ndjson),
+        "" => Err(Problem::wrong_media_type("send Content-Type: application/json")),
+        other if other.ends_with("+json") => Ok(Format::Json),
+        _ => Err(Problem::wrong_media_type(
+            "the Content-Type is not JSON; send Content-Type: application/json",
+        )),
+    }
+}
+
+/// A body that holds one JSON value.
+pub(crate) fn json(sent: &Sent) -> Result<Value, Problem> {
+    match format(&sent.headers)? {
+        Format::Json => parse(&sent.bytes),
+        Format::Ndjson => Err(Problem::wrong_media_type(
+            "this address takes one JSON object; send Content-Type: application/json",
+        )),
+    }
+}
+
+/// One JSON value from its bytes.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
+    if deeper_than(bytes, MAX_DEPTH) {
+        return Err(Problem::invalid(
+            "body",
+            format!("the JSON is nested over {MAX_DEPTH} levels deep, expected at most that"),
+        ));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        Problem::malformed(match error.classify() {
+            Category::Eof => "the JSON ends too early".to_owned(),
+            Category::Io | Category::Syntax | Category::Data => {
+                format!("the JSON is not well-formed at line {line}, column {column}")
+            }
+        })
+    })
+}
+
+/// The value in the shape that an address takes, or the field that does not fit.
+pub(crate) fn shape<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+    if !value.is_object() {
+        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
+    }
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let cause = error.into_inner().to_string();
+        let field = match quoted_name(&cause) {
+            // serde names these two in its message only.
+            Some(name) if cause.starts_with("unknown field") => with_name(&path, name),
+            Some(name) if cause.starts_with("missing field") => with_name(&path, name),
+            Some(_) | None => path,
+        };
+        Problem::invalid(field.clone(), format!("{field}: {cause}"))
+    })
+}
+
+fn quoted_name(cause: &str) -> Option<&str> {
+    cause.split('`').nth(1)
+}
+
+fn with_name(path: &str, name: &str) -> String {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    match path {
+        "." => name.to_owned(),
+        _ if last == name => path.to_owned(),
+        _ => format!("{path}.{name}"),
+    }
+}
+
+/// Counts brackets outside of strings; cheaper than parsing, and no recursion.
+fn deeper_than(bytes: &[u8], limit: usize) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_counted_outside_of_strings() {
+        let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
+        assert!(parse(deep(32).as_bytes()).is_ok());
+        assert!(parse(deep(33).as_bytes()).is_err());
+        let quoted = format!("[\"\\\"{}\"]", "[".repeat(99));
+        assert!(parse(quoted.as_bytes()).is_ok());
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its shape is tested")]
+    struct Shape {
+        name: String,
+        inner: Option<Inner>,
+    }
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its shape is tested")]
+    struct Inner {
+        count: u8,
+    }
+
+    #[track_caller]
+    fn check_field(body: &str, expected: &str) {
+        let problem = shape::<Shape>(parse(body.as_bytes()).unwrap()).unwrap_err();
+        assert_eq!(problem.field.as_deref(), Some(expected), "{}", problem.detail);
+        assert!(problem.detail.contains(expected), "{}", problem.detail);
+    }
+
+    #[test]
+    fn whatever_does_not_fit_is_named() {
+        check_field(r#"{"name": 1}"#, "name");
+        check_field(r#"{"title": "a", "name": "b"}"#, "title");
+        check_field(r#"{}"#, "name");
+        check_field(r#"{"name": "a", "inner": {"count": 300}}"#, "inner.count");
+        check_field(r#"{"name": "a", "inner": {"cont": 3}}"#, "inner.cont");
+        check_field(r#"{"name": "a", "inner": {}}"#, "inner.count");
+        check_field("[]", "body");
+    }
+}

@@ -1,0 +1,129 @@
+//! The one table from errors to status codes, and the shape of an error on the wire (RFC 9457).
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use flow::FlowError;
+use serde::Serialize;
+
+/// A request that was not done, and what its sender can do about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    kind: &'static str,
+    title: &'static str,
+    pub(crate) detail: String,
+    pub(crate) field: Option<String>,
+}
+
+impl Problem {
+    fn new(
+        status: StatusCode,
+        kind: &'static str,
+        title: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self { status, kind, title, detail: detail.into(), field: None }
+    }
+
+    pub(crate) fn malformed(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "malformed", "The request could not be read", detail)
+    }
+
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", detail)
+    }
+
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such thing", detail)
+    }
+
+    pub(crate) fn wrong_method(detail: impl Into<String>) -> Self {
+        let status = StatusCode::METHOD_NOT_ALLOWED;
+        Self::new(status, "wrong-method", "This address does not take that method", detail)
+    }
+
+    pub(crate) fn conflict(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "conflict", "Used before with another body", detail)
+    }
+
+    pub(crate) fn too_large(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The request is too large", detail)
+    }
+
+    pub(crate) fn wrong_media_type(detail: impl Into<String>) -> Self {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        Self::new(status, "wrong-media-type", "This body's type is not understood", detail)
+    }
+
+    /// A field that does not fit. The detail names it too, for people who read only that.
+    pub(crate) fn invalid(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        let problem = Self::new(status, "invalid", "A field does not fit", detail);
+        Self { field: Some(field.into()), ..problem }
+    }
+
+    fn unavailable(detail: impl Into<String>) -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Self::new(status, "unavailable", "Not possible right now", detail)
+    }
+
+    /// The answer as it goes out.
+    pub(crate) fn render(&self, request_id: &str) -> Response {
+        let body = ProblemBody {
+            kind: format!("urn:uptake:problem:{}", self.kind),
+            title: self.title,
+            status: self.status.as_u16(),
+            detail: &self.detail,
+            field: self.field.as_deref(),
+            request_id,
+        };
+        let mut response = (self.status, Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+#[derive(Serialize)]
+struct ProblemBody<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    request_id: &'a str,
+}
+
+impl IntoResponse for Problem {
+    /// Leaves a note for `request_id`, which knows the request's id and writes the body.
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<FlowError> for Problem {
+    fn from(error: FlowError) -> Self {
+        match error {
+            FlowError::Capture(flow::CaptureError::BadField { field, got, expected }) => {
+                let detail = format!("{field} is {got}, expected {expected}");
+                Self::invalid(field, detail)
+            }
+            FlowError::Conflict(_) => Self::conflict(error.to_string()),
+            FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),
+            FlowError::Store(cause) => {
+                tracing::error!(error = %cause, "the store did not answer");
+                Self::unavailable(
+                    "the store cannot take this right now; nothing was stored, try again",
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Gives every request an id, and every error its body.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::error::Problem;
+
+static HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Counts requests, so that a line in the log and an answer can be brought together.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestIds {
+    run: Arc<str>,
+    count: Arc<AtomicU64>,
+}
+
+impl RequestIds {
+    /// `run` tells one run of the server from the next.
+    pub(crate) fn new(run: &str) -> Self {
+        Self { run: run.into(), count: Arc::default() }
+    }
+
+    fn next(&self) -> String {
+        format!("{}-{:x}", self.run, self.count.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Runs the request and finishes the answer.
+pub(crate) async fn finish(
+    State(ids): State<RequestIds>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let id = ids.next();
+    let method = request.method().clone();
+    let mut response = next.run(request).await;
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        tracing::debug!(%id, %method, status = %response.status(), "refused");
+        let allow = response.headers_mut().remove(axum::http::header::ALLOW);
+        response = problem.render(&id);
+        if let Some(allow) = allow {
+            response.headers_mut().insert(axum::http::header::ALLOW, allow);
+        }
+    }
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(HEADER.clone(), value);
+    }
+    response
+}

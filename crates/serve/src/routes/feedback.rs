@@ -1,0 +1,87 @@
+//! One event in, one event out.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use event::{EventId, Mac};
+use flow::{Engine, Incoming};
+use serde_json::Value;
+
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::scope::RequestScope;
+use crate::wire::feedback::{EventRequest, EventResponse, ReceiptResponse};
+
+/// The door's name in MACs: an event is the same event alone and in a batch.
+pub(super) const DOOR: &str = "event";
+const CORRECTION_DOOR: &str = "correction";
+
+/// `POST /api/v1/feedback`
+pub(crate) async fn submit(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    sent: Sent,
+) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
+    let value = body::json(&sent)?;
+    let mac = engine.fingerprint(DOOR, &value);
+    record(&engine, &scope, &sent, value, mac).await
+}
+
+/// `POST /api/v1/feedback/correction`: the same event with its words filled in.
+pub(crate) async fn correct(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    sent: Sent,
+) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
+    let mut value = body::json(&sent)?;
+    let mac = engine.fingerprint(CORRECTION_DOOR, &value);
+    if let Some(fields) = value.as_object_mut() {
+        let words = [("type", "explicit"), ("source", "user_correction"), ("category", "accuracy")];
+        for (name, word) in words {
+            fields.entry(name).or_insert_with(|| Value::from(word));
+        }
+    }
+    record(&engine, &scope, &sent, value, mac).await
+}
+
+async fn record(
+    engine: &Engine,
+    scope: &RequestScope,
+    sent: &Sent,
+    value: Value,
+    mac: Mac,
+) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
+    let request: EventRequest = body::shape(value)?;
+    let scope = scope.with_tenant(request.tenant_id.as_deref())?;
+    let key = idempotency_key(&sent.headers)?;
+    let receipt = engine.record(&scope, Incoming { raw: request.into(), mac, key }).await?;
+    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(receipt.into())))
+}
+
+/// `GET /api/v1/feedback/{id}`
+pub(crate) async fn show(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<EventResponse>, Problem> {
+    let unknown = || Problem::not_found("there is no event with this id");
+    let Path(id) = id.map_err(|_| unknown())?;
+    let id = EventId::new(id).map_err(|_| unknown())?;
+    let found = engine.event(scope.get(), &id).await?.ok_or_else(unknown)?;
+    Ok(Json(found.into()))
+}
+
+/// The request's `Idempotency-Key`, which has the form of an id.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let bad = |reason: String| Problem::invalid("Idempotency-Key", reason);
+    let text = value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII".into()))?;
+    match EventId::new(text) {
+        Ok(_) => Ok(Some(text.to_owned())),
+        Err(expected) => Err(bad(format!("Idempotency-Key: {expected}"))),
+    }
+}

@@ -1,0 +1,132 @@
+//! Events on the wire.
+
+use flow::{RawEvent, Receipt, StoredEvent, Stretch};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `POST /api/v1/feedback`, and one item of a batch.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventRequest {
+    id: Option<String>,
+    #[serde(rename = "type")]
+    event_type: String,
+    source: String,
+    severity: Option<String>,
+    category: String,
+    pub(crate) tenant_id: Option<String>,
+    user_id: Option<String>,
+    session_id: Option<String>,
+    message_id: Option<String>,
+    timestamp: Option<String>,
+    #[serde(default)]
+    data: Map<String, Value>,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+impl From<EventRequest> for RawEvent {
+    fn from(request: EventRequest) -> Self {
+        Self {
+            id: request.id,
+            event_type: request.event_type,
+            source: request.source,
+            severity: request.severity,
+            category: request.category,
+            user_id: request.user_id,
+            session_id: request.session_id,
+            message_id: request.message_id,
+            timestamp: request.timestamp,
+            data: request.data,
+            tags: request.tags,
+        }
+    }
+}
+
+/// The answer to one stored event.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReceiptResponse {
+    id: String,
+    replayed: bool,
+}
+
+impl From<Receipt> for ReceiptResponse {
+    fn from(receipt: Receipt) -> Self {
+        Self { id: receipt.id.to_string(), replayed: receipt.replayed }
+    }
+}
+
+/// The answer to a batch.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct BatchResponse {
+    pub(crate) accepted: usize,
+    pub(crate) replayed: usize,
+    pub(crate) rejected: usize,
+    pub(crate) errors: Vec<BatchError>,
+}
+
+/// What was wrong with one item of a batch.
+#[derive(Debug, Serialize)]
+pub(crate) struct BatchError {
+    pub(crate) index: usize,
+    pub(crate) field: Option<String>,
+    pub(crate) message: String,
+}
+
+/// An event as stored.
+#[derive(Debug, Serialize)]
+pub(crate) struct EventResponse {
+    position: u64,
+    id: String,
+    #[serde(rename = "type")]
+    event_type: &'static str,
+    source: &'static str,
+    severity: &'static str,
+    category: &'static str,
+    tenant_id: String,
+    project: String,
+    user_id: Option<String>,
+    session_id: Option<String>,
+    message_id: Option<String>,
+    timestamp: String,
+    received_at: String,
+    data: Map<String, Value>,
+    tags: Vec<String>,
+}
+
+impl From<StoredEvent> for EventResponse {
+    fn from(stored: StoredEvent) -> Self {
+        let StoredEvent { position, event } = stored;
+        Self {
+            position: position.0,
+            id: event.id.to_string(),
+            event_type: event.kind.event_type.as_word(),
+            source: event.kind.source.as_word(),
+            severity: event.severity.as_word(),
+            category: event.category.as_word(),
+            tenant_id: event.scope.tenant.to_string(),
+            project: event.scope.project.to_string(),
+            user_id: event.user.map(|id| id.to_string()),
+            session_id: event.conversation.map(|id| id.to_string()),
+            message_id: event.turn.map(|id| id.to_string()),
+            timestamp: event.ts.to_string(),
+            received_at: event.received_at.to_string(),
+            data: event.data,
+            tags: event.tags,
+        }
+    }
+}
+
+/// A stretch of the log.
+#[derive(Debug, Serialize)]
+pub(crate) struct StretchResponse {
+    items: Vec<EventResponse>,
+    next: u64,
+}
+
+impl From<Stretch> for StretchResponse {
+    fn from(stretch: Stretch) -> Self {
+        let items = stretch.items.into_iter().map(EventResponse::from).collect();
+        Self { items, next: stretch.next.0 }
+    }
+}

@@ -1,0 +1,98 @@
+//! What every backend's event reads must do.
+
+use event::{
+    Category, Claim, ClaimSpace, ConversationId, Event, EventId, Kind, Mac, Outcome, Position,
+    Scope, Severity, Source, Tenant, Timestamp, TurnId, Type, UserId, Write,
+};
+use serde_json::json;
+
+use crate::{EventPage, Store};
+
+/// An event with every field filled and text that would break careless SQL or JSON.
+fn full(scope: &Scope, id: &str, event_type: Type, source: Source) -> Event {
+    let text = "it's \"quoted\"; DROP TABLE events; -- \u{1F600} \\ <b>";
+    Event {
+        id: EventId::new(id).unwrap(),
+        scope: scope.clone(),
+        kind: Kind { event_type, source },
+        severity: Severity::Critical,
+        category: Category::Compliance,
+        user: Some(UserId::new("u'1").unwrap()),
+        conversation: Some(ConversationId::new("c1").unwrap()),
+        turn: Some(TurnId::new("t1").unwrap()),
+        ts: Timestamp::from_micros(1_700_000_000_123_456),
+        received_at: Timestamp::from_micros(1_800_000_000_654_321),
+        tags: vec!["a,b".into(), "[\"".into()],
+        data: json!({"text": text, "n": [1, 2.5, null, true], "o": {"deep": {}}})
+            .as_object()
+            .unwrap()
+            .clone(),
+    }
+}
+
+async fn put(store: &dyn Store, event: &Event) -> Position {
+    let id = event.id.as_str().to_owned();
+    let claims = vec![Claim { space: ClaimSpace::Event, id, mac: Mac([1; 16]) }];
+    let outcomes = store.commit(vec![Write { claims, event: event.clone() }]).await.unwrap();
+    match outcomes.as_slice() {
+        [Outcome::Stored(position)] => *position,
+        other => panic!("not stored: {other:?}"),
+    }
+}
+
+/// Whatever went in comes out unchanged, with UUIDs and other ids alike.
+pub(crate) async fn an_event_comes_back_as_it_went_in(store: &dyn Store) {
+    let ids = ["0193a1b2-0000-7000-8000-00000000000f", "0193A1B2-0000-7000-8000-00000000000F", "x"];
+    for id in ids {
+        let event = full(&Scope::default(), id, Type::Log, Source::Trace);
+        let position = put(store, &event).await;
+        let found = store.event(&event.scope, &event.id).await.unwrap().unwrap();
+        assert_eq!((found.position, found.event), (position, event));
+    }
+}
+
+/// Another tenant's event looks like one that never was.
+pub(crate) async fn a_scope_sees_only_its_own(store: &dyn Store) {
+    let mine = Scope::default();
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let event = full(&mine, "e1", Type::Log, Source::Trace);
+    put(store, &event).await;
+    assert_eq!(store.event(&other, &event.id).await.unwrap(), None);
+    assert!(page(store, &other, 0, 10, &[], None).await.is_empty());
+    assert_eq!(page(store, &mine, 0, 10, &[], None).await, [1]);
+}
+
+/// Pages go by position; the limit counts matching events.
+pub(crate) async fn pages_follow_the_log(store: &dyn Store) {
+    let scope = Scope::default();
+    let kinds = [
+        (Type::Log, Source::Trace),
+        (Type::Metric, Source::SystemMetric),
+        (Type::Explicit, Source::UserRating),
+        (Type::UserExplicit, Source::UserRating),
+        (Type::Log, Source::Trace),
+    ];
+    for (n, (event_type, source)) in kinds.into_iter().enumerate() {
+        put(store, &full(&scope, &format!("e{n}"), event_type, source)).await;
+    }
+    assert_eq!(page(store, &scope, 0, 3, &[], None).await, [1, 2, 3]);
+    assert_eq!(page(store, &scope, 3, 3, &[], None).await, [4, 5]);
+    assert_eq!(page(store, &scope, 5, 3, &[], None).await, [0; 0]);
+    assert_eq!(page(store, &scope, 0, 2, &[Type::Log], None).await, [1, 5]);
+    let explicit = [Type::Explicit, Type::UserExplicit];
+    assert_eq!(page(store, &scope, 0, 9, &explicit, Some(Source::UserRating)).await, [3, 4]);
+    assert_eq!(page(store, &scope, 0, 9, &[Type::Log], Some(Source::UserRating)).await, [0; 0]);
+}
+
+async fn page(
+    store: &dyn Store,
+    scope: &Scope,
+    after: u64,
+    limit: usize,
+    types: &[Type],
+    source: Option<Source>,
+) -> Vec<u64> {
+    let after = Position(after);
+    let page = EventPage { scope: scope.clone(), after, limit, types: types.to_vec(), source };
+    store.events(page).await.unwrap().iter().map(|found| found.position.0).collect()
+}

@@ -1,0 +1,84 @@
+//! What every backend's write door must do.
+
+use event::{Claim, ClaimSpace, EventId, Mac, Outcome, Position, Scope, Tenant};
+use testkit::write;
+
+use crate::{Store, StoreError};
+
+fn replayed(position: u64, id: &str) -> Outcome {
+    Outcome::Replayed { position: Position(position), id: EventId::new(id).unwrap() }
+}
+
+/// Positions start at one and have no gaps, also over refused writes.
+pub(crate) async fn positions_have_no_gaps(store: &dyn Store) {
+    let scope = Scope::default();
+    let one = store.commit(vec![write(&scope, "a", 1)]).await.unwrap();
+    let rest = vec![write(&scope, "a", 2), write(&scope, "b", 1)];
+    let two = store.commit(rest).await.unwrap();
+    assert_eq!(one, [Outcome::Stored(Position(1))]);
+    assert_eq!(two, [Outcome::Conflict(ClaimSpace::Event), Outcome::Stored(Position(2))]);
+    assert_eq!(store.head(), Position(2));
+}
+
+/// The same id and body again changes nothing; the same id with another body is refused. Both hold
+/// inside one group as well as across groups.
+pub(crate) async fn an_id_is_used_once(store: &dyn Store) {
+    let scope = Scope::default();
+    let group = [("a", 1), ("a", 1), ("a", 2)];
+    let group = group.map(|(id, body)| write(&scope, id, body)).to_vec();
+    let first = store.commit(group.clone()).await.unwrap();
+    let conflict = Outcome::Conflict(ClaimSpace::Event);
+    assert_eq!(first, [Outcome::Stored(Position(1)), replayed(1, "a"), conflict.clone()]);
+    let second = store.commit(group).await.unwrap();
+    assert_eq!(second, [replayed(1, "a"), replayed(1, "a"), conflict]);
+    assert_eq!(store.head(), Position(1));
+}
+
+/// Two tenants may use the same id for different things.
+pub(crate) async fn ids_are_per_scope(store: &dyn Store) {
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let writes = vec![write(&Scope::default(), "a", 1), write(&other, "a", 2)];
+    let outcomes = store.commit(writes).await.unwrap();
+    assert_eq!(outcomes, [Outcome::Stored(Position(1)), Outcome::Stored(Position(2))]);
+}
+
+/// A request key stands for the event it made, whatever id the repeat would have got.
+pub(crate) async fn a_request_key_stands_for_its_first_event(store: &dyn Store) {
+    let scope = Scope::default();
+    let keyed = |id: &str, body: u8| {
+        let mut keyed = write(&scope, id, body);
+        let mac = Mac([body; 16]);
+        keyed.claims.push(Claim { space: ClaimSpace::RequestKey, id: "k".into(), mac });
+        keyed
+    };
+    let outcomes = store.commit(vec![keyed("a", 1), keyed("b", 1), keyed("c", 2)]).await.unwrap();
+    let conflict = Outcome::Conflict(ClaimSpace::RequestKey);
+    assert_eq!(outcomes, [Outcome::Stored(Position(1)), replayed(1, "a"), conflict]);
+    let fresh = store.commit(vec![write(&scope, "b", 9)]).await.unwrap();
+    assert_eq!(fresh, [Outcome::Stored(Position(2))], "a repeat must not use up its own id");
+}
+
+/// Many commits at once: each is answered, none is lost.
+pub(crate) async fn commits_at_once_are_all_kept(store: &dyn Store) {
+    let scope = Scope::default();
+    let commits: Vec<_> =
+        (0..200).map(|n| store.commit(vec![write(&scope, &format!("e{n}"), 1)])).collect();
+    let mut positions = Vec::new();
+    for commit in commits {
+        match commit.await.unwrap().as_slice() {
+            [Outcome::Stored(position)] => positions.push(position.0),
+            other => panic!("not stored: {other:?}"),
+        }
+    }
+    positions.sort_unstable();
+    assert_eq!(positions, (1..=200).collect::<Vec<_>>());
+}
+
+/// After `close` everything accepted is there and nothing more is taken.
+pub(crate) async fn a_closed_store_takes_nothing(store: &dyn Store) {
+    let scope = Scope::default();
+    store.commit(vec![write(&scope, "a", 1)]).await.unwrap();
+    store.close().await.unwrap();
+    let late = store.commit(vec![write(&scope, "b", 1)]).await;
+    assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");
+}

@@ -1,0 +1,52 @@
+//! What can go wrong with a store, divided by what the caller can do about it.
+
+use std::path::PathBuf;
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Too much is waiting to be written. Try again in a moment.
+    #[error("too many writes are waiting")]
+    Busy,
+    /// The disk or the database cannot be used right now; nothing was changed.
+    #[error("the store cannot be reached: {0}")]
+    Unavailable(String),
+    /// The store is shutting down.
+    #[error("the store is closed")]
+    Closed,
+    /// Another process owns the data folder.
+    #[error("the data folder {} is in use by another uptake process{}", folder.display(), holder_text(holder.as_deref()))]
+    Locked {
+        /// Which folder.
+        folder: PathBuf,
+        /// What the lock file says of its owner.
+        holder: Option<String>,
+    },
+    /// The database was written by a newer version of this program.
+    #[error("the store has schema {found}, this program knows up to {known}; use a newer uptake")]
+    NewerSchema {
+        /// What the database says.
+        found: u32,
+        /// What this program knows.
+        known: u32,
+    },
+    /// Something in the database is not as it should be.
+    #[error("the store holds something unreadable: {0}")]
+    Corrupt(String),
+    /// The data folder cannot be created or opened.
+    #[error("cannot use the data folder {}", folder.display())]
+    Folder {
+        /// Which folder.
+        folder: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The database refused a statement.
+    #[error("database error")]
+    Database(#[from] rusqlite::Error),
+}
+
+fn holder_text(holder: Option<&str>) -> String {
+    holder.map(|text| format!(" ({text})")).unwrap_or_default()
+}

@@ -1,0 +1,3 @@
+//! Narrow read traits, one file each.
+
+pub(crate) mod events;

@@ -1,0 +1,38 @@
+//! Reading the log.
+
+use event::{Event, EventId, Position, Scope, Source, Type};
+
+use crate::log::Task;
+
+/// An event with its place in the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredEvent {
+    /// Where it stands.
+    pub position: Position,
+    /// What happened.
+    pub event: Event,
+}
+
+/// A stretch of one scope's log.
+#[derive(Clone, Debug)]
+pub struct EventPage {
+    /// Whose events.
+    pub scope: Scope,
+    /// Only events behind this position.
+    pub after: Position,
+    /// At most so many.
+    pub limit: usize,
+    /// Only these types; all when empty.
+    pub types: Vec<Type>,
+    /// Only this source.
+    pub source: Option<Source>,
+}
+
+/// Events as they were stored, in order.
+pub trait EventReads: Send + Sync {
+    /// One event by its id.
+    fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>>;
+
+    /// The matching events of a page, by position.
+    fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>>;
+}

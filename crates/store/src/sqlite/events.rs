@@ -1,0 +1,109 @@
+//! Reads events.
+
+use event::{
+    Category, ConversationId, Event, EventId, Kind, Position, Scope, Severity, Source, Timestamp,
+    TurnId, Type, UserId,
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::keys::{PackedId, find_project};
+use crate::error::StoreError;
+use crate::read::events::{EventPage, StoredEvent};
+
+// Everything but the ids of user, conversation and turn is in the event's own row.
+const SELECT: &str =
+    "SELECT e.position, e.type, e.source, e.severity, e.category, e.id, u.id, c.id,
+        t.id, e.ts, e.received_at, e.tags, e.data
+    FROM events e
+    LEFT JOIN users u ON u.key = e.user
+    LEFT JOIN conversations c ON c.key = e.conversation
+    LEFT JOIN turns t ON t.key = e.turn";
+
+/// One event by its id.
+pub(super) fn by_id(
+    connection: &Connection,
+    scope: &Scope,
+    id: &EventId,
+) -> Result<Option<StoredEvent>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    let space = event::ClaimSpace::Event.code();
+    let sql = format!(
+        "{SELECT} WHERE e.position =
+            (SELECT position FROM claims WHERE project = ?1 AND space = ?2 AND id = ?3)"
+    );
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row((project, space, PackedId::of(id.as_str())), |row| Ok(read_event(row, scope)))
+        .optional()?;
+    found.transpose()
+}
+
+/// A stretch of a scope's log.
+pub(super) fn page(
+    connection: &Connection,
+    page: &EventPage,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let Some(project) = find_project(connection, &page.scope)? else { return Ok(Vec::new()) };
+    // The numbers come from our own enums, never from a request.
+    let types: Vec<String> = page.types.iter().map(|kind| kind.code().to_string()).collect();
+    let by_type = match types.as_slice() {
+        [] => String::new(),
+        some => format!("AND type IN ({})", some.join(",")),
+    };
+    let by_source = match page.source {
+        None => String::new(),
+        Some(source) => format!("AND source = {}", source.code()),
+    };
+    let sql = format!(
+        "{SELECT} WHERE e.position IN (
+            SELECT position FROM events INDEXED BY events_by_project
+            WHERE project = ?1 AND position > ?2 {by_type} {by_source}
+            ORDER BY position LIMIT ?3)
+         ORDER BY e.position"
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query((project, page.after.0 as i64, page.limit as i64))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read_event(row, &page.scope)?);
+    }
+    Ok(found)
+}
+
+fn read_event(row: &Row<'_>, scope: &Scope) -> Result<StoredEvent, StoreError> {
+    let position: i64 = row.get(0)?;
+    let unreadable = |what: &str| StoreError::Corrupt(format!("event {position}: {what}"));
+    let kind = Kind {
+        event_type: Type::from_code(row.get(1)?).ok_or_else(|| unreadable("type"))?,
+        source: Source::from_code(row.get(2)?).ok_or_else(|| unreadable("source"))?,
+    };
+    let id = |column| row.get::<_, Option<String>>(column);
+    let tags: Option<String> = row.get(11)?;
+    let data = text(row, 12)?;
+    let event = Event {
+        id: EventId::new(PackedId::read(row, 5)?).map_err(|_| unreadable("id"))?,
+        scope: scope.clone(),
+        kind,
+        severity: Severity::from_code(row.get(3)?).ok_or_else(|| unreadable("severity"))?,
+        category: Category::from_code(row.get(4)?).ok_or_else(|| unreadable("category"))?,
+        user: id(6)?.map(UserId::new).transpose().map_err(|_| unreadable("user"))?,
+        conversation: id(7)?
+            .map(ConversationId::new)
+            .transpose()
+            .map_err(|_| unreadable("conversation"))?,
+        turn: id(8)?.map(TurnId::new).transpose().map_err(|_| unreadable("turn"))?,
+        ts: Timestamp::from_micros(row.get(9)?),
+        received_at: Timestamp::from_micros(row.get(10)?),
+        tags: match tags {
+            None => Vec::new(),
+            Some(json) => serde_json::from_str(&json).map_err(|_| unreadable("tags"))?,
+        },
+        data: serde_json::from_str(data).map_err(|_| unreadable("data"))?,
+    };
+    Ok(StoredEvent { position: Position(position as u64), event })
+}
+
+fn text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str, StoreError> {
+    let value = row.get_ref(column)?;
+    value.as_str().map_err(|_| StoreError::Corrupt(format!("column {column} is not a text")))
+}

@@ -1,0 +1,135 @@
+//! Text ids to the integers and blobs that the tables use.
+
+use std::collections::HashMap;
+
+use event::Scope;
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row};
+use uuid::Uuid;
+
+/// The integer of a scope, a user, a conversation or a turn.
+pub(super) type Key = i64;
+
+/// Which table maps an id.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Table {
+    Users,
+    Conversations,
+    Turns,
+}
+
+impl Table {
+    const fn select(self) -> &'static str {
+        match self {
+            Self::Users => "SELECT key FROM users WHERE project = ?1 AND id = ?2",
+            Self::Conversations => "SELECT key FROM conversations WHERE project = ?1 AND id = ?2",
+            Self::Turns => "SELECT key FROM turns WHERE project = ?1 AND id = ?2",
+        }
+    }
+
+    const fn insert(self) -> &'static str {
+        match self {
+            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2)",
+            Self::Conversations => "INSERT INTO conversations (project, id) VALUES (?1, ?2)",
+            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2)",
+        }
+    }
+}
+
+/// The key of an id, made when it is new.
+pub(super) fn key_of(
+    connection: &Connection,
+    table: Table,
+    project: Key,
+    id: Option<&str>,
+) -> rusqlite::Result<Option<Key>> {
+    let Some(id) = id else { return Ok(None) };
+    let mut select = connection.prepare_cached(table.select())?;
+    if let Some(key) = select.query_row((project, id), |row| row.get(0)).optional()? {
+        return Ok(Some(key));
+    }
+    connection.prepare_cached(table.insert())?.insert((project, id)).map(Some)
+}
+
+/// The key of a scope, if anything was ever stored in it.
+pub(super) fn find_project(
+    connection: &Connection,
+    scope: &Scope,
+) -> rusqlite::Result<Option<Key>> {
+    connection
+        .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 AND project = ?2")?
+        .query_row((scope.tenant.as_str(), scope.project.as_str()), |row| row.get(0))
+        .optional()
+}
+
+/// Scopes the writer has seen. Forgotten when a transaction is rolled back, because the rows may
+/// have gone with it.
+#[derive(Debug, Default)]
+pub(super) struct Projects(HashMap<Scope, Key>);
+
+impl Projects {
+    /// The key of a scope, made when it is new.
+    pub(super) fn key_of(
+        &mut self,
+        connection: &Connection,
+        scope: &Scope,
+    ) -> rusqlite::Result<Key> {
+        if let Some(key) = self.0.get(scope) {
+            return Ok(*key);
+        }
+        let key = match find_project(connection, scope)? {
+            Some(key) => key,
+            None => connection
+                .prepare_cached("INSERT INTO projects (tenant, project) VALUES (?1, ?2)")?
+                .insert((scope.tenant.as_str(), scope.project.as_str()))?,
+        };
+        self.0.insert(scope.clone(), key);
+        Ok(key)
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// An id as the tables keep it: 16 bytes if it is a UUID in its usual form, else the text. The two
+/// never compare equal in SQLite, so no text can pose as a UUID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PackedId {
+    Uuid([u8; 16]),
+    Text(String),
+}
+
+impl PackedId {
+    /// Packs an id.
+    pub(super) fn of(id: &str) -> Self {
+        let usual_form = |uuid: &Uuid| uuid.hyphenated().encode_lower(&mut [0; 36]) == id;
+        match Uuid::try_parse(id).ok().filter(usual_form) {
+            Some(uuid) => Self::Uuid(uuid.into_bytes()),
+            None => Self::Text(id.to_owned()),
+        }
+    }
+
+    /// Reads an id back as text.
+    pub(super) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+        match row.get_ref(column)? {
+            ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
+                Ok(uuid) => Ok(uuid.hyphenated().to_string()),
+                Err(_) => Err(rusqlite::Error::IntegralValueOutOfRange(column, bytes.len() as i64)),
+            },
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => {
+                row.get(column)
+            }
+        }
+    }
+}
+
+impl ToSql for PackedId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Self::Uuid(bytes) => Ok(ToSqlOutput::from(&bytes[..])),
+            Self::Text(text) => Ok(ToSqlOutput::from(text.as_str())),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The one thread that writes. Requests that wait at the same time share one commit, so durability
+//! is paid once per group instead of once per request.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use event::{Outcome, Position, Write};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot};
+
+use super::Limits;
+use super::append::{Cursor, Prepared, append};
+use super::keys::Projects;
+use crate::error::StoreError;
+
+/// What a caller waits for.
+pub(super) type Answer = Result<Vec<Outcome>, StoreError>;
+
+struct Submission {
+    writes: Vec<Prepared>,
+    reply: oneshot::Sender<Answer>,
+    // Room in the queue, given back when the submission has been answered.
+    _room: OwnedSemaphorePermit,
+}
+
+/// The way to the writer thread.
+pub(super) struct Writer {
+    queue: Mutex<Option<mpsc::UnboundedSender<Submission>>>,
+    room: Arc<Semaphore>,
+    room_kib: u32,
+    head: Arc<AtomicU64>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Writer {
+    /// Starts the thread on its connection.
+    pub(super) fn start(connection: Connection, limits: Limits) -> Result<Self, StoreError> {
+        let newest = "SELECT coalesce(max(position), 0) FROM events";
+        let head: i64 = connection.query_row(newest, [], |row| row.get(0))?;
+        let cursor = Cursor { head: Position(head as u64), projects: Projects::default() };
+        let head = Arc::new(AtomicU64::new(cursor.head.0));
+        let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
+        let (queue, submissions) = mpsc::unbounded_channel();
+        let group_writes = limits.group_writes;
+        let mut work = Work { connection, cursor, head: Arc::clone(&head), group_writes };
+        let thread = std::thread::Builder::new()
+            .name("uptake-writer".into())
+            .spawn(move || work.run(submissions))
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self {
+            queue: Mutex::new(Some(queue)),
+            room: Arc::new(Semaphore::new(room_kib as usize)),
+            room_kib,
+            head,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Puts the writes into the queue, if there is room.
+    pub(super) fn submit(
+        &self,
+        writes: Vec<Write>,
+    ) -> Result<oneshot::Receiver<Answer>, StoreError> {
+        let writes: Vec<Prepared> = writes.into_iter().map(Prepared::new).collect();
+        let bytes: usize = writes.iter().map(Prepared::bytes).sum();
+        // One submission may be larger than the whole queue; then it must have the queue alone.
+        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).min(self.room_kib);
+        let room =
+            Arc::clone(&self.room).try_acquire_many_owned(kib).map_err(|error| match error {
+                TryAcquireError::NoPermits => StoreError::Busy,
+                TryAcquireError::Closed => StoreError::Closed,
+            })?;
+        let (reply, answer) = oneshot::channel();
+        let submission = Submission { writes, reply, _room: room };
+        let queue = locked(&self.queue);
+        let queue = queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(submission).map_err(|_| StoreError::Closed)?;
+        Ok(answer)
+    }
+
+    /// The newest position that is on disk.
+    pub(super) fn head(&self) -> Position {
+        Position(self.head.load(Ordering::Acquire))
+    }
+
+    /// Lets the thread finish what is queued and waits for it.
+    pub(super) async fn close(&self) -> Result<(), StoreError> {
+        locked(&self.queue).take();
+        let Some(thread) = locked(&self.thread).take() else { return Ok(()) };
+        let joined = tokio::task::spawn_blocking(move || thread.join()).await;
+        match joined {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable("the writer panicked".into())),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        locked(&self.queue).take();
+        if let Some(thread) = locked(&self.thread).take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer thread panicked");
+        }
+    }
+}
+
+/// None of what these locks guard can be left half-changed, so a panic elsewhere does not matter.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Work {
+    connection: Connection,
+    cursor: Cursor,
+    head: Arc<AtomicU64>,
+    group_writes: usize,
+}
+
+impl Work {
+    fn run(&mut self, mut submissions: mpsc::UnboundedReceiver<Submission>) {
+        while let Some(first) = submissions.blocking_recv() {
+            let group = self.gather(first, &mut submissions);
+            let answers = self.commit(&group);
+            self.head.store(self.cursor.head.0, Ordering::Release);
+            for (submission, answer) in group.into_iter().zip(answers) {
+                // A caller that hung up needs no answer; its writes are stored all the same.
+                drop(submission.reply.send(answer));
+            }
+        }
+    }
+
+    /// Takes whatever else is waiting, up to the group's size.
+    fn gather(
+        &self,
+        first: Submission,
+        submissions: &mut mpsc::UnboundedReceiver<Submission>,
+    ) -> Vec<Submission> {
+        let mut writes = first.writes.len();
+        let mut group = vec![first];
+        while writes < self.group_writes
+            && let Ok(next) = submissions.try_recv()
+        {
+            writes += next.writes.len();
+            group.push(next);
+        }
+        group
+    }
+
+    /// One transaction for the group. If a single write breaks it, the group is done again with a
+    /// savepoint around each write, so that only that one fails.
+    fn commit(&mut self, group: &[Submission]) -> Vec<Answer> {
+        let error = match self.attempt(group, Care::Quick) {
+            Ok(answers) => return answers.into_iter().map(Ok).collect(),
+            Err(error) => error,
+        };
+        if is_storage_trouble(&error) {
+            return refuse(group, &error);
+        }
+        tracing::warn!(%error, "a write broke its group; trying each write by itself");
+        match self.attempt(group, Care::EachBySavepoint) {
+            Ok(answers) => answers.into_iter().map(Ok).collect(),
+            Err(error) => refuse(group, &error),
+        }
+    }
+
+    fn attempt(&mut self, group: &[Submission], care: Care) -> rusqlite::Result<Vec<Vec<Outcome>>> {
+        let before = self.cursor.head;
+        let result = attempt(&mut self.connection, &mut self.cursor, group, care);
+        if result.is_err() {
+            self.cursor.head = before;
+            self.cursor.projects.clear();
+        }
+        result
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Care {
+    Quick,
+    EachBySavepoint,
+}
+
+fn attempt(
+    connection: &mut Connection,
+    cursor: &mut Cursor,
+    group: &[Submission],
+    care: Care,
+) -> rusqlite::Result<Vec<Vec<Outcome>>> {
+    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut answers = Vec::with_capacity(group.len());
+    for submission in group {
+        let mut outcomes = Vec::with_capacity(submission.writes.len());
+        for write in &submission.writes {
+            outcomes.push(match care {
+                Care::Quick => append(&transaction, cursor, write)?,
+                Care::EachBySavepoint => append_alone(&mut transaction, cursor, write)?,
+            });
+        }
+        answers.push(outcomes);
+    }
+    transaction.commit()?;
+    Ok(answers)
+}
+
+fn append_alone(
+    transaction: &mut rusqlite::Transaction<'_>,
+    cursor: &mut Cursor,
+    write: &Prepared,
+) -> rusqlite::Result<Outcome> {
+    let savepoint = transaction.savepoint()?;
+    match append(&savepoint, cursor, write) {
+        Ok(outcome) => savepoint.commit().map(|()| outcome),
+        Err(error) if is_storage_trouble(&error) => Err(error),
+        Err(error) => {
+            tracing::error!(%error, "a write could not be stored");
+            savepoint.finish()?; // rolls back, since it was not committed
+            cursor.projects.clear();
+            Ok(Outcome::Failed)
+        }
+    }
+}
+
+/// Trouble with the disk or the file, which no single write is to blame for.
+fn is_storage_trouble(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::OutOfMemory
+        )
+    )
+}
+
+fn refuse(group: &[Submission], error: &rusqlite::Error) -> Vec<Answer> {
+    tracing::error!(%error, submissions = group.len(), "a group could not be committed");
+    group.iter().map(|_| Err(StoreError::Unavailable(error.to_string()))).collect()
+}

@@ -1,0 +1,67 @@
+-- The event log and what finds things in it.
+
+-- Facts about this store. `seal_key` is the random key behind MACs and sealed tokens.
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) WITHOUT ROWID;
+
+-- Text ids are mapped once; everything else refers to the integer.
+CREATE TABLE projects (
+    key     INTEGER PRIMARY KEY,
+    tenant  TEXT NOT NULL,
+    project TEXT NOT NULL,
+    UNIQUE (tenant, project)
+);
+
+CREATE TABLE users (
+    key     INTEGER PRIMARY KEY,
+    project INTEGER NOT NULL REFERENCES projects (key),
+    id      TEXT NOT NULL,
+    UNIQUE (project, id)
+);
+
+CREATE TABLE conversations (
+    key     INTEGER PRIMARY KEY,
+    project INTEGER NOT NULL REFERENCES projects (key),
+    id      TEXT NOT NULL,
+    UNIQUE (project, id)
+);
+
+CREATE TABLE turns (
+    key     INTEGER PRIMARY KEY,
+    project INTEGER NOT NULL REFERENCES projects (key),
+    id      TEXT NOT NULL,
+    UNIQUE (project, id)
+);
+
+-- The truth. Positions have no gaps. `id` is a 16-byte blob for UUIDs, text otherwise.
+CREATE TABLE events (
+    position     INTEGER PRIMARY KEY,
+    project      INTEGER NOT NULL REFERENCES projects (key),
+    type         INTEGER NOT NULL,
+    source       INTEGER NOT NULL,
+    severity     INTEGER NOT NULL,
+    category     INTEGER NOT NULL,
+    id           BLOB NOT NULL,
+    user         INTEGER REFERENCES users (key),
+    conversation INTEGER REFERENCES conversations (key),
+    turn         INTEGER REFERENCES turns (key),
+    ts           INTEGER NOT NULL,
+    received_at  INTEGER NOT NULL,
+    tags         TEXT,
+    data         TEXT NOT NULL
+);
+
+-- A project's part of the log, in order, filtered by type and source without touching the rows.
+CREATE INDEX events_by_project ON events (project, position, type, source);
+
+-- Ids that are used up for ever. Neither retention nor erasure removes a row; erasure takes `mac`.
+CREATE TABLE claims (
+    project  INTEGER NOT NULL,
+    space    INTEGER NOT NULL,
+    id       BLOB NOT NULL,
+    mac      BLOB,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (project, space, id)
+) WITHOUT ROWID;

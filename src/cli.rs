@@ -1,0 +1,59 @@
+//! The command line: one file per command.
+
+#![expect(clippy::print_stdout, reason = "commands answer on standard output")]
+
+mod config;
+mod serve;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, Overrides, Setting, load};
+
+/// A feedback engine for LLM applications.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the API.
+    Serve(serve::Serve),
+    /// Show the effective configuration and where each value came from.
+    Config(config::Show),
+}
+
+impl Arguments {
+    /// Runs the command that was given.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            Command::Serve(command) => command.run(),
+            Command::Config(command) => command.run(),
+        }
+    }
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+struct Common {
+    /// Configuration file; `uptake config` shows every key.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Folder that holds the data.
+    #[arg(long, value_name = "DIR")]
+    data: Option<String>,
+}
+
+impl Common {
+    fn load(
+        self,
+        mut flags: Overrides,
+    ) -> anyhow::Result<(Config, std::collections::BTreeMap<String, Setting>)> {
+        flags.extend(self.data.map(|data| ("store.data", data, "--data")));
+        load(self.config.as_deref(), flags)
+    }
+}

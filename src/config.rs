@@ -1,0 +1,9 @@
+//! Configuration: one section per part of the program, one commented file as the reference.
+//!
+//! Defaults, then the file, then the environment, then flags; each later one wins.
+
+mod load;
+mod section;
+
+pub(crate) use load::{Overrides, Setting, load};
+pub(crate) use section::{Config, LogFormat, StoreSection};

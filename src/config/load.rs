@@ -1,0 +1,169 @@
+//! Merges defaults, file, environment and flags, and remembers where each value came from.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use toml::{Table, Value};
+
+use super::section::Config;
+
+const DEFAULTS: &str = include_str!("default.toml");
+const PREFIX: &str = "UPTAKE__";
+
+/// One effective value.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    /// What it is.
+    pub(crate) value: Value,
+    /// Where it came from, in words.
+    pub(crate) origin: String,
+}
+
+/// Settings by their dotted key.
+pub(crate) type Settings = BTreeMap<String, Setting>;
+
+/// Values given by flags: key, value, flag.
+pub(crate) type Overrides = Vec<(&'static str, String, &'static str)>;
+
+/// The effective configuration and where each of its values came from.
+pub(crate) fn load(file: Option<&Path>, flags: Overrides) -> anyhow::Result<(Config, Settings)> {
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, _)| name.starts_with(PREFIX))
+        .map(|(name, value)| match value.into_string() {
+            Ok(text) => Ok((name, text)),
+            Err(_) => bail!("the environment variable {name} is not UTF-8"),
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    merge(file, environment, flags)
+}
+
+fn merge(
+    file: Option<&Path>,
+    environment: Vec<(String, String)>,
+    flags: Overrides,
+) -> anyhow::Result<(Config, Settings)> {
+    let mut settings = Settings::new();
+    let defaults: Table = DEFAULTS.parse().context("the built-in defaults cannot be read")?;
+    for (key, value) in flatten("", defaults) {
+        settings.insert(key, Setting { value, origin: "default".to_owned() });
+    }
+    if let Some(path) = file {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the configuration file {}", path.display()))?;
+        let origin = format!("file {}", path.display());
+        let table: Table = text.parse().with_context(|| format!("{origin} is not TOML"))?;
+        for (key, value) in flatten("", table) {
+            put(&mut settings, &key, value, &origin)?;
+        }
+    }
+    for (name, text) in environment {
+        let key = name[PREFIX.len()..].to_ascii_lowercase().replace("__", ".");
+        put_text(&mut settings, &key, &text, &format!("environment {name}"))?;
+    }
+    for (key, text, flag) in flags {
+        put_text(&mut settings, key, &text, &format!("flag {flag}"))?;
+    }
+    let config = Config::deserialize_from(&settings)?;
+    Ok((config, settings))
+}
+
+impl Config {
+    fn deserialize_from(settings: &Settings) -> anyhow::Result<Self> {
+        let mut table = Table::new();
+        for (key, setting) in settings {
+            let (section, name) = key.split_once('.').unwrap_or(("", key));
+            let section = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(section) = section {
+                section.insert(name.to_owned(), setting.value.clone());
+            }
+        }
+        Value::Table(table).try_into().context("the configuration does not fit")
+    }
+}
+
+/// Nested tables as dotted keys.
+fn flatten(prefix: &str, table: Table) -> Vec<(String, Value)> {
+    let dotted = |name: String| match prefix {
+        "" => name,
+        prefix => format!("{prefix}.{name}"),
+    };
+    let mut flat = Vec::new();
+    for (name, value) in table {
+        if let Value::Table(inner) = value {
+            flat.extend(flatten(&dotted(name), inner));
+        } else {
+            flat.push((dotted(name), value));
+        }
+    }
+    flat
+}
+
+/// Environment and flags bring text; the default's type says how to read it.
+fn put_text(settings: &mut Settings, key: &str, text: &str, origin: &str) -> anyhow::Result<()> {
+    let value = match settings.get(key).map(|setting| &setting.value) {
+        Some(Value::Integer(_)) => text.parse().ok().map(Value::Integer),
+        Some(Value::Float(_)) => text.parse().ok().map(Value::Float),
+        Some(Value::Boolean(_)) => text.parse().ok().map(Value::Boolean),
+        Some(_) | None => None,
+    };
+    put(settings, key, value.unwrap_or_else(|| Value::String(text.to_owned())), origin)
+}
+
+fn put(settings: &mut Settings, key: &str, value: Value, origin: &str) -> anyhow::Result<()> {
+    let Some(setting) = settings.get_mut(key) else {
+        bail!("{origin}: there is no setting {key}{}", nearest(settings, key));
+    };
+    let (got, expected) = (value.type_str(), setting.value.type_str());
+    if got != expected {
+        bail!("{origin}: {key} is a {got} ({value}), expected a {expected}");
+    }
+    *setting = Setting { value, origin: origin.to_owned() };
+    Ok(())
+}
+
+fn nearest(settings: &Settings, key: &str) -> String {
+    let distance = |known: &&String| strsim::damerau_levenshtein(known, key);
+    match settings.keys().min_by_key(distance).filter(|known| distance(known) <= 5) {
+        Some(known) => format!("; did you mean {known}?"),
+        None => "; `uptake config` lists all of them".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn later_sources_win_and_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("uptake.toml");
+        std::fs::write(&file, "[store]\nreaders = 2\ndata = 'f'\n[log]\nlevel = 'debug'").unwrap();
+        let environment =
+            vec![pair("UPTAKE__STORE__DATA", "e"), pair("UPTAKE__STORE__READERS", "3")];
+        let flags = vec![("store.data", "g".to_owned(), "--data")];
+        let (config, settings) = merge(Some(&file), environment, flags).unwrap();
+        assert_eq!((config.store.data.as_str(), config.store.readers), ("g", 3));
+        assert_eq!(config.log.level, "debug");
+        assert_eq!(settings["store.data"].origin, "flag --data");
+        assert_eq!(settings["store.readers"].origin, "environment UPTAKE__STORE__READERS");
+        assert_eq!(settings["server.listen"].origin, "default");
+    }
+
+    #[track_caller]
+    fn check_refused(name: &str, value: &str, expected: &str) {
+        let error = merge(None, vec![pair(name, value)], vec![]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn misspelt_keys_and_wrong_types_are_refused() {
+        check_refused("UPTAKE__SERVER__LISTN", "x", "did you mean server.listen?");
+        check_refused("UPTAKE__STORE__READERS", "many", "expected a integer");
+    }
+}

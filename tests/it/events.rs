@@ -1,0 +1,93 @@
+//! An event goes in and comes back, also after a crash.
+
+use serde_json::{Value, json};
+use testkit::rating_body;
+
+use crate::server::Server;
+
+#[test]
+fn an_event_goes_in_and_comes_back_also_after_a_crash() {
+    let server = Server::start();
+    let mut body = rating_body("t1");
+    body["tags"] = json!(["a", "b"]);
+    body["timestamp"] = json!("2026-01-02T03:04:05.678901+01:00");
+    body["data"]["note"] =
+        json!("Robert'); DROP TABLE events;-- <script>alert(1)</script> \u{202e}");
+    let (status, receipt) = server.post("/api/v1/feedback", &body);
+    assert_eq!((status, &receipt["replayed"]), (201, &json!(false)));
+    let path = format!("/api/v1/feedback/{}", receipt["id"].as_str().unwrap());
+    let (status, before) = server.get(&path);
+    assert_eq!(status, 200);
+    for name in
+        ["type", "source", "category", "user_id", "session_id", "message_id", "data", "tags"]
+    {
+        assert_eq!(before[name], body[name], "{name}");
+    }
+    assert_eq!(before["timestamp"], "2026-01-02T02:04:05.678901Z");
+    assert_eq!((&before["severity"], &before["tenant_id"]), (&json!("info"), &json!("default")));
+    let server = server.kill_and_restart();
+    assert_eq!(server.get(&path), (200, before));
+}
+
+#[test]
+fn the_log_is_read_in_order_and_filtered() {
+    let server = Server::start();
+    let metric = json!({"type": "performance", "source": "system_metric", "category": "latency",
+        "data": {"endpoint": "/q", "latency_ms": 12}});
+    let mut old_word = rating_body("t2");
+    old_word["type"] = json!("user_explicit");
+    for body in [&rating_body("t1"), &metric, &old_word, &metric] {
+        assert_eq!(server.post("/api/v1/feedback", body).0, 201);
+    }
+    let check = |query: &str, positions: &[u64], next: u64| {
+        let (status, page) = server.get(&format!("/api/v1/events?{query}"));
+        let found: Vec<u64> = page["items"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{query}: {page}"))
+            .iter()
+            .map(|item| item["position"].as_u64().unwrap())
+            .collect();
+        assert_eq!(
+            (status, found.as_slice(), &page["next"]),
+            (200, positions, &json!(next)),
+            "{query}"
+        );
+    };
+    check("", &[1, 2, 3, 4], 4);
+    check("after=0&limit=2&type=&source=", &[1, 2], 2);
+    check("after=2&limit=2", &[3, 4], 4);
+    check("after=4", &[], 4);
+    check("limit=1&type=performance&after=2", &[4], 4);
+    check("type=explicit", &[1, 3], 3);
+    check("type=user_explicit&source=user_rating", &[1, 3], 3);
+}
+
+#[test]
+fn tenants_do_not_see_each_other() {
+    let server = Server::start();
+    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let mut body = rating_body("t1");
+    body["id"] = json!("e1");
+    assert_eq!(acme.post("/api/v1/feedback", &body).0, 201);
+    assert_eq!(server.get("/api/v1/feedback/e1").0, 404);
+    assert_eq!(server.get("/api/v1/events").1["items"], json!([]));
+    assert_eq!(acme.clone().with("X-Uptake-Project", "p").get("/api/v1/feedback/e1").0, 404);
+    assert_eq!(acme.get("/api/v1/feedback/e1").0, 200);
+    body["tenant_id"] = json!("other");
+    let (status, problem) = acme.post("/api/v1/feedback", &body);
+    assert_eq!((status, &problem["status"]), (403, &json!(403)));
+    assert_eq!(server.post("/api/v1/feedback", &body).0, 201, "a body may name the tenant alone");
+}
+
+#[test]
+fn a_correction_has_a_door_of_its_own() {
+    let server = Server::start();
+    let body = json!({"data": {"original_sql": "SELECT 1", "corrected_sql": "SELECT 2"}});
+    let (status, receipt) = server.post("/api/v1/feedback/correction", &body);
+    assert_eq!(status, 201);
+    let (_, event) = server.get(&format!("/api/v1/feedback/{}", receipt["id"].as_str().unwrap()));
+    let words = ["type", "source", "category"].map(|name| event[name].as_str().unwrap());
+    assert_eq!(words, ["explicit", "user_correction", "accuracy"]);
+    let (status, problem) = server.post("/api/v1/feedback/correction", &json!({"data": {}}));
+    assert_eq!((status, &problem["field"]), (422, &Value::from("data.corrected")));
+}

@@ -1,0 +1,91 @@
+//! Sending something twice stores it once.
+
+use serde_json::{Value, json};
+use testkit::rating_body;
+
+use crate::server::Server;
+
+fn with_id(id: &str, turn: &str) -> Value {
+    let mut body = rating_body(turn);
+    body["id"] = json!(id);
+    body
+}
+
+#[test]
+fn a_repeat_answers_as_the_first_time_and_another_body_is_refused() {
+    let server = Server::start();
+    assert_eq!(server.post("/api/v1/feedback", &with_id("e1", "t1")).0, 201);
+    let server = server.kill_and_restart();
+    let again = server.post("/api/v1/feedback", &with_id("e1", "t1"));
+    assert_eq!(again, (200, json!({"id": "e1", "replayed": true})));
+    let (status, problem) = server.post("/api/v1/feedback", &with_id("e1", "t2"));
+    assert_eq!((status, &problem["type"]), (409, &json!("urn:uptake:problem:conflict")));
+    assert_eq!(server.get("/api/v1/events").1["next"], 1);
+}
+
+#[test]
+fn an_idempotency_key_does_the_same_without_an_id() {
+    let server = Server::start();
+    let keyed = server.client().with("Idempotency-Key", "k1");
+    let (first, receipt) = keyed.post("/api/v1/feedback", &rating_body("t1"));
+    let again = keyed.post("/api/v1/feedback", &rating_body("t1"));
+    assert_eq!((first, &again.1["id"]), (201, &receipt["id"]));
+    assert_eq!((again.0, &again.1["replayed"]), (200, &json!(true)));
+    assert_eq!(keyed.post("/api/v1/feedback", &rating_body("t2")).0, 409);
+    assert_eq!(server.get("/api/v1/events").1["next"], 1);
+}
+
+#[test]
+fn the_same_batch_twice_stores_once_also_across_a_crash() {
+    let server = Server::start();
+    let batch: Vec<Value> = (0..2500).map(|n| with_id(&format!("e{n}"), "t1")).collect();
+    let batch = Value::Array(batch);
+    let (status, first) = server.post("/api/v1/feedback/batch", &batch);
+    assert_eq!((status, &first["accepted"], &first["errors"]), (200, &json!(2500), &json!([])));
+    let server = server.kill_and_restart();
+    let (status, second) = server.post("/api/v1/feedback/batch", &batch);
+    assert_eq!((status, &second["accepted"], &second["replayed"]), (200, &json!(0), &json!(2500)));
+    assert_eq!(server.get("/api/v1/events?after=2500").1["items"], json!([]));
+    assert_eq!(
+        server.post("/api/v1/feedback", &with_id("e7", "t1")).0,
+        200,
+        "alone it is a repeat"
+    );
+}
+
+#[test]
+fn a_batch_without_ids_is_repeatable_by_its_key() {
+    let server = Server::start();
+    let keyed = server.client().with("Idempotency-Key", "b1");
+    let batch = json!([rating_body("t1"), rating_body("t1")]);
+    assert_eq!(keyed.post("/api/v1/feedback/batch", &batch).1["accepted"], 2);
+    assert_eq!(keyed.post("/api/v1/feedback/batch", &batch).1["replayed"], 2);
+    assert_eq!(server.get("/api/v1/events").1["next"], 2);
+}
+
+#[test]
+fn one_bad_item_never_sinks_the_others() {
+    let server = Server::start();
+    let lines = [
+        with_id("a", "t1").to_string(),
+        "{not json".to_owned(),
+        json!({"type": "explicit"}).to_string(),
+        String::new(),
+        with_id("a", "t2").to_string(),
+        with_id("b", "t1").to_string(),
+    ];
+    let body = lines.join("\n");
+    let client = server.client();
+    let (status, answer) =
+        client.send("/api/v1/feedback/batch", "application/x-ndjson", body.as_bytes()).unwrap();
+    assert_eq!(status, 207);
+    let counts = ["accepted", "replayed", "rejected"].map(|name| answer[name].as_u64().unwrap());
+    assert_eq!(counts, [2, 0, 3]);
+    let errors: Vec<_> = answer["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| (error["index"].as_u64().unwrap(), error["field"].as_str()))
+        .collect();
+    assert_eq!(errors, [(1, None), (2, Some("source")), (3, None)]);
+}

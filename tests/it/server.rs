@@ -1,0 +1,149 @@
+//! A running server in a folder of its own, and the few calls that tests make.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// An answer: status and JSON body.
+pub(crate) type Answer = (u16, Value);
+
+/// The server process and the folder it works in.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) url: String,
+    folder: TempDir,
+    agent: ureq::Agent,
+}
+
+impl Server {
+    /// Starts on a fresh folder.
+    pub(crate) fn start() -> Self {
+        Self::start_in(tempfile::tempdir().unwrap())
+    }
+
+    fn start_in(folder: TempDir) -> Self {
+        let mut child = command(folder.path(), "127.0.0.1:0").spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| {
+            panic!("the server did not start: {line:?}");
+        });
+        Self { child, url: url.to_owned(), folder, agent: agent() }
+    }
+
+    /// Kills the server as a crash would, and starts it again on the same folder.
+    pub(crate) fn kill_and_restart(mut self) -> Self {
+        self.kill();
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        Self::start_in(folder)
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGTERM, and how it ended.
+    pub(crate) fn stop(mut self) -> (ExitStatus, TempDir) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        let status = self.child.wait().unwrap();
+        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
+        (status, folder)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client { url: self.url.clone(), agent: self.agent.clone(), headers: Vec::new() }
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.client().post(path, body)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.client().get(path)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be dead already; either way it must not outlive the test.
+        if self.child.kill().is_ok() {
+            self.child.wait().unwrap();
+        }
+    }
+}
+
+/// `uptake serve` on this folder and address.
+pub(crate) fn command(folder: &Path, listen: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
+    command.args(["serve", "--listen", listen, "--data"]).arg(folder);
+    command.env("UPTAKE__LOG__LEVEL", "warn").stdout(Stdio::piped());
+    command
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(30)))
+        .build()
+        .into()
+}
+
+/// Sends requests; can be cloned into threads.
+#[derive(Clone)]
+pub(crate) struct Client {
+    url: String,
+    agent: ureq::Agent,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl Client {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.try_post(path, body).unwrap()
+    }
+
+    /// An error means that no answer came.
+    pub(crate) fn try_post(&self, path: &str, body: &Value) -> Result<Answer, ureq::Error> {
+        self.send(path, "application/json", body.to_string().as_bytes())
+    }
+
+    pub(crate) fn send(&self, path: &str, media: &str, body: &[u8]) -> Result<Answer, ureq::Error> {
+        let mut request = self.agent.post(format!("{}{path}", self.url));
+        if !media.is_empty() {
+            request = request.header("Content-Type", media);
+        }
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        answer(request.send(body)?)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        let mut request = self.agent.get(format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        answer(request.call().unwrap()).unwrap()
+    }
+}
+
+fn answer(mut response: ureq::http::Response<ureq::Body>) -> Result<Answer, ureq::Error> {
+    let status = response.status().as_u16();
+    let text = response.body_mut().read_to_string()?;
+    Ok((status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
+}

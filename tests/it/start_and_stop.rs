@@ -1,0 +1,39 @@
+//! How the server starts, refuses to start, and stops.
+
+use std::process::Stdio;
+
+use testkit::rating_body;
+
+use crate::server::{Server, command};
+
+#[test]
+fn sigterm_finishes_what_was_accepted_and_exits_with_zero() {
+    let server = Server::start();
+    assert_eq!(server.post("/api/v1/feedback", &rating_body("t1")).0, 201);
+    let (status, folder) = server.stop();
+    assert_eq!(status.code(), Some(0));
+    assert!(folder.path().join("uptake.db").exists());
+}
+
+#[track_caller]
+fn check_refused(folder: &std::path::Path, listen: &str, expected: &str) {
+    let output = command(folder, listen).stderr(Stdio::piped()).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn without_keys_only_this_machine_may_reach_it() {
+    let folder = tempfile::tempdir().unwrap();
+    check_refused(folder.path(), "0.0.0.0:0", "no keys exist");
+    check_refused(folder.path(), "[::]:0", "no keys exist");
+    check_refused(folder.path(), "here", "expected one like 127.0.0.1:8787");
+}
+
+#[test]
+fn a_second_server_on_the_same_folder_is_told_who_has_it() {
+    let server = Server::start();
+    check_refused(server.folder(), "127.0.0.1:0", "in use by another uptake process (process ");
+    assert_eq!(server.get("/health/ready").0, 200);
+}
