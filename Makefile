@@ -15,7 +15,7 @@ run: compiler
 
 ## Runs every test.
 test: compiler
-	cargo test --workspace --locked
+	scripts/run-tests
 
 ## Format, lints, docs, licences, bans, spelling.
 check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
