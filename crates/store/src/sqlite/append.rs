@@ -9,6 +9,7 @@ use super::keys::{Key, PackedId, Projects, Table, key_of};
 /// spends its time in SQLite only.
 #[derive(Debug)]
 pub(super) struct Prepared {
+    // Its data is written out in `data`.
     event: Event,
     id: PackedId,
     claims: Vec<PackedClaim>,
@@ -26,14 +27,16 @@ struct PackedClaim {
 impl Prepared {
     /// Packs ids and writes out the JSON.
     pub(super) fn new(write: Write) -> Self {
-        let Write { claims, event } = write;
+        let Write { claims, mut event } = write;
         let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
         let tags = &event.tags;
+        let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
+        let data = serde_json::Value::Object(std::mem::take(&mut event.data)).to_string();
         Self {
             id: PackedId::of(event.id.as_str()),
             claims: claims.into_iter().map(pack).collect(),
-            tags: (!tags.is_empty()).then(|| serde_json::json!(tags).to_string()),
-            data: serde_json::to_string(&event.data).unwrap_or_else(|_| "{}".to_owned()),
+            tags,
+            data,
             event,
         }
     }
