@@ -25,7 +25,8 @@ impl Server {
         Self::start_in(tempfile::tempdir().unwrap())
     }
 
-    fn start_in(folder: TempDir) -> Self {
+    /// Starts on a folder that a server has used before.
+    pub(crate) fn start_in(folder: TempDir) -> Self {
         let mut child = command(folder.path(), "127.0.0.1:0").spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -12,7 +12,8 @@ fn sigterm_finishes_what_was_accepted_and_exits_with_zero() {
     assert_eq!(server.post("/api/v1/feedback", &rating_body("t1")).0, 201);
     let (status, folder) = server.stop();
     assert_eq!(status.code(), Some(0));
-    assert!(folder.path().join("uptake.db").exists());
+    let server = Server::start_in(folder);
+    assert_eq!(server.get("/api/v1/events").1["items"][0]["message_id"], "t1");
 }
 
 #[track_caller]

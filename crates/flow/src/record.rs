@@ -97,3 +97,46 @@ fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
         Outcome::Failed => Err(FlowError::NotStored),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use event::{Clock, Timestamp};
+    use serde_json::json;
+    use store::sqlite::{Limits, SqliteStore};
+    use testkit::TestClock;
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn incoming(engine: &Engine, at: Timestamp) -> Incoming {
+        let data = json!({"comment": "as an application embeds it"});
+        let raw = RawEvent {
+            event_type: "explicit".into(),
+            source: "user_comment".into(),
+            category: "quality".into(),
+            timestamp: Some(at.to_string()),
+            data: data.as_object().cloned().unwrap_or_default(),
+            ..RawEvent::default()
+        };
+        Incoming { raw, mac: engine.fingerprint("event", &data), key: None }
+    }
+
+    #[tokio::test]
+    async fn an_embedded_engine_goes_by_the_clock_it_was_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(START));
+        let engine = Engine::new(Arc::new(store), Arc::clone(&clock) as Arc<dyn Clock>, [1; 32]);
+        let scope = Scope::default();
+        let ahead = START.plus_secs(301);
+        let early = engine.record(&scope, incoming(&engine, ahead)).await;
+        assert!(matches!(early, Err(FlowError::Capture(_))), "{early:?}");
+        clock.advance_secs(1);
+        let receipt = engine.record(&scope, incoming(&engine, ahead)).await.unwrap();
+        let stored = engine.event(&scope, &receipt.id).await.unwrap().unwrap();
+        assert_eq!((stored.event.ts, stored.event.received_at), (ahead, START.plus_secs(1)));
+    }
+}

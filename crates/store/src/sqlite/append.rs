@@ -43,7 +43,7 @@ impl Prepared {
 
     /// Roughly what it takes up while it waits.
     pub(super) fn bytes(&self) -> usize {
-        self.data.len() * 2 + 512
+        self.data.len() + 512
     }
 }
 
