@@ -28,12 +28,25 @@ CREATE TABLE conversations (
     UNIQUE (project, id)
 );
 
+-- The row is there as soon as anything names the turn; the columns behind `id` are a projection,
+-- empty until the turn is opened. `opened` and `completed` are positions in the log.
 CREATE TABLE turns (
-    key     INTEGER PRIMARY KEY,
-    project INTEGER NOT NULL REFERENCES projects (key),
-    id      TEXT NOT NULL,
+    key          INTEGER PRIMARY KEY,
+    project      INTEGER NOT NULL REFERENCES projects (key),
+    id           TEXT NOT NULL,
+    conversation INTEGER REFERENCES conversations (key),
+    user         INTEGER REFERENCES users (key),
+    ts           INTEGER,
+    opened       INTEGER,
+    completed    INTEGER,
+    track        TEXT,
+    bundle       TEXT,
+    user_type    TEXT,
     UNIQUE (project, id)
 );
+
+CREATE INDEX turns_by_conversation ON turns (conversation, ts) WHERE conversation IS NOT NULL;
+CREATE INDEX turns_by_track ON turns (project, track) WHERE track IS NOT NULL;
 
 -- The truth. Positions have no gaps. `id` is a 16-byte blob for UUIDs, text otherwise.
 CREATE TABLE events (
@@ -55,6 +68,9 @@ CREATE TABLE events (
 
 -- A project's part of the log, in order, filtered by type and source without touching the rows.
 CREATE INDEX events_by_project ON events (project, position, type, source);
+
+-- What happened to a turn, in order. Events without a turn are not in it.
+CREATE INDEX events_by_turn ON events (turn, position) WHERE turn IS NOT NULL;
 
 -- Ids that are used up for ever. Neither retention nor erasure removes a row; erasure takes `mac`.
 CREATE TABLE claims (

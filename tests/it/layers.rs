@@ -9,8 +9,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("event", &[]),
     ("capture", &["event", "store"]),
     ("store", &["event"]),
-    ("flow", &["capture", "event", "store"]),
-    ("serve", &["event", "flow"]),
+    ("report", &["event", "store"]),
+    ("flow", &["capture", "event", "report", "store"]),
+    ("serve", &["event", "flow", "report"]),
     ("testkit", &["event"]),
 ];
 

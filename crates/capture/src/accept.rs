@@ -3,18 +3,12 @@
 //! Knows the rules of a single event. Whether its id was used before is the store's to judge.
 
 use event::{
-    BadData, BadId, Body, Category, ConversationId, Event, EventId, Kind, Scope, Severity, Source,
-    Timestamp, TurnId, Type, UserId,
+    Body, Category, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
+    TurnId, Type,
 };
 use serde_json::{Map, Value};
 
-/// How far ahead of ours a client's clock may be.
-const MAX_AHEAD_SECS: i64 = 5 * 60;
-/// 2000-01-01T00:00:00Z. Anything earlier is a unit mistake, not a time.
-const EARLIEST: Timestamp = Timestamp::from_micros(946_684_800_000_000);
-const MAX_TEXT_CHARS: usize = 100_000;
-const MAX_TAGS: usize = 64;
-const MAX_TAG_CHARS: usize = 200;
+use crate::check::{CaptureError, check_tags, check_texts, id, shown, timestamp, user, word};
 
 /// An event as a client sent it, before any check.
 #[derive(Clone, Debug, Default)]
@@ -43,33 +37,6 @@ pub struct RawEvent {
     pub tags: Vec<String>,
 }
 
-/// Why an event was not taken in.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CaptureError {
-    /// A field holds something it cannot hold.
-    #[error("{field} is {got}, expected {expected}")]
-    BadField {
-        /// Which field, as a path.
-        field: String,
-        /// What it held, shortened.
-        got: String,
-        /// What would have fitted.
-        expected: String,
-    },
-}
-
-impl CaptureError {
-    fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
-    }
-}
-
-impl From<BadData> for CaptureError {
-    fn from(bad: BadData) -> Self {
-        Self::BadField { field: bad.field, got: bad.got, expected: bad.expected }
-    }
-}
-
 /// Checks a raw event and gives it its place and time. `fresh_id` is used when it brings none.
 pub fn accept(
     scope: &Scope,
@@ -96,7 +63,7 @@ pub fn accept(
         kind,
         severity,
         category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
-        user: id("user_id", raw.user_id, UserId::new)?,
+        user: user(raw.user_id)?,
         conversation: id("session_id", raw.session_id, ConversationId::new)?,
         turn: id("message_id", message_id, TurnId::new)?,
         ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,
@@ -132,27 +99,6 @@ fn refuse_reserved(source: Source) -> Result<(), CaptureError> {
     }
 }
 
-fn word<T>(
-    field: &str,
-    text: &str,
-    from_word: impl Fn(&str) -> Option<T>,
-    words: &[&str],
-) -> Result<T, CaptureError> {
-    let expected = || format!("one of {}", words.join(", "));
-    from_word(text).ok_or_else(|| CaptureError::new(field, shown(text), expected()))
-}
-
-fn id<T>(
-    field: &str,
-    text: Option<String>,
-    new: impl Fn(String) -> Result<T, BadId>,
-) -> Result<Option<T>, CaptureError> {
-    let Some(text) = text else { return Ok(None) };
-    let expected = |bad: BadId| bad.to_string().trim_start_matches("expected ").to_owned();
-    let got = shown(&text);
-    new(text).map(Some).map_err(|bad| CaptureError::new(field, got, expected(bad)))
-}
-
 /// The turn is named at the top level; older clients name it inside `data`. Both must agree.
 fn message_id(
     top: Option<String>,
@@ -172,97 +118,6 @@ fn message_id(
         Some(outer) => Ok(Some(outer)),
         None => Ok(Some(inner.clone())),
     }
-}
-
-fn timestamp(field: &str, text: Option<&str>, now: Timestamp) -> Result<Timestamp, CaptureError> {
-    let Some(text) = text else { return Ok(now) };
-    let ts = Timestamp::parse(text).map_err(|_| {
-        CaptureError::new(field, shown(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
-    })?;
-    if ts > now.plus_secs(MAX_AHEAD_SECS) {
-        return Err(CaptureError::new(
-            field,
-            shown(text),
-            "a time not over 5 minutes ahead of now",
-        ));
-    }
-    if ts < EARLIEST {
-        return Err(CaptureError::new(field, shown(text), "a time after the year 1999"));
-    }
-    Ok(ts)
-}
-
-fn check_tags(tags: &[String]) -> Result<(), CaptureError> {
-    if tags.len() > MAX_TAGS {
-        let got = format!("a list of {}", tags.len());
-        return Err(CaptureError::new("tags", got, format!("at most {MAX_TAGS} tags")));
-    }
-    for (index, tag) in tags.iter().enumerate() {
-        if tag.is_empty() || tag.contains('\0') || tag.chars().count() > MAX_TAG_CHARS {
-            let expected = format!("1 to {MAX_TAG_CHARS} characters");
-            return Err(CaptureError::new(&format!("tags[{index}]"), shown(tag), expected));
-        }
-    }
-    Ok(())
-}
-
-/// Every text inside the data: bounded, and without NUL, which databases cannot keep.
-fn check_texts(path: &str, fields: &Map<String, Value>) -> Result<(), CaptureError> {
-    match find_bad_field(fields) {
-        None => Ok(()),
-        Some(bad) => Err(CaptureError::new(&format!("{path}{}", bad.path), bad.got, bad.expected)),
-    }
-}
-
-/// A text that cannot be kept. The path is put together on the way out, so that the good case
-/// allocates nothing.
-struct BadText {
-    path: String,
-    got: String,
-    expected: String,
-}
-
-impl BadText {
-    fn inside(self, step: &str) -> Self {
-        Self { path: format!("{step}{}", self.path), ..self }
-    }
-}
-
-fn find_bad_text(value: &Value) -> Option<BadText> {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
-        Value::String(text) => check_text(text).err(),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .find_map(|(index, item)| Some(find_bad_text(item)?.inside(&format!("[{index}]")))),
-        Value::Object(fields) => find_bad_field(fields),
-    }
-}
-
-fn find_bad_field(fields: &Map<String, Value>) -> Option<BadText> {
-    fields.iter().find_map(|(name, item)| {
-        let bad = check_text(name).err().or_else(|| find_bad_text(item))?;
-        Some(bad.inside(&format!(".{name}")))
-    })
-}
-
-fn check_text(text: &str) -> Result<(), BadText> {
-    let bad = |got: String, expected: String| BadText { path: String::new(), got, expected };
-    if text.contains('\0') {
-        return Err(bad("a text with a NUL character".into(), "a text without one".into()));
-    }
-    // Bytes first: most texts are far too short to be worth counting.
-    if text.len() > MAX_TEXT_CHARS && text.chars().count() > MAX_TEXT_CHARS {
-        let got = format!("{} characters long", text.chars().count());
-        return Err(bad(got, format!("at most {MAX_TEXT_CHARS}")));
-    }
-    Ok(())
-}
-
-fn shown(text: &str) -> String {
-    let short: String = text.chars().take(40).collect();
-    format!("{short:?}")
 }
 
 #[cfg(test)]
@@ -289,7 +144,7 @@ mod tests {
 
     #[track_caller]
     fn check_field(raw: RawEvent, expected: &str) {
-        let CaptureError::BadField { field, .. } = take(raw).unwrap_err();
+        let CaptureError::BadField { field, .. } = take(raw).unwrap_err() else { panic!() };
         assert_eq!(field, expected);
     }
 

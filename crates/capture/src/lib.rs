@@ -2,8 +2,19 @@
 //!
 //! Never detects, never learns, never answers HTTP.
 
+mod check;
 mod accept;
+mod turn;
+mod reaction;
+mod decision;
 mod fingerprint;
 
-pub use accept::{CaptureError, RawEvent, accept};
+pub use accept::{RawEvent, accept};
+pub use check::CaptureError;
+pub use decision::{RawDecision, RawOutcome, accept_decision, accept_outcome};
 pub use fingerprint::{Fingerprint, SealKey};
+pub use reaction::{AcceptedReaction, RawReaction, accept_reaction, reaction_event};
+pub use turn::{
+    AcceptedOpening, RawCompletion, RawOpening, RawRetrieved, TurnPlace, accept_completion,
+    accept_opening, turn_event,
+};

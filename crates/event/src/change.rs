@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use crate::id::EventId;
+use crate::id::{ConversationId, DecisionId, EventId};
+use crate::number::UnitInterval;
 use crate::record::Event;
+use crate::word::{Origin, Reaction};
 
 /// Where an event stands in the log: 1, 2, 3 and so on without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +29,12 @@ pub enum ClaimSpace {
     Event,
     /// The `Idempotency-Key` of a request.
     RequestKey,
+    /// The id of a turn, used up when it is opened.
+    Turn,
+    /// The id of a turn, used up when it is completed.
+    Completion,
+    /// The id of a decision.
+    Decision,
 }
 
 impl ClaimSpace {
@@ -35,6 +43,9 @@ impl ClaimSpace {
         match self {
             Self::Event => 1,
             Self::RequestKey => 2,
+            Self::Turn => 3,
+            Self::Completion => 4,
+            Self::Decision => 5,
         }
     }
 }
@@ -51,19 +62,89 @@ pub struct Claim {
     pub mac: Mac,
 }
 
+/// What must be so for a write to be stored. Judged inside the transaction, about the turn, the
+/// user and the conversation that the write's first event names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The event's turn was opened, in this conversation if one is given.
+    Turn(Option<ConversationId>),
+    /// The decision was made.
+    Decision(DecisionId),
+    /// The user's reaction on the turn is another one, or has another text. `None` is no reaction.
+    OtherReaction {
+        /// What it is going to be.
+        reaction: Option<Reaction>,
+        /// And the text with it.
+        text: Option<String>,
+    },
+}
+
+/// What an event does to the projections. Whose and which is in the event itself; the parts that
+/// depend on what is stored are decided when the change is applied.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The event's turn begins; what arrived before it is attached to it.
+    OpenTurn {
+        /// Copied onto the turn's reactions.
+        track: Option<String>,
+        /// Copied onto the turn's reactions.
+        bundle: Option<String>,
+        /// Copied onto the turn's reactions.
+        user_type: Option<String>,
+    },
+    /// The event's turn has its answer.
+    CompleteTurn,
+    /// A reaction on the event's turn. A user's replaces the one before; a machine's is added.
+    React {
+        /// Who reacted.
+        origin: Origin,
+        /// How.
+        reaction: Reaction,
+        /// How sure we are.
+        confidence: UnitInterval,
+    },
+    /// The user's reaction on the event's turn goes.
+    ClearReaction,
+    /// A decision was made.
+    Decide(DecisionId),
+    /// The outcome of a decision became known, or changed.
+    Settle(DecisionId),
+}
+
+/// One event and what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// What happened.
+    pub event: Event,
+    /// What follows from it.
+    pub changes: Vec<Change>,
+}
+
 /// One unit of change: it happens as a whole or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
     /// Must all be unused, or all be used by the same write before.
     pub claims: Vec<Claim>,
-    /// What happened.
-    pub event: Event,
+    /// Must all be so.
+    pub needs: Vec<Need>,
+    /// What happened, and what follows from it.
+    pub entry: Entry,
+    /// Further events that stand or fall with it.
+    pub more: Vec<Entry>,
+}
+
+impl Write {
+    /// A write of one event that claims and needs nothing.
+    pub fn of(event: Event, changes: Vec<Change>) -> Self {
+        let entry = Entry { event, changes };
+        Self { claims: Vec::new(), needs: Vec::new(), entry, more: Vec::new() }
+    }
 }
 
 /// What became of one write, decided inside the transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is in the log and on disk.
+    /// It is in the log and on disk; its first event stands here.
     Stored(Position),
     /// It was stored before under this id; nothing changed.
     Replayed {
@@ -72,8 +153,12 @@ pub enum Outcome {
         /// The first one's event id.
         id: EventId,
     },
+    /// Everything is already as it would make it; nothing changed.
+    Unchanged,
     /// One of its ids was used for something else; nothing changed.
     Conflict(ClaimSpace),
+    /// Something it needs is not there; nothing changed.
+    Missing(Need),
     /// It could not be stored, although others of its group could; nothing changed.
     Failed,
 }

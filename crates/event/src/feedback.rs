@@ -1,9 +1,13 @@
 //! What an event's data says, by kind. Reading checks; the data itself stays as it came.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::id::DecisionId;
 use crate::number::UnitInterval;
-use crate::word::{DecisionOutcome, InteractionKind, Kind, Source, Type};
+use crate::reaction::GivenReaction;
+use crate::turn::TurnHalf;
+use crate::word::{DecisionOutcome, InteractionKind, Kind, Reaction, Source, Type};
 
 /// A field of `data` that does not fit. `field` is a path such as `data.rating`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +32,20 @@ pub enum Rating {
     Stars(u8),
     /// Zero to one.
     Score(UnitInterval),
+}
+
+impl Rating {
+    /// A rating on a turn is a reaction to it.
+    pub fn reaction(self) -> Reaction {
+        match self {
+            Self::Positive | Self::Stars(4..) => Reaction::Ok,
+            Self::Stars(3) => Reaction::Neutral,
+            Self::Negative | Self::Stars(..=2) => Reaction::NotOk,
+            Self::Score(score) if score.get() >= 0.7 => Reaction::Ok,
+            Self::Score(score) if score.get() <= 0.3 => Reaction::NotOk,
+            Self::Score(_) => Reaction::Neutral,
+        }
+    }
 }
 
 /// A better answer, by a person.
@@ -57,12 +75,23 @@ pub struct Interaction {
 /// A choice an agent made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
+    /// Its id; the event's own when absent.
+    pub decision_id: Option<DecisionId>,
     /// What was decided; an open list.
     pub decision_type: String,
     /// How it turned out so far.
     pub outcome: DecisionOutcome,
     /// How sure the agent was.
     pub confidence: Option<UnitInterval>,
+}
+
+/// How a decision turned out, learnt later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// Which decision.
+    pub decision_id: DecisionId,
+    /// How it turned out.
+    pub outcome: DecisionOutcome,
 }
 
 /// The typed reading of an event's data.
@@ -80,6 +109,12 @@ pub enum Body {
     Metric,
     /// A choice and its outcome.
     Decision(Decision),
+    /// The outcome of an earlier choice.
+    Settlement(Settlement),
+    /// Half of a turn.
+    Turn(TurnHalf),
+    /// A reaction on a turn, or its clearing.
+    Reaction(GivenReaction),
     /// Anything else: kept, not interpreted.
     Other,
 }
@@ -92,6 +127,8 @@ impl Body {
             (Source::UserRating, _) => fields.rating().map(Self::Rating),
             (Source::UserComment, _) => fields.words("comment").map(Self::Comment),
             (Source::UserCorrection, _) => fields.correction().map(Self::Correction),
+            (Source::Turn, _) => own_record(data).map(Self::Turn),
+            (Source::Reaction, _) => own_record(data).map(Self::Reaction),
             (Source::UserInteraction, _) | (_, Type::Interaction) => {
                 fields.interaction().map(Self::Interaction)
             }
@@ -99,9 +136,23 @@ impl Body {
             (Source::ModelResponse, Type::Query) if data.contains_key("decision_type") => {
                 fields.decision().map(Self::Decision)
             }
+            (Source::ModelResponse, Type::Query)
+                if data.contains_key("decision_id") && data.contains_key("outcome") =>
+            {
+                fields.settlement().map(Self::Settlement)
+            }
             _ => Ok(Self::Other),
         }
     }
+}
+
+/// Our own records were written by us; one that cannot be read names no field of a client's.
+fn own_record<T: for<'de> Deserialize<'de>>(data: &Map<String, Value>) -> Result<T, BadData> {
+    T::deserialize(data).map_err(|error| BadData {
+        field: "data".to_owned(),
+        got: error.to_string(),
+        expected: "a record written by Uptake".to_owned(),
+    })
 }
 
 const RATING: &str = "\"positive\", \"negative\" or a whole number from 1 to 5";
@@ -166,13 +217,32 @@ impl Fields<'_> {
     }
 
     fn decision(&self) -> Result<Decision, BadData> {
-        let outcome = match self.text("outcome")? {
-            None => DecisionOutcome::Unknown,
-            Some(word) => DecisionOutcome::from_word(&word)
-                .ok_or_else(|| bad("outcome", &quoted(&word), &one_of(DecisionOutcome::WORDS)))?,
+        Ok(Decision {
+            decision_id: self.decision_id()?,
+            decision_type: self.words("decision_type")?,
+            outcome: self.outcome()?,
+            confidence: self.unit("confidence")?,
+        })
+    }
+
+    fn settlement(&self) -> Result<Settlement, BadData> {
+        let missing = || bad("decision_id", "missing", "the id of a decision");
+        let decision_id = self.decision_id()?.ok_or_else(missing)?;
+        Ok(Settlement { decision_id, outcome: self.outcome()? })
+    }
+
+    fn decision_id(&self) -> Result<Option<DecisionId>, BadData> {
+        let Some(text) = self.text("decision_id")? else { return Ok(None) };
+        let unfit = |expected: crate::id::BadId| {
+            bad("decision_id", &quoted(&text), expected.to_string().trim_start_matches("expected "))
         };
-        let decision_type = self.words("decision_type")?;
-        Ok(Decision { decision_type, outcome, confidence: self.unit("confidence")? })
+        DecisionId::new(text.clone()).map(Some).map_err(unfit)
+    }
+
+    fn outcome(&self) -> Result<DecisionOutcome, BadData> {
+        let Some(word) = self.text("outcome")? else { return Ok(DecisionOutcome::Unknown) };
+        let unfit = || bad("outcome", &quoted(&word), &one_of(DecisionOutcome::WORDS));
+        DecisionOutcome::from_word(&word).ok_or_else(unfit)
     }
 
     fn words(&self, name: &str) -> Result<String, BadData> {
@@ -262,6 +332,27 @@ mod tests {
             assert_eq!(rating(&bad), Err("data.score".to_owned()));
         }
         assert_eq!(rating(&json!({})), Err("data.rating".to_owned()));
+    }
+
+    #[test]
+    fn ratings_become_reactions_at_the_boundaries_of_chapter_one() {
+        let score = |value: f64| Rating::Score(UnitInterval::new(value).unwrap());
+        let rows = [
+            (Rating::Positive, Reaction::Ok),
+            (Rating::Negative, Reaction::NotOk),
+            (Rating::Stars(5), Reaction::Ok),
+            (Rating::Stars(4), Reaction::Ok),
+            (Rating::Stars(3), Reaction::Neutral),
+            (Rating::Stars(2), Reaction::NotOk),
+            (Rating::Stars(1), Reaction::NotOk),
+            (score(0.7), Reaction::Ok),
+            (score(0.699), Reaction::Neutral),
+            (score(0.301), Reaction::Neutral),
+            (score(0.3), Reaction::NotOk),
+        ];
+        for (rating, expected) in rows {
+            assert_eq!(rating.reaction(), expected, "{rating:?}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ fn check_name(text: &str) -> Result<(), BadId> {
     if plain && (1..=100).contains(&text.len()) { Ok(()) } else { Err(BadId::Name) }
 }
 
-// Seven types of one shape; a macro keeps their rules from drifting apart.
+// Nine types of one shape; a macro keeps their rules from drifting apart.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $check:ident) => {
         $(#[$doc])*
@@ -72,6 +72,14 @@ text_id!(
 text_id!(
     /// A sequence of turns.
     ConversationId, check_opaque
+);
+text_id!(
+    /// One choice that an agent or router made.
+    DecisionId, check_opaque
+);
+text_id!(
+    /// An item that can be retrieved.
+    EntityId, check_opaque
 );
 text_id!(
     /// The end user who talks to the application.

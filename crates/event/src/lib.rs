@@ -2,18 +2,27 @@
 //!
 //! Does no I/O, reads no clock, imports nothing of ours.
 
-mod change;
-mod feedback;
 mod id;
 mod number;
-mod record;
 mod time;
 mod word;
+mod record;
+mod turn;
+mod feedback;
+mod reaction;
+mod change;
 
-pub use change::{Claim, ClaimSpace, Mac, Outcome, Position, Write};
-pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating};
-pub use id::{BadId, ConversationId, EventId, Project, Scope, Tenant, TurnId, UserId};
+pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};
+pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
+pub use id::{
+    BadId, ConversationId, DecisionId, EntityId, EventId, Project, Scope, Tenant, TurnId, UserId,
+};
 pub use number::UnitInterval;
+pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
 pub use record::Event;
-pub use time::{BadTime, Clock, Timestamp};
-pub use word::{Category, DecisionOutcome, InteractionKind, Kind, Severity, Source, Type};
+pub use time::{BadTime, Clock, Timestamp, Window};
+pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
+pub use word::{
+    Category, DecisionOutcome, InteractionKind, Kind, Origin, Reaction, Severity, Source,
+    TurnStatus, Type, ValidationOutcome,
+};

@@ -1,10 +1,16 @@
 //! Numbers that cannot leave their range.
 
+use serde::{Deserialize, Serialize};
+
 /// A number from 0 to 1 inclusive: a score, a confidence, a reward.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(into = "f64", try_from = "f64")]
 pub struct UnitInterval(f64);
 
 impl UnitInterval {
+    /// Certain.
+    pub const ONE: Self = Self(1.0);
+
     /// Returns `None` for NaN and for anything outside 0..=1.
     pub fn new(value: f64) -> Option<Self> {
         (0.0..=1.0).contains(&value).then_some(Self(value))
@@ -13,6 +19,20 @@ impl UnitInterval {
     /// The number itself.
     pub fn get(self) -> f64 {
         self.0
+    }
+}
+
+impl From<UnitInterval> for f64 {
+    fn from(number: UnitInterval) -> Self {
+        number.0
+    }
+}
+
+impl TryFrom<f64> for UnitInterval {
+    type Error = &'static str;
+
+    fn try_from(value: f64) -> Result<Self, Self::Error> {
+        Self::new(value).ok_or("expected a number from 0 to 1")
     }
 }
 

@@ -1,5 +1,6 @@
 //! An event as the log keeps it.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::id::{ConversationId, EventId, Scope, TurnId, UserId};
@@ -33,4 +34,18 @@ pub struct Event {
     pub tags: Vec<String>,
     /// The particulars, in the shape that `Body` reads by kind; unknown keys are kept.
     pub data: Map<String, Value>,
+}
+
+impl Event {
+    /// One of our own records as an event's data.
+    ///
+    /// # Panics
+    /// When the record is not a struct with named fields, which no input can bring about.
+    #[expect(clippy::panic, reason = "a record of ours has named fields, whatever they hold")]
+    pub fn data_of(record: &impl Serialize) -> Map<String, Value> {
+        match serde_json::to_value(record) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(_) | Err(_) => panic!("a record that is not written as a JSON object"),
+        }
+    }
 }

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A moment, in microseconds since 1970 UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Timestamp(i64);
 
 /// The text is not an RFC 3339 time.
@@ -47,6 +50,29 @@ impl fmt::Display for Timestamp {
             Err(_) => write!(f, "{}us", self.0),
         }
     }
+}
+
+impl From<Timestamp> for String {
+    fn from(moment: Timestamp) -> Self {
+        moment.to_string()
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = BadTime;
+
+    fn try_from(text: String) -> Result<Self, BadTime> {
+        Self::parse(&text)
+    }
+}
+
+/// From one moment to another, both inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first moment.
+    pub start: Timestamp,
+    /// The last moment.
+    pub end: Timestamp,
 }
 
 /// Tells the time. The program has one that reads the system; tests set theirs.

@@ -33,6 +33,20 @@ macro_rules! words {
                 match code { $($code => Some(Self::$variant),)+ _ => None }
             }
         }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_word())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let word = <String as serde::Deserialize>::deserialize(from)?;
+                let unknown = || serde::de::Error::unknown_variant(&word, Self::WORDS);
+                Self::from_word(&word).ok_or_else(unknown)
+            }
+        }
     };
 }
 
@@ -124,6 +138,41 @@ words!(
         Accepted = 4 "accepted",
         Overridden = 5 "overridden",
         Unknown = 6 "unknown",
+    }
+);
+
+words!(
+    /// What somebody thought of an answer.
+    Reaction {
+        Ok = 1 "ok",
+        NotOk = 2 "not_ok",
+        Neutral = 3 "neutral",
+    }
+);
+
+words!(
+    /// Who reacted.
+    Origin {
+        User = 1 "user",
+        Machine = 2 "machine",
+    }
+);
+
+words!(
+    /// Whether the application could answer.
+    TurnStatus {
+        Success = 1 "success",
+        Error = 2 "error",
+    }
+);
+
+words!(
+    /// What the application's own validator said of an answer.
+    ValidationOutcome {
+        Approve = 1 "APPROVE",
+        Revise = 2 "REVISE",
+        Retry = 3 "RETRY",
+        Fail = 4 "FAIL",
     }
 );
 

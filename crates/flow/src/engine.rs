@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use capture::{Fingerprint, SealKey};
 use event::{Clock, Position};
-use store::Store;
+use report::Seal;
+use store::{LogStats, Store};
 
 use crate::error::FlowError;
 use crate::mint::Mint;
@@ -16,18 +17,25 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) mint: Mint,
     pub(crate) fingerprint: Fingerprint,
+    pub(crate) seal: Seal,
 }
 
 impl Engine {
     /// An engine over a store. `seed` is where its ids come from.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, seed: [u8; 32]) -> Self {
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
-        Self { store, clock, mint: Mint::new(seed), fingerprint }
+        let seal = Seal::new(&store.seal_key());
+        Self { store, clock, mint: Mint::new(seed), fingerprint, seal }
     }
 
     /// How far the log goes.
     pub fn head(&self) -> Position {
         self.store.head()
+    }
+
+    /// How the log is doing.
+    pub fn stats(&self) -> LogStats {
+        self.store.stats()
     }
 
     /// Finishes and commits what was accepted. Nothing is taken in afterwards.

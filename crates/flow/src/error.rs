@@ -2,6 +2,7 @@
 
 use capture::CaptureError;
 use event::ClaimSpace;
+use report::ReportError;
 use store::StoreError;
 
 /// Divided by what the caller can do about it.
@@ -10,6 +11,12 @@ pub enum FlowError {
     /// The event itself is wrong: mend it and send it again.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// What the request is about is not there.
+    #[error("there is no {0} with this id here")]
+    Unknown(&'static str),
+    /// The report cannot be given as asked.
+    #[error(transparent)]
+    Report(ReportError),
     /// The id or key was used for something else: choose another.
     #[error("this {} was used before with another body", claim_word(*.0))]
     Conflict(ClaimSpace),
@@ -21,9 +28,20 @@ pub enum FlowError {
     Store(#[from] StoreError),
 }
 
+impl From<ReportError> for FlowError {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Store(error) => Self::Store(error),
+            bad @ ReportError::BadCursor => Self::Report(bad),
+        }
+    }
+}
+
 fn claim_word(space: ClaimSpace) -> &'static str {
     match space {
         ClaimSpace::Event => "event id",
         ClaimSpace::RequestKey => "Idempotency-Key",
+        ClaimSpace::Turn | ClaimSpace::Completion => "turn id",
+        ClaimSpace::Decision => "decision id",
     }
 }

@@ -2,15 +2,29 @@
 //!
 //! Joins the steps; decides nothing that a step could decide. Knows no HTTP.
 
-mod engine;
 mod error;
-mod lookup;
 mod mint;
+mod engine;
 mod record;
+mod turn;
+mod react;
+mod decide;
+mod lookup;
+mod reports;
+mod replay;
 
-pub use capture::{CaptureError, RawEvent};
+pub use capture::{
+    CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
+    RawRetrieved,
+};
 pub use engine::Engine;
 pub use error::FlowError;
 pub use lookup::Stretch;
+pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt};
-pub use store::{EventPage, StoredEvent};
+pub use store::{
+    EventPage, Histogram, LogStats, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt,
+    SECONDS, SearchScope, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredReaction,
+    StoredTurn,
+};
+pub use turn::{CompleteReceipt, IncomingHalf, IncomingTurn, OpenReceipt};

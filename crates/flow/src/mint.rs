@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use event::{EventId, Timestamp};
+use event::{ConversationId, DecisionId, EventId, Timestamp, TurnId};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Builder;
@@ -17,13 +17,45 @@ impl Mint {
         Self(Mutex::new(StdRng::from_seed(seed)))
     }
 
-    /// A UUIDv7: ids made later sort later, which keeps the store's indexes compact.
+    /// The id of an event.
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
     pub(crate) fn event_id(&self, now: Timestamp) -> EventId {
-        let mut random = [0; 10];
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut random);
+        EventId::new(self.uuid(now)).expect("a UUID is a valid id")
+    }
+
+    /// The id of a conversation.
+    #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
+    pub(crate) fn conversation_id(&self, now: Timestamp) -> ConversationId {
+        ConversationId::new(self.uuid(now)).expect("a UUID is a valid id")
+    }
+
+    /// The id of a decision.
+    #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
+    pub(crate) fn decision_id(&self, now: Timestamp) -> DecisionId {
+        DecisionId::new(self.uuid(now)).expect("a UUID is a valid id")
+    }
+
+    /// The id of a turn: `turn_<unix_ms>_<6 base36>`.
+    #[expect(clippy::expect_used, reason = "digits, letters and underscores are visible ASCII")]
+    pub(crate) fn turn_id(&self, now: Timestamp) -> TurnId {
+        const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+        // 36 does not divide 256; the bias does no harm in an id.
+        let digit = |byte: u8| DIGITS[usize::from(byte) % 36] as char;
+        let suffix: String = self.random::<6>().map(digit).into_iter().collect();
+        TurnId::new(format!("turn_{}_{suffix}", now.as_unix_millis())).expect("a valid id")
+    }
+
+    /// A UUIDv7: ids made later sort later, which keeps the store's indexes compact.
+    fn uuid(&self, now: Timestamp) -> String {
+        let random = self.random::<10>();
         let uuid = Builder::from_unix_timestamp_millis(now.as_unix_millis(), &random).into_uuid();
-        EventId::new(uuid.hyphenated().to_string()).expect("a UUID is a valid id")
+        uuid.hyphenated().to_string()
+    }
+
+    fn random<const N: usize>(&self) -> [u8; N] {
+        let mut random = [0; N];
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut random);
+        random
     }
 }
 
@@ -39,5 +71,7 @@ mod tests {
         assert_eq!(first, two.event_id(early));
         assert!(first < one.event_id(early.plus_secs(1)));
         assert_eq!(&first.as_str()[14..15], "7");
+        let turn = one.turn_id(early).to_string();
+        assert!(turn.starts_with("turn_1800000000000_") && turn.len() == 25, "{turn}");
     }
 }

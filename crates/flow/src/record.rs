@@ -1,11 +1,15 @@
 //! Event in: capture, commit. (Detection and learning join here.)
 //!
 //! ```text
-//! raw event --accept--> event --claim its id--> write --commit--> outcome --> receipt
+//! raw event --accept--> event --what follows from it--> write --commit--> outcome --> receipt
 //! ```
+//!
+//! The other doors do the same with what they take in: `turn.rs`, `react.rs`, `decide.rs`.
 
 use capture::RawEvent;
-use event::{Claim, ClaimSpace, EventId, Mac, Outcome, Position, Scope, Write};
+use event::{
+    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Outcome, Position, Scope, Write,
+};
 use serde_json::Value;
 
 use crate::engine::Engine;
@@ -40,8 +44,7 @@ impl Engine {
     /// Takes one event through the whole flow. When this returns, the event is on disk.
     pub async fn record(&self, scope: &Scope, incoming: Incoming) -> Result<Receipt, FlowError> {
         let write = self.prepare(scope, incoming)?;
-        let mut receipts = self.commit(vec![write]).await?;
-        receipts.pop().unwrap_or(Err(FlowError::NotStored))
+        self.commit_one(write).await
     }
 
     /// Stores many prepared writes and says of each what became of it. A failure of the store in
@@ -68,10 +71,7 @@ impl Engine {
         let Incoming { raw, mac, key } = incoming;
         let now = self.clock.now();
         let event = capture::accept(scope, raw, now, || self.mint.event_id(now))?;
-        let id = event.id.as_str().to_owned();
-        let mut claims = vec![Claim { space: ClaimSpace::Event, id, mac }];
-        claims.extend(key.map(|id| Claim { space: ClaimSpace::RequestKey, id, mac }));
-        Ok(Write { claims, event })
+        Ok(write_of(event, mac, key))
     }
 
     /// The MAC by which a repeat of this body is recognised.
@@ -79,14 +79,35 @@ impl Engine {
         self.fingerprint.of(door, body)
     }
 
+    /// Stores one write and says what became of it.
+    pub(crate) async fn commit_one(&self, write: Write) -> Result<Receipt, FlowError> {
+        let mut receipts = self.commit(vec![write]).await?;
+        receipts.pop().unwrap_or(Err(FlowError::NotStored))
+    }
+
     async fn commit(
         &self,
         writes: Vec<Write>,
     ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
-        let ids: Vec<EventId> = writes.iter().map(|write| write.event.id.clone()).collect();
+        let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
         let outcomes = self.store.commit(writes).await?;
         Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
     }
+}
+
+/// The write that stores an event and what follows from it. It uses up the event's id, the
+/// request's key and, if it makes a decision, the decision's id.
+pub(crate) fn write_of(event: Event, mac: Mac, key: Option<String>) -> Write {
+    let changes = report::changes_of(&event);
+    let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
+    let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
+    claims.extend(key.map(|key| claim(ClaimSpace::RequestKey, &key)));
+    for change in &changes {
+        if let Change::Decide(id) = change {
+            claims.push(claim(ClaimSpace::Decision, id.as_str()));
+        }
+    }
+    Write { claims, ..Write::of(event, changes) }
 }
 
 fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
@@ -94,7 +115,17 @@ fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
         Outcome::Stored(position) => Ok(Receipt { id, position, replayed: false }),
         Outcome::Replayed { position, id } => Ok(Receipt { id, position, replayed: true }),
         Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-        Outcome::Failed => Err(FlowError::NotStored),
+        Outcome::Missing(need) => Err(FlowError::Unknown(need_word(&need))),
+        // Only a reaction can be there already, and it has a door of its own.
+        Outcome::Unchanged | Outcome::Failed => Err(FlowError::NotStored),
+    }
+}
+
+fn need_word(need: &Need) -> &'static str {
+    match need {
+        Need::Turn(_) => "turn",
+        Need::Decision(_) => "decision",
+        Need::OtherReaction { .. } => "reaction",
     }
 }
 

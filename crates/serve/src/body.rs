@@ -5,8 +5,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::error::Category;
+use serde_json::{Map, Value};
 
 use crate::error::Problem;
 
@@ -68,6 +68,11 @@ pub(crate) fn json(sent: &Sent) -> Result<Value, Problem> {
             "this address takes one JSON object; send Content-Type: application/json",
         )),
     }
+}
+
+/// A body that holds one JSON object, or nothing, which counts as an empty one.
+pub(crate) fn json_or_empty(sent: &Sent) -> Result<Value, Problem> {
+    if sent.bytes.is_empty() { Ok(Value::Object(Map::new())) } else { json(sent) }
 }
 
 /// One JSON value from its bytes.

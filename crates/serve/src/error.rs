@@ -116,6 +116,16 @@ impl From<FlowError> for Problem {
                 let detail = format!("{field} is {got}, expected {expected}");
                 Self::invalid(field, detail)
             }
+            FlowError::Capture(
+                bad @ (flow::CaptureError::BadReaction(_) | flow::CaptureError::NothingToClear),
+            ) => {
+                let field = Some("reaction".to_owned());
+                Self { field, ..Self::malformed(bad.to_string()) }
+            }
+            FlowError::Unknown(what) => {
+                Self::not_found(format!("there is no {what} with this id here"))
+            }
+            FlowError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
             FlowError::Conflict(_) => Self::conflict(error.to_string()),
             FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),
             FlowError::Store(cause) => {

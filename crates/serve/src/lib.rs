@@ -2,14 +2,16 @@
 //!
 //! Never decides, never speaks to a database.
 
-mod body;
 mod error;
 mod request_id;
-mod router;
-mod routes;
+mod metrics;
 mod scope;
-mod server;
+mod address;
+mod body;
 mod wire;
+mod routes;
+mod router;
+mod server;
 
 pub use router::{Limits, router};
 pub use server::run;

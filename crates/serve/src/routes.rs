@@ -1,6 +1,12 @@
 //! One file per resource.
 
+pub(crate) mod health;
+pub(crate) mod metrics;
+pub(crate) mod feedback;
 pub(crate) mod batch;
 pub(crate) mod events;
-pub(crate) mod feedback;
-pub(crate) mod health;
+pub(crate) mod turns;
+pub(crate) mod reactions;
+pub(crate) mod decisions;
+pub(crate) mod reports;
+pub(crate) mod artifacts;

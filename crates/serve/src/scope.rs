@@ -15,6 +15,7 @@ const PROJECT: &str = "x-uptake-project";
 pub(crate) struct RequestScope {
     scope: Scope,
     tenant_given: bool,
+    project_given: bool,
 }
 
 impl RequestScope {
@@ -34,6 +35,21 @@ impl RequestScope {
     }
 }
 
+impl RequestScope {
+    /// The scope for an address that names it. Names in headers must agree.
+    pub(crate) fn at(&self, tenant: &str, project: &str) -> Result<Scope, Problem> {
+        let scope = Scope {
+            tenant: Tenant::new(tenant).map_err(|bad| bad_name("tenant", bad))?,
+            project: Project::new(project).map_err(|bad| bad_name("project", bad))?,
+        };
+        let other_tenant = self.tenant_given && scope.tenant != self.scope.tenant;
+        if other_tenant || self.project_given && scope.project != self.scope.project {
+            return Err(Problem::forbidden("this address is not in the scope of this request"));
+        }
+        Ok(scope)
+    }
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for RequestScope {
     type Rejection = Problem;
 
@@ -43,10 +59,11 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestScope {
         if let Some(text) = tenant {
             scope.tenant = Tenant::new(text).map_err(|bad| bad_name(TENANT, bad))?;
         }
-        if let Some(text) = text(&parts.headers, PROJECT)? {
+        let project = text(&parts.headers, PROJECT)?;
+        if let Some(text) = project {
             scope.project = Project::new(text).map_err(|bad| bad_name(PROJECT, bad))?;
         }
-        Ok(Self { scope, tenant_given: tenant.is_some() })
+        Ok(Self { scope, tenant_given: tenant.is_some(), project_given: project.is_some() })
     }
 }
 

@@ -1,3 +1,7 @@
 //! Request and response shapes: the public contract, and only that.
 
 pub(crate) mod feedback;
+pub(crate) mod turn;
+pub(crate) mod reaction;
+pub(crate) mod decision;
+pub(crate) mod report;

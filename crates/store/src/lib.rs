@@ -2,18 +2,30 @@
 //!
 //! Writes have one door, `Log::commit`; reads are narrow traits. Never validates, detects or learns.
 
-#[cfg(test)]
-mod contract;
 mod error;
+mod meter;
 mod log;
 mod read;
 pub mod sqlite;
+#[cfg(test)]
+mod contract;
 
 pub use error::StoreError;
-pub use log::{Log, Task};
+pub use log::{Log, Rebuild, Rebuilt, Task};
+pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+pub use read::copies::{TurnLogCopies, TurnLogCopy};
+pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, StoredEvent};
+pub use read::reactions::{
+    ActiveConversation, ConversationQuery, PeriodMark, PeriodQuery, ReactionCounts, ReactionFilter,
+    ReactionReads, ReactionSearch, SearchScope, StoredReaction,
+};
+pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 
 /// Everything a backend must offer.
-pub trait Store: Log + EventReads {}
+pub trait Store:
+    Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies
+{
+}
 
-impl<T: Log + EventReads> Store for T {}
+impl<T: Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies> Store for T {}

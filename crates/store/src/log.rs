@@ -1,13 +1,39 @@
 //! The one write door.
 
+use std::fmt;
 use std::pin::Pin;
 
-use event::{Outcome, Position, Write};
+use event::{Change, Event, Outcome, Position, Write};
+use tokio::sync::watch;
 
 use crate::error::StoreError;
+use crate::meter::LogStats;
 
 /// An answer that is on its way. Boxed, so that backends can be chosen at run time.
 pub type Task<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// How projections are made again.
+pub struct Rebuild {
+    /// What an event does to the projections.
+    pub changes_of: fn(&Event) -> Vec<Change>,
+    /// Told now and then: events done, and events in all.
+    pub progress: Box<dyn Fn(u64, u64) + Send>,
+}
+
+impl fmt::Debug for Rebuild {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rebuild")
+    }
+}
+
+/// What came of making the projections again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// How many events were replayed.
+    pub events: u64,
+    /// Whether anything is different now. It never should be.
+    pub changed: bool,
+}
 
 /// The append-only log of everything that happened.
 pub trait Log: Send + Sync {
@@ -17,6 +43,15 @@ pub trait Log: Send + Sync {
 
     /// The position of the newest event; 0 when there is none.
     fn head(&self) -> Position;
+
+    /// Tells when there is something newer.
+    fn watch(&self) -> watch::Receiver<Position>;
+
+    /// Makes every projection again from the log, in one transaction; writes wait meanwhile.
+    fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt>;
+
+    /// How it is doing.
+    fn stats(&self) -> LogStats;
 
     /// The store's random key, made when the store was.
     fn seal_key(&self) -> [u8; 32];

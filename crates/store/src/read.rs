@@ -1,3 +1,7 @@
 //! Narrow read traits, one file each.
 
 pub(crate) mod events;
+pub(crate) mod turns;
+pub(crate) mod reactions;
+pub(crate) mod decisions;
+pub(crate) mod copies;

@@ -1,21 +1,38 @@
 //! The default backend: one SQLite file, one writer thread, a pool of readers.
 
-mod append;
-mod connect;
-mod events;
 mod folder;
-mod keys;
+mod connect;
 mod migrate;
-mod pool;
+mod keys;
+mod apply;
+mod needs;
+mod append;
 mod writer;
+mod rebuild;
+mod pool;
+mod events;
+mod turns;
+mod reactions;
+mod period;
+mod decisions;
+mod copies;
 
 use std::path::Path;
 
-use event::{EventId, Outcome, Position, Scope, Write};
+use event::{ConversationId, DecisionId, EventId, Outcome, Position, Scope, TurnId, UserId, Write};
+use tokio::sync::watch;
 
 use crate::error::StoreError;
-use crate::log::{Log, Task};
+use crate::log::{Log, Rebuild, Rebuilt, Task};
+use crate::meter::LogStats;
+use crate::read::copies::{TurnLogCopies, TurnLogCopy};
+use crate::read::decisions::{DecisionReads, StoredDecision};
 use crate::read::events::{EventPage, EventReads, StoredEvent};
+use crate::read::reactions::{
+    ActiveConversation, ConversationQuery, PeriodQuery, ReactionReads, ReactionSearch,
+    StoredReaction,
+};
+use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
 
 /// How much the store may use.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +86,19 @@ impl Log for SqliteStore {
     }
 
     fn head(&self) -> Position {
-        self.writer.head()
+        *self.writer.watch().borrow()
+    }
+
+    fn watch(&self) -> watch::Receiver<Position> {
+        self.writer.watch()
+    }
+
+    fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {
+        Box::pin(self.writer.run(move |connection| rebuild::rebuild(connection, &how)))
+    }
+
+    fn stats(&self) -> LogStats {
+        self.writer.stats()
     }
 
     fn seal_key(&self) -> [u8; 32] {
@@ -89,6 +118,82 @@ impl EventReads for SqliteStore {
 
     fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| events::page(connection, &page))
+    }
+
+    fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
+        self.pool.run(move |connection| events::tail(connection, after, limit))
+    }
+}
+
+impl TurnReads for SqliteStore {
+    fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>> {
+        let (scope, turn) = (scope.clone(), turn.clone());
+        self.pool.run(move |connection| turns::head(connection, &scope, &turn))
+    }
+
+    fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| turns::with_events(connection, &scope, &turns))
+    }
+}
+
+impl ReactionReads for SqliteStore {
+    fn standing_reaction(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+        user: Option<&UserId>,
+    ) -> Task<'_, Option<StoredReaction>> {
+        let (scope, turn, user) = (scope.clone(), turn.clone(), user.cloned());
+        self.pool
+            .run(move |connection| reactions::standing(connection, &scope, &turn, user.as_ref()))
+    }
+
+    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, Vec<ActiveConversation>> {
+        self.pool.run(move |connection| period::page(connection, &query))
+    }
+
+    fn reactions_of(&self, query: ConversationQuery) -> Task<'_, Vec<StoredReaction>> {
+        self.pool.run(move |connection| reactions::of_conversation(connection, &query))
+    }
+
+    fn search_reactions(&self, query: ReactionSearch) -> Task<'_, Vec<StoredReaction>> {
+        self.pool.run(move |connection| reactions::search(connection, &query))
+    }
+}
+
+impl DecisionReads for SqliteStore {
+    fn decision(&self, scope: &Scope, id: &DecisionId) -> Task<'_, Option<StoredDecision>> {
+        let (scope, id) = (scope.clone(), id.clone());
+        self.pool.run(move |connection| decisions::by_id(connection, &scope, &id))
+    }
+
+    fn decisions_of(
+        &self,
+        scope: &Scope,
+        conversation: &ConversationId,
+        after: Position,
+        limit: usize,
+    ) -> Task<'_, Vec<StoredDecision>> {
+        let (scope, conversation) = (scope.clone(), conversation.clone());
+        self.pool.run(move |connection| {
+            decisions::of_conversation(connection, &scope, &conversation, after, limit)
+        })
+    }
+}
+
+impl TurnLogCopies for SqliteStore {
+    fn mirrored_to(&self) -> Task<'_, Position> {
+        self.pool.run(copies::mirrored_to)
+    }
+
+    fn note_copies(&self, copies: Vec<TurnLogCopy>, upto: Position) -> Task<'_, ()> {
+        Box::pin(self.writer.run(move |connection| copies::note(connection, &copies, upto)))
+    }
+
+    fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {
+        let (scope, turn) = (scope.clone(), turn.clone());
+        self.pool.run(move |connection| copies::copy_of(connection, &scope, &turn))
     }
 }
 

@@ -35,4 +35,7 @@ pub trait EventReads: Send + Sync {
 
     /// The matching events of a page, by position.
     fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>>;
+
+    /// The log of every scope behind a position, in order: for those who read along.
+    fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>>;
 }

@@ -1,20 +1,21 @@
 //! Judges one write and, if it may be stored, stores it. Runs inside the group's transaction.
 
-use event::{Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Write};
+use event::{
+    Change, Claim, ClaimSpace, Entry, Event, EventId, Mac, Need, Outcome, Position, Write,
+};
 use rusqlite::{Connection, OptionalExtension};
 
-use super::keys::{Key, PackedId, Projects, Table, key_of};
+use super::apply::{self, Subject};
+use super::keys::{Key, PackedId, Projects, Table, find_key, key_of};
+use super::needs::{self, Obstacle};
 
 /// A write with everything computed that does not need the database, so that the writer thread
 /// spends its time in SQLite only.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    // Its data is written out in `data`.
-    event: Event,
-    id: PackedId,
     claims: Vec<PackedClaim>,
-    tags: Option<String>,
-    data: String,
+    needs: Vec<Need>,
+    entries: Vec<PackedEntry>,
 }
 
 #[derive(Debug)]
@@ -24,26 +25,41 @@ struct PackedClaim {
     mac: Mac,
 }
 
-impl Prepared {
-    /// Packs ids and writes out the JSON.
-    pub(super) fn new(write: Write) -> Self {
-        let Write { claims, mut event } = write;
-        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
+#[derive(Debug)]
+struct PackedEntry {
+    // Its data is written out in `data`.
+    event: Event,
+    id: PackedId,
+    tags: Option<String>,
+    data: String,
+    changes: Vec<Change>,
+}
+
+impl PackedEntry {
+    fn new(entry: Entry) -> Self {
+        let Entry { mut event, changes } = entry;
         let tags = &event.tags;
         let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
         let data = serde_json::Value::Object(std::mem::take(&mut event.data)).to_string();
+        Self { id: PackedId::of(event.id.as_str()), tags, data, event, changes }
+    }
+}
+
+impl Prepared {
+    /// Packs ids and writes out the JSON.
+    pub(super) fn new(write: Write) -> Self {
+        let Write { claims, needs, entry, more } = write;
+        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
         Self {
-            id: PackedId::of(event.id.as_str()),
             claims: claims.into_iter().map(pack).collect(),
-            tags,
-            data,
-            event,
+            needs,
+            entries: std::iter::once(entry).chain(more).map(PackedEntry::new).collect(),
         }
     }
 
     /// Roughly what it takes up while it waits.
     pub(super) fn bytes(&self) -> usize {
-        self.data.len() + 512
+        self.entries.iter().map(|entry| entry.data.len() + 512).sum()
     }
 }
 
@@ -56,32 +72,42 @@ pub(super) struct Cursor {
     pub(super) projects: Projects,
 }
 
-/// Stores the write, or finds why not. Changes nothing unless it answers `Stored`.
+/// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
+/// `Unchanged`, the request keys that are used up by it.
 pub(super) fn append(
     connection: &Connection,
     cursor: &mut Cursor,
     write: &Prepared,
 ) -> rusqlite::Result<Outcome> {
-    let project = cursor.projects.key_of(connection, &write.event.scope)?;
-    if let Some(refusal) = judge(connection, project, &write.claims)? {
+    let Some(first) = write.entries.first() else { return Ok(Outcome::Unchanged) };
+    let project = cursor.projects.key_of(connection, &first.event.scope)?;
+    if let Some(refusal) = judge_claims(connection, project, &write.claims)? {
         return Ok(refusal);
     }
-    let position = Position(cursor.head.0 + 1);
-    insert_event(connection, project, position, write)?;
-    insert_claims(connection, project, position, &write.claims)?;
-    cursor.head = position;
-    Ok(Outcome::Stored(position))
+    if let Some(refusal) = judge_needs(connection, project, first, write)? {
+        return Ok(refusal);
+    }
+    let start = Position(cursor.head.0 + 1);
+    insert_claims(connection, project, start.0 as i64, &write.claims)?;
+    for (position, entry) in (start.0..).map(Position).zip(&write.entries) {
+        let subject = insert_event(connection, project, position, entry)?;
+        for change in &entry.changes {
+            apply::apply(connection, &subject, change)?;
+        }
+        cursor.head = position;
+    }
+    Ok(Outcome::Stored(start))
 }
 
 /// A used claim decides: with the same MAC the write is a repeat, with another a conflict. A claim
 /// whose MAC was erased can only be a repeat.
-fn judge(
+fn judge_claims(
     connection: &Connection,
     project: Key,
     claims: &[PackedClaim],
 ) -> rusqlite::Result<Option<Outcome>> {
     let mut select = connection.prepare_cached(
-        "SELECT c.mac, c.position, e.id FROM claims c JOIN events e ON e.position = c.position
+        "SELECT c.mac, c.position, e.id FROM claims c LEFT JOIN events e USING (position)
          WHERE c.project = ?1 AND c.space = ?2 AND c.id = ?3",
     )?;
     let mut repeat = None;
@@ -96,22 +122,79 @@ fn judge(
         if mac.is_some_and(|mac| mac != claim.mac.0) {
             return Ok(Some(Outcome::Conflict(claim.space)));
         }
-        let id = EventId::new(id).map_err(|_| rusqlite::Error::InvalidQuery)?;
-        repeat.get_or_insert(Outcome::Replayed { position: Position(position as u64), id });
+        repeat.get_or_insert(match id {
+            // A key that was used up by a request which had nothing to change.
+            None => Outcome::Unchanged,
+            Some(id) => {
+                let id = EventId::new(id).map_err(|_| rusqlite::Error::InvalidQuery)?;
+                Outcome::Replayed { position: Position(position as u64), id }
+            }
+        });
     }
     Ok(repeat)
+}
+
+fn judge_needs(
+    connection: &Connection,
+    project: Key,
+    first: &PackedEntry,
+    write: &Prepared,
+) -> rusqlite::Result<Option<Outcome>> {
+    if write.needs.is_empty() {
+        return Ok(None);
+    }
+    let subject = find_subject(connection, project, &first.event)?;
+    for need in &write.needs {
+        match needs::check(connection, &subject, need)? {
+            None => {}
+            Some(Obstacle::Missing) => return Ok(Some(Outcome::Missing(need.clone()))),
+            Some(Obstacle::AlreadySo(position)) => {
+                let keys = |claim: &&PackedClaim| claim.space == ClaimSpace::RequestKey;
+                insert_claims(connection, project, position, write.claims.iter().filter(keys))?;
+                return Ok(Some(Outcome::Unchanged));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The keys of an event that is not stored yet, as far as they are known.
+fn find_subject(connection: &Connection, project: Key, event: &Event) -> rusqlite::Result<Subject> {
+    let find = |table, id: Option<&str>| match id {
+        None => Ok(None),
+        Some(id) => find_key(connection, table, project, id),
+    };
+    Ok(Subject {
+        position: Position(0),
+        project,
+        user: find(Table::Users, event.user.as_ref().map(|id| id.as_str()))?,
+        conversation: find(
+            Table::Conversations,
+            event.conversation.as_ref().map(|id| id.as_str()),
+        )?,
+        turn: find(Table::Turns, event.turn.as_ref().map(|id| id.as_str()))?,
+        ts: event.ts,
+    })
 }
 
 fn insert_event(
     connection: &Connection,
     project: Key,
     position: Position,
-    write: &Prepared,
-) -> rusqlite::Result<()> {
-    let event = &write.event;
+    entry: &PackedEntry,
+) -> rusqlite::Result<Subject> {
+    let event = &entry.event;
     let user = event.user.as_ref().map(|id| id.as_str());
     let conversation = event.conversation.as_ref().map(|id| id.as_str());
     let turn = event.turn.as_ref().map(|id| id.as_str());
+    let subject = Subject {
+        position,
+        project,
+        user: key_of(connection, Table::Users, project, user)?,
+        conversation: key_of(connection, Table::Conversations, project, conversation)?,
+        turn: key_of(connection, Table::Turns, project, turn)?,
+        ts: event.ts,
+    };
     connection
         .prepare_cached(
             "INSERT INTO events (position, project, type, source, severity, category, id, user,
@@ -125,30 +208,30 @@ fn insert_event(
             event.kind.source.code(),
             event.severity.code(),
             event.category.code(),
-            &write.id,
-            key_of(connection, Table::Users, project, user)?,
-            key_of(connection, Table::Conversations, project, conversation)?,
-            key_of(connection, Table::Turns, project, turn)?,
+            &entry.id,
+            subject.user,
+            subject.conversation,
+            subject.turn,
             event.ts.as_micros(),
             event.received_at.as_micros(),
-            &write.tags,
-            &write.data,
-        ))
-        .map(drop)
+            &entry.tags,
+            &entry.data,
+        ))?;
+    Ok(subject)
 }
 
-fn insert_claims(
+fn insert_claims<'a>(
     connection: &Connection,
     project: Key,
-    position: Position,
-    claims: &[PackedClaim],
+    position: i64,
+    claims: impl IntoIterator<Item = &'a PackedClaim>,
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO claims (project, space, id, mac, position) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for claim in claims {
         let mac = &claim.mac.0[..];
-        insert.execute((project, claim.space.code(), &claim.id, mac, position.0 as i64))?;
+        insert.execute((project, claim.space.code(), &claim.id, mac, position))?;
     }
     Ok(())
 }

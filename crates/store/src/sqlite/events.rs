@@ -1,8 +1,8 @@
 //! Reads events.
 
 use event::{
-    Category, ConversationId, Event, EventId, Kind, Position, Scope, Severity, Source, Timestamp,
-    TurnId, Type, UserId,
+    Category, ConversationId, Event, EventId, Kind, Position, Project, Scope, Severity, Source,
+    Tenant, Timestamp, TurnId, Type, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::read::events::{EventPage, StoredEvent};
 
 // Everything but the ids of user, conversation and turn is in the event's own row.
-const SELECT: &str =
+pub(super) const SELECT: &str =
     "SELECT e.position, e.type, e.source, e.severity, e.category, e.id, u.id, c.id,
         t.id, e.ts, e.received_at, e.tags, e.data
     FROM events e
@@ -36,6 +36,50 @@ pub(super) fn by_id(
         .query_row((project, space, PackedId::of(id.as_str())), |row| Ok(read_event(row, scope)))
         .optional()?;
     found.transpose()
+}
+
+/// The event at a position.
+pub(super) fn at(
+    connection: &Connection,
+    scope: &Scope,
+    position: i64,
+) -> Result<Option<StoredEvent>, StoreError> {
+    let sql = format!("{SELECT} WHERE e.position = ?1");
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row([position], |row| Ok(read_event(row, scope)))
+        .optional()?;
+    found.transpose()
+}
+
+/// A stretch of the whole log, of every scope.
+pub(super) fn tail(
+    connection: &Connection,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    // The scope's names are the two columns behind those of `SELECT`.
+    let columns = SELECT.replacen("e.data", "e.data, p.tenant, p.project", 1);
+    let sql = format!(
+        "{columns} JOIN projects p ON p.key = e.project
+         WHERE e.position > ?1 ORDER BY e.position LIMIT ?2"
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query((after.0 as i64, limit as i64))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read_event(row, &read_scope(row)?)?);
+    }
+    Ok(found)
+}
+
+fn read_scope(row: &Row<'_>) -> Result<Scope, StoreError> {
+    let unreadable = |_| StoreError::Corrupt("a scope's name does not fit".into());
+    let (tenant, project): (String, String) = (row.get(13)?, row.get(14)?);
+    Ok(Scope {
+        tenant: Tenant::new(tenant).map_err(unreadable)?,
+        project: Project::new(project).map_err(unreadable)?,
+    })
 }
 
 /// A stretch of a scope's log.
@@ -70,7 +114,7 @@ pub(super) fn page(
     Ok(found)
 }
 
-fn read_event(row: &Row<'_>, scope: &Scope) -> Result<StoredEvent, StoreError> {
+pub(super) fn read_event(row: &Row<'_>, scope: &Scope) -> Result<StoredEvent, StoreError> {
     let position: i64 = row.get(0)?;
     let unreadable = |what: &str| StoreError::Corrupt(format!("event {position}: {what}"));
     let kind = Kind {
@@ -81,7 +125,7 @@ fn read_event(row: &Row<'_>, scope: &Scope) -> Result<StoredEvent, StoreError> {
     let tags: Option<String> = row.get(11)?;
     let data = text(row, 12)?;
     let event = Event {
-        id: EventId::new(PackedId::read(row, 5)?).map_err(|_| unreadable("id"))?,
+        id: read_id(row).ok_or_else(|| unreadable("id"))?,
         scope: scope.clone(),
         kind,
         severity: Severity::from_code(row.get(3)?).ok_or_else(|| unreadable("severity"))?,
@@ -101,6 +145,10 @@ fn read_event(row: &Row<'_>, scope: &Scope) -> Result<StoredEvent, StoreError> {
         data: serde_json::from_str(data).map_err(|_| unreadable("data"))?,
     };
     Ok(StoredEvent { position: Position(position as u64), event })
+}
+
+fn read_id(row: &Row<'_>) -> Option<EventId> {
+    EventId::new(PackedId::read(row, 5).ok()??).ok()
 }
 
 fn text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str, StoreError> {

@@ -36,6 +36,16 @@ impl Table {
     }
 }
 
+/// The key of an id, if it was ever seen.
+pub(super) fn find_key(
+    connection: &Connection,
+    table: Table,
+    project: Key,
+    id: &str,
+) -> rusqlite::Result<Option<Key>> {
+    connection.prepare_cached(table.select())?.query_row((project, id), |row| row.get(0)).optional()
+}
+
 /// The key of an id, made when it is new.
 pub(super) fn key_of(
     connection: &Connection,
@@ -44,8 +54,7 @@ pub(super) fn key_of(
     id: Option<&str>,
 ) -> rusqlite::Result<Option<Key>> {
     let Some(id) = id else { return Ok(None) };
-    let mut select = connection.prepare_cached(table.select())?;
-    if let Some(key) = select.query_row((project, id), |row| row.get(0)).optional()? {
+    if let Some(key) = find_key(connection, table, project, id)? {
         return Ok(Some(key));
     }
     connection.prepare_cached(table.insert())?.insert((project, id)).map(Some)
@@ -112,10 +121,10 @@ impl PackedId {
     }
 
     /// Reads an id back as text.
-    pub(super) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    pub(super) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
         match row.get_ref(column)? {
             ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
-                Ok(uuid) => Ok(uuid.hyphenated().to_string()),
+                Ok(uuid) => Ok(Some(uuid.hyphenated().to_string())),
                 Err(_) => Err(rusqlite::Error::IntegralValueOutOfRange(column, bytes.len() as i64)),
             },
             ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => {

@@ -5,7 +5,10 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::error::StoreError;
 
-const MIGRATIONS: &[&str] = &[include_str!("../../../../migrations/sqlite/0001_log.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../../migrations/sqlite/0001_log.sql"),
+    include_str!("../../../../migrations/sqlite/0002_reactions.sql"),
+];
 
 /// Runs what is missing, each step in a transaction of its own.
 pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {

@@ -7,12 +7,13 @@ use std::thread::JoinHandle;
 
 use event::{Outcome, Position, Write};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot, watch};
 
 use super::Limits;
 use super::append::{Cursor, Prepared, append};
 use super::keys::Projects;
 use crate::error::StoreError;
+use crate::meter::{Histogram, LogStats, SECONDS, SIZES, Stopwatch};
 
 /// What a caller waits for.
 pub(super) type Answer = Result<Vec<Outcome>, StoreError>;
@@ -24,13 +25,28 @@ struct Submission {
     _room: OwnedSemaphorePermit,
 }
 
+/// Something else that needs the writing connection, between two groups.
+type Chore = Box<dyn FnOnce(&mut Connection) + Send>;
+
+enum Job {
+    Commit(Submission),
+    Chore(Chore),
+}
+
 /// The way to the writer thread.
 pub(super) struct Writer {
-    queue: Mutex<Option<mpsc::UnboundedSender<Submission>>>,
+    queue: Mutex<Option<mpsc::UnboundedSender<Job>>>,
     room: Arc<Semaphore>,
     room_kib: u32,
-    head: Arc<AtomicU64>,
+    head: watch::Receiver<Position>,
+    meters: Arc<Meters>,
     thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Meters {
+    commit_seconds: Histogram,
+    commit_writes: Histogram,
+    failed_commits: AtomicU64,
 }
 
 impl Writer {
@@ -39,20 +55,31 @@ impl Writer {
         let newest = "SELECT coalesce(max(position), 0) FROM events";
         let head: i64 = connection.query_row(newest, [], |row| row.get(0))?;
         let cursor = Cursor { head: Position(head as u64), projects: Projects::default() };
-        let head = Arc::new(AtomicU64::new(cursor.head.0));
+        let (announce, head) = watch::channel(cursor.head);
+        let meters = Arc::new(Meters {
+            commit_seconds: Histogram::new(SECONDS),
+            commit_writes: Histogram::new(SIZES),
+            failed_commits: AtomicU64::new(0),
+        });
         let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
-        let (queue, submissions) = mpsc::unbounded_channel();
-        let group_writes = limits.group_writes;
-        let mut work = Work { connection, cursor, head: Arc::clone(&head), group_writes };
+        let (queue, jobs) = mpsc::unbounded_channel();
+        let mut work = Work {
+            connection,
+            cursor,
+            announce,
+            meters: Arc::clone(&meters),
+            group_writes: limits.group_writes,
+        };
         let thread = std::thread::Builder::new()
             .name("uptake-writer".into())
-            .spawn(move || work.run(submissions))
+            .spawn(move || work.run(jobs))
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self {
             queue: Mutex::new(Some(queue)),
             room: Arc::new(Semaphore::new(room_kib as usize)),
             room_kib,
             head,
+            meters,
             thread: Mutex::new(Some(thread)),
         })
     }
@@ -72,16 +99,43 @@ impl Writer {
                 TryAcquireError::Closed => StoreError::Closed,
             })?;
         let (reply, answer) = oneshot::channel();
-        let submission = Submission { writes, reply, _room: room };
-        let queue = locked(&self.queue);
-        let queue = queue.as_ref().ok_or(StoreError::Closed)?;
-        queue.send(submission).map_err(|_| StoreError::Closed)?;
+        self.send(Job::Commit(Submission { writes, reply, _room: room }))?;
         Ok(answer)
     }
 
-    /// The newest position that is on disk.
-    pub(super) fn head(&self) -> Position {
-        Position(self.head.load(Ordering::Acquire))
+    /// Runs something on the writing connection, between two groups.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        chore: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Chore(Box::new(move |connection| {
+            // Whoever asked may have gone; then nobody needs the answer.
+            drop(reply.send(chore(connection)));
+        })))?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    fn send(&self, job: Job) -> Result<(), StoreError> {
+        let queue = locked(&self.queue);
+        let queue = queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(job).map_err(|_| StoreError::Closed)
+    }
+
+    /// Tells the newest position that is on disk.
+    pub(super) fn watch(&self) -> watch::Receiver<Position> {
+        self.head.clone()
+    }
+
+    /// How it is doing.
+    pub(super) fn stats(&self) -> LogStats {
+        let free = self.room.available_permits() as u64;
+        LogStats {
+            queued_bytes: u64::from(self.room_kib).saturating_sub(free) * 1024,
+            commit_seconds: self.meters.commit_seconds.snapshot(),
+            commit_writes: self.meters.commit_writes.snapshot(),
+            failed_commits: self.meters.failed_commits.load(Ordering::Relaxed),
+        }
     }
 
     /// Lets the thread finish what is queued and waits for it.
@@ -115,38 +169,62 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Work {
     connection: Connection,
     cursor: Cursor,
-    head: Arc<AtomicU64>,
+    announce: watch::Sender<Position>,
+    meters: Arc<Meters>,
     group_writes: usize,
 }
 
 impl Work {
-    fn run(&mut self, mut submissions: mpsc::UnboundedReceiver<Submission>) {
-        while let Some(first) = submissions.blocking_recv() {
-            let group = self.gather(first, &mut submissions);
-            let answers = self.commit(&group);
-            self.head.store(self.cursor.head.0, Ordering::Release);
-            for (submission, answer) in group.into_iter().zip(answers) {
-                // A caller that hung up needs no answer; its writes are stored all the same.
-                drop(submission.reply.send(answer));
+    fn run(&mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
+        while let Some(job) = jobs.blocking_recv() {
+            let (group, chore) = match job {
+                Job::Commit(first) => self.gather(first, &mut jobs),
+                Job::Chore(chore) => (Vec::new(), Some(chore)),
+            };
+            self.commit_and_answer(group);
+            if let Some(chore) = chore {
+                chore(&mut self.connection);
             }
         }
     }
 
-    /// Takes whatever else is waiting, up to the group's size.
+    /// Takes whatever else is waiting, up to the group's size or something else to do.
     fn gather(
         &self,
         first: Submission,
-        submissions: &mut mpsc::UnboundedReceiver<Submission>,
-    ) -> Vec<Submission> {
+        jobs: &mut mpsc::UnboundedReceiver<Job>,
+    ) -> (Vec<Submission>, Option<Chore>) {
         let mut writes = first.writes.len();
         let mut group = vec![first];
         while writes < self.group_writes
-            && let Ok(next) = submissions.try_recv()
+            && let Ok(next) = jobs.try_recv()
         {
-            writes += next.writes.len();
-            group.push(next);
+            match next {
+                Job::Commit(next) => {
+                    writes += next.writes.len();
+                    group.push(next);
+                }
+                Job::Chore(chore) => return (group, Some(chore)),
+            }
         }
-        group
+        (group, None)
+    }
+
+    fn commit_and_answer(&mut self, group: Vec<Submission>) {
+        if group.is_empty() {
+            return;
+        }
+        let watch = Stopwatch::start();
+        let answers = self.commit(&group);
+        self.meters.commit_seconds.record(watch.elapsed().as_secs_f64());
+        let writes: usize = group.iter().map(|submission| submission.writes.len()).sum();
+        self.meters.commit_writes.record(writes as f64);
+        let head = self.cursor.head;
+        self.announce.send_if_modified(|known| std::mem::replace(known, head) != head);
+        for (submission, answer) in group.into_iter().zip(answers) {
+            // A caller that hung up needs no answer; its writes are stored all the same.
+            drop(submission.reply.send(answer));
+        }
     }
 
     /// One transaction for the group. If a single write breaks it, the group is done again with a
@@ -157,13 +235,19 @@ impl Work {
             Err(error) => error,
         };
         if is_storage_trouble(&error) {
-            return refuse(group, &error);
+            return self.refuse(group, &error);
         }
         tracing::warn!(%error, "a write broke its group; trying each write by itself");
         match self.attempt(group, Care::EachBySavepoint) {
             Ok(answers) => answers.into_iter().map(Ok).collect(),
-            Err(error) => refuse(group, &error),
+            Err(error) => self.refuse(group, &error),
         }
+    }
+
+    fn refuse(&self, group: &[Submission], error: &rusqlite::Error) -> Vec<Answer> {
+        self.meters.failed_commits.fetch_add(1, Ordering::Relaxed);
+        tracing::error!(%error, submissions = group.len(), "a group could not be committed");
+        group.iter().map(|_| Err(StoreError::Unavailable(error.to_string()))).collect()
     }
 
     fn attempt(&mut self, group: &[Submission], care: Care) -> rusqlite::Result<Vec<Vec<Outcome>>> {
@@ -210,6 +294,7 @@ fn append_alone(
     cursor: &mut Cursor,
     write: &Prepared,
 ) -> rusqlite::Result<Outcome> {
+    let before = cursor.head;
     let savepoint = transaction.savepoint()?;
     match append(&savepoint, cursor, write) {
         Ok(outcome) => savepoint.commit().map(|()| outcome),
@@ -217,6 +302,7 @@ fn append_alone(
         Err(error) => {
             tracing::error!(%error, "a write could not be stored");
             savepoint.finish()?; // rolls back, since it was not committed
+            cursor.head = before;
             cursor.projects.clear();
             Ok(Outcome::Failed)
         }
@@ -239,9 +325,4 @@ fn is_storage_trouble(error: &rusqlite::Error) -> bool {
                 | ErrorCode::OutOfMemory
         )
     )
-}
-
-fn refuse(group: &[Submission], error: &rusqlite::Error) -> Vec<Answer> {
-    tracing::error!(%error, submissions = group.len(), "a group could not be committed");
-    group.iter().map(|_| Err(StoreError::Unavailable(error.to_string()))).collect()
 }

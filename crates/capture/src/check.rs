@@ -1,0 +1,207 @@
+//! The rules that every door has in common: words, ids, times, texts.
+
+use event::{ANONYMOUS, BadData, BadId, Timestamp, UnitInterval, UserId};
+use serde_json::{Map, Value};
+
+/// How far ahead of ours a client's clock may be.
+const MAX_AHEAD_SECS: i64 = 5 * 60;
+/// 2000-01-01T00:00:00Z. Anything earlier is a unit mistake, not a time.
+const EARLIEST: Timestamp = Timestamp::from_micros(946_684_800_000_000);
+const MAX_TEXT_CHARS: usize = 100_000;
+const MAX_TAGS: usize = 64;
+const MAX_TAG_CHARS: usize = 200;
+const MAX_LABEL_CHARS: usize = 200;
+
+/// Why an event was not taken in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    /// A field holds something it cannot hold.
+    #[error("{field} is {got}, expected {expected}")]
+    BadField {
+        /// Which field, as a path.
+        field: String,
+        /// What it held, shortened.
+        got: String,
+        /// What would have fitted.
+        expected: String,
+    },
+    /// A reaction that is none. The source system has a status of its own for it.
+    #[error("reaction is {0}, expected ok, not_ok or neutral, or null to clear")]
+    BadReaction(String),
+    /// The machine has nothing to clear: its reactions are added, not replaced.
+    #[error("reaction is null, which a machine cannot give; expected ok, not_ok or neutral")]
+    NothingToClear,
+}
+
+impl CaptureError {
+    pub(crate) fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
+    }
+}
+
+impl From<BadData> for CaptureError {
+    fn from(bad: BadData) -> Self {
+        Self::BadField { field: bad.field, got: bad.got, expected: bad.expected }
+    }
+}
+
+pub(crate) fn word<T>(
+    field: &str,
+    text: &str,
+    from_word: impl Fn(&str) -> Option<T>,
+    words: &[&str],
+) -> Result<T, CaptureError> {
+    let expected = || format!("one of {}", words.join(", "));
+    from_word(text).ok_or_else(|| CaptureError::new(field, shown(text), expected()))
+}
+
+pub(crate) fn id<T>(
+    field: &str,
+    text: Option<String>,
+    new: impl Fn(String) -> Result<T, BadId>,
+) -> Result<Option<T>, CaptureError> {
+    let Some(text) = text else { return Ok(None) };
+    let expected = |bad: BadId| bad.to_string().trim_start_matches("expected ").to_owned();
+    let got = shown(&text);
+    new(text).map(Some).map_err(|bad| CaptureError::new(field, got, expected(bad)))
+}
+
+pub(crate) fn timestamp(
+    field: &str,
+    text: Option<&str>,
+    now: Timestamp,
+) -> Result<Timestamp, CaptureError> {
+    let Some(text) = text else { return Ok(now) };
+    let ts = Timestamp::parse(text).map_err(|_| {
+        CaptureError::new(field, shown(text), "an RFC 3339 time such as 2026-01-31T12:00:00Z")
+    })?;
+    if ts > now.plus_secs(MAX_AHEAD_SECS) {
+        return Err(CaptureError::new(
+            field,
+            shown(text),
+            "a time not over 5 minutes ahead of now",
+        ));
+    }
+    if ts < EARLIEST {
+        return Err(CaptureError::new(field, shown(text), "a time after the year 1999"));
+    }
+    Ok(ts)
+}
+
+/// The end user. The name that nobody goes by is nobody.
+pub(crate) fn user(text: Option<String>) -> Result<Option<UserId>, CaptureError> {
+    let user = id("user_id", text, UserId::new)?;
+    Ok(user.filter(|user| user.as_str() != ANONYMOUS))
+}
+
+/// A free text that is kept: bounded, without NUL.
+pub(crate) fn text(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
+    match text.as_deref().map(check_text) {
+        None | Some(Ok(())) => Ok(text),
+        Some(Err(bad)) => Err(CaptureError::new(field, bad.got, bad.expected)),
+    }
+}
+
+/// A short text that says something: a name, a label.
+pub(crate) fn label(field: &str, text: Option<String>) -> Result<Option<String>, CaptureError> {
+    let fits = |text: &String| {
+        (1..=MAX_LABEL_CHARS).contains(&text.chars().count()) && !text.contains('\0')
+    };
+    match text {
+        Some(text) if !fits(&text) => {
+            let expected = format!("1 to {MAX_LABEL_CHARS} characters");
+            Err(CaptureError::new(field, shown(&text), expected))
+        }
+        text => Ok(text),
+    }
+}
+
+/// A number that counts or measures something.
+pub(crate) fn not_negative(field: &str, number: Option<f64>) -> Result<Option<f64>, CaptureError> {
+    match number {
+        Some(number) if !(number.is_finite() && number >= 0.0) => {
+            Err(CaptureError::new(field, number.to_string(), "a number not below 0"))
+        }
+        number => Ok(number),
+    }
+}
+
+/// A number from 0 to 1.
+pub(crate) fn unit(field: &str, number: Option<f64>) -> Result<Option<UnitInterval>, CaptureError> {
+    let Some(number) = number else { return Ok(None) };
+    let bad = || CaptureError::new(field, number.to_string(), "a number from 0 to 1");
+    UnitInterval::new(number).map(Some).ok_or_else(bad)
+}
+
+pub(crate) fn check_tags(tags: &[String]) -> Result<(), CaptureError> {
+    if tags.len() > MAX_TAGS {
+        let got = format!("a list of {}", tags.len());
+        return Err(CaptureError::new("tags", got, format!("at most {MAX_TAGS} tags")));
+    }
+    for (index, tag) in tags.iter().enumerate() {
+        if tag.is_empty() || tag.contains('\0') || tag.chars().count() > MAX_TAG_CHARS {
+            let expected = format!("1 to {MAX_TAG_CHARS} characters");
+            return Err(CaptureError::new(&format!("tags[{index}]"), shown(tag), expected));
+        }
+    }
+    Ok(())
+}
+
+/// Every text inside the data: bounded, and without NUL, which databases cannot keep.
+pub(crate) fn check_texts(path: &str, fields: &Map<String, Value>) -> Result<(), CaptureError> {
+    match find_bad_field(fields) {
+        None => Ok(()),
+        Some(bad) => Err(CaptureError::new(&format!("{path}{}", bad.path), bad.got, bad.expected)),
+    }
+}
+
+/// A text that cannot be kept. The path is put together on the way out, so that the good case
+/// allocates nothing.
+struct BadText {
+    path: String,
+    got: String,
+    expected: String,
+}
+
+impl BadText {
+    fn inside(self, step: &str) -> Self {
+        Self { path: format!("{step}{}", self.path), ..self }
+    }
+}
+
+fn find_bad_text(value: &Value) -> Option<BadText> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        Value::String(text) => check_text(text).err(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| Some(find_bad_text(item)?.inside(&format!("[{index}]")))),
+        Value::Object(fields) => find_bad_field(fields),
+    }
+}
+
+fn find_bad_field(fields: &Map<String, Value>) -> Option<BadText> {
+    fields.iter().find_map(|(name, item)| {
+        let bad = check_text(name).err().or_else(|| find_bad_text(item))?;
+        Some(bad.inside(&format!(".{name}")))
+    })
+}
+
+fn check_text(text: &str) -> Result<(), BadText> {
+    let bad = |got: String, expected: String| BadText { path: String::new(), got, expected };
+    if text.contains('\0') {
+        return Err(bad("a text with a NUL character".into(), "a text without one".into()));
+    }
+    // Bytes first: most texts are far too short to be worth counting.
+    if text.len() > MAX_TEXT_CHARS && text.chars().count() > MAX_TEXT_CHARS {
+        let got = format!("{} characters long", text.chars().count());
+        return Err(bad(got, format!("at most {MAX_TEXT_CHARS}")));
+    }
+    Ok(())
+}
+
+pub(crate) fn shown(text: &str) -> String {
+    let short: String = text.chars().take(40).collect();
+    format!("{short:?}")
+}

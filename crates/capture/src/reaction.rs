@@ -1,0 +1,184 @@
+//! Checks a reaction on a turn.
+
+use event::{
+    Category, Event, EventId, GivenReaction, Kind, Origin, Reaction, Severity, Source, Timestamp,
+    Type, UnitInterval, UserId,
+};
+use serde_json::Value;
+
+use crate::check::{CaptureError, shown, text, timestamp, unit, user, word};
+use crate::turn::TurnPlace;
+
+const MAX_CHARS: usize = 1000;
+/// Below this the machine is not sure enough to react.
+const MIN_MACHINE_CONFIDENCE: f64 = 0.70;
+
+/// A reaction as a client sent it.
+#[derive(Clone, Debug, Default)]
+pub struct RawReaction {
+    /// A word, or null to clear; absent is wrong.
+    pub reaction: Option<Value>,
+    /// In words.
+    pub text: Option<String>,
+    /// When; now when absent.
+    pub ts: Option<String>,
+    /// Whose; the turn's user when absent.
+    pub user_id: Option<String>,
+    /// `user` unless a trusted backend says `machine`.
+    pub origin: Option<String>,
+    /// How sure the machine is.
+    pub confidence: Option<f64>,
+}
+
+/// A reaction that fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AcceptedReaction {
+    /// Whose, if the client said so.
+    pub user: Option<UserId>,
+    /// When.
+    pub ts: Timestamp,
+    /// What.
+    pub given: GivenReaction,
+}
+
+impl AcceptedReaction {
+    /// Whether it is too unsure to be kept.
+    pub fn is_too_unsure(&self) -> bool {
+        match self.given.origin {
+            Origin::User => false,
+            Origin::Machine => self.given.confidence.get() < MIN_MACHINE_CONFIDENCE,
+        }
+    }
+}
+
+/// Checks a reaction.
+pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReaction, CaptureError> {
+    let reaction = match &raw.reaction {
+        None => return Err(CaptureError::BadReaction("missing".to_owned())),
+        Some(Value::Null) => None,
+        Some(Value::String(word)) => match Reaction::from_word(word) {
+            Some(reaction) => Some(reaction),
+            None => return Err(CaptureError::BadReaction(shown(word))),
+        },
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            return Err(CaptureError::BadReaction("not a word".to_owned()));
+        }
+    };
+    let origin = match &raw.origin {
+        None => Origin::User,
+        Some(text) => word("origin", text, Origin::from_word, Origin::WORDS)?,
+    };
+    let confidence = confidence(origin, unit("confidence", raw.confidence)?)?;
+    if origin == Origin::Machine && reaction.is_none() {
+        return Err(CaptureError::NothingToClear);
+    }
+    let said = text("text", raw.text)?.filter(|text| !text.trim().is_empty());
+    if let Some(chars) = said.as_ref().map(|text| text.chars().count()).filter(|n| *n > MAX_CHARS) {
+        let (got, expected) = (format!("{chars} characters long"), format!("at most {MAX_CHARS}"));
+        return Err(CaptureError::new("text", got, expected));
+    }
+    Ok(AcceptedReaction {
+        user: user(raw.user_id)?,
+        ts: timestamp("ts", raw.ts.as_deref(), now)?,
+        // Taking something back says nothing new.
+        given: GivenReaction {
+            text: said.filter(|_| reaction.is_some()),
+            reaction,
+            origin,
+            confidence,
+        },
+    })
+}
+
+/// A user is certain; the machine says how sure it is.
+fn confidence(origin: Origin, given: Option<UnitInterval>) -> Result<UnitInterval, CaptureError> {
+    match (origin, given) {
+        (Origin::User, None) => Ok(UnitInterval::ONE),
+        (Origin::User, Some(one)) if one == UnitInterval::ONE => Ok(one),
+        (Origin::User, Some(other)) => {
+            let expected = "1, or absent, when the user reacts";
+            Err(CaptureError::new("confidence", other.get().to_string(), expected))
+        }
+        (Origin::Machine, Some(sure)) => Ok(sure),
+        (Origin::Machine, None) => {
+            Err(CaptureError::new("confidence", "missing", "a number from 0 to 1"))
+        }
+    }
+}
+
+/// The event that records a reaction, or its clearing.
+pub fn reaction_event(
+    place: TurnPlace,
+    accepted: &AcceptedReaction,
+    event: EventId,
+    now: Timestamp,
+) -> Event {
+    let event_type = match accepted.given.origin {
+        Origin::User => Type::Explicit,
+        Origin::Machine => Type::Implicit,
+    };
+    Event {
+        id: event,
+        scope: place.scope,
+        kind: Kind { event_type, source: Source::Reaction },
+        severity: Severity::Info,
+        category: Category::UserSatisfaction,
+        user: place.user,
+        conversation: place.conversation,
+        turn: Some(place.turn),
+        ts: accepted.ts,
+        received_at: now,
+        tags: Vec::new(),
+        data: Event::data_of(&accepted.given),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn raw(reaction: Value) -> RawReaction {
+        RawReaction { reaction: Some(reaction), ..RawReaction::default() }
+    }
+
+    fn machine(reaction: Value, confidence: Option<f64>) -> RawReaction {
+        RawReaction { origin: Some("machine".into()), confidence, ..raw(reaction) }
+    }
+
+    #[test]
+    fn a_reaction_is_one_of_three_words_or_null() {
+        for word in Reaction::WORDS {
+            assert!(accept_reaction(raw(json!(word)), NOW).is_ok());
+        }
+        assert_eq!(accept_reaction(raw(Value::Null), NOW).unwrap().given.reaction, None);
+        for bad in [json!("great"), json!(1), json!(["ok"]), json!("OK")] {
+            let error = accept_reaction(raw(bad), NOW).unwrap_err();
+            assert!(matches!(error, CaptureError::BadReaction(_)), "{error}");
+            assert!(error.to_string().contains("ok, not_ok or neutral"), "{error}");
+        }
+        let missing = accept_reaction(RawReaction::default(), NOW).unwrap_err();
+        assert!(matches!(missing, CaptureError::BadReaction(_)), "{missing}");
+    }
+
+    #[test]
+    fn the_machine_says_how_sure_it_is_and_cannot_clear() {
+        let sure = accept_reaction(machine(json!("ok"), Some(0.7)), NOW).unwrap();
+        assert!(!sure.is_too_unsure());
+        let unsure = accept_reaction(machine(json!("ok"), Some(0.69)), NOW).unwrap();
+        assert!(unsure.is_too_unsure());
+        assert!(accept_reaction(machine(json!("ok"), None), NOW).is_err());
+        let clear = accept_reaction(machine(Value::Null, Some(0.9)), NOW);
+        assert_eq!(clear, Err(CaptureError::NothingToClear));
+    }
+
+    #[test]
+    fn a_text_has_a_thousand_characters_at_the_most() {
+        let long = |n| RawReaction { text: Some("é".repeat(n)), ..raw(json!("ok")) };
+        assert!(accept_reaction(long(1000), NOW).is_ok());
+        assert!(accept_reaction(long(1001), NOW).is_err());
+    }
+}

@@ -1,0 +1,300 @@
+//! Checks the two halves of a turn.
+
+use event::{
+    Category, Completion, ConversationId, DecisionId, EntityId, Event, EventId, Kind, Opening,
+    PromptRef, Retrieved, Scope, Severity, Source, Strategy, Timestamp, TurnHalf, TurnId,
+    TurnStatus, Type, UserId, ValidationOutcome,
+};
+use serde_json::{Map, Value};
+
+use crate::check::{
+    CaptureError, check_texts, id, label, not_negative, shown, text, timestamp, unit, user, word,
+};
+
+const MAX_RETRIEVED: usize = 1000;
+
+/// The first half as a client sent it.
+#[derive(Clone, Debug, Default)]
+pub struct RawOpening {
+    /// Chosen by the client, or made by us.
+    pub turn_id: Option<String>,
+    /// Chosen by the client, or made by us.
+    pub conversation_id: Option<String>,
+    /// The end user.
+    pub user_id: Option<String>,
+    /// The user's message.
+    pub text: String,
+    /// What the application took it for.
+    pub intent: Option<String>,
+    /// When it was asked; now when absent.
+    pub ts: Option<String>,
+    /// A label for reactions.
+    pub track_id: Option<String>,
+    /// A label for reactions.
+    pub bundle_id: Option<String>,
+    /// A label for reactions.
+    pub user_type: Option<String>,
+}
+
+/// An item as a client sent it.
+#[derive(Clone, Debug, Default)]
+pub struct RawRetrieved {
+    /// Which item.
+    pub entity_id: String,
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it says.
+    pub content: Option<String>,
+    /// Where it stood, from 1.
+    pub rank: Option<u32>,
+    /// How the retriever scored it.
+    pub score: Option<f64>,
+}
+
+/// The second half as a client sent it; fields as in `Completion`.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "each field is the one of the same name in `Completion`")]
+pub struct RawCompletion {
+    pub response: Option<String>,
+    pub status: Option<String>,
+    pub error: Option<String>,
+    pub model: Option<String>,
+    pub decision_id: Option<String>,
+    pub strategy: Option<(String, Map<String, Value>)>,
+    pub prompt: Option<(String, Option<String>)>,
+    pub retrieved: Vec<RawRetrieved>,
+    pub validation_outcome: Option<String>,
+    pub quality_score: Option<f64>,
+    pub started_at: Option<String>,
+    pub completed_at: Option<String>,
+    pub latency_ms: Option<f64>,
+    pub time_to_first_token_ms: Option<f64>,
+    pub tokens_in: Option<u64>,
+    pub tokens_out: Option<u64>,
+    pub cost: Option<f64>,
+    pub accepted: Option<bool>,
+}
+
+/// Where a turn's event belongs.
+#[derive(Clone, Debug)]
+pub struct TurnPlace {
+    /// Whose.
+    pub scope: Scope,
+    /// Which turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: Option<ConversationId>,
+    /// Its user.
+    pub user: Option<UserId>,
+}
+
+/// An opening that fits, with the ids it brought.
+#[derive(Clone, Debug)]
+pub struct AcceptedOpening {
+    /// The turn's id, if the client chose one.
+    pub turn: Option<TurnId>,
+    /// The conversation's id, if the client chose one.
+    pub conversation: Option<ConversationId>,
+    /// The user, if the client named one.
+    pub user: Option<UserId>,
+    /// When it was asked.
+    pub ts: Timestamp,
+    /// What was asked.
+    pub opening: Opening,
+}
+
+/// Checks the first half.
+pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening, CaptureError> {
+    Ok(AcceptedOpening {
+        turn: id("turn_id", raw.turn_id, TurnId::new)?,
+        conversation: id("conversation_id", raw.conversation_id, ConversationId::new)?,
+        user: user(raw.user_id)?,
+        ts: timestamp("ts", raw.ts.as_deref(), now)?,
+        opening: Opening {
+            text: text("text", Some(raw.text))?.unwrap_or_default(),
+            intent: label("intent", raw.intent)?,
+            track_id: label("track_id", raw.track_id)?,
+            bundle_id: label("bundle_id", raw.bundle_id)?,
+            user_type: label("user_type", raw.user_type)?,
+        },
+    })
+}
+
+/// Checks the second half.
+pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completion, CaptureError> {
+    let status = match raw.status {
+        Some(text) => word("status", &text, TurnStatus::from_word, TurnStatus::WORDS)?,
+        None if raw.error.is_some() => TurnStatus::Error,
+        None => TurnStatus::Success,
+    };
+    if raw.response.is_none() && status == TurnStatus::Success && raw.accepted != Some(false) {
+        let expected = "the answer, unless status is error or accepted is false";
+        return Err(CaptureError::new("response", "missing", expected));
+    }
+    let moment = |field, text: Option<String>| match text {
+        None => Ok(None),
+        Some(text) => timestamp(field, Some(&text), now).map(Some),
+    };
+    let started_at = moment("started_at", raw.started_at)?;
+    let completed_at = moment("completed_at", raw.completed_at)?;
+    let given_ms = not_negative("latency_ms", raw.latency_ms)?;
+    let first_ms = not_negative("time_to_first_token_ms", raw.time_to_first_token_ms)?;
+    Ok(Completion {
+        response: text("response", raw.response)?,
+        status,
+        error: text("error", raw.error)?,
+        model: label("model", raw.model)?,
+        decision_id: id("decision_id", raw.decision_id, DecisionId::new)?.map(|id| id.to_string()),
+        strategy: raw.strategy.map(strategy).transpose()?,
+        prompt: raw.prompt.map(prompt).transpose()?,
+        retrieved: retrieved(raw.retrieved)?,
+        validation_outcome: match raw.validation_outcome {
+            None => None,
+            Some(text) => Some(word(
+                "validation_outcome",
+                &text,
+                ValidationOutcome::from_word,
+                ValidationOutcome::WORDS,
+            )?),
+        },
+        quality_score: unit("quality_score", raw.quality_score)?,
+        latency_ms: latency(started_at, completed_at, given_ms)?,
+        started_at,
+        completed_at,
+        time_to_first_token_ms: first_ms,
+        tokens_in: raw.tokens_in,
+        tokens_out: raw.tokens_out,
+        cost: not_negative("cost", raw.cost)?,
+        accepted: raw.accepted,
+    })
+}
+
+/// What was measured wins over what follows from the two times.
+fn latency(
+    started: Option<Timestamp>,
+    completed: Option<Timestamp>,
+    given_ms: Option<f64>,
+) -> Result<Option<f64>, CaptureError> {
+    let Some((started, completed)) = started.zip(completed) else { return Ok(given_ms) };
+    if completed < started {
+        let got = shown(&completed.to_string());
+        return Err(CaptureError::new("completed_at", got, "a time not before started_at"));
+    }
+    let between_ms = (completed.as_micros() - started.as_micros()) as f64 / 1000.0;
+    Ok(given_ms.or(Some(between_ms)))
+}
+
+fn strategy((name, params): (String, Map<String, Value>)) -> Result<Strategy, CaptureError> {
+    check_texts("strategy.params", &params)?;
+    Ok(Strategy { name: label("strategy.name", Some(name))?.unwrap_or_default(), params })
+}
+
+fn prompt((id, version): (String, Option<String>)) -> Result<PromptRef, CaptureError> {
+    Ok(PromptRef {
+        id: label("prompt.id", Some(id))?.unwrap_or_default(),
+        version: label("prompt.version", version)?,
+    })
+}
+
+fn retrieved(items: Vec<RawRetrieved>) -> Result<Vec<Retrieved>, CaptureError> {
+    if items.len() > MAX_RETRIEVED {
+        let got = format!("a list of {}", items.len());
+        return Err(CaptureError::new("retrieved", got, format!("at most {MAX_RETRIEVED} items")));
+    }
+    let check = |(index, item): (usize, RawRetrieved)| {
+        let field = |name: &str| format!("retrieved[{index}].{name}");
+        if item.score.is_some_and(|score| !score.is_finite()) {
+            return Err(CaptureError::new(&field("score"), "not finite", "a number"));
+        }
+        let entity = id(&field("entity_id"), Some(item.entity_id), EntityId::new)?;
+        Ok(Retrieved {
+            entity_id: entity.map(|id| id.to_string()).unwrap_or_default(),
+            name: text(&field("name"), item.name)?,
+            content: text(&field("content"), item.content)?,
+            rank: item.rank,
+            score: item.score,
+        })
+    };
+    items.into_iter().enumerate().map(check).collect()
+}
+
+/// The event that records one half of a turn.
+pub fn turn_event(
+    place: TurnPlace,
+    half: &TurnHalf,
+    event: EventId,
+    ts: Timestamp,
+    now: Timestamp,
+) -> Event {
+    Event {
+        id: event,
+        scope: place.scope,
+        kind: Kind { event_type: Type::Query, source: Source::Turn },
+        severity: Severity::Info,
+        category: Category::Quality,
+        user: place.user,
+        conversation: place.conversation,
+        turn: Some(place.turn),
+        ts,
+        received_at: now,
+        tags: Vec::new(),
+        data: Event::data_of(half),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn answer() -> RawCompletion {
+        RawCompletion { response: Some("42".into()), ..RawCompletion::default() }
+    }
+
+    #[track_caller]
+    fn check_field(raw: RawCompletion, expected: &str) {
+        match accept_completion(raw, NOW) {
+            Err(CaptureError::BadField { field, .. }) => assert_eq!(field, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        check_field(RawCompletion::default(), "response");
+        check_field(RawCompletion { status: Some("ok".into()), ..answer() }, "status");
+        check_field(RawCompletion { quality_score: Some(1.1), ..answer() }, "quality_score");
+        check_field(RawCompletion { latency_ms: Some(-1.0), ..answer() }, "latency_ms");
+        check_field(RawCompletion { cost: Some(f64::NAN), ..answer() }, "cost");
+        let item = RawRetrieved { entity_id: "a b".into(), ..RawRetrieved::default() };
+        let with_item = RawCompletion { retrieved: vec![item], ..answer() };
+        check_field(with_item, "retrieved[0].entity_id");
+        let backwards = RawCompletion {
+            started_at: Some("2026-01-01T00:00:01Z".into()),
+            completed_at: Some("2026-01-01T00:00:00Z".into()),
+            ..answer()
+        };
+        check_field(backwards, "completed_at");
+    }
+
+    #[test]
+    fn an_error_needs_no_answer_and_an_empty_answer_is_one() {
+        let failed = RawCompletion { error: Some("timeout".into()), ..RawCompletion::default() };
+        assert_eq!(accept_completion(failed, NOW).unwrap().status, TurnStatus::Error);
+        let empty = RawCompletion { response: Some(String::new()), ..RawCompletion::default() };
+        assert_eq!(accept_completion(empty, NOW).unwrap().status, TurnStatus::Success);
+    }
+
+    #[test]
+    fn the_latency_follows_from_the_times_unless_it_was_measured() {
+        let timed = |latency_ms| RawCompletion {
+            started_at: Some("2026-01-01T00:00:00Z".into()),
+            completed_at: Some("2026-01-01T00:00:01.25Z".into()),
+            latency_ms,
+            ..answer()
+        };
+        assert_eq!(accept_completion(timed(None), NOW).unwrap().latency_ms, Some(1250.0));
+        assert_eq!(accept_completion(timed(Some(9.0)), NOW).unwrap().latency_ms, Some(9.0));
+    }
+}

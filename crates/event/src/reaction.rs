@@ -1,0 +1,82 @@
+//! A reaction on a turn as the log keeps it, and the names that reactions go by outside.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ConversationId, EventId, Scope, TurnId, UserId};
+use crate::number::UnitInterval;
+use crate::time::Timestamp;
+use crate::word::{Origin, Reaction};
+
+/// The name of a user whom nobody named.
+pub const ANONYMOUS: &str = "anonymous";
+
+/// The data of (explicit, reaction) and (implicit, reaction) events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GivenReaction {
+    /// What was thought; `None` takes back what was said before.
+    pub reaction: Option<Reaction>,
+    /// Who reacted.
+    pub origin: Origin,
+    /// How sure we are.
+    pub confidence: UnitInterval,
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// The id of a reaction's artifact. Made from the event alone, so that a rebuild makes it again.
+pub fn artifact_id(ts: Timestamp, event: &EventId) -> String {
+    let ts = ts.to_string().replace(':', "-");
+    format!("artifact-{ts}-{}", six_of_base36(event.as_str()))
+}
+
+/// The resource name of an artifact.
+pub fn resource_name(
+    scope: &Scope,
+    user: Option<&UserId>,
+    conversation: Option<&ConversationId>,
+    turn: &TurnId,
+    artifact: &str,
+) -> String {
+    let user = user.map_or(ANONYMOUS, UserId::as_str);
+    let conversation = conversation.map_or("-", ConversationId::as_str);
+    let Scope { tenant, project } = scope;
+    format!(
+        "ef:{tenant}:{project}:chatbot:message:{user}:{conversation}:{turn}:artifact:{artifact}"
+    )
+}
+
+/// Six digits that tell apart what happened in the same microsecond (FNV-1a; no secret in it).
+fn six_of_base36(text: &str) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in text.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash ^= hash >> 32;
+    let mut digits = String::with_capacity(6);
+    for _ in 0..6 {
+        digits.push(DIGITS[(hash % 36) as usize] as char);
+        hash /= 36;
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_name_says_whose_and_which_and_is_made_again_alike() {
+        let ts = Timestamp::parse("2025-11-06T17:47:02.162904Z").unwrap();
+        let artifact = artifact_id(ts, &EventId::new("e1").unwrap());
+        assert!(artifact.starts_with("artifact-2025-11-06T17-47-02.162904Z-"), "{artifact}");
+        assert_eq!(artifact, artifact_id(ts, &EventId::new("e1").unwrap()));
+        assert_ne!(artifact, artifact_id(ts, &EventId::new("e2").unwrap()));
+        let conversation = ConversationId::new("c1").unwrap();
+        let turn = TurnId::new("t1").unwrap();
+        let name = resource_name(&Scope::default(), None, Some(&conversation), &turn, "artifact-x");
+        let expected = "ef:default:default:chatbot:message:anonymous:c1:t1:artifact:artifact-x";
+        assert_eq!(name, expected);
+    }
+}

@@ -1,0 +1,77 @@
+//! Decisions in and out: what an agent chose, and later how that turned out.
+
+use capture::{RawDecision, RawOutcome};
+use event::{ConversationId, DecisionId, Mac, Need, Position, Scope};
+use store::StoredDecision;
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::record::write_of;
+
+impl Engine {
+    /// Takes in a decision. Answers its id, and whether it had been stored before.
+    pub async fn decide(
+        &self,
+        scope: &Scope,
+        raw: RawDecision,
+        mac: Mac,
+        key: Option<String>,
+    ) -> Result<(DecisionId, bool), FlowError> {
+        let now = self.clock.now();
+        let fresh = || self.mint.decision_id(now);
+        let event = self.mint.event_id(now);
+        let (id, event) = capture::accept_decision(scope, raw, event, now, fresh)?;
+        let receipt = self.commit_one(write_of(event, mac, key)).await?;
+        if !receipt.replayed {
+            return Ok((id, false));
+        }
+        // A repeat without an id of its own is known by the request's key alone.
+        let first = self.store.event(scope, &receipt.id).await?;
+        let text = first.as_ref().and_then(|stored| stored.event.data.get("decision_id")?.as_str());
+        let first_id = text.and_then(|text| DecisionId::new(text).ok());
+        Ok((first_id.unwrap_or(id), true))
+    }
+
+    /// Takes in how a decision turned out. The newest outcome counts; the same one again changes
+    /// nothing. Answers whether it had been stored before.
+    pub async fn settle(
+        &self,
+        scope: &Scope,
+        id: &DecisionId,
+        raw: RawOutcome,
+        mac: Mac,
+        key: Option<String>,
+    ) -> Result<bool, FlowError> {
+        let now = self.clock.now();
+        let known = self.store.decision(scope, id).await?.ok_or(FlowError::Unknown("decision"))?;
+        let made = &known.made.event;
+        let event = capture::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
+        let same = known.settled.is_some_and(|settled| settled.event.data == event.data);
+        if same && key.is_none() {
+            return Ok(true);
+        }
+        let mut write = write_of(event, mac, key);
+        write.needs.push(Need::Decision(id.clone()));
+        Ok(self.commit_one(write).await?.replayed)
+    }
+
+    /// One decision.
+    pub async fn decision(
+        &self,
+        scope: &Scope,
+        id: &DecisionId,
+    ) -> Result<Option<StoredDecision>, FlowError> {
+        Ok(self.store.decision(scope, id).await?)
+    }
+
+    /// The decisions of a conversation made behind a position.
+    pub async fn decisions_of(
+        &self,
+        scope: &Scope,
+        conversation: &ConversationId,
+        after: Position,
+        limit: usize,
+    ) -> Result<Vec<StoredDecision>, FlowError> {
+        Ok(self.store.decisions_of(scope, conversation, after, limit).await?)
+    }
+}

@@ -1,0 +1,87 @@
+//! What an event does to the projections. Pure, and the same when an event comes in and when the
+//! projections are made again from the log.
+
+use event::{Body, Change, DecisionId, Event, GivenReaction, Origin, TurnHalf, UnitInterval};
+
+/// The changes that follow from one event.
+pub fn changes_of(event: &Event) -> Vec<Change> {
+    let Ok(body) = Body::read(event.kind, &event.data) else {
+        // Checked when it came in; should the rules become stricter, an old event changes nothing.
+        return Vec::new();
+    };
+    match body {
+        Body::Turn(TurnHalf::Opened(opening)) => vec![Change::OpenTurn {
+            track: opening.track_id,
+            bundle: opening.bundle_id,
+            user_type: opening.user_type,
+        }],
+        Body::Turn(TurnHalf::Completed(_)) => vec![Change::CompleteTurn],
+        Body::Reaction(GivenReaction { reaction: Some(reaction), origin, confidence, .. }) => {
+            vec![Change::React { origin, reaction, confidence }]
+        }
+        Body::Reaction(GivenReaction { reaction: None, .. }) => vec![Change::ClearReaction],
+        // A rating of a turn is the user's reaction on it, through another door.
+        Body::Rating(rating) if event.turn.is_some() => vec![Change::React {
+            origin: Origin::User,
+            reaction: rating.reaction(),
+            confidence: UnitInterval::ONE,
+        }],
+        Body::Decision(decision) => decision
+            .decision_id
+            .or_else(|| DecisionId::new(event.id.as_str()).ok())
+            .map(Change::Decide)
+            .into_iter()
+            .collect(),
+        Body::Settlement(settlement) => vec![Change::Settle(settlement.decision_id)],
+        Body::Rating(_)
+        | Body::Comment(_)
+        | Body::Correction(_)
+        | Body::Interaction(_)
+        | Body::Metric
+        | Body::Other => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use event::{Kind, Reaction, Scope, Source, TurnId, Type};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(source: Source, data: &Value) -> Event {
+        let kind = Kind { event_type: Type::Explicit, source };
+        let turn = Some(TurnId::new("t1").unwrap());
+        let data = data.as_object().unwrap().clone();
+        Event { kind, turn, data, ..testkit::event(&Scope::default(), "e1") }
+    }
+
+    #[test]
+    fn a_rating_and_a_reaction_do_the_same() {
+        let rating = event(Source::UserRating, &json!({"rating": 2}));
+        let data = json!({"reaction": "not_ok", "origin": "user", "confidence": 1.0});
+        let reaction = event(Source::Reaction, &data);
+        let expected = Change::React {
+            origin: Origin::User,
+            reaction: Reaction::NotOk,
+            confidence: UnitInterval::ONE,
+        };
+        assert_eq!(changes_of(&rating), [expected.clone()]);
+        assert_eq!(changes_of(&reaction), [expected]);
+        assert_eq!(changes_of(&Event { turn: None, ..rating }), []);
+    }
+
+    #[test]
+    fn a_reaction_of_null_clears() {
+        let data = json!({"reaction": null, "origin": "user", "confidence": 1.0});
+        assert_eq!(changes_of(&event(Source::Reaction, &data)), [Change::ClearReaction]);
+    }
+
+    #[test]
+    fn a_decision_without_an_id_goes_by_its_event() {
+        let kind = Kind { event_type: Type::Query, source: Source::ModelResponse };
+        let data = json!({"decision_type": "sql_generation"});
+        let decision = Event { kind, ..event(Source::ModelResponse, &data) };
+        assert_eq!(changes_of(&decision), [Change::Decide(DecisionId::new("e1").unwrap())]);
+    }
+}

@@ -1,0 +1,168 @@
+//! Reactions by conversation in a period.
+
+use event::{ConversationId, Scope, Timestamp, TurnId, Window};
+use store::{
+    ActiveConversation, PeriodMark, PeriodQuery, ReactionCounts, ReactionFilter, Store,
+    StoredReaction,
+};
+
+use crate::error::ReportError;
+use crate::item::FeedbackItem;
+use crate::seal::Seal;
+
+/// How far back a report goes that names no window.
+const DEFAULT_DAYS: i64 = 30;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct PeriodRequest {
+    /// Whose conversations.
+    pub scope: Scope,
+    /// By the reaction's own time. When absent: the cursor's, or the last 30 days.
+    pub window: Option<Window>,
+    /// What time it is.
+    pub now: Timestamp,
+    /// Which reactions count.
+    pub filter: ReactionFilter,
+    /// Conversations on a page.
+    pub limit: usize,
+    /// Whether to list the reactions by turn.
+    pub include_turns: bool,
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+}
+
+/// One page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeriodReport {
+    /// The window that the page is of.
+    pub window: Window,
+    /// Conversations, newest activity first.
+    pub items: Vec<PeriodItem>,
+    /// Where the next page begins; `None` at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// One conversation with matching reactions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeriodItem {
+    /// Which one.
+    pub conversation: ConversationId,
+    /// Its newest matching reaction in the window.
+    pub last_activity_at: Timestamp,
+    /// Its first turn, when known.
+    pub started_at: Option<Timestamp>,
+    /// Matching reactions in the window.
+    pub counts: ReactionCounts,
+    /// The reactions by turn, if they were asked for.
+    pub turns: Option<Vec<TurnFeedback>>,
+}
+
+/// The reactions on one turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnFeedback {
+    /// Which turn.
+    pub turn: TurnId,
+    /// Its newest reaction.
+    pub ts: Timestamp,
+    /// Oldest first.
+    pub feedbacks: Vec<FeedbackItem>,
+}
+
+/// Answers one page.
+pub async fn period(
+    store: &dyn Store,
+    seal: &Seal,
+    request: PeriodRequest,
+) -> Result<PeriodReport, ReportError> {
+    let purpose = purpose(&request);
+    let place = match &request.cursor {
+        None => None,
+        Some(text) => {
+            let payload = seal.open(&purpose, text).ok_or(ReportError::BadCursor)?;
+            Some(Place::read(&payload).ok_or(ReportError::BadCursor)?)
+        }
+    };
+    let PeriodRequest { scope, window, now, filter, limit, include_turns, .. } = request;
+    let window = match (window, &place) {
+        (Some(asked), Some(place)) if asked != place.window => return Err(ReportError::BadCursor),
+        (Some(asked), _) => asked,
+        (None, Some(place)) => place.window,
+        (None, None) => Window { start: now.plus_secs(-DEFAULT_DAYS * 86_400), end: now },
+    };
+    // One more than the page tells whether there is another.
+    let query = PeriodQuery {
+        scope: scope.clone(),
+        window,
+        filter,
+        after: place.map(|place| place.mark),
+        limit: limit + 1,
+        with_reactions: include_turns,
+    };
+    let mut found = store.active_conversations(query).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().filter(|_| more).map(|last| Place { window, mark: last.mark });
+    let next_cursor = last.map(|place| seal.close(&purpose, &place.write()));
+    let item = |active| item(&scope, active, include_turns);
+    Ok(PeriodReport { window, items: found.into_iter().map(item).collect(), next_cursor })
+}
+
+fn item(scope: &Scope, active: ActiveConversation, include_turns: bool) -> PeriodItem {
+    PeriodItem {
+        conversation: active.conversation,
+        last_activity_at: active.mark.last_activity,
+        started_at: active.started_at,
+        counts: active.counts,
+        turns: include_turns.then(|| by_turn(scope, active.reactions)),
+    }
+}
+
+/// Turns in the order of their first reaction.
+pub(crate) fn by_turn(scope: &Scope, reactions: Vec<StoredReaction>) -> Vec<TurnFeedback> {
+    let mut turns: Vec<TurnFeedback> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for reaction in reactions {
+        let (turn, ts) = (reaction.turn.clone(), reaction.ts);
+        let place = *places.entry(turn.clone()).or_insert_with(|| {
+            turns.push(TurnFeedback { turn, ts, feedbacks: Vec::new() });
+            turns.len() - 1
+        });
+        turns[place].ts = turns[place].ts.max(ts);
+        turns[place].feedbacks.push(FeedbackItem::of(scope, reaction));
+    }
+    turns
+}
+
+/// A cursor is good for the scope and the filter it was made with, and for nothing else.
+fn purpose(request: &PeriodRequest) -> String {
+    let PeriodRequest { scope, filter, .. } = request;
+    let user = filter.user.as_ref().map(|user| user.as_str());
+    let (origin, reaction) = (filter.origin, filter.reaction);
+    format!("period {} {} {user:?} {origin:?} {reaction:?}", scope.tenant, scope.project)
+}
+
+/// What a cursor remembers.
+struct Place {
+    window: Window,
+    mark: PeriodMark,
+}
+
+impl Place {
+    fn write(&self) -> Vec<u8> {
+        let Self { window: Window { start, end }, mark } = self;
+        let numbers =
+            [start.as_micros(), end.as_micros(), mark.last_activity.as_micros(), mark.key];
+        numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
+    }
+
+    fn read(payload: &[u8]) -> Option<Self> {
+        let number = |at: usize| {
+            let bytes = payload.get(at * 8..at * 8 + 8)?;
+            Some(i64::from_be_bytes(bytes.try_into().ok()?))
+        };
+        let moment = |at| number(at).map(Timestamp::from_micros);
+        let window = Window { start: moment(0)?, end: moment(1)? };
+        Some(Self { window, mark: PeriodMark { last_activity: moment(2)?, key: number(3)? } })
+    }
+}

@@ -1,0 +1,89 @@
+//! Seals cursors, so that only what we gave out comes back, and only to where it belongs.
+
+use std::fmt::Write;
+
+const MAC_BYTES: usize = 16;
+
+/// Seals and opens under one store's key.
+#[derive(Clone)]
+pub struct Seal([u8; 32]);
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seal(***)")
+    }
+}
+
+impl Seal {
+    /// A seal for the store with this random key.
+    pub fn new(store_key: &[u8; 32]) -> Self {
+        // One random key per store; each use derives its own from it.
+        Self(blake3::derive_key("uptake cursor v1", store_key))
+    }
+
+    /// The payload as a text that opens only with the same purpose.
+    pub fn close(&self, purpose: &str, payload: &[u8]) -> String {
+        let mut text = String::with_capacity(2 * (payload.len() + MAC_BYTES));
+        for byte in payload.iter().chain(&self.mac(purpose, payload)) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+
+    /// The payload, if the text was closed with this purpose.
+    pub fn open(&self, purpose: &str, text: &str) -> Option<Vec<u8>> {
+        let bytes = from_hex(text)?;
+        let (payload, mac) = bytes.split_at_checked(bytes.len().checked_sub(MAC_BYTES)?)?;
+        // `blake3::Hash` compares in constant time.
+        let hash = |mac: &[u8]| blake3::hash(mac);
+        (hash(mac) == hash(&self.mac(purpose, payload))).then(|| payload.to_vec())
+    }
+
+    fn mac(&self, purpose: &str, payload: &[u8]) -> [u8; MAC_BYTES] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(&(purpose.len() as u64).to_le_bytes());
+        hasher.update(purpose.as_bytes());
+        hasher.update(payload);
+        let mut mac = [0; MAC_BYTES];
+        hasher.finalize_xof().fill(&mut mac);
+        mac
+    }
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.is_ascii() {
+        return None;
+    }
+    let digit = |byte: u8| (byte as char).to_digit(16);
+    digits.chunks(2).map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sealed_opens_for_the_same_purpose_only() {
+        let seal = Seal::new(&[7; 32]);
+        let text = seal.close("a", b"payload");
+        assert_eq!(seal.open("a", &text).as_deref(), Some(&b"payload"[..]));
+        assert_eq!(seal.open("b", &text), None);
+        assert_eq!(Seal::new(&[8; 32]).open("a", &text), None);
+    }
+
+    #[test]
+    fn anything_else_does_not_open() {
+        let seal = Seal::new(&[7; 32]);
+        let text = seal.close("a", b"payload");
+        for at in 0..text.len() {
+            let mut forged = text.clone().into_bytes();
+            forged[at] = if forged[at] == b'0' { b'1' } else { b'0' };
+            assert_eq!(seal.open("a", &String::from_utf8(forged).unwrap()), None);
+        }
+        for bad in ["", "0", "zz", "é", "00", &text[2..]] {
+            assert_eq!(seal.open("a", bad), None, "{bad}");
+        }
+    }
+}

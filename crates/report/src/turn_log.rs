@@ -1,0 +1,110 @@
+//! The turn log: everything that happened to one turn, as one document.
+//!
+//! Made from what is stored. What a user took back or replaced is not in it: neither as feedback nor
+//! with its words on the timeline.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use event::{Body, Event, Position, Reaction, Timestamp, TurnHalf};
+use serde_json::{Map, Value};
+use store::{StoredEvent, StoredReaction, StoredTurn};
+
+use crate::item::FeedbackItem;
+
+/// One line of the timeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// When.
+    pub ts: Timestamp,
+    /// What sort: `user`, `assistant`, `reaction`, `reaction_cleared`, `comment` and so on.
+    pub kind: &'static str,
+    /// Whose word it is: the event's id.
+    pub event_id: String,
+    /// In words.
+    pub text: Option<String>,
+    /// The particulars.
+    pub data: Map<String, Value>,
+}
+
+/// The document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnLog {
+    /// The timeline.
+    pub entries: Vec<LogEntry>,
+    /// Active reactions.
+    pub feedbacks: Vec<FeedbackItem>,
+    /// The whole as text, for people and for search.
+    pub text: String,
+}
+
+/// Makes the log of a turn from its events and its active reactions.
+pub fn turn_log(turn: &StoredTurn, reactions: &[StoredReaction]) -> TurnLog {
+    let active: HashSet<Position> = reactions.iter().map(|reaction| reaction.position).collect();
+    let entries: Vec<LogEntry> = turn.events.iter().filter_map(|e| entry(e, &active)).collect();
+    let scope = turn.events.first().map(|stored| stored.event.scope.clone()).unwrap_or_default();
+    let feedbacks =
+        reactions.iter().map(|reaction| FeedbackItem::of(&scope, reaction.clone())).collect();
+    let text = as_text(turn, &entries);
+    TurnLog { entries, feedbacks, text }
+}
+
+fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
+    let event = &stored.event;
+    let body = Body::read(event.kind, &event.data).ok()?;
+    let line = |kind, text: Option<String>, data: Map<String, Value>| LogEntry {
+        ts: event.ts,
+        kind,
+        event_id: event.id.to_string(),
+        text,
+        data,
+    };
+    let entry = match body {
+        Body::Turn(TurnHalf::Opened(opening)) => {
+            line("user", Some(opening.text), without(event, &["text", "phase"]))
+        }
+        Body::Turn(TurnHalf::Completed(done)) => {
+            line("assistant", done.response, without(event, &["response", "phase"]))
+        }
+        Body::Reaction(given) if given.reaction.is_none() => {
+            line("reaction_cleared", None, Map::new())
+        }
+        Body::Reaction(_) | Body::Rating(_) if !active.contains(&stored.position) => return None,
+        Body::Reaction(given) => line("reaction", given.text, without(event, &["text"])),
+        Body::Rating(rating) => {
+            let said = event.data.get("comment").and_then(Value::as_str).map(str::to_owned);
+            let mut data = without(event, &["comment"]);
+            data.insert("reaction".into(), rating.reaction().as_word().into());
+            line("reaction", said, data)
+        }
+        Body::Comment(text) => line("comment", Some(text), without(event, &["comment"])),
+        Body::Correction(correction) => {
+            line("correction", Some(correction.corrected), without(event, &["corrected"]))
+        }
+        Body::Interaction(_) => line("interaction", None, event.data.clone()),
+        Body::Metric => line("metric", None, event.data.clone()),
+        Body::Decision(_) | Body::Settlement(_) => line("decision", None, event.data.clone()),
+        Body::Other => line("event", None, event.data.clone()),
+    };
+    Some(entry)
+}
+
+fn without(event: &Event, fields: &[&str]) -> Map<String, Value> {
+    let keep = |(name, _): &(&String, &Value)| !fields.contains(&name.as_str());
+    event.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn as_text(turn: &StoredTurn, entries: &[LogEntry]) -> String {
+    let mut text = format!("[turn.log] {}", turn.head.turn);
+    for entry in entries {
+        let reaction = entry.data.get("reaction").and_then(Value::as_str);
+        let said = entry.text.as_deref().unwrap_or("");
+        let label = reaction.and_then(Reaction::from_word).map_or("", Reaction::as_word);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n[{}] {} {label}", entry.ts, entry.kind);
+        if !said.is_empty() {
+            let _ = write!(text, ": {said}");
+        }
+    }
+    text
+}

@@ -1,0 +1,109 @@
+//! Counts and durations of requests, and how they are written for Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use flow::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
+
+/// What a request is counted under.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Label {
+    method: String,
+    // The route, never the address: ids are not labels.
+    route: String,
+    status: u16,
+}
+
+/// Requests of one server, by route.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Requests(Arc<RwLock<BTreeMap<Label, Arc<Histogram>>>>);
+
+impl Requests {
+    fn record(&self, label: &Label, seconds: f64) {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(label).cloned();
+        let histogram = known.unwrap_or_else(|| {
+            let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(
+                all.entry(label.clone()).or_insert_with(|| Arc::new(Histogram::new(SECONDS))),
+            )
+        });
+        histogram.record(seconds);
+    }
+}
+
+/// Measures every request.
+pub(crate) async fn measure(
+    State(requests): State<Requests>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let watch = Stopwatch::start();
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let method = request.method().to_string();
+    let response = next.run(request).await;
+    let label = Label {
+        method,
+        route: route.unwrap_or_else(|| "unknown".to_owned()),
+        status: response.status().as_u16(),
+    };
+    requests.record(&label, watch.elapsed().as_secs_f64());
+    response
+}
+
+/// Everything, in Prometheus' text format.
+pub(crate) fn render(requests: &Requests, engine: &Engine) -> String {
+    let mut page = String::new();
+    let stats = engine.stats();
+    gauge(&mut page, "uptake_log_position", "Position of the newest event", engine.head().0);
+    let help = "Bytes of writes that wait for the disk";
+    gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
+    let name = "uptake_commit_failures_total";
+    header(&mut page, name, "Groups that could not be committed", "counter");
+    line(&mut page, format_args!("{name} {}", stats.failed_commits));
+    let name = "uptake_commit_seconds";
+    header(&mut page, name, "Time per group commit", "histogram");
+    histogram(&mut page, name, "", &stats.commit_seconds);
+    let name = "uptake_commit_writes";
+    header(&mut page, name, "Writes per group commit", "histogram");
+    histogram(&mut page, name, "", &stats.commit_writes);
+    let name = "uptake_request_seconds";
+    header(&mut page, name, "Time per request", "histogram");
+    let all = requests.0.read().unwrap_or_else(PoisonError::into_inner);
+    for (Label { method, route, status }, one) in all.iter() {
+        let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\",");
+        histogram(&mut page, name, &labels, &one.snapshot());
+    }
+    page
+}
+
+fn gauge(page: &mut String, name: &str, help: &str, value: u64) {
+    header(page, name, help, "gauge");
+    line(page, format_args!("{name} {value}"));
+}
+
+fn header(page: &mut String, name: &str, help: &str, kind: &str) {
+    line(page, format_args!("# HELP {name} {help}."));
+    line(page, format_args!("# TYPE {name} {kind}"));
+}
+
+fn histogram(page: &mut String, name: &str, labels: &str, snapshot: &Snapshot) {
+    for (bound, count) in &snapshot.cumulative {
+        let bound = if bound.is_finite() { bound.to_string() } else { "+Inf".to_owned() };
+        line(page, format_args!("{name}_bucket{{{labels}le=\"{bound}\"}} {count}"));
+    }
+    let labels = match labels.trim_end_matches(',') {
+        "" => String::new(),
+        some => format!("{{{some}}}"),
+    };
+    line(page, format_args!("{name}_sum{labels} {}", snapshot.sum));
+    line(page, format_args!("{name}_count{labels} {}", snapshot.count));
+}
+
+fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(page, "{text}");
+}

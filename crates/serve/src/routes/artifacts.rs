@@ -1,0 +1,129 @@
+//! The index of artifacts: the source system's index-only queries.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use event::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
+use flow::{Engine, ReactionFilter, ReactionSearch, SearchScope};
+use report::ArtifactSearch;
+
+use crate::address;
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::scope::RequestScope;
+use crate::wire::report::{ArtifactsBody, SearchRequestBody, TimestampFilter};
+
+const KIND: &str = "artifact:turn.log.reaction";
+const DEFAULT_DAYS: u32 = 365;
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 500;
+
+/// `POST /api/v1/artifacts/search`
+pub(crate) async fn search(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    sent: Sent,
+) -> Result<Json<ArtifactsBody>, Problem> {
+    let request: SearchRequestBody = body::shape(body::json(&sent)?)?;
+    let with_payload = request.with_payload.unwrap_or(false);
+    let search = read(scope.get().clone(), engine.now(), request)?;
+    Ok(Json(ArtifactsBody::of(engine.artifacts(search).await?, with_payload)))
+}
+
+fn read(
+    scope: Scope,
+    now: Timestamp,
+    request: SearchRequestBody,
+) -> Result<ArtifactSearch, Problem> {
+    only("kinds", request.kinds, KIND)?;
+    only("roles", request.roles, "artifact")?;
+    only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
+    let within = within(request.scope.as_deref(), request.user_id, request.conversation_id)?;
+    let start = address::days_ago(now, request.days.unwrap_or(DEFAULT_DAYS))?;
+    // Clients' clocks may be ahead of ours by a little, so the window does not end now.
+    let whole = Window { start, end: Timestamp::from_micros(i64::MAX) };
+    let mut query = ReactionSearch {
+        scope,
+        within,
+        filter: ReactionFilter::default(),
+        turn: None,
+        track: None,
+        window: narrowed(whole, request.timestamp_filters.unwrap_or_default())?,
+        before: None,
+        limit: address::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
+    };
+    for (index, tag) in request.all_tags.unwrap_or_default().into_iter().enumerate() {
+        add_tag(&mut query, &format!("all_tags[{index}]"), &tag)?;
+    }
+    Ok(ArtifactSearch { query, cursor: request.cursor })
+}
+
+fn only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Problem> {
+    match words.and_then(|words| words.into_iter().find(|word| word != known)) {
+        None => Ok(()),
+        Some(_) => Err(Problem::invalid(field, format!("{field}: expected only {known:?}"))),
+    }
+}
+
+fn within(
+    word: Option<&str>,
+    user: Option<String>,
+    conversation: Option<String>,
+) -> Result<SearchScope, Problem> {
+    let user = user.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
+    let conversation = conversation
+        .map(|text| address::id("conversation_id", text, ConversationId::new))
+        .transpose()?;
+    let missing = |field: &str| Problem::invalid(field, format!("{field}: missing for this scope"));
+    match word {
+        None | Some("project") => Ok(SearchScope::Project),
+        Some("user") => user.map(SearchScope::User).ok_or_else(|| missing("user_id")),
+        Some("conversation") => {
+            conversation.map(SearchScope::Conversation).ok_or_else(|| missing("conversation_id"))
+        }
+        Some(_) => Err(Problem::invalid("scope", "scope: expected conversation, user or project")),
+    }
+}
+
+fn narrowed(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window, Problem> {
+    for (index, filter) in filters.into_iter().enumerate() {
+        let field = format!("timestamp_filters[{index}]");
+        let moment = Timestamp::parse(&filter.value)
+            .map_err(|bad| Problem::invalid(format!("{field}.value"), format!("{field}: {bad}")))?;
+        let micros = moment.as_micros();
+        let (start, end) = match filter.op.as_str() {
+            ">=" => (Some(micros), None),
+            ">" => (Some(micros + 1), None),
+            "<=" => (None, Some(micros)),
+            "<" => (None, Some(micros - 1)),
+            "=" | "==" => (Some(micros), Some(micros)),
+            _ => {
+                let detail = format!("{field}.op: expected >=, >, <=, < or =");
+                return Err(Problem::invalid(format!("{field}.op"), detail));
+            }
+        };
+        if let Some(start) = start {
+            window.start = window.start.max(Timestamp::from_micros(start));
+        }
+        if let Some(end) = end {
+            window.end = window.end.min(Timestamp::from_micros(end));
+        }
+    }
+    Ok(window)
+}
+
+fn add_tag(query: &mut ReactionSearch, field: &str, tag: &str) -> Result<(), Problem> {
+    let expected = "expected turn:<id>, origin:<user|machine>, track:<id> or the kind itself";
+    let bad = || Problem::invalid(field, format!("{field}: {expected}"));
+    match tag.split_once(':') {
+        Some(("turn", id)) => query.turn = Some(TurnId::new(id).map_err(|_| bad())?),
+        Some(("origin", word)) => {
+            query.filter.origin = Some(Origin::from_word(word).ok_or_else(bad)?);
+        }
+        Some(("track", id)) if !id.is_empty() => query.track = Some(id.to_owned()),
+        _ if tag == KIND => {}
+        Some(_) | None => return Err(bad()),
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Decisions and their late outcomes.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use event::{ConversationId, DecisionId, Position};
+use flow::Engine;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::feedback::idempotency_key;
+use crate::address::{self, Parameters, Parts, Read};
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::scope::RequestScope;
+use crate::wire::decision::{
+    DecisionBody, DecisionReceipt, DecisionRequest, DecisionsBody, OutcomeRequest,
+};
+
+const DOOR: &str = "decision";
+const OUTCOME_DOOR: &str = "outcome";
+const MAX_LIMIT: usize = 500;
+
+/// `POST /api/v1/decisions`
+pub(crate) async fn decide(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    sent: Sent,
+) -> Result<(StatusCode, Json<DecisionReceipt>), Problem> {
+    let value = body::json(&sent)?;
+    let mac = engine.fingerprint(DOOR, &value);
+    let request: DecisionRequest = body::shape(value)?;
+    let key = idempotency_key(&sent.headers)?;
+    let (id, replayed) = engine.decide(scope.get(), request.into(), mac, key).await?;
+    let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
+}
+
+/// `PATCH /api/v1/decisions/{id}`
+pub(crate) async fn settle(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    id: Parts<String>,
+    sent: Sent,
+) -> Result<Json<DecisionReceipt>, Problem> {
+    let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
+    let value = body::json(&sent)?;
+    let mac = engine.fingerprint(OUTCOME_DOOR, &json!([id.as_str(), value]));
+    let request: OutcomeRequest = body::shape(value)?;
+    let key = idempotency_key(&sent.headers)?;
+    let replayed = engine.settle(scope.get(), &id, request.into(), mac, key).await?;
+    Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
+}
+
+/// `GET /api/v1/decisions/{id}`
+pub(crate) async fn show(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    id: Parts<String>,
+) -> Result<Json<DecisionBody>, Problem> {
+    let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
+    let found = engine.decision(scope.get(), &id).await?;
+    let unknown = || Problem::not_found("there is no decision with this id here");
+    Ok(Json(found.ok_or_else(unknown)?.into()))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListRequest {
+    session_id: String,
+    after: Option<u64>,
+    limit: Option<usize>,
+}
+
+/// `GET /api/v1/decisions?session_id=`
+pub(crate) async fn list(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    parameters: Parameters,
+) -> Result<Json<DecisionsBody>, Problem> {
+    let known = [("session_id", Read::Text), ("after", Read::Plain), ("limit", Read::Plain)];
+    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
+    let conversation = address::id("session_id", request.session_id, ConversationId::new)?;
+    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let after = address::position("after", request.after)?;
+    let scope = scope.get();
+    let found = engine.decisions_of(scope, &conversation, after, limit).await?;
+    let next = found.last().map_or(after, |last| last.made.position);
+    let Position(next) = next;
+    Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
+}

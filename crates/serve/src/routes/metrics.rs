@@ -1,0 +1,18 @@
+//! Figures for Prometheus.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use flow::Engine;
+
+use crate::metrics::{self, Requests};
+
+/// `GET /metrics`
+pub(crate) async fn show(
+    State((requests, engine)): State<(Requests, Arc<Engine>)>,
+) -> impl IntoResponse {
+    let format = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, format)], metrics::render(&requests, &engine))
+}

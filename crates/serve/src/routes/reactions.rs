@@ -1,0 +1,64 @@
+//! Reactions on turns.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use event::{ConversationId, TurnId};
+use flow::{Engine, IncomingReaction, ReactionReceipt};
+use serde_json::json;
+
+use super::feedback::idempotency_key;
+use crate::address::{self, Parts};
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::scope::RequestScope;
+use crate::wire::reaction::{ReactionRequest, ReactionResponse};
+
+const DOOR: &str = "reaction";
+
+/// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
+pub(crate) async fn submit(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    parts: Parts<(String, String, String, String)>,
+    sent: Sent,
+) -> Result<(StatusCode, Json<ReactionResponse>), Problem> {
+    let (tenant, project, conversation, turn) = address::parts(parts)?;
+    let scope = scope.at(&tenant, &project)?;
+    let value = body::json(&sent)?;
+    // The address says what the body is about, so both make the request.
+    let mac = engine.fingerprint(DOOR, &json!([conversation, turn, value]));
+    let request: ReactionRequest = body::shape(value)?;
+    let incoming = IncomingReaction {
+        conversation: address::id("conversation_id", conversation, ConversationId::new)?,
+        turn: address::id("turn_id", turn.clone(), TurnId::new)?,
+        raw: request.into(),
+        mac,
+        key: idempotency_key(&sent.headers)?,
+    };
+    Ok(match engine.react(&scope, incoming).await? {
+        ReactionReceipt::Given { reaction, rn, unchanged } => {
+            let message = match (reaction, unchanged) {
+                (None, false) => "reaction cleared",
+                (None, true) => "nothing to clear",
+                (Some(_), false) => "reaction recorded",
+                (Some(_), true) => "reaction was there already",
+            };
+            let response = ReactionResponse::Given {
+                success: true,
+                turn_id: turn,
+                reaction: reaction.map(event::Reaction::as_word),
+                message,
+                cleared: reaction.is_none(),
+                rn,
+            };
+            (StatusCode::OK, Json(response))
+        }
+        ReactionReceipt::Skipped => {
+            let skipped = "confidence below 0.70";
+            (StatusCode::ACCEPTED, Json(ReactionResponse::Skipped { success: false, skipped }))
+        }
+    })
+}

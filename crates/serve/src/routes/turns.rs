@@ -1,0 +1,146 @@
+//! Turns, in one step or two.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use event::{Scope, TurnId};
+use flow::{Engine, IncomingHalf, IncomingTurn, RawCompletion};
+use serde_json::{Map, Value, json};
+
+use super::feedback::idempotency_key;
+use crate::address::{self, Parts};
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::scope::RequestScope;
+use crate::wire::reaction::FeedbackBody;
+use crate::wire::report::{TurnLogBody, assistant, user};
+use crate::wire::turn::{CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest};
+
+const OPEN_DOOR: &str = "turn";
+const COMPLETE_DOOR: &str = "completion";
+
+/// `POST /api/v1/turns`
+pub(crate) async fn open(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    sent: Sent,
+) -> Result<(StatusCode, Json<OpenResponse>), Problem> {
+    let mut fields = body::json(&sent)?;
+    let completion = match fields.as_object_mut().and_then(take_completion) {
+        None => None,
+        Some(completion) => Some(half(&engine, completion)?),
+    };
+    let mac = engine.fingerprint(OPEN_DOOR, &fields);
+    let request: OpeningRequest = body::shape(fields)?;
+    refuse_later_features(&request)?;
+    let key = idempotency_key(&sent.headers)?;
+    let opening = IncomingHalf { raw: request.into(), mac };
+    let incoming = IncomingTurn { opening, completion, key };
+    let receipt = engine.open_turn(scope.get(), incoming).await?;
+    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    let response = OpenResponse {
+        turn_id: receipt.turn.to_string(),
+        conversation_id: receipt.conversation.map(|id| id.to_string()),
+        replayed: receipt.replayed,
+        previous: None,
+        retry: None,
+        completed: receipt.completion.map(|done| CompleteResponse {
+            turn_id: done.turn.to_string(),
+            replayed: done.replayed,
+        }),
+    };
+    Ok((status, Json(response)))
+}
+
+/// The fields of the second half, if any of them is there.
+fn take_completion(fields: &mut Map<String, Value>) -> Option<Value> {
+    let take = |name: &&str| Some(((*name).to_owned(), fields.remove(*name)?));
+    let taken: Map<String, Value> = CompletionRequest::FIELDS.iter().filter_map(take).collect();
+    // All of them null is a client that always sends every field.
+    taken.values().any(|value| !value.is_null()).then_some(Value::Object(taken))
+}
+
+fn half(engine: &Engine, fields: Value) -> Result<Half, Problem> {
+    let mac = engine.fingerprint(COMPLETE_DOOR, &fields);
+    let request: CompletionRequest = body::shape(fields)?;
+    Ok(IncomingHalf { raw: RawCompletion::from(request), mac })
+}
+
+/// What a turn can bring back joins with the steps that make it; until then asking for it is an
+/// error, not a silence.
+fn refuse_later_features(request: &OpeningRequest) -> Result<(), Problem> {
+    if let Some(word) = request.include.as_ref().and_then(|include| include.first()) {
+        let detail = format!("include: this version cannot bring {word:?} yet, expected nothing");
+        return Err(Problem::invalid("include", detail));
+    }
+    if request.router.is_some() {
+        return Err(Problem::invalid("router", "router: this version has no routers yet"));
+    }
+    Ok(())
+}
+
+/// `POST /api/v1/turns/{turn_id}/complete`
+pub(crate) async fn complete(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    turn: Parts<String>,
+    sent: Sent,
+) -> Result<Json<CompleteResponse>, Problem> {
+    let turn = turn_id(turn)?;
+    let completion = half(&engine, body::json(&sent)?)?;
+    let key = idempotency_key(&sent.headers)?;
+    let receipt = engine.complete_turn(scope.get(), turn, completion, key).await?;
+    let turn_id = receipt.turn.to_string();
+    Ok(Json(CompleteResponse { turn_id, replayed: receipt.replayed }))
+}
+
+/// `GET /api/v1/turns/{turn_id}`
+pub(crate) async fn show(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    turn: Parts<String>,
+) -> Result<Json<Value>, Problem> {
+    let (turn, log) = load(&engine, scope.get(), turn).await?;
+    let feedbacks: Vec<FeedbackBody> = log.feedbacks.iter().map(FeedbackBody::from).collect();
+    Ok(Json(json!({
+        "turn_id": turn.head.turn.as_str(),
+        "conversation_id": turn.head.conversation.as_ref().map(|id| id.as_str()),
+        "user_id": turn.head.user.as_ref().map(|id| id.as_str()),
+        "ts": turn.head.ts.to_string(),
+        "completed": turn.head.completed,
+        "user": user(&turn),
+        "assistant": assistant(&turn),
+        "reactions": feedbacks,
+        "hosted_uri": turn.hosted_uri,
+    })))
+}
+
+/// `GET /api/v1/turns/{turn_id}/log`
+pub(crate) async fn log(
+    State(engine): State<Arc<Engine>>,
+    scope: RequestScope,
+    turn: Parts<String>,
+) -> Result<Json<Value>, Problem> {
+    let (turn, log) = load(&engine, scope.get(), turn).await?;
+    Ok(Json(json!({
+        "turn_id": turn.head.turn.as_str(),
+        "kind": "artifact:turn.log",
+        "hosted_uri": turn.hosted_uri,
+        "turn_log": TurnLogBody::from(log),
+    })))
+}
+
+async fn load(
+    engine: &Engine,
+    scope: &Scope,
+    turn: Parts<String>,
+) -> Result<(flow::StoredTurn, report::TurnLog), Problem> {
+    let unknown = || Problem::not_found("there is no turn with this id here");
+    engine.turn_log(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+}
+
+fn turn_id(turn: Parts<String>) -> Result<TurnId, Problem> {
+    address::id("turn_id", address::parts(turn)?, TurnId::new)
+}

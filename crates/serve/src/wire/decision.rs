@@ -1,0 +1,97 @@
+//! Decisions on the wire.
+
+use flow::{RawDecision, RawOutcome, StoredDecision};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `POST /api/v1/decisions`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DecisionRequest {
+    decision_id: Option<String>,
+    session_id: Option<String>,
+    turn_id: Option<String>,
+    decision_type: String,
+    #[serde(default)]
+    decision_data: Option<Map<String, Value>>,
+    outcome: Option<String>,
+    confidence: Option<f64>,
+}
+
+impl From<DecisionRequest> for RawDecision {
+    fn from(request: DecisionRequest) -> Self {
+        Self {
+            decision_id: request.decision_id,
+            session_id: request.session_id,
+            turn_id: request.turn_id,
+            decision_type: request.decision_type,
+            decision_data: request.decision_data.unwrap_or_default(),
+            outcome: request.outcome,
+            confidence: request.confidence,
+        }
+    }
+}
+
+/// `PATCH /api/v1/decisions/{id}`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OutcomeRequest {
+    outcome: String,
+    outcome_data: Option<Map<String, Value>>,
+}
+
+impl From<OutcomeRequest> for RawOutcome {
+    fn from(request: OutcomeRequest) -> Self {
+        let outcome_data = request.outcome_data.unwrap_or_default();
+        Self { outcome: request.outcome, outcome_data }
+    }
+}
+
+/// The answer to a decision.
+#[derive(Debug, Serialize)]
+pub(crate) struct DecisionReceipt {
+    pub(crate) decision_id: String,
+    pub(crate) replayed: bool,
+}
+
+/// A decision as it stands.
+#[derive(Debug, Serialize)]
+pub(crate) struct DecisionBody {
+    decision_id: String,
+    session_id: Option<String>,
+    turn_id: Option<String>,
+    decision_type: Value,
+    decision_data: Value,
+    confidence: Value,
+    outcome: Value,
+    outcome_data: Value,
+    made_at: String,
+    settled_at: Option<String>,
+}
+
+impl From<StoredDecision> for DecisionBody {
+    fn from(decision: StoredDecision) -> Self {
+        let (made, settled) = (&decision.made.event, decision.settled.as_ref().map(|s| &s.event));
+        let of_made = |name: &str| made.data.get(name).cloned().unwrap_or(Value::Null);
+        let newest = |name: &str| settled.and_then(|event| event.data.get(name)).cloned();
+        Self {
+            decision_id: decision.id.to_string(),
+            session_id: made.conversation.as_ref().map(|id| id.to_string()),
+            turn_id: made.turn.as_ref().map(|id| id.to_string()),
+            decision_type: of_made("decision_type"),
+            decision_data: of_made("decision_data"),
+            confidence: of_made("confidence"),
+            outcome: newest("outcome").unwrap_or_else(|| of_made("outcome")),
+            outcome_data: newest("outcome_data").unwrap_or(Value::Null),
+            made_at: made.ts.to_string(),
+            settled_at: settled.map(|event| event.ts.to_string()),
+        }
+    }
+}
+
+/// Decisions of a session and where to go on.
+#[derive(Debug, Serialize)]
+pub(crate) struct DecisionsBody {
+    pub(crate) items: Vec<DecisionBody>,
+    pub(crate) next: u64,
+}

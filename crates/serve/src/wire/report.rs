@@ -1,0 +1,266 @@
+//! Reports on the wire.
+
+use event::{Body, TurnHalf};
+use flow::{StoredEvent, StoredTurn};
+use report::{ArtifactPage, PeriodItem, PeriodReport, TurnFeedback, TurnLog, TurnReport};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::reaction::{CountsBody, FeedbackBody, RecordBody, SatisfactionBody};
+
+/// `POST …/turns-with-feedbacks`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConversationRequestBody {
+    pub(crate) turn_ids: Option<Vec<String>>,
+    pub(crate) days: Option<u32>,
+    pub(crate) include: Option<Vec<String>>,
+}
+
+/// `POST …/feedback/conversations-in-period`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PeriodRequestBody {
+    pub(crate) start: Option<String>,
+    pub(crate) end: Option<String>,
+    pub(crate) include_turns: Option<bool>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) cursor: Option<String>,
+    pub(crate) user_id: Option<String>,
+    pub(crate) origin: Option<String>,
+    pub(crate) reaction: Option<String>,
+}
+
+/// `POST /api/v1/artifacts/search`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchRequestBody {
+    pub(crate) kinds: Option<Vec<String>>,
+    pub(crate) roles: Option<Vec<String>>,
+    pub(crate) scope: Option<String>,
+    pub(crate) user_id: Option<String>,
+    pub(crate) conversation_id: Option<String>,
+    pub(crate) all_tags: Option<Vec<String>>,
+    pub(crate) days: Option<u32>,
+    pub(crate) sort: Option<String>,
+    pub(crate) timestamp_filters: Option<Vec<TimestampFilter>>,
+    pub(crate) with_payload: Option<bool>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) cursor: Option<String>,
+}
+
+/// One bound of a search in time.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TimestampFilter {
+    pub(crate) op: String,
+    pub(crate) value: String,
+}
+
+/// The turns of a conversation.
+#[derive(Debug, Serialize)]
+pub(crate) struct ConversationBody {
+    pub(crate) user_id: Option<String>,
+    pub(crate) conversation_id: String,
+    pub(crate) turns: Vec<TurnReportBody>,
+    pub(crate) feedback_counts: CountsBody,
+    pub(crate) satisfaction: SatisfactionBody,
+    pub(crate) truncated: bool,
+}
+
+/// One turn of a conversation.
+#[derive(Debug, Serialize)]
+pub(crate) struct TurnReportBody {
+    turn_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn_log: Option<TurnLogBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assistant: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<Value>,
+    feedbacks: Vec<FeedbackBody>,
+    reactions: Vec<RecordBody>,
+}
+
+/// What to bring with each turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Include {
+    pub(crate) turn_log: bool,
+    pub(crate) assistant: bool,
+    pub(crate) user: bool,
+}
+
+impl TurnReportBody {
+    pub(crate) fn of(turn: &TurnReport, include: Include) -> Self {
+        let stored = turn.stored.as_ref();
+        let log = |stored| TurnLogBody::from(report::turn_log(stored, &turn.reactions()));
+        Self {
+            turn_id: turn.turn.to_string(),
+            turn_log: stored.filter(|_| include.turn_log).map(log),
+            assistant: stored.filter(|_| include.assistant).and_then(assistant),
+            user: stored.filter(|_| include.user).and_then(user),
+            feedbacks: turn.feedbacks.iter().map(FeedbackBody::from).collect(),
+            reactions: turn.feedbacks.iter().map(RecordBody::from).collect(),
+        }
+    }
+}
+
+/// What the user asked, as it was sent.
+pub(crate) fn user(turn: &StoredTurn) -> Option<Value> {
+    turn.events.iter().find_map(|stored| match half(stored)? {
+        TurnHalf::Opened(_) => Some(message(stored)),
+        TurnHalf::Completed(_) => None,
+    })
+}
+
+/// What was answered, as it was sent.
+pub(crate) fn assistant(turn: &StoredTurn) -> Option<Value> {
+    turn.events.iter().find_map(|stored| match half(stored)? {
+        TurnHalf::Completed(_) => Some(message(stored)),
+        TurnHalf::Opened(_) => None,
+    })
+}
+
+fn half(stored: &StoredEvent) -> Option<TurnHalf> {
+    match Body::read(stored.event.kind, &stored.event.data) {
+        Ok(Body::Turn(half)) => Some(half),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+fn message(stored: &StoredEvent) -> Value {
+    let mut fields = stored.event.data.clone();
+    fields.remove("phase");
+    fields.insert("ts".into(), Value::String(stored.event.ts.to_string()));
+    Value::Object(fields)
+}
+
+/// The log of a turn.
+#[derive(Debug, Serialize)]
+pub(crate) struct TurnLogBody {
+    entries: Vec<EntryBody>,
+    feedbacks: Vec<FeedbackBody>,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct EntryBody {
+    ts: String,
+    kind: &'static str,
+    event_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    data: Map<String, Value>,
+}
+
+impl From<TurnLog> for TurnLogBody {
+    fn from(log: TurnLog) -> Self {
+        let entry = |entry: report::LogEntry| EntryBody {
+            ts: entry.ts.to_string(),
+            kind: entry.kind,
+            event_id: entry.event_id,
+            text: entry.text,
+            data: entry.data,
+        };
+        Self {
+            entries: log.entries.into_iter().map(entry).collect(),
+            feedbacks: log.feedbacks.iter().map(FeedbackBody::from).collect(),
+            text: log.text,
+        }
+    }
+}
+
+/// A page of the period report.
+#[derive(Debug, Serialize)]
+pub(crate) struct PeriodBody {
+    tenant: String,
+    project: String,
+    window: WindowBody,
+    items: Vec<PeriodItemBody>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct WindowBody {
+    start: String,
+    end: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PeriodItemBody {
+    conversation_id: String,
+    last_activity_at: String,
+    started_at: Option<String>,
+    feedback_counts: CountsBody,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<Vec<TurnFeedbackBody>>,
+}
+
+#[derive(Debug, Serialize)]
+struct TurnFeedbackBody {
+    turn_id: String,
+    ts: String,
+    feedbacks: Vec<FeedbackBody>,
+}
+
+impl PeriodBody {
+    pub(crate) fn of(scope: &event::Scope, report: PeriodReport) -> Self {
+        Self {
+            tenant: scope.tenant.to_string(),
+            project: scope.project.to_string(),
+            window: WindowBody {
+                start: report.window.start.to_string(),
+                end: report.window.end.to_string(),
+            },
+            items: report.items.into_iter().map(PeriodItemBody::from).collect(),
+            next_cursor: report.next_cursor,
+        }
+    }
+}
+
+impl From<PeriodItem> for PeriodItemBody {
+    fn from(item: PeriodItem) -> Self {
+        let turn = |turn: &TurnFeedback| TurnFeedbackBody {
+            turn_id: turn.turn.to_string(),
+            ts: turn.ts.to_string(),
+            feedbacks: turn.feedbacks.iter().map(FeedbackBody::from).collect(),
+        };
+        Self {
+            conversation_id: item.conversation.to_string(),
+            last_activity_at: item.last_activity_at.to_string(),
+            started_at: item.started_at.map(|ts| ts.to_string()),
+            feedback_counts: CountsBody::from(&item.counts),
+            turns: item.turns.map(|turns| turns.iter().map(turn).collect()),
+        }
+    }
+}
+
+/// A page of the artifact index.
+#[derive(Debug, Serialize)]
+pub(crate) struct ArtifactsBody {
+    items: Vec<ArtifactBody>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ArtifactBody {
+    rn: String,
+    tags: Vec<String>,
+    turn_id: String,
+    ts: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<RecordBody>,
+}
+
+impl ArtifactsBody {
+    pub(crate) fn of(page: ArtifactPage, with_payload: bool) -> Self {
+        let items = page.items.into_iter().map(|artifact| ArtifactBody {
+            rn: artifact.item.rn.clone(),
+            turn_id: artifact.item.reaction.turn.to_string(),
+            ts: artifact.item.reaction.ts.to_string(),
+            payload: with_payload.then(|| RecordBody::from(&artifact.item)),
+            tags: artifact.tags,
+        });
+        Self { items: items.collect(), next_cursor: page.next_cursor }
+    }
+}

@@ -1,0 +1,167 @@
+//! Turns on the wire.
+
+use flow::{IncomingHalf, RawCompletion, RawOpening, RawRetrieved};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `POST /api/v1/turns`, the first half.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OpeningRequest {
+    turn_id: Option<String>,
+    conversation_id: Option<String>,
+    user_id: Option<String>,
+    text: String,
+    intent: Option<String>,
+    ts: Option<String>,
+    track_id: Option<String>,
+    bundle_id: Option<String>,
+    user_type: Option<String>,
+    #[serde(default)]
+    pub(crate) include: Option<Vec<String>>,
+    pub(crate) router: Option<String>,
+}
+
+impl From<OpeningRequest> for RawOpening {
+    fn from(request: OpeningRequest) -> Self {
+        Self {
+            turn_id: request.turn_id,
+            conversation_id: request.conversation_id,
+            user_id: request.user_id,
+            text: request.text,
+            intent: request.intent,
+            ts: request.ts,
+            track_id: request.track_id,
+            bundle_id: request.bundle_id,
+            user_type: request.user_type,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StrategyRequest {
+    name: String,
+    #[serde(default)]
+    params: Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PromptRequest {
+    id: String,
+    version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RetrievedRequest {
+    entity_id: String,
+    name: Option<String>,
+    content: Option<String>,
+    rank: Option<u32>,
+    score: Option<f64>,
+}
+
+/// `POST /api/v1/turns/{turn_id}/complete`, the second half.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompletionRequest {
+    response: Option<String>,
+    status: Option<String>,
+    error: Option<String>,
+    model: Option<String>,
+    decision_id: Option<String>,
+    strategy: Option<StrategyRequest>,
+    prompt: Option<PromptRequest>,
+    retrieved: Option<Vec<RetrievedRequest>>,
+    validation_outcome: Option<String>,
+    quality_score: Option<f64>,
+    started_at: Option<String>,
+    completed_at: Option<String>,
+    latency_ms: Option<f64>,
+    time_to_first_token_ms: Option<f64>,
+    tokens_in: Option<u64>,
+    tokens_out: Option<u64>,
+    cost: Option<f64>,
+    accepted: Option<bool>,
+}
+
+impl CompletionRequest {
+    /// Its fields, by which one call can carry both halves.
+    pub(crate) const FIELDS: [&str; 18] = [
+        "response",
+        "status",
+        "error",
+        "model",
+        "decision_id",
+        "strategy",
+        "prompt",
+        "retrieved",
+        "validation_outcome",
+        "quality_score",
+        "started_at",
+        "completed_at",
+        "latency_ms",
+        "time_to_first_token_ms",
+        "tokens_in",
+        "tokens_out",
+        "cost",
+        "accepted",
+    ];
+}
+
+impl From<CompletionRequest> for RawCompletion {
+    fn from(request: CompletionRequest) -> Self {
+        let item = |item: RetrievedRequest| RawRetrieved {
+            entity_id: item.entity_id,
+            name: item.name,
+            content: item.content,
+            rank: item.rank,
+            score: item.score,
+        };
+        Self {
+            response: request.response,
+            status: request.status,
+            error: request.error,
+            model: request.model,
+            decision_id: request.decision_id,
+            strategy: request.strategy.map(|strategy| (strategy.name, strategy.params)),
+            prompt: request.prompt.map(|prompt| (prompt.id, prompt.version)),
+            retrieved: request.retrieved.unwrap_or_default().into_iter().map(item).collect(),
+            validation_outcome: request.validation_outcome,
+            quality_score: request.quality_score,
+            started_at: request.started_at,
+            completed_at: request.completed_at,
+            latency_ms: request.latency_ms,
+            time_to_first_token_ms: request.time_to_first_token_ms,
+            tokens_in: request.tokens_in,
+            tokens_out: request.tokens_out,
+            cost: request.cost,
+            accepted: request.accepted,
+        }
+    }
+}
+
+/// The second half with the MAC of its fields.
+pub(crate) type Half = IncomingHalf<RawCompletion>;
+
+/// The answer to an opened turn.
+#[derive(Debug, Serialize)]
+pub(crate) struct OpenResponse {
+    pub(crate) turn_id: String,
+    pub(crate) conversation_id: Option<String>,
+    pub(crate) replayed: bool,
+    // The verdict on an earlier turn and the retry join with detection.
+    pub(crate) previous: Option<Value>,
+    pub(crate) retry: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) completed: Option<CompleteResponse>,
+}
+
+/// The answer to a completed turn.
+#[derive(Debug, Serialize)]
+pub(crate) struct CompleteResponse {
+    pub(crate) turn_id: String,
+    pub(crate) replayed: bool,
+}

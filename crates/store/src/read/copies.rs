@@ -1,0 +1,31 @@
+//! Copies of turn logs that are kept beside the log: where they are, and how far they have come.
+
+use event::{Position, Scope, TurnId};
+
+use crate::log::Task;
+
+/// A copy of one turn's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnLogCopy {
+    /// Whose.
+    pub scope: Scope,
+    /// Which turn's.
+    pub turn: TurnId,
+    /// Where it is.
+    pub hosted_uri: String,
+    /// The document, when it is kept in the store itself.
+    pub document: Option<String>,
+}
+
+/// What the mirror keeps. Copies can be made again from the log at any time, so they are not part
+/// of it.
+pub trait TurnLogCopies: Send + Sync {
+    /// How far the mirror has come.
+    fn mirrored_to(&self) -> Task<'_, Position>;
+
+    /// Notes new copies and how far the mirror has come with them.
+    fn note_copies(&self, copies: Vec<TurnLogCopy>, upto: Position) -> Task<'_, ()>;
+
+    /// The copy of a turn's log, if there is one.
+    fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>>;
+}

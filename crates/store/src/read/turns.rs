@@ -1,0 +1,42 @@
+//! Reading turns.
+
+use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
+
+use crate::log::Task;
+use crate::read::events::StoredEvent;
+
+/// What is known of a turn that was opened. None of it changes afterwards but `completed`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnHead {
+    /// Which turn.
+    pub turn: TurnId,
+    /// Its conversation.
+    pub conversation: Option<ConversationId>,
+    /// Its user, when known.
+    pub user: Option<UserId>,
+    /// When it was asked.
+    pub ts: Timestamp,
+    /// Whether its answer is there.
+    pub completed: bool,
+}
+
+/// A turn with everything that happened to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTurn {
+    /// What is known of it.
+    pub head: TurnHead,
+    /// Where its mirrored log is.
+    pub hosted_uri: Option<String>,
+    /// Every event that names it, in order; the newest 1000 if there are more.
+    pub events: Vec<StoredEvent>,
+}
+
+/// Turns that were opened. One that only feedback has named so far is not there.
+pub trait TurnReads: Send + Sync {
+    /// The turn itself.
+    fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>>;
+
+    /// Turns with what happened to them, in the order they are asked for; unknown ones are left
+    /// out.
+    fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>>;
+}

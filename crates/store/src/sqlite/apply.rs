@@ -1,0 +1,68 @@
+//! Carries out what an event does to the projections. The same code runs when the event is stored
+//! and when the projections are made again from the log, so the two cannot differ.
+
+mod activity;
+mod decision;
+mod reaction;
+mod turn;
+
+use event::{Change, Position, Timestamp};
+use rusqlite::Connection;
+
+use super::keys::Key;
+pub(super) use activity::DAY_MICROS;
+
+/// The event that changes are applied for, by its keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject {
+    pub(super) position: Position,
+    pub(super) project: Key,
+    pub(super) user: Option<Key>,
+    pub(super) conversation: Option<Key>,
+    pub(super) turn: Option<Key>,
+    pub(super) ts: Timestamp,
+}
+
+impl Subject {
+    /// The position as the tables keep it.
+    fn at(&self) -> i64 {
+        self.position.0 as i64
+    }
+}
+
+/// Applies one change. A change of a turn by an event that names none does nothing.
+pub(super) fn apply(
+    connection: &Connection,
+    subject: &Subject,
+    change: &Change,
+) -> rusqlite::Result<()> {
+    match (change, subject.turn) {
+        (Change::OpenTurn { track, bundle, user_type }, Some(turn)) => {
+            let labels = turn::Labels {
+                track: track.as_deref(),
+                bundle: bundle.as_deref(),
+                user_type: user_type.as_deref(),
+            };
+            turn::open(connection, subject, turn, labels)
+        }
+        (Change::CompleteTurn, Some(turn)) => turn::complete(connection, subject, turn),
+        (Change::React { origin, reaction, confidence }, Some(turn)) => {
+            let given = reaction::Given {
+                origin: *origin,
+                reaction: *reaction,
+                confidence: confidence.get(),
+            };
+            reaction::react(connection, subject, turn, given)
+        }
+        (Change::ClearReaction, Some(turn)) => reaction::clear(connection, subject, turn),
+        (Change::Decide(id), _) => decision::decide(connection, subject, id),
+        (Change::Settle(id), _) => decision::settle(connection, subject, id),
+        (
+            Change::OpenTurn { .. }
+            | Change::CompleteTurn
+            | Change::React { .. }
+            | Change::ClearReaction,
+            None,
+        ) => Ok(()),
+    }
+}

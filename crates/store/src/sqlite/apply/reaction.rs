@@ -1,0 +1,191 @@
+//! Active reactions: one per turn and user, any number by the machine.
+
+use event::{Origin, Reaction, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::super::keys::Key;
+use super::{Subject, activity};
+
+/// What was given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    pub(super) origin: Origin,
+    pub(super) reaction: Reaction,
+    pub(super) confidence: f64,
+}
+
+/// A row of the table, as far as counting it needs.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    position: i64,
+    conversation: Option<Key>,
+    user: Option<Key>,
+    origin: u8,
+    reaction: u8,
+    ts: Timestamp,
+}
+
+const COLUMNS: &str = "position, conversation, user, origin, reaction, ts";
+
+impl Active {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            position: row.get(0)?,
+            conversation: row.get(1)?,
+            user: row.get(2)?,
+            origin: row.get(3)?,
+            reaction: row.get(4)?,
+            ts: Timestamp::from_micros(row.get(5)?),
+        })
+    }
+
+    fn counted(&self, project: Key) -> Option<activity::Counted> {
+        Some(activity::Counted {
+            project,
+            conversation: self.conversation?,
+            origin: self.origin,
+            reaction: self.reaction,
+            ts: self.ts,
+        })
+    }
+}
+
+/// The turn's own conversation and user win over what the event says of them, and stand in when it
+/// says nothing.
+fn place(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+) -> rusqlite::Result<(Option<Key>, Option<Key>)> {
+    let (conversation, user): (Option<Key>, Option<Key>) = connection
+        .prepare_cached("SELECT conversation, user FROM turns WHERE key = ?1")?
+        .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok((conversation.or(subject.conversation), subject.user.or(user)))
+}
+
+/// Adds the reaction; a user's takes the place of the one before.
+pub(super) fn react(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    given: Given,
+) -> rusqlite::Result<()> {
+    let (conversation, user) = place(connection, subject, turn)?;
+    match given.origin {
+        Origin::User => remove_users(connection, subject.project, turn, user)?,
+        Origin::Machine => {}
+    }
+    let active = Active {
+        position: subject.at(),
+        conversation,
+        user,
+        origin: given.origin.code(),
+        reaction: given.reaction.code(),
+        ts: subject.ts,
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO reactions (position, project, turn, conversation, user, origin, reaction,
+                 confidence, ts)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute((
+            active.position,
+            subject.project,
+            turn,
+            conversation,
+            user,
+            active.origin,
+            active.reaction,
+            given.confidence,
+            subject.ts.as_micros(),
+        ))?;
+    count(connection, subject.project, &active)
+}
+
+/// Takes the user's reaction away.
+pub(super) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> rusqlite::Result<()> {
+    let (_, user) = place(connection, subject, turn)?;
+    remove_users(connection, subject.project, turn, user)
+}
+
+/// The turn has arrived: reactions that came before it get its conversation and, where they named
+/// no user, its user. If that makes two of one user, the later one stays.
+pub(super) fn attach(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+) -> rusqlite::Result<()> {
+    let sql = format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 ORDER BY position");
+    let waiting: Vec<Active> = connection
+        .prepare_cached(&sql)?
+        .query_map([turn], Active::read)?
+        .collect::<Result<_, _>>()?;
+    let is_users_now = |active: &&Active| {
+        active.origin == Origin::User.code()
+            && (active.user.is_none() || active.user == subject.user)
+    };
+    let last = waiting.iter().rfind(is_users_now).map(|active| active.position);
+    for active in &waiting {
+        if is_users_now(&active) && Some(active.position) != last {
+            remove(connection, subject.project, active)?;
+        } else {
+            move_to_turn(connection, subject, active)?;
+        }
+    }
+    Ok(())
+}
+
+fn move_to_turn(
+    connection: &Connection,
+    subject: &Subject,
+    active: &Active,
+) -> rusqlite::Result<()> {
+    let moved = Active {
+        conversation: subject.conversation,
+        user: active.user.or(subject.user),
+        ..*active
+    };
+    connection
+        .prepare_cached("UPDATE reactions SET conversation = ?2, user = ?3 WHERE position = ?1")?
+        .execute((moved.position, moved.conversation, moved.user))?;
+    if moved.conversation != active.conversation {
+        uncount(connection, subject.project, active)?;
+        count(connection, subject.project, &moved)?;
+    }
+    Ok(())
+}
+
+fn remove_users(
+    connection: &Connection,
+    project: Key,
+    turn: Key,
+    user: Option<Key>,
+) -> rusqlite::Result<()> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 AND origin = ?2 AND user IS ?3");
+    let standing = connection
+        .prepare_cached(&sql)?
+        .query_row((turn, Origin::User.code(), user), Active::read)
+        .optional()?;
+    match standing {
+        Some(active) => remove(connection, project, &active),
+        None => Ok(()),
+    }
+}
+
+fn remove(connection: &Connection, project: Key, active: &Active) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM reactions WHERE position = ?1")?
+        .execute([active.position])?;
+    uncount(connection, project, active)
+}
+
+fn count(connection: &Connection, project: Key, active: &Active) -> rusqlite::Result<()> {
+    active.counted(project).map_or(Ok(()), |counted| activity::add(connection, counted))
+}
+
+/// Called when the row is already gone or moved.
+fn uncount(connection: &Connection, project: Key, active: &Active) -> rusqlite::Result<()> {
+    active.counted(project).map_or(Ok(()), |counted| activity::remove(connection, counted))
+}

@@ -1,0 +1,70 @@
+//! Copies of turn logs, and how far they have come.
+
+use event::{Position, Scope, TurnId};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::keys::{Table, find_key, find_project};
+use crate::error::StoreError;
+use crate::read::copies::TurnLogCopy;
+
+const CURSOR: &str = "turn_log_mirror";
+
+/// How far the mirror has come.
+pub(super) fn mirrored_to(connection: &Connection) -> Result<Position, StoreError> {
+    let position: Option<i64> = connection
+        .prepare_cached("SELECT position FROM cursors WHERE name = ?1")?
+        .query_row([CURSOR], |row| row.get(0))
+        .optional()?;
+    Ok(Position(position.unwrap_or(0) as u64))
+}
+
+/// Notes copies and position together.
+pub(super) fn note(
+    connection: &mut Connection,
+    copies: &[TurnLogCopy],
+    upto: Position,
+) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    for copy in copies {
+        let Some(project) = find_project(&transaction, &copy.scope)? else { continue };
+        let turn = find_key(&transaction, Table::Turns, project, copy.turn.as_str())?;
+        let Some(turn) = turn else { continue };
+        transaction
+            .prepare_cached(
+                "INSERT INTO turn_logs (turn, hosted_uri, document) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE
+                     SET hosted_uri = excluded.hosted_uri, document = excluded.document",
+            )?
+            .execute((turn, &copy.hosted_uri, &copy.document))?;
+    }
+    transaction
+        .prepare_cached(
+            "INSERT INTO cursors (name, position) VALUES (?1, ?2)
+             ON CONFLICT DO UPDATE SET position = excluded.position",
+        )?
+        .execute((CURSOR, upto.0 as i64))?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// The copy of a turn's log.
+pub(super) fn copy_of(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+) -> Result<Option<TurnLogCopy>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    let found: Option<(String, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT l.hosted_uri, l.document FROM turn_logs l JOIN turns t ON t.key = l.turn
+             WHERE t.project = ?1 AND t.id = ?2",
+        )?
+        .query_row((project, turn.as_str()), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(found.map(|(hosted_uri, document)| TurnLogCopy {
+        scope: scope.clone(),
+        turn: turn.clone(),
+        hosted_uri,
+        document,
+    }))
+}

@@ -1,0 +1,68 @@
+//! Reads decisions.
+
+use event::{ConversationId, DecisionId, Position, Scope};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::events;
+use super::keys::{PackedId, Table, find_key, find_project};
+use crate::error::StoreError;
+use crate::read::decisions::StoredDecision;
+
+/// One decision.
+pub(super) fn by_id(
+    connection: &Connection,
+    scope: &Scope,
+    id: &DecisionId,
+) -> Result<Option<StoredDecision>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    let found: Option<(i64, Option<i64>)> = connection
+        .prepare_cached(
+            "SELECT made, settled FROM decisions
+             WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
+        )?
+        .query_row((project, PackedId::of(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((made, settled)) = found else { return Ok(None) };
+    read(connection, scope, id.clone(), made, settled).map(Some)
+}
+
+/// Those of a conversation.
+pub(super) fn of_conversation(
+    connection: &Connection,
+    scope: &Scope,
+    conversation: &ConversationId,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<StoredDecision>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let table = Table::Conversations;
+    let Some(key) = find_key(connection, table, project, conversation.as_str())? else {
+        return Ok(Vec::new());
+    };
+    let mut select = connection.prepare_cached(
+        "SELECT id, made, settled FROM decisions
+         WHERE conversation = ?1 AND made > ?2 ORDER BY made LIMIT ?3",
+    )?;
+    let mut rows = select.query((key, after.0 as i64, limit as i64))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let made: i64 = row.get(1)?;
+        let unreadable = || StoreError::Corrupt(format!("the decision at {made} has no id"));
+        let id = PackedId::read(row, 0)?.ok_or_else(unreadable)?;
+        let id = DecisionId::new(id).map_err(|_| unreadable())?;
+        found.push(read(connection, scope, id, made, row.get(2)?)?);
+    }
+    Ok(found)
+}
+
+fn read(
+    connection: &Connection,
+    scope: &Scope,
+    id: DecisionId,
+    made: i64,
+    settled: Option<i64>,
+) -> Result<StoredDecision, StoreError> {
+    let gone = || StoreError::Corrupt(format!("the events of decision {id} are gone"));
+    let event = |position| events::at(connection, scope, position)?.ok_or_else(gone);
+    Ok(StoredDecision { made: event(made)?, settled: settled.map(event).transpose()?, id })
+}

@@ -1,0 +1,90 @@
+//! What must be so for a write to be stored, looked up inside the transaction.
+
+use event::{Need, Origin, Reaction};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::apply::Subject;
+use super::keys::{Key, PackedId, Table, find_key};
+
+/// What stands in a write's way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// Something is not there.
+    Missing,
+    /// Everything is as it would be afterwards. The position of the event that made it so, or 0.
+    AlreadySo(i64),
+}
+
+/// Checks one need of a write about this subject. The subject's keys are `None` where the store
+/// has never seen the id.
+pub(super) fn check(
+    connection: &Connection,
+    subject: &Subject,
+    need: &Need,
+) -> rusqlite::Result<Option<Obstacle>> {
+    match need {
+        Need::Turn(conversation) => {
+            let conversation = conversation.as_ref().map(|id| id.as_str());
+            let there = turn_is_there(connection, subject, conversation)?;
+            Ok((!there).then_some(Obstacle::Missing))
+        }
+        Need::Decision(id) => {
+            let made = connection
+                .prepare_cached(
+                    "SELECT 1 FROM decisions
+                     WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
+                )?
+                .exists((subject.project, PackedId::of(id.as_str())))?;
+            Ok((!made).then_some(Obstacle::Missing))
+        }
+        Need::OtherReaction { reaction, text } => {
+            already_so(connection, subject, *reaction, text.as_deref())
+        }
+    }
+}
+
+fn turn_is_there(
+    connection: &Connection,
+    subject: &Subject,
+    conversation: Option<&str>,
+) -> rusqlite::Result<bool> {
+    let Some(turn) = subject.turn else { return Ok(false) };
+    let found: Option<Option<Key>> = connection
+        .prepare_cached("SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL")?
+        .query_row([turn], |row| row.get(0))
+        .optional()?;
+    let Some(found) = found else { return Ok(false) };
+    let Some(wanted) = conversation else { return Ok(true) };
+    let wanted = find_key(connection, Table::Conversations, subject.project, wanted)?;
+    Ok(wanted.is_some() && wanted == found)
+}
+
+fn already_so(
+    connection: &Connection,
+    subject: &Subject,
+    reaction: Option<Reaction>,
+    text: Option<&str>,
+) -> rusqlite::Result<Option<Obstacle>> {
+    let Some(turn) = subject.turn else { return Ok(None) };
+    let standing: Option<(i64, u8, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT r.position, r.reaction,
+                 coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
+             FROM reactions r JOIN events e ON e.position = r.position
+             WHERE r.turn = ?1 AND r.origin = ?2
+                 AND r.user IS coalesce(?3, (SELECT user FROM turns WHERE key = ?1))",
+        )?
+        .query_row((turn, Origin::User.code(), subject.user), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()?;
+    Ok(match (standing, reaction) {
+        (None, None) => Some(Obstacle::AlreadySo(0)),
+        (Some((position, stands, said)), Some(new))
+            if stands == new.code() && said.as_deref() == text =>
+        {
+            Some(Obstacle::AlreadySo(position))
+        }
+        (None, Some(_)) | (Some(_), None | Some(_)) => None,
+    })
+}

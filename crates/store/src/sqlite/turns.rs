@@ -1,0 +1,91 @@
+//! Reads turns.
+
+use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::events;
+use super::keys::{Key, find_project};
+use crate::error::StoreError;
+use crate::read::events::StoredEvent;
+use crate::read::turns::{StoredTurn, TurnHead};
+
+const MOST_EVENTS: usize = 1000;
+
+struct Found {
+    key: Key,
+    head: TurnHead,
+    hosted_uri: Option<String>,
+}
+
+/// What is known of a turn.
+pub(super) fn head(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+) -> Result<Option<TurnHead>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    Ok(find(connection, project, turn)?.map(|found| found.head))
+}
+
+/// Turns with what happened to them.
+pub(super) fn with_events(
+    connection: &Connection,
+    scope: &Scope,
+    turns: &[TurnId],
+) -> Result<Vec<StoredTurn>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let mut stored = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let Some(found) = find(connection, project, turn)? else { continue };
+        let events = events_of(connection, scope, found.key)?;
+        stored.push(StoredTurn { head: found.head, hosted_uri: found.hosted_uri, events });
+    }
+    Ok(stored)
+}
+
+fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<Found>, StoreError> {
+    let row = connection
+        .prepare_cached(
+            "SELECT t.key, c.id, u.id, t.ts, t.completed IS NOT NULL, l.hosted_uri
+             FROM turns t
+             LEFT JOIN conversations c ON c.key = t.conversation
+             LEFT JOIN users u ON u.key = t.user
+             LEFT JOIN turn_logs l ON l.turn = t.key
+             WHERE t.project = ?1 AND t.id = ?2 AND t.opened IS NOT NULL",
+        )?
+        .query_row((project, turn.as_str()), |row| {
+            let conversation: Option<String> = row.get(1)?;
+            let user: Option<String> = row.get(2)?;
+            Ok((row.get(0)?, conversation, user, row.get(3)?, row.get(4)?, row.get(5)?))
+        })
+        .optional()?;
+    let Some((key, conversation, user, ts, completed, hosted_uri)) = row else { return Ok(None) };
+    let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an unreadable id"));
+    let head = TurnHead {
+        turn: turn.clone(),
+        conversation: conversation.map(ConversationId::new).transpose().map_err(unreadable)?,
+        user: user.map(UserId::new).transpose().map_err(unreadable)?,
+        ts: Timestamp::from_micros(ts),
+        completed,
+    };
+    Ok(Some(Found { key, head, hosted_uri }))
+}
+
+fn events_of(
+    connection: &Connection,
+    scope: &Scope,
+    turn: Key,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = format!(
+        "{} WHERE e.turn = ?1 ORDER BY e.position DESC LIMIT {MOST_EVENTS}",
+        events::SELECT
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query([turn])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(events::read_event(row, scope)?);
+    }
+    found.reverse();
+    Ok(found)
+}
