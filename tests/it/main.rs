@@ -1,12 +1,17 @@
-//! Whole-program behaviour: the real binary over HTTP, and the shape of the workspace.
-
-#![expect(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+//! Whole-program behaviour, one file per journey.
 
 mod server;
+mod reports;
 
+mod artifacts;
 mod bad_input;
+mod decisions;
 mod durable;
 mod events;
 mod layers;
+mod period;
+mod reactions;
 mod repeats;
 mod start_and_stop;
+mod turn_log;
+mod turns;

@@ -134,6 +134,15 @@ impl Client {
         answer(request.send(body)?)
     }
 
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
+        let mut request = self.agent.patch(format!("{}{path}", self.url));
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let request = request.header("Content-Type", "application/json");
+        answer(request.send(body.to_string().as_bytes()).unwrap()).unwrap()
+    }
+
     pub(crate) fn get(&self, path: &str) -> Answer {
         let mut request = self.agent.get(format!("{}{path}", self.url));
         for (name, value) in &self.headers {

@@ -66,8 +66,8 @@ mod tests {
             reaction: Reaction::NotOk,
             confidence: UnitInterval::ONE,
         };
-        assert_eq!(changes_of(&rating), [expected.clone()]);
-        assert_eq!(changes_of(&reaction), [expected]);
+        assert_eq!(changes_of(&rating), [expected]);
+        assert_eq!(changes_of(&rating), changes_of(&reaction));
         assert_eq!(changes_of(&Event { turn: None, ..rating }), []);
     }
 

@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn a_value_counts_under_its_bound_and_every_higher_one() {
         let histogram = Histogram::new(&[1.0, 2.0]);
-        [0.5, 1.0, 1.5, 9.0].map(|value| histogram.record(value));
+        for value in [0.5, 1.0, 1.5, 9.0] {
+            histogram.record(value);
+        }
         let snapshot = histogram.snapshot();
         assert_eq!(snapshot.cumulative, [(1.0, 2), (2.0, 3), (f64::INFINITY, 4)]);
         assert_eq!((snapshot.count, snapshot.sum), (4, 12.0));

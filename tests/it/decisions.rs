@@ -1,0 +1,84 @@
+//! Decisions and what became of them.
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+#[test]
+fn a_decision_gets_its_outcome_later_also_after_a_crash() {
+    let server = Server::start();
+    let body = json!({"decision_id": "d1", "session_id": "c1", "turn_id": "t1",
+        "decision_type": "routing", "decision_data": {"tables": ["orders"]}, "confidence": 0.8});
+    let (status, made) = server.post("/api/v1/decisions", &body);
+    assert_eq!((status, &made), (201, &json!({"decision_id": "d1", "replayed": false})));
+    assert_eq!(server.post("/api/v1/decisions", &body).1["replayed"], true);
+    let mut other = body.clone();
+    other["confidence"] = json!(0.9);
+    assert_eq!(server.post("/api/v1/decisions", &other).0, 409);
+    let shown = server.get("/api/v1/decisions/d1").1;
+    assert_eq!(
+        (&shown["outcome"], &shown["decision_type"]),
+        (&json!("unknown"), &json!("intent_routing"))
+    );
+    let server = server.kill_and_restart();
+    let outcome = json!({"outcome": "overridden", "outcome_data": {"needed": ["orders", "users"]}});
+    assert_eq!(server.client().patch("/api/v1/decisions/d1", &outcome).0, 200);
+    assert_eq!(server.client().patch("/api/v1/decisions/d1", &outcome).1["replayed"], true);
+    let check = |server: &Server| {
+        let shown = server.get("/api/v1/decisions/d1").1;
+        assert_eq!(
+            (&shown["outcome"], &shown["outcome_data"]),
+            (&outcome["outcome"], &outcome["outcome_data"])
+        );
+        assert_eq!(shown["decision_data"], body["decision_data"]);
+        assert_eq!(server.get("/api/v1/decisions?session_id=c1").1["items"], json!([shown]));
+    };
+    check(&server);
+    check(&server.kill_and_restart());
+}
+
+#[test]
+fn a_decision_may_come_as_an_event() {
+    let server = Server::start();
+    let event = |data: Value| {
+        json!({"type": "query", "source": "model_response", "category": "accuracy",
+            "session_id": "c1", "data": data})
+    };
+    // Its outcome first: SDKs send on separate paths.
+    let outcome = event(json!({"decision_id": "d1", "outcome": "success"}));
+    assert_eq!(server.post("/api/v1/feedback", &outcome).0, 201);
+    assert_eq!(server.get("/api/v1/decisions/d1").0, 404);
+    let decision = event(json!({"decision_id": "d1", "decision_type": "sql_generation"}));
+    assert_eq!(server.post("/api/v1/feedback", &decision).0, 201);
+    assert_eq!(server.get("/api/v1/decisions/d1").1["outcome"], "success");
+    let again = json!({"decision_id": "d1", "decision_type": "chart_type"});
+    assert_eq!(
+        server.post("/api/v1/decisions", &again).0,
+        409,
+        "an id is used once, whatever the door"
+    );
+}
+
+#[test]
+fn what_does_not_fit_a_decision_is_named() {
+    let server = Server::start();
+    let rows = [
+        (json!({}), "decision_type"),
+        (json!({"decision_type": ""}), "decision_type"),
+        (json!({"decision_type": "x", "outcome": "maybe"}), "outcome"),
+        (json!({"decision_type": "x", "confidence": 2}), "confidence"),
+        (json!({"decision_type": "x", "decision_id": "a/b"}), "decision_id"),
+        (json!({"decision_type": "x", "session_id": ""}), "session_id"),
+        (json!({"decision_type": "x", "decision_data": {"a": "\0"}}), "decision_data.a"),
+    ];
+    for (body, field) in rows {
+        let (status, problem) = server.post("/api/v1/decisions", &body);
+        assert_eq!((status, problem["field"].as_str()), (422, Some(field)), "{body}: {problem}");
+    }
+    let unknown =
+        server.client().patch("/api/v1/decisions/nothing", &json!({"outcome": "success"}));
+    assert_eq!(unknown.0, 404);
+    server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
+    let (status, problem) = server.client().patch("/api/v1/decisions/d1", &json!({"outcome": "?"}));
+    assert_eq!((status, problem["field"].as_str()), (422, Some("outcome")));
+}

@@ -1,0 +1,153 @@
+//! A turn comes in one step or two, and feedback finds it even when it came first.
+
+use serde_json::{Value, json};
+use testkit::rating_body;
+
+use crate::reports::{counts, react, turn};
+use crate::server::Server;
+
+#[test]
+fn a_turn_in_two_steps_comes_back_whole_also_after_a_crash() {
+    let server = Server::start();
+    let (status, opened) = server.post(
+        "/api/v1/turns",
+        &json!({"text": "Laptops under $1000?", "user_id": "u1", "track_id": "A"}),
+    );
+    assert_eq!(status, 201, "{opened}");
+    let id = opened["turn_id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("turn_1") && opened["conversation_id"].is_string(), "{opened}");
+    let half = server.get(&format!("/api/v1/turns/{id}")).1;
+    assert_eq!((&half["completed"], &half["assistant"]), (&json!(false), &Value::Null));
+    let answer = json!({"response": "These: …", "status": "success", "model": "m1",
+        "strategy": {"name": "search", "params": {"q": "laptops"}},
+        "prompt": {"id": "shop", "version": "3"}, "validation_outcome": "APPROVE",
+        "retrieved": [{"entity_id": "e1", "name": "X1", "rank": 1, "score": 0.8}],
+        "started_at": "2026-01-01T00:00:00Z", "completed_at": "2026-01-01T00:00:01.25Z",
+        "quality_score": 0.85, "tokens_in": 900, "tokens_out": 120, "cost": 0.0011,
+        "accepted": true, "error": null, "latency_ms": null, "decision_id": null,
+        "time_to_first_token_ms": 310});
+    let path = format!("/api/v1/turns/{id}/complete");
+    assert_eq!(server.post(&path, &answer), (200, json!({"turn_id": id, "replayed": false})));
+    let whole = server.get(&format!("/api/v1/turns/{id}")).1;
+    for name in ["response", "model", "strategy", "prompt", "retrieved", "tokens_in", "accepted"] {
+        assert_eq!(whole["assistant"][name], answer[name], "{name}");
+    }
+    assert_eq!(whole["assistant"]["latency_ms"], 1250.0);
+    assert_eq!(whole["user"]["text"], "Laptops under $1000?");
+    let server = server.kill_and_restart();
+    assert_eq!(server.get(&format!("/api/v1/turns/{id}")).1, whole);
+    assert_eq!(server.post(&path, &answer).1["replayed"], true);
+    assert_eq!(server.post(&path, &json!({"response": "other"})).0, 409);
+}
+
+#[test]
+fn both_halves_may_come_in_one_call_and_repeats_change_nothing() {
+    let server = Server::start();
+    let opening = json!({"turn_id": "t1", "text": "q"});
+    let both = json!({"turn_id": "t1", "text": "q", "response": "a"});
+    let (status, first) = server.post("/api/v1/turns", &both);
+    assert_eq!((status, &first["completed"]["replayed"]), (201, &json!(false)), "{first}");
+    let (status, again) = server.post("/api/v1/turns", &both);
+    assert_eq!((status, &again["replayed"]), (200, &json!(true)), "{again}");
+    assert_eq!(
+        again["conversation_id"], first["conversation_id"],
+        "the first one's, not a new one"
+    );
+    assert_eq!(server.post("/api/v1/turns", &opening).0, 200, "the same question");
+    let answer = json!({"response": "a"});
+    assert_eq!(server.post("/api/v1/turns/t1/complete", &answer).1["replayed"], true);
+    let rows = [
+        json!({"turn_id": "t1", "text": "another question"}),
+        json!({"turn_id": "t1", "text": "q", "response": "another answer"}),
+    ];
+    for body in rows {
+        assert_eq!(server.post("/api/v1/turns", &body).0, 409, "{body}");
+    }
+    assert_eq!(server.get("/api/v1/events").1["items"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_turn_without_an_id_is_known_by_its_request_key() {
+    let server = Server::start();
+    let keyed = server.client().with("Idempotency-Key", "k1");
+    let body = json!({"text": "q", "response": "a"});
+    let first = keyed.post("/api/v1/turns", &body).1;
+    let again = keyed.post("/api/v1/turns", &body);
+    assert_eq!((again.0, &again.1["turn_id"]), (200, &first["turn_id"]));
+    assert_eq!(server.get("/api/v1/events").1["items"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_does_not_fit_a_turn_is_named_and_neither_half_is_stored() {
+    let server = Server::start();
+    let rows = [
+        (json!({}), "text"),
+        (json!({"text": 1}), "text"),
+        (json!({"text": "q", "turn_id": "a/b"}), "turn_id"),
+        (json!({"text": "q", "conversation_id": "a b"}), "conversation_id"),
+        (json!({"text": "q", "ts": "soon"}), "ts"),
+        (json!({"text": "q", "colour": "red"}), "colour"),
+        (json!({"text": "q", "include": ["context"]}), "include"),
+        (json!({"text": "q", "status": "fine", "response": "a"}), "status"),
+        (json!({"text": "q", "model": "m1"}), "response"),
+        (json!({"text": "q", "response": "a", "quality_score": 2}), "quality_score"),
+        (json!({"text": "q", "response": "a", "strategy": {"nam": 1}}), "strategy.nam"),
+        (json!({"text": "q", "response": "a", "tokens_in": -1}), "tokens_in"),
+    ];
+    for (body, field) in rows {
+        let (status, problem) = server.post("/api/v1/turns", &body);
+        assert_eq!((status, problem["field"].as_str()), (422, Some(field)), "{body}: {problem}");
+    }
+    assert_eq!(server.post("/api/v1/turns/nothing/complete", &json!({"response": "a"})).0, 404);
+    assert_eq!(server.get("/api/v1/events").1["items"], json!([]));
+}
+
+#[test]
+fn a_rating_that_came_before_its_turn_is_on_it_afterwards() {
+    let server = Server::start();
+    // One without any hint of where it belongs, one with the wrong conversation.
+    let lost = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+        "message_id": "t1", "data": {"rating": "negative", "comment": "too slow"}});
+    let mut astray = rating_body("t2");
+    astray["session_id"] = json!("elsewhere");
+    for body in [&lost, &astray] {
+        assert_eq!(server.post("/api/v1/feedback", body).0, 201);
+    }
+    assert_eq!(server.get("/api/v1/turns/t1").0, 404, "the rating does not make the turn");
+    assert_eq!(counts(&server, "elsewhere"), [1, 1, 0, 1, 0, 0], "counted where it said it was");
+    let server = server.kill_and_restart();
+    turn(&server, "c1", "t1");
+    turn(&server, "c1", "t2");
+    let check = |server: &Server| {
+        assert_eq!(counts(server, "c1"), [2, 2, 0, 1, 1, 0]);
+        assert_eq!(counts(server, "elsewhere"), [0; 6]);
+        let shown = server.get("/api/v1/turns/t1").1;
+        let reaction = &shown["reactions"][0];
+        assert_eq!(
+            (&reaction["reaction"], &reaction["text"]),
+            (&json!("not_ok"), &json!("too slow"))
+        );
+        assert_eq!(reaction["user_id"], "u1", "nobody was named, so it is the turn's user");
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    react(&server, "c1", "t1", &json!({"reaction": "ok"}));
+    assert_eq!(counts(&server, "c1"), [2, 2, 0, 2, 0, 0], "the turn's user replaces it");
+}
+
+#[test]
+fn of_two_early_ratings_that_turn_out_to_be_one_users_the_later_stays() {
+    let server = Server::start();
+    let rating = |user: Option<&str>, rating: &str| {
+        json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+            "message_id": "t1", "user_id": user, "data": {"rating": rating}})
+    };
+    for body in
+        [rating(Some("u1"), "positive"), rating(None, "negative"), rating(Some("u2"), "positive")]
+    {
+        assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+    }
+    turn(&server, "c1", "t1");
+    assert_eq!(counts(&server, "c1"), [2, 2, 0, 1, 1, 0]);
+}
