@@ -3,6 +3,9 @@
 #![expect(clippy::print_stdout, reason = "commands answer on standard output")]
 
 mod config;
+mod export;
+mod progress;
+mod rebuild;
 mod serve;
 
 use std::path::PathBuf;
@@ -23,6 +26,10 @@ pub(crate) struct Arguments {
 enum Command {
     /// Serve the API.
     Serve(serve::Serve),
+    /// Make every projection again from the log.
+    Rebuild(rebuild::Rebuild),
+    /// Write the log as JSON lines.
+    Export(export::Export),
     /// Show the effective configuration and where each value came from.
     Config(config::Show),
 }
@@ -32,6 +39,8 @@ impl Arguments {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         match self.command {
             Command::Serve(command) => command.run(),
+            Command::Rebuild(command) => command.run(),
+            Command::Export(command) => command.run(),
             Command::Config(command) => command.run(),
         }
     }

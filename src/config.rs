@@ -6,4 +6,4 @@ mod load;
 mod section;
 
 pub(crate) use load::{Overrides, Setting, load};
-pub(crate) use section::{Config, LogFormat, StoreSection};
+pub(crate) use section::{Config, KeepCopies, LogFormat, StoreSection};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use event::{Clock, Timestamp};
-use flow::Engine;
-use store::Store;
-use store::sqlite::{Limits, SqliteStore};
+use flow::{CopyPlace, Engine};
+use store::sqlite::{Limits, SqliteLog, SqliteStore};
+use store::{FolderBlobs, Store};
 
-use crate::config::{Config, StoreSection};
+use crate::config::{Config, KeepCopies, StoreSection};
 
 /// The system's clock; the only place that reads it.
 struct SystemClock;
@@ -30,6 +30,37 @@ pub(crate) fn clock() -> Arc<dyn Clock> {
 pub(crate) fn engine(config: &Config) -> anyhow::Result<Engine> {
     let store = store(&config.store)?;
     Ok(Engine::new(store, clock(), random_bytes()?))
+}
+
+/// The engine over a store that is there already and that nobody else uses.
+pub(crate) fn existing_engine(config: &Config) -> anyhow::Result<Engine> {
+    log(&config.store)?;
+    engine(config).context("this command needs the store to itself; stop its server first")
+}
+
+/// Where copies of turn logs go, if they are wanted.
+pub(crate) fn copies(config: &Config) -> Option<CopyPlace> {
+    let section = &config.turn_log;
+    if !section.mirror {
+        return None;
+    }
+    Some(match section.keep {
+        KeepCopies::Table => CopyPlace::Table,
+        KeepCopies::Folder => {
+            let folder = match section.folder.as_str() {
+                "" => Path::new(&config.store.data).join("turn-logs"),
+                folder => folder.into(),
+            };
+            CopyPlace::Blobs(Arc::new(FolderBlobs::new(folder)))
+        }
+    })
+}
+
+/// The log alone, for reading, whoever owns the store.
+pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqliteLog> {
+    let folder = Path::new(&section.data);
+    SqliteLog::open(folder)
+        .with_context(|| format!("cannot read the store in {}", folder.display()))
 }
 
 fn store(section: &StoreSection) -> anyhow::Result<Arc<dyn Store>> {

@@ -41,12 +41,17 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
     let engine = Arc::new(wiring::engine(&config)?);
-    let limits = serve::Limits {
+    let copies = wiring::copies(&config);
+    if let Some(place) = &copies {
+        engine.mirror_turn_logs(place.clone());
+    }
+    let settings = serve::Settings {
         body_bytes: config.server.max_body_kib << 10,
         batch_bytes: config.server.max_batch_mib << 20,
+        copies,
     };
     let run = format!("{:x}", wiring::clock().now().as_micros());
-    let router = serve::router(Arc::clone(&engine), limits, &run);
+    let router = serve::router(Arc::clone(&engine), settings, &run);
     let stop = stop_signal()?;
     println!("listening on http://{}", listener.local_addr()?);
     tracing::info!(position = engine.head().0, data = config.store.data, "ready");

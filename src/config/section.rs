@@ -8,6 +8,7 @@ use serde::Deserialize;
 pub(crate) struct Config {
     pub(crate) server: ServerSection,
     pub(crate) store: StoreSection,
+    pub(crate) turn_log: TurnLogSection,
     pub(crate) log: LogSection,
 }
 
@@ -28,6 +29,23 @@ pub(crate) struct StoreSection {
     pub(crate) queue_mib: usize,
     pub(crate) group_writes: usize,
     pub(crate) readers: usize,
+}
+
+/// `[turn_log]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TurnLogSection {
+    pub(crate) mirror: bool,
+    pub(crate) keep: KeepCopies,
+    pub(crate) folder: String,
+}
+
+/// Where copies of turn logs are kept.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum KeepCopies {
+    Table,
+    Folder,
 }
 
 /// `[log]`

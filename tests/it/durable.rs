@@ -1,4 +1,5 @@
-//! Nothing acknowledged is lost and nothing is stored twice, whenever the server dies.
+//! Nothing acknowledged is lost, nothing is stored twice, and the projections are what the log
+//! says, whenever the server dies.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -7,41 +8,55 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::server::{Client, Server};
+use crate::reports::react_path;
+use crate::server::{Client, Server, uptake};
 
 const ROUNDS: usize = 20;
 const SENDERS: usize = 4;
 
+/// What senders were told is on disk.
+#[derive(Default)]
+struct Acknowledged {
+    events: Mutex<HashSet<String>>,
+    // Turns that have their answer and a reaction.
+    turns: Mutex<HashSet<String>>,
+}
+
 #[test]
 fn twenty_crashes_under_load_lose_and_double_nothing() {
     let mut server = Server::start();
-    let acknowledged = Mutex::new(HashSet::new());
+    let acknowledged = Acknowledged::default();
     for round in 0..ROUNDS {
         // Crash after a different number of answers each time, so that it hits every moment of a
         // commit sooner or later.
         let last = (round * 37) % 90 + 5;
         crash_after(&mut server, round, last, &acknowledged);
-        server = server.kill_and_restart();
+        let folder = server.kill_and_leave();
+        let (code, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
+        let rebuilt: Value =
+            serde_json::from_str(&out).unwrap_or_else(|_| panic!("{code:?} {err}"));
+        assert_eq!(rebuilt["changed"], false, "the projections were not what the log says");
+        server = Server::start_in(folder);
     }
     let stored = whole_log(&server);
     let ids: Vec<&str> = stored.iter().map(|event| event["id"].as_str().unwrap()).collect();
     let unique: HashSet<&str> = ids.iter().copied().collect();
     assert_eq!(unique.len(), ids.len(), "an event is stored twice");
-    for id in acknowledged.lock().unwrap().iter() {
+    for id in acknowledged.events.lock().unwrap().iter() {
         assert!(unique.contains(id.as_str()), "{id} was acknowledged and is gone");
+    }
+    for turn in acknowledged.turns.lock().unwrap().iter() {
+        let (status, shown) = server.get(&format!("/api/v1/turns/{turn}"));
+        assert_eq!((status, &shown["completed"]), (200, &json!(true)), "{turn}");
+        assert_eq!(shown["reactions"][0]["reaction"], "not_ok", "{shown}");
+        assert_eq!(shown["reactions"].as_array().unwrap().len(), 1, "{shown}");
     }
     let positions: Vec<u64> = stored.iter().map(|e| e["position"].as_u64().unwrap()).collect();
     assert_eq!(positions, (1..=ids.len() as u64).collect::<Vec<_>>(), "positions have gaps");
 }
 
-/// Senders write until the server dies under them. Each event is sent twice, as a client does that
-/// got no answer the first time.
-fn crash_after(
-    server: &mut Server,
-    round: usize,
-    last: usize,
-    acknowledged: &Mutex<HashSet<String>>,
-) {
+/// Senders write until the server dies under them.
+fn crash_after(server: &mut Server, round: usize, last: usize, acknowledged: &Acknowledged) {
     let answers = AtomicUsize::new(0);
     let client = server.client();
     std::thread::scope(|scope| {
@@ -50,10 +65,14 @@ fn crash_after(
             scope.spawn(move || {
                 for n in 0.. {
                     let id = format!("r{round}-s{sender}-n{n}");
-                    if send_twice(&client, &id).is_err() {
+                    let sent = if n % 2 == 0 {
+                        send_event(&client, &id, &acknowledged.events)
+                    } else {
+                        send_turn(&client, &id, &acknowledged.turns)
+                    };
+                    if sent.is_err() {
                         return;
                     }
-                    acknowledged.lock().unwrap().insert(id);
                     answers.fetch_add(1, Ordering::SeqCst);
                 }
             });
@@ -65,15 +84,36 @@ fn crash_after(
     });
 }
 
-fn send_twice(client: &Client, id: &str) -> Result<(), ureq::Error> {
+/// Each event is sent twice, as a client does that got no answer the first time.
+fn send_event(
+    client: &Client,
+    id: &str,
+    acknowledged: &Mutex<HashSet<String>>,
+) -> Result<(), ureq::Error> {
     let mut body = rating_body("t1");
     body["id"] = json!(id);
     let (first, _) = client.try_post("/api/v1/feedback", &body)?;
     assert_eq!(first, 201);
-    // The first answer counts even if the repeat gets none.
-    if let Ok((second, _)) = client.try_post("/api/v1/feedback", &body) {
-        assert_eq!(second, 200);
+    acknowledged.lock().unwrap().insert(id.to_owned());
+    let (second, _) = client.try_post("/api/v1/feedback", &body)?;
+    assert_eq!(second, 200);
+    Ok(())
+}
+
+/// A turn, its answer, a reaction and the one that replaces it.
+fn send_turn(
+    client: &Client,
+    id: &str,
+    acknowledged: &Mutex<HashSet<String>>,
+) -> Result<(), ureq::Error> {
+    let body =
+        json!({"turn_id": id, "conversation_id": format!("c-{id}"), "text": "q", "response": "a"});
+    assert_eq!(client.try_post("/api/v1/turns", &body)?.0, 201);
+    let path = react_path(&format!("c-{id}"), id);
+    for reaction in ["ok", "not_ok"] {
+        assert_eq!(client.try_post(&path, &json!({"reaction": reaction}))?.0, 200);
     }
+    acknowledged.lock().unwrap().insert(id.to_owned());
     Ok(())
 }
 

@@ -1,14 +1,19 @@
-//! Whole-program behaviour, one file per journey.
+//! Whole-program behaviour: the real binary over HTTP, and the shape of the workspace.
+
+#![expect(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
 mod server;
 mod reports;
 
 mod artifacts;
 mod bad_input;
+mod commands;
 mod decisions;
 mod durable;
 mod events;
+mod full_disk;
 mod layers;
+mod metrics;
 mod period;
 mod reactions;
 mod repeats;

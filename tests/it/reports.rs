@@ -15,7 +15,12 @@ pub(crate) fn turn(server: &Server, conversation: &str, turn: &str) {
 
 /// Reacts, and returns the answer.
 pub(crate) fn react(server: &Server, conversation: &str, turn: &str, body: &Value) -> (u16, Value) {
-    server.post(&format!("{SCOPE}/{conversation}/turns/{turn}/feedback"), body)
+    server.post(&react_path(conversation, turn), body)
+}
+
+/// Where reactions on a turn go.
+pub(crate) fn react_path(conversation: &str, turn: &str) -> String {
+    format!("{SCOPE}/{conversation}/turns/{turn}/feedback")
 }
 
 /// The counts of one conversation: total, user, machine, ok, not_ok, neutral. Both reports must

@@ -27,7 +27,19 @@ impl Server {
 
     /// Starts on a folder that a server has used before.
     pub(crate) fn start_in(folder: TempDir) -> Self {
-        let mut child = command(folder.path(), "127.0.0.1:0").spawn().unwrap();
+        Self::start_with(folder, &[])
+    }
+
+    /// Starts with settings from the environment.
+    pub(crate) fn start_with(folder: TempDir, settings: &[(&str, &str)]) -> Self {
+        let mut command = command(folder.path(), "127.0.0.1:0");
+        command.envs(settings.iter().copied());
+        Self::spawn(command, folder)
+    }
+
+    /// Runs a command that serves this folder.
+    pub(crate) fn spawn(mut command: Command, folder: TempDir) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| {
@@ -37,10 +49,14 @@ impl Server {
     }
 
     /// Kills the server as a crash would, and starts it again on the same folder.
-    pub(crate) fn kill_and_restart(mut self) -> Self {
+    pub(crate) fn kill_and_restart(self) -> Self {
+        Self::start_in(self.kill_and_leave())
+    }
+
+    /// Kills the server as a crash would, and leaves the folder as it is.
+    pub(crate) fn kill_and_leave(mut self) -> TempDir {
         self.kill();
-        let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
-        Self::start_in(folder)
+        std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
     }
 
     /// SIGKILL.
@@ -56,6 +72,10 @@ impl Server {
         let status = self.child.wait().unwrap();
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         (status, folder)
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -90,6 +110,14 @@ pub(crate) fn command(folder: &Path, listen: &str) -> Command {
     command.args(["serve", "--listen", listen, "--data"]).arg(folder);
     command.env("UPTAKE__LOG__LEVEL", "warn").stdout(Stdio::piped());
     command
+}
+
+/// Runs `uptake` with these arguments on a folder: exit code, standard output, standard error.
+pub(crate) fn uptake(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
+    let output = command.args(arguments).arg("--data").arg(folder).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 fn agent() -> ureq::Agent {

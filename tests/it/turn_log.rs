@@ -54,3 +54,71 @@ fn a_reaction_fills_the_turn_log_and_a_clear_removes_its_text() {
     cleared(&server);
     cleared(&server.kill_and_restart());
 }
+
+/// The copy of a turn's log, once it is of the state after this event.
+fn wait_for_copy(server: &Server, turn: &str, position: u64) -> Value {
+    let path = format!("/api/v1/turns/{turn}/log?copy=true");
+    let state = format!("?position={position}");
+    for _ in 0..5000 {
+        let (status, shown) = server.get(&path);
+        if status == 200 && shown["hosted_uri"].as_str().is_some_and(|uri| uri.ends_with(&state)) {
+            return shown;
+        }
+        std::thread::yield_now();
+    }
+    panic!("the copy did not follow: {:?}", server.get(&path));
+}
+
+fn check_mirror(keep: &str) {
+    let settings = [("UPTAKE__TURN_LOG__MIRROR", "true"), ("UPTAKE__TURN_LOG__KEEP", keep)];
+    let start = |folder| Server::start_with(folder, &settings);
+    let server = start(tempfile::tempdir().unwrap());
+    turn(&server, "c1", "t.1");
+    react(&server, "c1", "t.1", &json!({"reaction": "ok", "text": "secret words"}));
+    let filled = wait_for_copy(&server, "t.1", 3);
+    assert_eq!(filled["turn_log"]["feedbacks"][0]["text"], "secret words");
+    let server = start(server.kill_and_leave());
+    assert_eq!(wait_for_copy(&server, "t.1", 3), filled);
+    react(&server, "c1", "t.1", &json!({"reaction": null}));
+    // Killed at once: the copy is made after the restart if it was not made before.
+    let server = start(server.kill_and_leave());
+    let cleared = wait_for_copy(&server, "t.1", 4);
+    assert!(!cleared.to_string().contains("words"), "{cleared}");
+    if keep == "folder" {
+        let file = server.folder().join("turn-logs/default/default/t=2e1.json");
+        let document: Value =
+            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        assert_eq!(document, cleared["turn_log"]);
+        let uri = cleared["hosted_uri"].as_str().unwrap();
+        assert!(uri.starts_with("file://") && uri.contains("t=2e1.json?position="), "{uri}");
+    }
+}
+
+#[test]
+fn a_mirrored_turn_log_follows_in_a_table() {
+    check_mirror("table");
+}
+
+#[test]
+fn a_mirrored_turn_log_follows_in_a_folder() {
+    check_mirror("folder");
+}
+
+#[test]
+fn a_mirror_that_cannot_write_holds_nothing_up_and_catches_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("copies");
+    std::fs::write(&place, "a file where a folder should be").unwrap();
+    let settings = [
+        ("UPTAKE__TURN_LOG__MIRROR", "true"),
+        ("UPTAKE__TURN_LOG__KEEP", "folder"),
+        ("UPTAKE__TURN_LOG__FOLDER", place.to_str().unwrap()),
+        ("UPTAKE__LOG__LEVEL", "error"),
+    ];
+    let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
+    turn(&server, "c1", "t1");
+    assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "words"})).0, 200);
+    assert_eq!(log_of(&server, "c1", "t1")["turn_log"]["feedbacks"][0]["text"], "words");
+    std::fs::remove_file(&place).unwrap();
+    wait_for_copy(&server, "t1", 3);
+}

@@ -10,6 +10,7 @@ use store::{LogStats, Store};
 
 use crate::error::FlowError;
 use crate::mint::Mint;
+use crate::tasks::Tasks;
 
 /// The whole of Uptake without a server. Time and randomness come in from outside.
 pub struct Engine {
@@ -18,6 +19,7 @@ pub struct Engine {
     pub(crate) mint: Mint,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) seal: Seal,
+    pub(crate) tasks: Tasks,
 }
 
 impl Engine {
@@ -25,7 +27,7 @@ impl Engine {
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, seed: [u8; 32]) -> Self {
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
         let seal = Seal::new(&store.seal_key());
-        Self { store, clock, mint: Mint::new(seed), fingerprint, seal }
+        Self { store, clock, mint: Mint::new(seed), fingerprint, seal, tasks: Tasks::new() }
     }
 
     /// How far the log goes.
@@ -40,6 +42,7 @@ impl Engine {
 
     /// Finishes and commits what was accepted. Nothing is taken in afterwards.
     pub async fn close(&self) -> Result<(), FlowError> {
+        self.tasks.stop().await;
         Ok(self.store.close().await?)
     }
 }

@@ -4,6 +4,7 @@
 
 mod error;
 mod mint;
+mod tasks;
 mod engine;
 mod record;
 mod turn;
@@ -11,6 +12,7 @@ mod react;
 mod decide;
 mod lookup;
 mod reports;
+mod mirror;
 mod replay;
 
 pub use capture::{
@@ -20,6 +22,7 @@ pub use capture::{
 pub use engine::Engine;
 pub use error::FlowError;
 pub use lookup::Stretch;
+pub use mirror::CopyPlace;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt};
 pub use store::{

@@ -1,6 +1,7 @@
 //! A reaction as reports show it: flat, or as the source system's record.
 
 use event::{ANONYMOUS, Scope, UserId, artifact_id, resource_name};
+use serde_json::{Value, json};
 use store::StoredReaction;
 
 /// One reaction, flat.
@@ -24,6 +25,14 @@ impl FeedbackItem {
             &artifact,
         );
         Self { rn, reaction }
+    }
+
+    /// As a turn log shows it.
+    pub(crate) fn to_json(&self) -> Value {
+        let StoredReaction { turn, ts, text, reaction, confidence, origin, .. } = &self.reaction;
+        json!({"rn": self.rn, "turn_id": turn.as_str(), "ts": ts, "text": text,
+            "reaction": reaction, "confidence": confidence, "origin": origin,
+            "user_id": self.user()})
     }
 
     /// Whose it is, in words.

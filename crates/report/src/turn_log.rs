@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use event::{Body, Event, Position, Reaction, Timestamp, TurnHalf};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use store::{StoredEvent, StoredReaction, StoredTurn};
 
 use crate::item::FeedbackItem;
@@ -36,6 +36,19 @@ pub struct TurnLog {
     pub feedbacks: Vec<FeedbackItem>,
     /// The whole as text, for people and for search.
     pub text: String,
+}
+
+impl TurnLog {
+    /// The document as it is shown and copied.
+    pub fn to_json(&self) -> Value {
+        let entry = |entry: &LogEntry| {
+            json!({"ts": entry.ts, "kind": entry.kind, "event_id": entry.event_id,
+                "text": entry.text, "data": entry.data})
+        };
+        let entries: Vec<Value> = self.entries.iter().map(entry).collect();
+        let feedbacks: Vec<Value> = self.feedbacks.iter().map(FeedbackItem::to_json).collect();
+        json!({"entries": entries, "feedbacks": feedbacks, "text": self.text})
+    }
 }
 
 /// Makes the log of a turn from its events and its active reactions.

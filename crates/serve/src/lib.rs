@@ -13,5 +13,6 @@ mod routes;
 mod router;
 mod server;
 
-pub use router::{Limits, router};
+pub use router::{Settings, router};
 pub use server::run;
+pub use wire::feedback::event_line;

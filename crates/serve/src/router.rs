@@ -7,7 +7,7 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use flow::Engine;
+use flow::{CopyPlace, Engine};
 
 use crate::error::Problem;
 use crate::metrics::{Requests, measure};
@@ -16,26 +16,30 @@ use crate::routes::{
     artifacts, batch, decisions, events, feedback, health, metrics, reactions, reports, turns,
 };
 
-/// How much one request may bring.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
+/// What the server is told from outside.
+#[derive(Clone, Debug)]
+pub struct Settings {
     /// Bytes of an ordinary body.
     pub body_bytes: usize,
     /// Bytes of a batch.
     pub batch_bytes: usize,
+    /// Where copies of turn logs are kept, if they are.
+    pub copies: Option<CopyPlace>,
 }
 
 /// The whole API. `run` tells this run of the server from others in request ids.
-pub fn router(engine: Arc<Engine>, limits: Limits, run: &str) -> Router {
+pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
     let requests = Requests::default();
     let figures = get(metrics::show).with_state((requests.clone(), Arc::clone(&engine)));
+    let log = get(turns::log).with_state((Arc::clone(&engine), settings.copies));
     Router::new()
-        .merge(events_and_turns(limits))
+        .merge(events_and_turns(settings.batch_bytes))
         .merge(conversations())
+        .route("/api/v1/turns/{turn_id}/log", log)
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/metrics", figures)
-        .layer(DefaultBodyLimit::max(limits.body_bytes))
+        .layer(DefaultBodyLimit::max(settings.body_bytes))
         .fallback(unknown_address)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(RequestIds::new(run), request_id::finish))
@@ -44,8 +48,8 @@ pub fn router(engine: Arc<Engine>, limits: Limits, run: &str) -> Router {
 }
 
 /// Ours.
-fn events_and_turns(limits: Limits) -> Router<Arc<Engine>> {
-    let batch = post(batch::submit).layer(DefaultBodyLimit::max(limits.batch_bytes));
+fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
+    let batch = post(batch::submit).layer(DefaultBodyLimit::max(batch_bytes));
     Router::new()
         .route("/api/v1/feedback", post(feedback::submit))
         .route("/api/v1/feedback/correction", post(feedback::correct))
@@ -55,7 +59,6 @@ fn events_and_turns(limits: Limits) -> Router<Arc<Engine>> {
         .route("/api/v1/turns", post(turns::open))
         .route("/api/v1/turns/{turn_id}", get(turns::show))
         .route("/api/v1/turns/{turn_id}/complete", post(turns::complete))
-        .route("/api/v1/turns/{turn_id}/log", get(turns::log))
         .route("/api/v1/decisions", post(decisions::decide).get(decisions::list))
         .route("/api/v1/decisions/{id}", get(decisions::show).patch(decisions::settle))
         .route("/api/v1/artifacts/search", post(artifacts::search))

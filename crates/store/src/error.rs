@@ -14,6 +14,12 @@ pub enum StoreError {
     /// The store is shutting down.
     #[error("the store is closed")]
     Closed,
+    /// There is nothing to read.
+    #[error("there is no store in {}", folder.display())]
+    NoStore {
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
     /// Another process owns the data folder.
     #[error("the data folder {} is in use by another uptake process{}", folder.display(), holder_text(holder.as_deref()))]
     Locked {

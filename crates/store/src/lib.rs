@@ -6,10 +6,12 @@ mod error;
 mod meter;
 mod log;
 mod read;
+mod blobs;
 pub mod sqlite;
 #[cfg(test)]
 mod contract;
 
+pub use blobs::{Blobs, FolderBlobs};
 pub use error::StoreError;
 pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};

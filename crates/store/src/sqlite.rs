@@ -78,6 +78,34 @@ impl SqliteStore {
     }
 }
 
+/// The log of a store that another process may own, for reading only.
+pub struct SqliteLog {
+    pool: pool::ReadPool,
+}
+
+impl SqliteLog {
+    /// Opens the database that is in this folder.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        let file = folder.join("uptake.db");
+        if !file.exists() {
+            return Err(StoreError::NoStore { folder: folder.to_owned() });
+        }
+        let pool = pool::ReadPool::open(&file, 1)?;
+        migrate::check(&connect::reader(&file)?)?;
+        Ok(Self { pool })
+    }
+
+    /// The position of the newest event, and a way through all of them.
+    pub fn head(&self) -> Task<'_, Position> {
+        self.pool.run(events::newest)
+    }
+
+    /// The log of every scope behind a position, in order.
+    pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
+        self.pool.run(move |connection| events::tail(connection, after, limit))
+    }
+}
+
 impl Log for SqliteStore {
     fn commit(&self, writes: Vec<Write>) -> Task<'_, Vec<Outcome>> {
         // Queued now, not when first polled: the order of calls is the order of the log.

@@ -6,16 +6,17 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use event::{Scope, TurnId};
-use flow::{Engine, IncomingHalf, IncomingTurn, RawCompletion};
+use flow::{CopyPlace, Engine, IncomingHalf, IncomingTurn, RawCompletion};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::feedback::idempotency_key;
-use crate::address::{self, Parts};
+use crate::address::{self, Parameters, Parts, Read};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::scope::RequestScope;
 use crate::wire::reaction::FeedbackBody;
-use crate::wire::report::{TurnLogBody, assistant, user};
+use crate::wire::report::{assistant, user};
 use crate::wire::turn::{CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest};
 
 const OPEN_DOOR: &str = "turn";
@@ -117,19 +118,36 @@ pub(crate) async fn show(
     })))
 }
 
-/// `GET /api/v1/turns/{turn_id}/log`
+/// `GET /api/v1/turns/{turn_id}/log`, from the store, or with `copy=true` the mirrored document.
 pub(crate) async fn log(
-    State(engine): State<Arc<Engine>>,
+    State((engine, copies)): State<(Arc<Engine>, Option<CopyPlace>)>,
     scope: RequestScope,
     turn: Parts<String>,
+    parameters: Parameters,
 ) -> Result<Json<Value>, Problem> {
+    let request: LogRequest = body::shape(address::as_json(parameters, &[("copy", Read::Plain)])?)?;
     let (turn, log) = load(&engine, scope.get(), turn).await?;
+    let document = if request.copy.unwrap_or(false) {
+        let none = || Problem::not_found("there is no copy of this turn's log (yet)");
+        let id = &turn.head.turn;
+        let copy = engine.turn_log_copy(scope.get(), id, copies.as_ref()).await?;
+        let unreadable = |_| Problem::not_found("the copy of this turn's log is unreadable");
+        serde_json::from_str(&copy.ok_or_else(none)?).map_err(unreadable)?
+    } else {
+        log.to_json()
+    };
     Ok(Json(json!({
         "turn_id": turn.head.turn.as_str(),
         "kind": "artifact:turn.log",
         "hosted_uri": turn.hosted_uri,
-        "turn_log": TurnLogBody::from(log),
+        "turn_log": document,
     })))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogRequest {
+    copy: Option<bool>,
 }
 
 async fn load(

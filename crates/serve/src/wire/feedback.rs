@@ -117,6 +117,11 @@ impl From<StoredEvent> for EventResponse {
     }
 }
 
+/// An event as one line of JSON, in the shape that the API answers.
+pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
+    serde_json::to_string(&EventResponse::from(stored))
+}
+
 /// A stretch of the log.
 #[derive(Debug, Serialize)]
 pub(crate) struct StretchResponse {

@@ -2,9 +2,9 @@
 
 use event::{Body, TurnHalf};
 use flow::{StoredEvent, StoredTurn};
-use report::{ArtifactPage, PeriodItem, PeriodReport, TurnFeedback, TurnLog, TurnReport};
+use report::{ArtifactPage, PeriodItem, PeriodReport, TurnFeedback, TurnReport};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::reaction::{CountsBody, FeedbackBody, RecordBody, SatisfactionBody};
 
@@ -73,7 +73,7 @@ pub(crate) struct ConversationBody {
 pub(crate) struct TurnReportBody {
     turn_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    turn_log: Option<TurnLogBody>,
+    turn_log: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     assistant: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +93,7 @@ pub(crate) struct Include {
 impl TurnReportBody {
     pub(crate) fn of(turn: &TurnReport, include: Include) -> Self {
         let stored = turn.stored.as_ref();
-        let log = |stored| TurnLogBody::from(report::turn_log(stored, &turn.reactions()));
+        let log = |stored| report::turn_log(stored, &turn.reactions()).to_json();
         Self {
             turn_id: turn.turn.to_string(),
             turn_log: stored.filter(|_| include.turn_log).map(log),
@@ -133,41 +133,6 @@ fn message(stored: &StoredEvent) -> Value {
     fields.remove("phase");
     fields.insert("ts".into(), Value::String(stored.event.ts.to_string()));
     Value::Object(fields)
-}
-
-/// The log of a turn.
-#[derive(Debug, Serialize)]
-pub(crate) struct TurnLogBody {
-    entries: Vec<EntryBody>,
-    feedbacks: Vec<FeedbackBody>,
-    text: String,
-}
-
-#[derive(Debug, Serialize)]
-struct EntryBody {
-    ts: String,
-    kind: &'static str,
-    event_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    data: Map<String, Value>,
-}
-
-impl From<TurnLog> for TurnLogBody {
-    fn from(log: TurnLog) -> Self {
-        let entry = |entry: report::LogEntry| EntryBody {
-            ts: entry.ts.to_string(),
-            kind: entry.kind,
-            event_id: entry.event_id,
-            text: entry.text,
-            data: entry.data,
-        };
-        Self {
-            entries: log.entries.into_iter().map(entry).collect(),
-            feedbacks: log.feedbacks.iter().map(FeedbackBody::from).collect(),
-            text: log.text,
-        }
-    }
 }
 
 /// A page of the period report.

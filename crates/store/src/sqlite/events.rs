@@ -52,6 +52,13 @@ pub(super) fn at(
     found.transpose()
 }
 
+/// The position of the newest event; 0 when there is none.
+pub(super) fn newest(connection: &Connection) -> Result<Position, StoreError> {
+    let select = "SELECT coalesce(max(position), 0) FROM events";
+    let newest: i64 = connection.query_row(select, [], |row| row.get(0))?;
+    Ok(Position(newest as u64))
+}
+
 /// A stretch of the whole log, of every scope.
 pub(super) fn tail(
     connection: &Connection,

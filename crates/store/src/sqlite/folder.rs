@@ -1,6 +1,6 @@
 //! One process owns a data folder.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ impl FolderLock {
     /// Creates the folder if it is not there and takes its lock, or says who has it.
     pub(super) fn take(folder: &Path) -> Result<Self, StoreError> {
         let failed = |cause| StoreError::Folder { folder: folder.to_owned(), cause };
-        fs::create_dir_all(folder).map_err(failed)?;
+        create_private(folder).map_err(failed)?;
         let path = folder.join("lock");
         let mut file = private(OpenOptions::new().read(true).write(true).create(true))
             .open(path)
@@ -36,6 +36,15 @@ impl FolderLock {
         writeln!(file, "process {}", std::process::id()).map_err(failed)?;
         Ok(Self { _file: file })
     }
+}
+
+/// What people said is nobody else's business on this machine.
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 /// The lock file will tell other commands how to reach the server; that is for the owner alone.

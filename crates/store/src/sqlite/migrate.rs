@@ -10,13 +10,16 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0002_reactions.sql"),
 ];
 
-/// Runs what is missing, each step in a transaction of its own.
-pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+/// Refuses a database that a newer program has written. Answers its schema's number.
+pub(super) fn check(connection: &Connection) -> Result<u32, StoreError> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as u32;
-    if found > known {
-        return Err(StoreError::NewerSchema { found, known });
-    }
+    if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
+}
+
+/// Runs what is missing, each step in a transaction of its own.
+pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+    let found = check(connection)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
         transaction.execute_batch(sql)?;

@@ -35,8 +35,7 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let before = digest(&transaction)?;
     transaction.execute_batch(EMPTY)?;
-    let newest = "SELECT coalesce(max(position), 0) FROM events";
-    let total: i64 = transaction.query_row(newest, [], |row| row.get(0))?;
+    let total = events::newest(&transaction)?;
     let (mut done, mut events) = (Position(0), 0);
     loop {
         let page = events::tail(&transaction, done, PAGE)?;
@@ -49,7 +48,7 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
             }
             events += 1;
         }
-        (how.progress)(done.0, total as u64);
+        (how.progress)(done.0, total.0);
     }
     let changed = digest(&transaction)? != before;
     transaction.commit()?;

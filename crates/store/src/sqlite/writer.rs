@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, onesho
 
 use super::Limits;
 use super::append::{Cursor, Prepared, append};
+use super::events::newest;
 use super::keys::Projects;
 use crate::error::StoreError;
 use crate::meter::{Histogram, LogStats, SECONDS, SIZES, Stopwatch};
@@ -52,9 +53,7 @@ struct Meters {
 impl Writer {
     /// Starts the thread on its connection.
     pub(super) fn start(connection: Connection, limits: Limits) -> Result<Self, StoreError> {
-        let newest = "SELECT coalesce(max(position), 0) FROM events";
-        let head: i64 = connection.query_row(newest, [], |row| row.get(0))?;
-        let cursor = Cursor { head: Position(head as u64), projects: Projects::default() };
+        let cursor = Cursor { head: newest(&connection)?, projects: Projects::default() };
         let (announce, head) = watch::channel(cursor.head);
         let meters = Arc::new(Meters {
             commit_seconds: Histogram::new(SECONDS),

@@ -1,0 +1,45 @@
+//! Work that goes on beside requests. Stopping waits for it.
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// The tasks of one engine.
+#[derive(Debug)]
+pub(crate) struct Tasks {
+    stop: watch::Sender<bool>,
+    running: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// Tells a task when to stop.
+pub(crate) type Stop = watch::Receiver<bool>;
+
+impl Tasks {
+    /// None yet.
+    pub(crate) fn new() -> Self {
+        Self { stop: watch::channel(false).0, running: Mutex::new(Vec::new()) }
+    }
+
+    /// Starts one. It must return soon after `Stop` says so.
+    #[expect(clippy::disallowed_methods, reason = "this is the tracker that everyone else uses")]
+    pub(crate) fn start<T: Future<Output = ()> + Send + 'static>(
+        &self,
+        task: impl FnOnce(Stop) -> T,
+    ) {
+        let handle = tokio::spawn(task(self.stop.subscribe()));
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+    }
+
+    /// Tells all of them to stop, and waits until they have.
+    pub(crate) async fn stop(&self) {
+        self.stop.send_replace(true);
+        let running =
+            std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in running {
+            if task.await.is_err() {
+                tracing::error!("a background task panicked");
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Documents that are kept beside the log, each under a name that is made from its ids.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use event::{Scope, TurnId};
+
+use crate::error::StoreError;
+use crate::log::Task;
+
+/// Keeps documents somewhere.
+pub trait Blobs: Send + Sync {
+    /// Writes a turn's document, in place of the one before. Answers where it is.
+    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> Task<'_, String>;
+
+    /// The document of a turn, if there is one.
+    fn get(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>>;
+}
+
+/// Documents as files: `<folder>/<tenant>/<project>/<turn>.json`.
+#[derive(Clone, Debug)]
+pub struct FolderBlobs {
+    folder: PathBuf,
+}
+
+impl FolderBlobs {
+    /// Keeps documents under this folder, which is made when the first one comes.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    fn path(&self, scope: &Scope, turn: &TurnId) -> PathBuf {
+        let project = self.folder.join(safe(scope.tenant.as_str()));
+        project.join(safe(scope.project.as_str())).join(format!("{}.json", safe(turn.as_str())))
+    }
+}
+
+impl Blobs for FolderBlobs {
+    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> Task<'_, String> {
+        let path = self.path(scope, turn);
+        blocking(move || {
+            write_whole(&path, &document).map_err(|cause| failed(&path, cause))?;
+            Ok(format!("file://{}", path.display()))
+        })
+    }
+
+    fn get(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>> {
+        let path = self.path(scope, turn);
+        blocking(move || match fs::read_to_string(&path) {
+            Ok(document) => Ok(Some(document)),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(failed(&path, cause)),
+        })
+    }
+}
+
+fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Task<'static, T> {
+    Box::pin(async {
+        let joined = tokio::task::spawn_blocking(work).await;
+        joined.unwrap_or_else(|_| Err(StoreError::Unavailable("writing a file panicked".into())))
+    })
+}
+
+fn failed(path: &Path, cause: std::io::Error) -> StoreError {
+    StoreError::Folder { folder: path.to_owned(), cause }
+}
+
+/// Readers see the old document or the new one, never half of one.
+fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let unfinished = path.with_extension("json.new");
+    let mut file = fs::File::create(&unfinished)?;
+    file.write_all(document.as_bytes())?;
+    file.sync_data()?;
+    fs::rename(unfinished, path)
+}
+
+/// An id as a file name: what is not a letter, digit, `-` or `_` is written as `=` and two hex
+/// digits, so no id can leave its folder and no two ids share a file. Names too long for a file
+/// system are cut and told apart by a hash.
+fn safe(id: &str) -> String {
+    const LONGEST: usize = 200;
+    let mut name = String::with_capacity(id.len());
+    for byte in id.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => name.push(byte as char),
+            other => name.push_str(&format!("={other:02x}")),
+        }
+    }
+    if name.len() > LONGEST {
+        let hash = uuid::Uuid::from_u128(fnv1a_128(id.as_bytes())).simple().to_string();
+        name.truncate(LONGEST - hash.len());
+        name.push_str(&hash);
+    }
+    name
+}
+
+fn fnv1a_128(bytes: &[u8]) -> u128 {
+    let start: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    let prime: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes.iter().fold(start, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(prime))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_id_leaves_its_folder_or_shares_a_file() {
+        assert_eq!(safe(".."), "=2e=2e");
+        assert_eq!(safe("turn_1-a"), "turn_1-a");
+        assert_ne!(safe("a=2e"), safe("a."));
+        let long = |last: &str| safe(&format!("{}{last}", "~".repeat(199)));
+        assert!(long("a").len() <= 200);
+        assert_ne!(long("a"), long("b"));
+    }
+
+    #[tokio::test]
+    async fn a_document_is_replaced_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = FolderBlobs::new(folder.path().join("logs"));
+        let (scope, turn) = (Scope::default(), TurnId::new("t.1").unwrap());
+        assert_eq!(blobs.get(&scope, &turn).await.unwrap(), None);
+        blobs.put(&scope, &turn, "a long first document".into()).await.unwrap();
+        let uri = blobs.put(&scope, &turn, "short".into()).await.unwrap();
+        assert_eq!(blobs.get(&scope, &turn).await.unwrap().as_deref(), Some("short"));
+        assert!(uri.ends_with("/default/default/t=2e1.json"), "{uri}");
+    }
+}

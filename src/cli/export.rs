@@ -1,0 +1,93 @@
+//! `uptake export`
+
+use std::fs::File;
+use std::io::{BufWriter, Write, stdout};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use event::Position;
+use serde_json::json;
+
+use super::Common;
+use super::progress::Progress;
+use crate::wiring;
+
+const PAGE: usize = 1000;
+
+/// Write the log as JSON lines, oldest first, of every tenant.
+///
+/// Each line is an event in the shape of GET /api/v1/events. A server may be running meanwhile;
+/// what it stores after the command began is left out.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  uptake export > log.jsonl
+  uptake export --data /var/lib/uptake --output log.jsonl
+  uptake export --after 120000 --output rest.jsonl --json")]
+pub(super) struct Export {
+    #[command(flatten)]
+    common: Common,
+    /// File to write; standard output when absent.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Only events behind this position.
+    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    after: u64,
+    /// Print a summary as JSON (with --output).
+    #[arg(long, requires = "output")]
+    json: bool,
+}
+
+impl Export {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let (config, _) = self.common.load(Vec::new())?;
+        let log = wiring::log(&config.store)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        let Some(path) = self.output else {
+            return match runtime.block_on(write_all(&log, Position(self.after), stdout().lock())) {
+                // Whoever read it has seen enough.
+                Err(error) if is_broken_pipe(&error) => Ok(()),
+                result => result.map(drop),
+            };
+        };
+        let file =
+            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        let written = runtime.block_on(write_all(&log, Position(self.after), file))?;
+        if self.json {
+            println!("{}", json!({"events": written, "output": path}));
+        } else {
+            println!("wrote {written} events to {}", path.display());
+        }
+        Ok(())
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = error.downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+async fn write_all(
+    log: &store::sqlite::SqliteLog,
+    mut after: Position,
+    to: impl Write,
+) -> anyhow::Result<u64> {
+    let head = log.head().await?;
+    let progress = Progress::new("events");
+    let mut lines = BufWriter::new(to);
+    let mut written = 0;
+    while after < head {
+        let page = log.tail(after, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for stored in page.into_iter().take_while(|stored| stored.position <= head) {
+            after = stored.position;
+            writeln!(lines, "{}", serve::event_line(stored)?)?;
+            written += 1;
+        }
+        progress.show(after.0, head.0);
+    }
+    lines.flush()?;
+    Ok(written)
+}

@@ -1,0 +1,50 @@
+//! `uptake rebuild`
+
+use clap::Args;
+use serde_json::json;
+
+use super::Common;
+use super::progress::Progress;
+use crate::wiring;
+
+/// Make every projection again from the log.
+///
+/// The log is the truth; turns, reactions, counters and decisions are computed from it. This
+/// command computes them anew and says whether anything came out different, which it never should.
+/// It needs the data folder to itself: stop the server first.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  uptake rebuild
+  uptake rebuild --data /var/lib/uptake --json")]
+pub(super) struct Rebuild {
+    #[command(flatten)]
+    common: Common,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Rebuild {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let (config, _) = self.common.load(Vec::new())?;
+        let engine = wiring::existing_engine(&config)?;
+        let progress = Progress::new("events");
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        let rebuilt = runtime.block_on(async {
+            let rebuilt = engine.rebuild(move |done, of| progress.show(done, of)).await?;
+            engine.close().await?;
+            anyhow::Ok(rebuilt)
+        })?;
+        if self.json {
+            println!("{}", json!({"events": rebuilt.events, "changed": rebuilt.changed}));
+        } else if rebuilt.changed {
+            println!(
+                "replayed {} events; the projections were wrong and are right now",
+                rebuilt.events
+            );
+        } else {
+            println!("replayed {} events; the projections were right", rebuilt.events);
+        }
+        Ok(())
+    }
+}

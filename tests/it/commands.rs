@@ -1,0 +1,81 @@
+//! The commands beside `serve`.
+
+use serde_json::{Value, json};
+use testkit::rating_body;
+
+use crate::reports::{react, turn};
+use crate::server::{Server, uptake};
+
+#[test]
+fn the_log_is_exported_while_a_server_runs_and_when_none_does() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "fine"}));
+    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    assert_eq!(acme.post("/api/v1/feedback", &rating_body("t9")).0, 201);
+    let shown = server.get("/api/v1/events").1["items"].clone();
+    let check = |folder: &std::path::Path| {
+        let (code, out, err) = uptake(folder, &["export"]);
+        assert_eq!((code, err.as_str()), (Some(0), ""));
+        let lines: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 4);
+        assert_eq!(Value::Array(lines[..3].to_vec()), shown);
+        assert_eq!(lines[3]["tenant_id"], "acme");
+    };
+    check(server.folder());
+    let (_, folder) = server.stop();
+    check(folder.path());
+    let file = folder.path().join("out.jsonl");
+    let arguments = ["export", "--after", "3", "--json", "--output", file.to_str().unwrap()];
+    let (code, out, _) = uptake(folder.path(), &arguments);
+    assert_eq!(
+        (code, serde_json::from_str::<Value>(&out).unwrap()["events"].clone()),
+        (Some(0), json!(1))
+    );
+    assert_eq!(std::fs::read_to_string(file).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn a_rebuild_changes_nothing() {
+    let server = Server::start();
+    // A rating before its turn and in the wrong place, replaced, cleared, additions by the machine.
+    let mut astray = rating_body("t1");
+    astray["session_id"] = json!("elsewhere");
+    assert_eq!(server.post("/api/v1/feedback", &astray).0, 201);
+    turn(&server, "c1", "t1");
+    turn(&server, "c1", "t2");
+    for (turn, reaction) in [("t1", "ok"), ("t1", "not_ok"), ("t2", "ok")] {
+        react(&server, "c1", turn, &json!({"reaction": reaction}));
+        let machine = json!({"reaction": reaction, "origin": "machine", "confidence": 0.9});
+        react(&server, "c1", turn, &machine);
+    }
+    react(&server, "c1", "t2", &json!({"reaction": null}));
+    server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
+    let path = "/conversations/default/default/feedback/conversations-in-period";
+    let window = json!({"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z",
+        "include_turns": true});
+    let before = server.post(path, &window);
+    let (_, folder) = server.stop();
+    let (code, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert_eq!((code, out.as_str()), (Some(0), "{\"changed\":false,\"events\":12}\n"));
+    let server = Server::start_in(folder);
+    assert_eq!(server.post(path, &window), before);
+    assert_eq!(server.get("/api/v1/decisions/d1").0, 200);
+}
+
+#[test]
+fn commands_say_what_to_do_when_they_cannot_work() {
+    let server = Server::start();
+    let (code, _, err) = uptake(server.folder(), &["rebuild"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("stop its server first") && err.contains("process "), "{err}");
+    let empty = tempfile::tempdir().unwrap();
+    for command in ["rebuild", "export"] {
+        let (code, _, err) = uptake(empty.path(), &[command]);
+        assert_eq!(code, Some(1));
+        assert!(err.contains("there is no store in"), "{err}");
+    }
+    assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0, "nothing was created");
+    assert_eq!(uptake(empty.path(), &["nonsense"]).0, Some(2));
+}

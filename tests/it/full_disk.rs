@@ -1,0 +1,99 @@
+//! A store that cannot be written answers 503, acknowledges nothing, and recovers by itself.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use testkit::rating_body;
+
+use crate::reports::{react, turn};
+use crate::server::Server;
+
+/// A server that is told of a full disk by an error instead of being killed for it.
+fn start() -> Server {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "trap '' XFSZ; exec \"$0\" serve --listen 127.0.0.1:0 --data \"$1\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_uptake")]).arg(folder.path());
+    // What it says of its trouble is not for the test's output.
+    command.env("UPTAKE__LOG__LEVEL", "error").stdout(Stdio::piped()).stderr(Stdio::null());
+    Server::spawn(command, folder)
+}
+
+/// Lets the server's files grow by so much and no more: `None` lifts the limit.
+fn limit_growth(server: &Server, more: Option<u64>) {
+    let files = std::fs::read_dir(server.folder()).unwrap();
+    let largest = files.map(|file| file.unwrap().metadata().unwrap().len()).max().unwrap();
+    let limit = more.map_or("unlimited".to_owned(), |more| (largest + more).to_string());
+    let (pid, size) = (server.pid().to_string(), format!("--fsize={limit}:unlimited"));
+    let set = Command::new("prlimit").args(["--pid", &pid, &size]).status().unwrap();
+    assert!(set.success());
+}
+
+fn rating(id: &str) -> Value {
+    let mut body = rating_body("t1");
+    body["id"] = json!(id);
+    body["data"]["note"] = json!("x".repeat(2000));
+    body
+}
+
+#[test]
+fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
+    let server = start();
+    turn(&server, "c1", "t1");
+    limit_growth(&server, Some(1 << 20));
+    let (mut stored, mut refused) = (Vec::new(), Vec::new());
+    for n in 0..400 {
+        let id = format!("e{n}");
+        let (status, answer) = server.post("/api/v1/feedback", &rating(&id));
+        match status {
+            201 => stored.push(id),
+            503 => refused.push(id),
+            other => panic!("{other}: {answer}"),
+        }
+    }
+    assert!(!stored.is_empty() && refused.len() > 10, "{} {}", stored.len(), refused.len());
+    // Whatever the door, nothing is half-written; reading goes on.
+    let before = server.get("/api/v1/turns/t1").1;
+    assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "not_ok"})).0, 503);
+    let open = json!({"turn_id": "t2", "text": "q".repeat(5000), "response": "a"});
+    assert_eq!(server.post("/api/v1/turns", &open).0, 503);
+    assert_eq!(server.get("/api/v1/turns/t2").0, 404);
+    assert_eq!(server.get("/api/v1/turns/t1").1, before);
+    let batch = json!([rating("b1"), rating("b2")]);
+    assert_eq!(server.post("/api/v1/feedback/batch", &batch).0, 503);
+
+    limit_growth(&server, None);
+    for id in &refused {
+        assert_eq!(
+            server.post("/api/v1/feedback", &rating(id)).0,
+            201,
+            "{id} was not acknowledged"
+        );
+    }
+    assert_eq!(server.post("/api/v1/feedback/batch", &batch).1["accepted"], 2);
+    assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "not_ok"})).0, 200);
+    assert_eq!(server.post("/api/v1/turns", &open).0, 201);
+    let server = server.kill_and_restart();
+    for id in stored.iter().chain(&refused) {
+        assert_eq!(server.get(&format!("/api/v1/feedback/{id}")).0, 200, "{id} is gone");
+    }
+}
+
+#[test]
+fn a_batch_that_is_stored_in_part_says_which_items_to_send_again() {
+    let server = start();
+    turn(&server, "c1", "t1");
+    limit_growth(&server, Some(8 << 20));
+    let items: Vec<Value> = (0..4000).map(|n| rating(&format!("e{n}"))).collect();
+    let (status, answer) = server.post("/api/v1/feedback/batch", &Value::Array(items.clone()));
+    assert_eq!(status, 207, "{status}");
+    let count = |name: &str| answer[name].as_u64().unwrap();
+    assert!(count("accepted") > 0 && count("rejected") > 0, "{}", answer["accepted"]);
+    assert_eq!(count("accepted") + count("rejected"), 4000);
+    let error = &answer["errors"][0];
+    assert!(error["message"].as_str().unwrap().contains("send it again"), "{error}");
+    limit_growth(&server, None);
+    let again = server.post("/api/v1/feedback/batch", &Value::Array(items)).1;
+    assert_eq!(again["replayed"], answer["accepted"]);
+    assert_eq!(again["accepted"], answer["rejected"]);
+}

@@ -1,0 +1,39 @@
+//! Figures for Prometheus.
+
+use serde_json::{Value, json};
+
+use crate::reports::{react, turn};
+use crate::server::Server;
+
+#[test]
+fn requests_commits_and_the_log_are_counted() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok"}));
+    react(&server, "c1", "unknown", &json!({"reaction": "ok"}));
+    server.get("/nowhere/in/particular");
+    let (status, Value::String(page)) = server.get("/metrics") else { panic!("not a text") };
+    assert_eq!(status, 200);
+    let route = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback";
+    let expected = [
+        "uptake_log_position 3".to_owned(),
+        "uptake_commit_queue_bytes 0".to_owned(),
+        "uptake_commit_failures_total 0".to_owned(),
+        "uptake_commit_seconds_count 3".to_owned(),
+        "uptake_commit_writes_sum 3".to_owned(),
+        "uptake_commit_writes_bucket{le=\"+Inf\"} 3".to_owned(),
+        format!(
+            "uptake_request_seconds_count{{method=\"POST\",route=\"{route}\",status=\"200\"}} 1"
+        ),
+        format!(
+            "uptake_request_seconds_count{{method=\"POST\",route=\"{route}\",status=\"404\"}} 1"
+        ),
+        "uptake_request_seconds_count{method=\"GET\",route=\"unknown\",status=\"404\"} 1"
+            .to_owned(),
+        "# TYPE uptake_request_seconds histogram".to_owned(),
+    ];
+    for line in expected {
+        assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
+    }
+    assert!(!page.contains("c1"), "an id became a label:\n{page}");
+}
