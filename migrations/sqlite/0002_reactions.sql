@@ -68,8 +68,12 @@ CREATE VIEW conv_messages AS
 SELECT
     p.tenant, p.project, u.id AS user_id, c.id AS conversation_id, t.id AS turn_id,
     'artifact' AS role,
-    json_array('artifact:turn.log.reaction', 'turn:' || t.id,
-        'origin:' || iif(r.origin = 1, 'user', 'machine')) AS tags,
+    CASE WHEN t.track IS NULL
+        THEN json_array('artifact:turn.log.reaction', 'turn:' || t.id,
+            'origin:' || iif(r.origin = 1, 'user', 'machine'))
+        ELSE json_array('artifact:turn.log.reaction', 'turn:' || t.id,
+            'origin:' || iif(r.origin = 1, 'user', 'machine'), 'track:' || t.track)
+    END AS tags,
     t.track AS track_id, t.bundle AS bundle_id,
     '[turn.log.reaction] ' || json_object(
         'turn_id', t.id,

@@ -1,4 +1,13 @@
 //! The tests every backend must pass. A backend's own test calls each function with a fresh store.
 
-pub(crate) mod events;
+mod scene;
+
 pub(crate) mod log;
+pub(crate) mod needs;
+pub(crate) mod events;
+pub(crate) mod turns;
+pub(crate) mod reactions;
+pub(crate) mod period;
+pub(crate) mod decisions;
+pub(crate) mod copies;
+pub(crate) mod rebuild;

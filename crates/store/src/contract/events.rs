@@ -85,6 +85,29 @@ pub(crate) async fn pages_follow_the_log(store: &dyn Store) {
     assert_eq!(page(store, &scope, 0, 9, &[Type::Log], Some(Source::UserRating)).await, [0; 0]);
 }
 
+/// For those who read along, whosever the events are.
+pub(crate) async fn the_tail_is_of_every_scope(store: &dyn Store) {
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let events = [
+        full(&Scope::default(), "a", Type::Log, Source::Trace),
+        full(&other, "a", Type::Log, Source::Trace),
+        full(&Scope::default(), "b", Type::Log, Source::Trace),
+    ];
+    let mut head = store.watch();
+    for event in &events {
+        put(store, event).await;
+    }
+    assert!(head.has_changed().unwrap());
+    assert_eq!(*head.borrow_and_update(), Position(3));
+    let tail = async |after: u64, limit: usize| {
+        let found = store.tail(Position(after), limit).await.unwrap();
+        found.into_iter().map(|stored| stored.event).collect::<Vec<_>>()
+    };
+    assert_eq!(tail(0, 10).await, events);
+    assert_eq!(tail(1, 1).await, events[1..2]);
+    assert_eq!(tail(3, 10).await, []);
+}
+
 async fn page(
     store: &dyn Store,
     scope: &Scope,

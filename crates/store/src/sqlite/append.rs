@@ -6,8 +6,8 @@ use event::{
 use rusqlite::{Connection, OptionalExtension};
 
 use super::apply::{self, Subject};
-use super::keys::{Key, PackedId, Projects, Table, find_key, key_of};
-use super::needs::{self, Obstacle};
+use super::keys::{Key, PackedId, Projects, find_key, key_of};
+use super::needs::{self, About, Obstacle};
 
 /// A write with everything computed that does not need the database, so that the writer thread
 /// spends its time in SQLite only.
@@ -143,9 +143,12 @@ fn judge_needs(
     if write.needs.is_empty() {
         return Ok(None);
     }
-    let subject = find_subject(connection, project, &first.event)?;
+    let find = |table, id: &str| find_key(connection, table, project, id);
+    let subject = Subject::of(&first.event, Position(0), project, find)?;
+    let by_new_user = first.event.user.is_some() && subject.user.is_none();
+    let about = About { subject, by_new_user };
     for need in &write.needs {
-        match needs::check(connection, &subject, need)? {
+        match needs::check(connection, &about, need)? {
             None => {}
             Some(Obstacle::Missing) => return Ok(Some(Outcome::Missing(need.clone()))),
             Some(Obstacle::AlreadySo(position)) => {
@@ -158,25 +161,6 @@ fn judge_needs(
     Ok(None)
 }
 
-/// The keys of an event that is not stored yet, as far as they are known.
-fn find_subject(connection: &Connection, project: Key, event: &Event) -> rusqlite::Result<Subject> {
-    let find = |table, id: Option<&str>| match id {
-        None => Ok(None),
-        Some(id) => find_key(connection, table, project, id),
-    };
-    Ok(Subject {
-        position: Position(0),
-        project,
-        user: find(Table::Users, event.user.as_ref().map(|id| id.as_str()))?,
-        conversation: find(
-            Table::Conversations,
-            event.conversation.as_ref().map(|id| id.as_str()),
-        )?,
-        turn: find(Table::Turns, event.turn.as_ref().map(|id| id.as_str()))?,
-        ts: event.ts,
-    })
-}
-
 fn insert_event(
     connection: &Connection,
     project: Key,
@@ -184,17 +168,8 @@ fn insert_event(
     entry: &PackedEntry,
 ) -> rusqlite::Result<Subject> {
     let event = &entry.event;
-    let user = event.user.as_ref().map(|id| id.as_str());
-    let conversation = event.conversation.as_ref().map(|id| id.as_str());
-    let turn = event.turn.as_ref().map(|id| id.as_str());
-    let subject = Subject {
-        position,
-        project,
-        user: key_of(connection, Table::Users, project, user)?,
-        conversation: key_of(connection, Table::Conversations, project, conversation)?,
-        turn: key_of(connection, Table::Turns, project, turn)?,
-        ts: event.ts,
-    };
+    let key = |table, id: &str| key_of(connection, table, project, id).map(Some);
+    let subject = Subject::of(event, position, project, key)?;
     connection
         .prepare_cached(
             "INSERT INTO events (position, project, type, source, severity, category, id, user,

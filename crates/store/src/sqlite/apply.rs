@@ -6,10 +6,10 @@ mod decision;
 mod reaction;
 mod turn;
 
-use event::{Change, Position, Timestamp};
+use event::{Change, Event, Position, Timestamp};
 use rusqlite::Connection;
 
-use super::keys::Key;
+use super::keys::{Key, Table};
 pub(super) use activity::DAY_MICROS;
 
 /// The event that changes are applied for, by its keys.
@@ -24,6 +24,25 @@ pub(super) struct Subject {
 }
 
 impl Subject {
+    /// The event with its ids looked up.
+    pub(super) fn of<E>(
+        event: &Event,
+        position: Position,
+        project: Key,
+        key: impl Fn(Table, &str) -> Result<Option<Key>, E>,
+    ) -> Result<Self, E> {
+        let look_up = |table, id: Option<&str>| id.map_or(Ok(None), |id| key(table, id));
+        let conversation = event.conversation.as_ref().map(|id| id.as_str());
+        Ok(Self {
+            position,
+            project,
+            user: look_up(Table::Users, event.user.as_ref().map(|id| id.as_str()))?,
+            conversation: look_up(Table::Conversations, conversation)?,
+            turn: look_up(Table::Turns, event.turn.as_ref().map(|id| id.as_str()))?,
+            ts: event.ts,
+        })
+    }
+
     /// The position as the tables keep it.
     fn at(&self) -> i64 {
         self.position.0 as i64

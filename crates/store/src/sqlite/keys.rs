@@ -51,13 +51,12 @@ pub(super) fn key_of(
     connection: &Connection,
     table: Table,
     project: Key,
-    id: Option<&str>,
-) -> rusqlite::Result<Option<Key>> {
-    let Some(id) = id else { return Ok(None) };
+    id: &str,
+) -> rusqlite::Result<Key> {
     if let Some(key) = find_key(connection, table, project, id)? {
-        return Ok(Some(key));
+        return Ok(key);
     }
-    connection.prepare_cached(table.insert())?.insert((project, id)).map(Some)
+    connection.prepare_cached(table.insert())?.insert((project, id))
 }
 
 /// The key of a scope, if anything was ever stored in it.

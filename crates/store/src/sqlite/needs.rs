@@ -15,13 +15,22 @@ pub(super) enum Obstacle {
     AlreadySo(i64),
 }
 
-/// Checks one need of a write about this subject. The subject's keys are `None` where the store
-/// has never seen the id.
+/// What a write is about, before it is stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About {
+    /// The keys that are known already.
+    pub(super) subject: Subject,
+    /// It names a user whom the store has never seen, and who therefore has no key.
+    pub(super) by_new_user: bool,
+}
+
+/// Checks one need of a write.
 pub(super) fn check(
     connection: &Connection,
-    subject: &Subject,
+    about: &About,
     need: &Need,
 ) -> rusqlite::Result<Option<Obstacle>> {
+    let subject = &about.subject;
     match need {
         Need::Turn(conversation) => {
             let conversation = conversation.as_ref().map(|id| id.as_str());
@@ -38,7 +47,7 @@ pub(super) fn check(
             Ok((!made).then_some(Obstacle::Missing))
         }
         Need::OtherReaction { reaction, text } => {
-            already_so(connection, subject, *reaction, text.as_deref())
+            already_so(connection, about, *reaction, text.as_deref())
         }
     }
 }
@@ -61,23 +70,12 @@ fn turn_is_there(
 
 fn already_so(
     connection: &Connection,
-    subject: &Subject,
+    about: &About,
     reaction: Option<Reaction>,
     text: Option<&str>,
 ) -> rusqlite::Result<Option<Obstacle>> {
-    let Some(turn) = subject.turn else { return Ok(None) };
-    let standing: Option<(i64, u8, Option<String>)> = connection
-        .prepare_cached(
-            "SELECT r.position, r.reaction,
-                 coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
-             FROM reactions r JOIN events e ON e.position = r.position
-             WHERE r.turn = ?1 AND r.origin = ?2
-                 AND r.user IS coalesce(?3, (SELECT user FROM turns WHERE key = ?1))",
-        )?
-        .query_row((turn, Origin::User.code(), subject.user), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .optional()?;
+    let Some(turn) = about.subject.turn else { return Ok(None) };
+    let standing = if about.by_new_user { None } else { standing(connection, about, turn)? };
     Ok(match (standing, reaction) {
         (None, None) => Some(Obstacle::AlreadySo(0)),
         (Some((position, stands, said)), Some(new))
@@ -87,4 +85,24 @@ fn already_so(
         }
         (None, Some(_)) | (Some(_), None | Some(_)) => None,
     })
+}
+
+/// The user's reaction on the turn: the position of its event, what it is, what was said with it.
+fn standing(
+    connection: &Connection,
+    about: &About,
+    turn: Key,
+) -> rusqlite::Result<Option<(i64, u8, Option<String>)>> {
+    connection
+        .prepare_cached(
+            "SELECT r.position, r.reaction,
+                 coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
+             FROM reactions r JOIN events e ON e.position = r.position
+             WHERE r.turn = ?1 AND r.origin = ?2
+                 AND r.user IS coalesce(?3, (SELECT user FROM turns WHERE key = ?1))",
+        )?
+        .query_row((turn, Origin::User.code(), about.subject.user), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()
 }

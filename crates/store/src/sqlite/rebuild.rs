@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::apply::{Subject, apply};
 use super::events;
-use super::keys::{Key, Table, find_key, find_project};
+use super::keys::{find_key, find_project};
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt};
 
@@ -62,17 +62,8 @@ fn subject_of(
 ) -> Result<Subject, StoreError> {
     let gone = || StoreError::Corrupt(format!("the ids of event {position} are gone"));
     let project = find_project(connection, &event.scope)?.ok_or_else(gone)?;
-    let key = |table, id: Option<&str>| -> Result<Option<Key>, StoreError> {
-        let Some(id) = id else { return Ok(None) };
+    Subject::of(event, position, project, |table, id| {
         find_key(connection, table, project, id)?.ok_or_else(gone).map(Some)
-    };
-    Ok(Subject {
-        position,
-        project,
-        user: key(Table::Users, event.user.as_ref().map(|id| id.as_str()))?,
-        conversation: key(Table::Conversations, event.conversation.as_ref().map(|id| id.as_str()))?,
-        turn: key(Table::Turns, event.turn.as_ref().map(|id| id.as_str()))?,
-        ts: event.ts,
     })
 }
 

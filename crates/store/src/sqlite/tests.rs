@@ -6,7 +6,7 @@ use event::{Outcome, Position, Scope};
 use testkit::write;
 
 use super::{Limits, SqliteStore};
-use crate::contract::{events, log};
+use crate::contract::{copies, decisions, events, log, needs, period, reactions, rebuild, turns};
 use crate::{Log, StoreError};
 
 fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
@@ -34,7 +34,66 @@ contract!(
     events::an_event_comes_back_as_it_went_in,
     events::a_scope_sees_only_its_own,
     events::pages_follow_the_log,
+    events::the_tail_is_of_every_scope,
+    needs::a_needed_turn_must_be_open_and_in_its_conversation,
+    needs::a_needed_decision_must_be_made,
+    needs::a_reaction_that_stands_changes_nothing,
+    needs::a_key_is_used_up_even_if_nothing_changed,
+    needs::events_of_one_write_stay_together,
+    turns::a_turn_is_known_from_its_opening_on,
+    turns::turns_come_with_what_happened_to_them,
+    reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
+    reactions::early_reactions_are_attached_when_the_turn_arrives,
+    reactions::a_conversation_is_asked_for_some_of_its_turns,
+    reactions::a_standing_reaction_is_found_by_its_user,
+    reactions::a_search_pages_newest_first,
+    period::pages_are_what_counting_one_by_one_says,
+    decisions::a_decision_has_its_newest_outcome,
+    copies::copies_are_kept_with_how_far_they_came,
+    rebuild::a_rebuild_changes_nothing,
 );
+
+#[tokio::test]
+async fn a_rebuild_repairs_what_was_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    drop(store);
+    for damage in [
+        "DELETE FROM activity",
+        "UPDATE activity SET count = count + 1",
+        "DELETE FROM decisions",
+        "UPDATE reactions SET reaction = 3",
+        "UPDATE turns SET user = NULL",
+    ] {
+        let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+        file.execute_batch(damage).unwrap();
+        drop(file);
+        let store = open(folder.path()).unwrap();
+        let again = async || {
+            let progress = Box::new(|_, _| {});
+            let how = crate::Rebuild { changes_of: rebuild::changes_of, progress };
+            store.rebuild(how).await.unwrap().changed
+        };
+        assert_eq!((again().await, again().await), (true, false), "{damage}");
+    }
+}
+
+#[tokio::test]
+async fn the_index_of_messages_reads_as_in_the_source_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let select = "SELECT role, tags, turn_id, text FROM conv_messages ORDER BY ts LIMIT 1";
+    let row: (String, String, String, String) = file
+        .query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .unwrap();
+    let tags = r#"["artifact:turn.log.reaction","turn:t1","origin:user","track:A"]"#;
+    assert_eq!((row.0.as_str(), row.1.as_str(), row.2.as_str()), ("artifact", tags, "t1"));
+    assert!(row.3.starts_with("[turn.log.reaction] {\"turn_id\":\"t1\""), "{}", row.3);
+}
 
 #[tokio::test]
 async fn a_reopened_store_goes_on_where_it_was() {

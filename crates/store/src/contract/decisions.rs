@@ -1,0 +1,35 @@
+//! What every backend's decisions must do.
+
+use event::{Change, Position, Scope};
+
+use super::scene::{Scene, conversation_id, decision_id, play};
+use crate::Store;
+
+/// Made, then settled, in whichever order they arrive.
+pub(crate) async fn a_decision_has_its_newest_outcome(store: &dyn Store) {
+    let scope = Scope::default();
+    let settle = |id: &str| Scene::new(id, "t1", Change::Settle(decision_id("d1")));
+    let make = |id: &str, decision: &str| {
+        Scene::new(id, "t1", Change::Decide(decision_id(decision))).inside("c1")
+    };
+    let shown = async || {
+        let found = store.decision(&scope, &decision_id("d1")).await.unwrap()?;
+        let settled = found.settled.map(|stored| stored.event.id.to_string());
+        Some((found.made.event.id.to_string(), settled))
+    };
+    play(store, [settle("early")]).await;
+    assert_eq!(shown().await, None);
+    play(store, [make("made", "d1")]).await;
+    assert_eq!(shown().await, Some(("made".into(), Some("early".into()))));
+    play(store, [settle("late"), make("second", "d2")]).await;
+    assert_eq!(shown().await, Some(("made".into(), Some("late".into()))));
+    let conversation = conversation_id("c1");
+    let page = async |after: u64, limit: usize| {
+        let after = Position(after);
+        let found = store.decisions_of(&scope, &conversation, after, limit).await.unwrap();
+        found.iter().map(|one| (one.id.to_string(), one.made.position.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(page(0, 10).await, [("d1".to_owned(), 2), ("d2".to_owned(), 4)]);
+    assert_eq!(page(0, 1).await, [("d1".to_owned(), 2)]);
+    assert_eq!(page(2, 10).await, [("d2".to_owned(), 4)]);
+}

@@ -1,0 +1,96 @@
+//! What must be so for a write to be stored.
+
+use event::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
+
+use super::scene::{Scene, conversation_id, decision_id, play};
+use crate::Store;
+
+async fn outcome(store: &dyn Store, scene: Scene, needs: Vec<Need>) -> Outcome {
+    let write = Write { needs, ..scene.write() };
+    store.commit(vec![write]).await.unwrap().remove(0)
+}
+
+/// A turn is there when it was opened, in the conversation it was opened in.
+pub(crate) async fn a_needed_turn_must_be_open_and_in_its_conversation(store: &dyn Store) {
+    let react = |id: &str| Scene::react(id, "t1", Reaction::Ok);
+    let anywhere = Need::Turn(None);
+    let missing = Outcome::Missing(anywhere.clone());
+    assert_eq!(outcome(store, react("a"), vec![anywhere.clone()]).await, missing);
+    // Feedback about it does not open it.
+    play(store, [react("early")]).await;
+    assert_eq!(outcome(store, react("b"), vec![anywhere.clone()]).await, missing);
+    play(store, [Scene::open("t1", "c1")]).await;
+    for wrong in ["c2", "c1 "] {
+        let Ok(id) = event::ConversationId::new(wrong) else { continue };
+        let elsewhere = Need::Turn(Some(id));
+        let refused = outcome(store, react("c"), vec![elsewhere.clone()]).await;
+        assert_eq!(refused, Outcome::Missing(elsewhere));
+    }
+    let here = Need::Turn(Some(conversation_id("c1")));
+    let stored = outcome(store, react("d"), vec![anywhere, here]).await;
+    assert_eq!(stored, Outcome::Stored(Position(3)));
+    assert_eq!(store.head(), Position(3), "what was refused left nothing");
+}
+
+/// A decision is there when it was made.
+pub(crate) async fn a_needed_decision_must_be_made(store: &dyn Store) {
+    let need = || vec![Need::Decision(decision_id("d1"))];
+    let settle = |id: &str| Scene::new(id, "t1", Change::Settle(decision_id("d1")));
+    let refused = outcome(store, settle("a"), need()).await;
+    assert_eq!(refused, Outcome::Missing(need().remove(0)));
+    play(store, [Scene::new("made", "t1", Change::Decide(decision_id("d1")))]).await;
+    assert_eq!(outcome(store, settle("b"), need()).await, Outcome::Stored(Position(2)));
+}
+
+/// A reaction that stands already changes nothing, but uses up the request's key.
+pub(crate) async fn a_reaction_that_stands_changes_nothing(store: &dyn Store) {
+    play(store, [Scene::open("t1", "c1"), Scene::react("first", "t1", Reaction::Ok)]).await;
+    let other =
+        |reaction, text: &str| vec![Need::OtherReaction { reaction, text: Some(text.to_owned()) }];
+    let same = || Scene::react("same", "t1", Reaction::Ok);
+    // Nobody is named, so it is the turn's user, by name or not.
+    for scene in [same(), same().by("u1")] {
+        let needs = other(Some(Reaction::Ok), "first");
+        assert_eq!(outcome(store, scene, needs).await, Outcome::Unchanged);
+    }
+    let another_user = outcome(store, same().by("u2"), other(Some(Reaction::Ok), "first")).await;
+    assert_eq!(another_user, Outcome::Stored(Position(3)));
+    let nothing = vec![Need::OtherReaction { reaction: None, text: None }];
+    let none_of_u3 = Scene::clear("clear", "t1").by("u3");
+    assert_eq!(outcome(store, none_of_u3, nothing.clone()).await, Outcome::Unchanged);
+    let of_u2 = Scene::clear("clear", "t1").by("u2");
+    assert_eq!(outcome(store, of_u2, nothing).await, Outcome::Stored(Position(4)));
+    let said_otherwise = Scene::react("second", "t1", Reaction::Ok);
+    let needs = other(Some(Reaction::Ok), "second");
+    assert_eq!(outcome(store, said_otherwise, needs).await, Outcome::Stored(Position(5)));
+}
+
+/// The key of a request that had nothing to change is used up all the same.
+pub(crate) async fn a_key_is_used_up_even_if_nothing_changed(store: &dyn Store) {
+    play(store, [Scene::open("t1", "c1")]).await;
+    let keyed = |id: &str, body: u8| {
+        let mut write = Scene::clear(id, "t1").write();
+        let (space, mac) = (ClaimSpace::RequestKey, Mac([body; 16]));
+        write.claims.push(Claim { space, id: "k".into(), mac });
+        write.needs.push(Need::OtherReaction { reaction: None, text: None });
+        write
+    };
+    let outcomes = store.commit(vec![keyed("a", 1), keyed("b", 1), keyed("c", 2)]).await.unwrap();
+    let conflict = Outcome::Conflict(ClaimSpace::RequestKey);
+    assert_eq!(outcomes, [Outcome::Unchanged, Outcome::Unchanged, conflict]);
+}
+
+/// Events of one write stand one behind the other, and all or none of them.
+pub(crate) async fn events_of_one_write_stay_together(store: &dyn Store) {
+    let mut write = Scene::open("t1", "c1").write();
+    write.more.push(Scene::infer("found", "t1", Reaction::NotOk).write().entry);
+    let twice = store.commit(vec![write.clone(), write]).await.unwrap();
+    assert_eq!(twice[0], Outcome::Stored(Position(1)));
+    assert!(matches!(twice[1], Outcome::Replayed { position: Position(1), .. }), "{twice:?}");
+    assert_eq!(store.head(), Position(2));
+    let mut refused = Scene::open("t2", "c1").write();
+    refused.needs.push(Need::Decision(decision_id("none")));
+    refused.more.push(Scene::infer("other", "t2", Reaction::NotOk).write().entry);
+    store.commit(vec![refused]).await.unwrap();
+    assert_eq!(store.head(), Position(2));
+}

@@ -1,0 +1,158 @@
+//! What every backend's reactions must do.
+
+use event::{Origin, Position, Reaction, Scope, Tenant, Window};
+
+use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::{
+    ConversationQuery, ReactionFilter, ReactionSearch, SearchScope, Store, StoredReaction,
+};
+
+async fn of_conversation(store: &dyn Store, conversation: &str) -> Vec<StoredReaction> {
+    let query = ConversationQuery {
+        scope: Scope::default(),
+        conversation: conversation_id(conversation),
+        turns: None,
+        since: at(-1_000_000),
+        limit: 100,
+    };
+    store.reactions_of(query).await.unwrap()
+}
+
+fn events(reactions: &[StoredReaction]) -> Vec<&str> {
+    reactions.iter().map(|reaction| reaction.event.as_str()).collect()
+}
+
+/// One active reaction per turn and user; the machine's are added.
+pub(crate) async fn a_later_reaction_of_the_same_user_replaces_the_earlier(store: &dyn Store) {
+    play(
+        store,
+        [
+            Scene::open("t1", "c1"),
+            Scene::react("first", "t1", Reaction::Ok).by("u1"),
+            Scene::react("others", "t1", Reaction::Ok).by("u2"),
+            Scene::infer("guess", "t1", Reaction::NotOk),
+            Scene::react("second", "t1", Reaction::NotOk),
+            Scene::infer("another", "t1", Reaction::NotOk),
+        ],
+    )
+    .await;
+    let found = of_conversation(store, "c1").await;
+    assert_eq!(events(&found), ["others", "guess", "second", "another"]);
+    let guess = &found[1];
+    assert_eq!((guess.origin, guess.reaction), (Origin::Machine, Reaction::NotOk));
+    assert_eq!((guess.confidence.get(), guess.text.as_deref()), (0.75, Some("guess")));
+    assert_eq!((guess.track.as_deref(), guess.bundle.as_deref()), (Some("A"), Some("b")));
+    assert_eq!((guess.user_type.as_deref(), guess.position), (Some("privileged"), Position(4)));
+    assert_eq!(guess.user, Some(user_id("u1")), "of the turn's user");
+    play(store, [Scene::clear("clear", "t1").by("u2"), Scene::clear("none", "t1").by("u3")]).await;
+    assert_eq!(events(&of_conversation(store, "c1").await), ["guess", "second", "another"]);
+}
+
+/// Reactions that came before their turn are on it afterwards.
+pub(crate) async fn early_reactions_are_attached_when_the_turn_arrives(store: &dyn Store) {
+    play(
+        store,
+        [
+            Scene::react("named", "t1", Reaction::Ok).by("u1").inside("elsewhere"),
+            Scene::react("nobody", "t1", Reaction::NotOk),
+            Scene::react("others", "t1", Reaction::Ok).by("u2"),
+        ],
+    )
+    .await;
+    assert_eq!(events(&of_conversation(store, "elsewhere").await), ["named"]);
+    play(store, [Scene::open("t1", "c1")]).await;
+    assert_eq!(of_conversation(store, "elsewhere").await, []);
+    let found = of_conversation(store, "c1").await;
+    assert_eq!(events(&found), ["nobody", "others"], "nobody is u1, and the later one stays");
+    assert_eq!(found[0].user, Some(user_id("u1")));
+}
+
+/// By turn, and since when.
+pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &dyn Store) {
+    play(
+        store,
+        [
+            Scene::open("t1", "c1"),
+            Scene::open("t2", "c1"),
+            Scene::react("old", "t1", Reaction::Ok).by("u2").at(10),
+            Scene::react("new", "t1", Reaction::Ok).at(30),
+            Scene::react("other", "t2", Reaction::Ok).at(20),
+        ],
+    )
+    .await;
+    let ask = async |turns: Option<Vec<&str>>, since: i64| {
+        let query = ConversationQuery {
+            scope: Scope::default(),
+            conversation: conversation_id("c1"),
+            turns: turns.map(|turns| turns.into_iter().map(turn_id).collect()),
+            since: at(since),
+            limit: 100,
+        };
+        let found = store.reactions_of(query).await.unwrap();
+        found.iter().map(|reaction| reaction.event.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(ask(None, 0).await, ["old", "other", "new"]);
+    assert_eq!(ask(None, 20).await, ["other", "new"]);
+    assert_eq!(ask(Some(vec!["t1"]), 0).await, ["old", "new"]);
+    assert_eq!(ask(Some(vec!["t2", "unknown"]), 0).await, ["other"]);
+}
+
+/// The reaction of a user, by name or as the turn's own.
+pub(crate) async fn a_standing_reaction_is_found_by_its_user(store: &dyn Store) {
+    play(store, [Scene::open("t1", "c1"), Scene::react("mine", "t1", Reaction::Ok)]).await;
+    let (scope, turn) = (Scope::default(), turn_id("t1"));
+    let ask = async |user: Option<&str>| {
+        let user = user.map(user_id);
+        let found = store.standing_reaction(&scope, &turn, user.as_ref()).await.unwrap();
+        found.map(|reaction| reaction.event.to_string())
+    };
+    assert_eq!(ask(None).await.as_deref(), Some("mine"));
+    assert_eq!(ask(Some("u1")).await.as_deref(), Some("mine"));
+    assert_eq!(ask(Some("u2")).await, None);
+}
+
+/// Newest first, page by page, by scope, turn, track, origin and time.
+pub(crate) async fn a_search_pages_newest_first(store: &dyn Store) {
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    play(
+        store,
+        [
+            Scene::open("t1", "c1"),
+            Scene::open("t2", "c2"),
+            Scene::react("a", "t1", Reaction::Ok).at(1),
+            Scene::react("b", "t2", Reaction::Ok).by("u2").at(2),
+            Scene::infer("c", "t1", Reaction::NotOk).at(2),
+            Scene::react("foreign", "t1", Reaction::Ok).at(3).of(&other),
+        ],
+    )
+    .await;
+    let everything = ReactionSearch {
+        scope: Scope::default(),
+        within: SearchScope::Project,
+        filter: ReactionFilter::default(),
+        turn: None,
+        track: None,
+        window: Window { start: at(0), end: at(9) },
+        before: None,
+        limit: 10,
+    };
+    let check = async |search: ReactionSearch, expected: &[&str]| {
+        let found = store.search_reactions(search.clone()).await.unwrap();
+        assert_eq!(events(&found), expected, "{search:?}");
+    };
+    let all = || everything.clone();
+    check(all(), &["c", "b", "a"]).await;
+    check(ReactionSearch { limit: 2, ..all() }, &["c", "b"]).await;
+    check(ReactionSearch { before: Some((at(2), Position(4))), ..all() }, &["a"]).await;
+    let of = |within| ReactionSearch { within, ..all() };
+    check(of(SearchScope::User(user_id("u2"))), &["b"]).await;
+    check(of(SearchScope::Conversation(conversation_id("c1"))), &["c", "a"]).await;
+    check(of(SearchScope::Conversation(conversation_id("c9"))), &[]).await;
+    check(ReactionSearch { turn: Some(turn_id("t1")), ..all() }, &["c", "a"]).await;
+    check(ReactionSearch { track: Some("A".into()), ..all() }, &["c", "b", "a"]).await;
+    check(ReactionSearch { track: Some("B".into()), ..all() }, &[]).await;
+    let machine = ReactionFilter { origin: Some(Origin::Machine), ..ReactionFilter::default() };
+    check(ReactionSearch { filter: machine, ..all() }, &["c"]).await;
+    let early = Window { start: at(0), end: at(1) };
+    check(ReactionSearch { window: early, ..all() }, &["a"]).await;
+}

@@ -1,0 +1,43 @@
+//! Projections made again are the same.
+
+use event::{Change, Event, Reaction};
+
+use super::scene::{Scene, decision_id, play};
+use crate::{Rebuild, Rebuilt, Store};
+
+fn scenes() -> Vec<Scene> {
+    vec![
+        Scene::react("early", "t1", Reaction::Ok).inside("elsewhere"),
+        Scene::react("named", "t1", Reaction::Ok).by("u2"),
+        Scene::open("t1", "c1"),
+        Scene::new("done", "t1", Change::CompleteTurn),
+        Scene::react("again", "t1", Reaction::NotOk),
+        Scene::infer("guess", "t1", Reaction::NotOk).at(90_000),
+        Scene::clear("clear", "t1").by("u2"),
+        Scene::new("settled", "t1", Change::Settle(decision_id("d1"))),
+        Scene::new("made", "t1", Change::Decide(decision_id("d1"))).inside("c1"),
+    ]
+}
+
+/// The changes of the scenes above, found by the event's id alone.
+pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
+    let same = |scene: &Scene| scene.event.id == event.id;
+    scenes().into_iter().filter(same).map(|scene| scene.change).collect()
+}
+
+/// What happens in the test of this file.
+pub(crate) async fn play_everything(store: &dyn Store) {
+    play(store, scenes()).await;
+}
+
+/// Nothing changes, and the progress is told.
+pub(crate) async fn a_rebuild_changes_nothing(store: &dyn Store) {
+    play_everything(store).await;
+    let (told, progress) = std::sync::mpsc::channel();
+    let progress_told = Box::new(move |done, of| told.send((done, of)).unwrap());
+    let rebuilt = store.rebuild(Rebuild { changes_of, progress: progress_told }).await.unwrap();
+    assert_eq!(rebuilt, Rebuilt { events: 9, changed: false });
+    assert_eq!(progress.iter().last(), Some((9, 9)));
+    let rebuild = Rebuild { changes_of: |_| Vec::new(), progress: Box::new(|_, _| {}) };
+    assert!(store.rebuild(rebuild).await.unwrap().changed, "no changes, no projections");
+}

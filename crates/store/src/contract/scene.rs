@@ -1,0 +1,114 @@
+//! Short ways to make things happen in a store.
+
+use event::{
+    Change, ConversationId, DecisionId, Event, Origin, Outcome, Position, Reaction, Scope,
+    Timestamp, TurnId, UnitInterval, UserId, Write,
+};
+use serde_json::json;
+use testkit::claim;
+
+use crate::Store;
+
+pub(super) fn at(secs: i64) -> Timestamp {
+    Timestamp::from_micros(1_800_000_000_000_000).plus_secs(secs)
+}
+
+pub(super) fn turn_id(id: &str) -> TurnId {
+    TurnId::new(id).unwrap()
+}
+
+pub(super) fn user_id(id: &str) -> UserId {
+    UserId::new(id).unwrap()
+}
+
+pub(super) fn conversation_id(id: &str) -> ConversationId {
+    ConversationId::new(id).unwrap()
+}
+
+pub(super) fn decision_id(id: &str) -> DecisionId {
+    DecisionId::new(id).unwrap()
+}
+
+/// An event about a turn that does something.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    pub(super) event: Event,
+    pub(super) change: Change,
+}
+
+impl Scene {
+    pub(super) fn new(id: &str, turn: &str, change: Change) -> Self {
+        let event = Event { turn: Some(turn_id(turn)), ..testkit::event(&Scope::default(), id) };
+        Self { event, change }
+    }
+
+    /// A turn of `u1` is opened.
+    pub(super) fn open(turn: &str, conversation: &str) -> Self {
+        let labels = Change::OpenTurn {
+            track: Some("A".into()),
+            bundle: Some("b".into()),
+            user_type: Some("privileged".into()),
+        };
+        Self::new(&format!("open-{turn}"), turn, labels).by("u1").inside(conversation)
+    }
+
+    /// Somebody reacts on a turn.
+    pub(super) fn react(id: &str, turn: &str, reaction: Reaction) -> Self {
+        Self::reaction(id, turn, reaction, Origin::User, UnitInterval::ONE)
+    }
+
+    /// The machine reacts on a turn.
+    pub(super) fn infer(id: &str, turn: &str, reaction: Reaction) -> Self {
+        Self::reaction(id, turn, reaction, Origin::Machine, UnitInterval::new(0.75).unwrap())
+    }
+
+    fn reaction(
+        id: &str,
+        turn: &str,
+        reaction: Reaction,
+        origin: Origin,
+        confidence: UnitInterval,
+    ) -> Self {
+        let mut scene = Self::new(id, turn, Change::React { origin, reaction, confidence });
+        scene.event.data = json!({"text": id}).as_object().unwrap().clone();
+        scene
+    }
+
+    /// Somebody takes a reaction back.
+    pub(super) fn clear(id: &str, turn: &str) -> Self {
+        Self::new(id, turn, Change::ClearReaction)
+    }
+
+    pub(super) fn by(mut self, user: &str) -> Self {
+        self.event.user = Some(user_id(user));
+        self
+    }
+
+    pub(super) fn inside(mut self, conversation: &str) -> Self {
+        self.event.conversation = Some(conversation_id(conversation));
+        self
+    }
+
+    pub(super) fn at(mut self, secs: i64) -> Self {
+        self.event.ts = at(secs);
+        self
+    }
+
+    pub(super) fn of(mut self, scope: &Scope) -> Self {
+        self.event.scope = scope.clone();
+        self
+    }
+
+    pub(super) fn write(self) -> Write {
+        let id = self.event.id.as_str().to_owned();
+        Write { claims: vec![claim(&id, 1)], ..Write::of(self.event, vec![self.change]) }
+    }
+}
+
+/// Makes them happen, one commit each. All of them must be stored.
+pub(super) async fn play(store: &dyn Store, scenes: impl IntoIterator<Item = Scene>) {
+    for scene in scenes {
+        let outcomes = store.commit(vec![scene.write()]).await.unwrap();
+        assert!(matches!(outcomes[..], [Outcome::Stored(Position(_))]), "{outcomes:?}");
+    }
+}
