@@ -25,9 +25,11 @@ check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_V
 	$(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features --locked check bans licenses sources
 	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 
-## Measures; bench/README.md says what, and needs the folder of public data in UPTAKE_DATA for some.
-bench:
-	@cat bench/README.md
+## Measures the release binary; bench/README.md says what. `make bench SECTION=reads` for a part.
+bench: compiler
+	@scripts/need wrk:wrk
+	cargo build --release --locked -p uptake -p uptake-bench
+	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
 .PHONY: compiler
 compiler:

@@ -1,0 +1,104 @@
+//! A server to be measured, and what the system says of it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use tempfile::TempDir;
+
+/// The program.
+#[derive(Debug)]
+pub(crate) struct Binary(PathBuf);
+
+impl Binary {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(crate) fn megabytes(&self) -> anyhow::Result<f64> {
+        Ok(fs::metadata(&self.0)?.len() as f64 / 1e6)
+    }
+
+    /// A server on a fresh folder.
+    pub(crate) fn start(&self) -> anyhow::Result<Server> {
+        self.start_in(tempfile::tempdir()?)
+    }
+
+    /// A server on a folder that was used before.
+    pub(crate) fn start_in(&self, folder: TempDir) -> anyhow::Result<Server> {
+        let begun = now();
+        let mut child = Command::new(&self.0)
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(folder.path())
+            .env("UPTAKE__LOG__LEVEL", "warn")
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.0.display()))?;
+        let mut line = String::new();
+        let stdout = child.stdout.take().context("no standard output")?;
+        BufReader::new(stdout).read_line(&mut line)?;
+        let Some(url) = line.trim().strip_prefix("listening on ") else {
+            bail!("the server did not start: {line:?}");
+        };
+        Ok(Server { child, url: url.to_owned(), started_in: begun.elapsed(), folder })
+    }
+}
+
+/// It is killed when dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) url: String,
+    pub(crate) started_in: Duration,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Stops it as a user would, and leaves its data.
+    pub(crate) fn stop(mut self) -> anyhow::Result<TempDir> {
+        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
+        self.child.wait()?;
+        Ok(std::mem::replace(&mut self.folder, tempfile::tempdir()?))
+    }
+
+    /// Processor time used so far, of user and system together.
+    pub(crate) fn cpu_seconds(&self) -> anyhow::Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at).and_then(|text| text.parse::<f64>().ok());
+        let used = ticks(11).zip(ticks(12)).context("unreadable /proc/PID/stat")?;
+        Ok((used.0 + used.1) / 100.0)
+    }
+
+    /// Memory held now.
+    pub(crate) fn megabytes(&self) -> anyhow::Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        Ok(kib.context("unreadable /proc/PID/status")? * 1024.0 / 1e6)
+    }
+
+    pub(crate) fn data_megabytes(&self) -> anyhow::Result<f64> {
+        let size = |path: &Path| fs::metadata(path).map(|data| data.len()).unwrap_or(0);
+        let files = fs::read_dir(self.folder.path())?;
+        let bytes: u64 = files.filter_map(Result::ok).map(|file| size(&file.path())).sum();
+        Ok(bytes as f64 / 1e6)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.child.kill().is_ok() {
+            drop(self.child.wait());
+        }
+    }
+}
+
+/// The one place here that reads the clock.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,83 @@
+//! Runs wrk and reads what it says.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::server::Server;
+
+/// What one run gave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) per_second: f64,
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
+    pub(crate) cpu_ms_each: f64,
+}
+
+/// Loads the server for so many seconds. An answer that is not 2xx is an error.
+pub(crate) fn run(
+    server: &Server,
+    script: &str,
+    connections: u32,
+    seconds: u32,
+) -> anyhow::Result<Load> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("wrk").join(script);
+    let threads = connections.min(2);
+    let before = server.cpu_seconds()?;
+    let output = Command::new("wrk")
+        .args(["--latency", &format!("-t{threads}"), &format!("-c{connections}")])
+        .args([&format!("-d{seconds}s"), "--script"])
+        .arg(script)
+        .arg(&server.url)
+        .output()
+        .context("cannot run wrk; is it installed?")?;
+    let cpu = server.cpu_seconds()? - before;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() || text.contains("Non-2xx") || text.contains("Socket errors") {
+        bail!("wrk says:\n{text}{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let word_after = |label: &str| text.split_once(label)?.1.split_whitespace().next();
+    let requests: f64 = text
+        .lines()
+        .find_map(|line| line.trim().split_once(" requests in ")?.0.parse().ok())
+        .context("wrk counted no requests")?;
+    let per_second = word_after("Requests/sec:").and_then(|text| text.parse().ok());
+    let latency = |label: &str| word_after(label).and_then(milliseconds);
+    Ok(Load {
+        per_second: per_second.context("wrk gave no rate")?,
+        p50_ms: latency("50%").context("wrk gave no median")?,
+        p99_ms: latency("99%").context("wrk gave no 99th percentile")?,
+        cpu_ms_each: cpu * 1000.0 / requests,
+    })
+}
+
+/// The best of several runs by rate: other work on the machine only ever makes it slower.
+pub(crate) fn best_of(
+    runs: u32,
+    server: &Server,
+    script: &str,
+    connections: u32,
+    seconds: u32,
+) -> anyhow::Result<Load> {
+    let mut best: Option<Load> = None;
+    for _ in 0..runs {
+        let load = run(server, script, connections, seconds)?;
+        if best.is_none_or(|best| load.per_second > best.per_second) {
+            best = Some(load);
+        }
+    }
+    best.context("no run was asked for")
+}
+
+fn milliseconds(text: &str) -> Option<f64> {
+    let (number, scale) = if let Some(number) = text.strip_suffix("us") {
+        (number, 0.001)
+    } else if let Some(number) = text.strip_suffix("ms") {
+        (number, 1.0)
+    } else {
+        (text.strip_suffix('s')?, 1000.0)
+    };
+    Some(number.parse::<f64>().ok()? * scale)
+}
