@@ -38,7 +38,9 @@ pub(crate) fn run(
     if !output.status.success() || text.contains("Non-2xx") || text.contains("Socket errors") {
         bail!("wrk says:\n{text}{}", String::from_utf8_lossy(&output.stderr));
     }
-    let word_after = |label: &str| text.split_once(label)?.1.split_whitespace().next();
+    let word_after = |label: &str| {
+        text.lines().find_map(|line| line.trim().strip_prefix(label)?.split_whitespace().next())
+    };
     let requests: f64 = text
         .lines()
         .find_map(|line| line.trim().split_once(" requests in ")?.0.parse().ok())

@@ -141,7 +141,7 @@ impl Log for SqliteStore {
 impl EventReads for SqliteStore {
     fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.pool.run(move |connection| events::by_id(connection, &scope, &id))
+        self.pool.run_short(move |connection| events::by_id(connection, &scope, &id))
     }
 
     fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>> {
@@ -156,7 +156,7 @@ impl EventReads for SqliteStore {
 impl TurnReads for SqliteStore {
     fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>> {
         let (scope, turn) = (scope.clone(), turn.clone());
-        self.pool.run(move |connection| turns::head(connection, &scope, &turn))
+        self.pool.run_short(move |connection| turns::head(connection, &scope, &turn))
     }
 
     fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
@@ -193,7 +193,7 @@ impl ReactionReads for SqliteStore {
 impl DecisionReads for SqliteStore {
     fn decision(&self, scope: &Scope, id: &DecisionId) -> Task<'_, Option<StoredDecision>> {
         let (scope, id) = (scope.clone(), id.clone());
-        self.pool.run(move |connection| decisions::by_id(connection, &scope, &id))
+        self.pool.run_short(move |connection| decisions::by_id(connection, &scope, &id))
     }
 
     fn decisions_of(

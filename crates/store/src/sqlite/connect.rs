@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
@@ -17,7 +18,7 @@ pub(super) fn writer(file: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "cache_size", -16_384)?; // KiB
     connection.pragma_update(None, "wal_autocheckpoint", 4_000)?; // pages
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    keep_plans(&connection)?;
     Ok(connection)
 }
 
@@ -28,6 +29,14 @@ pub(super) fn reader(file: &Path) -> Result<Connection, StoreError> {
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -4_096)?; // KiB
-    connection.set_prepared_statement_cache_capacity(64);
+    keep_plans(&connection)?;
     Ok(connection)
+}
+
+/// Statements are planned once. Without the guarantee SQLite plans many of them anew for each new
+/// value, in case a value is worth another plan, which costs more than running them.
+fn keep_plans(connection: &Connection) -> Result<(), StoreError> {
+    connection.set_prepared_statement_cache_capacity(128);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }

@@ -24,6 +24,20 @@ impl ReadPool {
         Ok(Self { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(size)) })
     }
 
+    /// Runs a read that looks up a row or two. That takes some microseconds, less than handing it
+    /// to another thread would; only when all connections are taken it waits its turn there.
+    pub(super) fn run_short<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Task<'_, T> {
+        let Ok(_permit) = self.permits.try_acquire() else { return self.run(read) };
+        let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(connection) = lock().pop() else { return self.run(read) };
+        let result = read(&connection);
+        lock().push(connection);
+        Box::pin(std::future::ready(result))
+    }
+
     /// Runs a read on the next free connection.
     pub(super) fn run<T: Send + 'static>(
         &self,
