@@ -91,7 +91,7 @@ fn what_does_not_fit_a_turn_is_named_and_neither_half_is_stored() {
         (json!({"text": "q", "status": "fine", "response": "a"}), "status"),
         (json!({"text": "q", "model": "m1"}), "response"),
         (json!({"text": "q", "response": "a", "quality_score": 2}), "quality_score"),
-        (json!({"text": "q", "response": "a", "strategy": {"nam": 1}}), "strategy.nam"),
+        (json!({"text": "q", "response": "a", "strategy": {"title": 1}}), "strategy.title"),
         (json!({"text": "q", "response": "a", "tokens_in": -1}), "tokens_in"),
     ];
     for (body, field) in rows {
