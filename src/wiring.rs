@@ -39,21 +39,20 @@ pub(crate) fn existing_engine(config: &Config) -> anyhow::Result<Engine> {
 }
 
 /// Where copies of turn logs go, if they are wanted.
-pub(crate) fn copies(config: &Config) -> Option<CopyPlace> {
+pub(crate) fn copies(config: &Config) -> anyhow::Result<Option<CopyPlace>> {
     let section = &config.turn_log;
     if !section.mirror {
-        return None;
+        return Ok(None);
     }
-    Some(match section.keep {
-        KeepCopies::Table => CopyPlace::Table,
-        KeepCopies::Folder => {
-            let folder = match section.folder.as_str() {
-                "" => Path::new(&config.store.data).join("turn-logs"),
-                folder => folder.into(),
-            };
-            CopyPlace::Blobs(Arc::new(FolderBlobs::new(folder)))
-        }
-    })
+    let folder = match section.folder.as_str() {
+        "" => Path::new(&config.store.data).join("turn-logs"),
+        folder => folder.into(),
+    };
+    let files = Arc::new(FolderBlobs::new(&folder).context("turn_log.folder cannot be found")?);
+    Ok(Some(match section.keep {
+        KeepCopies::Table => CopyPlace::Table { not: files },
+        KeepCopies::Folder => CopyPlace::Blobs(files),
+    }))
 }
 
 /// The log alone, for reading, whoever owns the store.

@@ -36,6 +36,15 @@ CREATE TABLE activity (
 
 CREATE INDEX activity_by_time ON activity (project, last_ts, conversation, origin, reaction);
 
+-- The newest reaction of each conversation, for windows that end after it.
+CREATE TABLE newest (
+    conversation INTEGER PRIMARY KEY,
+    project      INTEGER NOT NULL,
+    last_ts      INTEGER NOT NULL
+);
+
+CREATE INDEX newest_by_time ON newest (project, last_ts, conversation);
+
 -- Decisions: the positions of the events that made and last settled each.
 CREATE TABLE decisions (
     project      INTEGER NOT NULL,

@@ -41,9 +41,10 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
     let engine = Arc::new(wiring::engine(&config)?);
-    let copies = wiring::copies(&config);
-    if let Some(place) = &copies {
-        engine.mirror_turn_logs(place.clone());
+    let copies = wiring::copies(&config)?;
+    match &copies {
+        Some(place) => engine.mirror_turn_logs(place.clone()),
+        None => engine.forget_turn_log_copies().await?,
     }
     let settings = serve::Settings {
         body_bytes: config.server.max_body_kib << 10,

@@ -41,6 +41,9 @@ fn reactions_are_found_by_turn_user_conversation_origin_and_time() {
     check(json!({"all_tags": ["turn:t1", "origin:user"]}), &[1]);
     check(json!({"all_tags": ["track:A"]}), &[3, 1]);
     check(json!({"all_tags": ["track:B"]}), &[]);
+    check(json!({"all_tags": ["turn:t1", "turn:t2"]}), &[]);
+    check(json!({"all_tags": ["turn:t1", "turn:t1"]}), &[3, 1]);
+    check(json!({"scope": "conversation", "conversation_id": "c2", "user_id": "u1"}), &[]);
     let between = json!([{"op": ">=", "value": at(2)}, {"op": "<", "value": at(3)}]);
     check(json!({"timestamp_filters": between}), &[2]);
 

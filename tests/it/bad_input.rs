@@ -30,6 +30,8 @@ fn what_does_not_fit_is_named_and_nothing_is_stored() {
         (with("data", json!("text")), "data"),
         (with("data", json!({"rating": 6})), "data.rating"),
         (with("data", json!({"rating": 1, "note": "a\0b"})), "data.note"),
+        (with("data", json!({"rating": 1, "comment": 5})), "data.comment"),
+        (with("data", json!({"rating": 1, "text": true})), "data.text"),
         (with("tags", json!([1])), "tags[0]"),
         (with("colour", json!("red")), "colour"),
         (json!({"type": "log", "source": "trace"}), "category"),

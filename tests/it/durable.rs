@@ -27,9 +27,7 @@ fn twenty_crashes_under_load_lose_and_double_nothing() {
     let mut server = Server::start();
     let acknowledged = Acknowledged::default();
     for round in 0..ROUNDS {
-        // Crash after a different number of answers each time, so that it hits every moment of a
-        // commit sooner or later.
-        let last = (round * 37) % 90 + 5;
+        let last = random(100) + 5;
         crash_after(&mut server, round, last, &acknowledged);
         let folder = server.kill_and_leave();
         let (code, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
@@ -48,14 +46,25 @@ fn twenty_crashes_under_load_lose_and_double_nothing() {
     for turn in acknowledged.turns.lock().unwrap().iter() {
         let (status, shown) = server.get(&format!("/api/v1/turns/{turn}"));
         assert_eq!((status, &shown["completed"]), (200, &json!(true)), "{turn}");
-        assert_eq!(shown["reactions"][0]["reaction"], "not_ok", "{shown}");
-        assert_eq!(shown["reactions"].as_array().unwrap().len(), 1, "{shown}");
+        let reactions: Vec<&Value> =
+            shown["reactions"].as_array().unwrap().iter().map(|one| &one["reaction"]).collect();
+        assert_eq!(
+            reactions,
+            ["ok", "not_ok"],
+            "the machine's and the last of the user's: {shown}"
+        );
     }
     let positions: Vec<u64> = stored.iter().map(|e| e["position"].as_u64().unwrap()).collect();
     assert_eq!(positions, (1..=ids.len() as u64).collect::<Vec<_>>(), "positions have gaps");
 }
 
-/// Senders write until the server dies under them.
+/// A random number below this, from the seed that every process gets for its hash maps.
+fn random(below: u64) -> usize {
+    use std::hash::{BuildHasher, RandomState};
+    (RandomState::new().hash_one(0) % below) as usize
+}
+
+/// Senders write until the server dies under them, at a random moment.
 fn crash_after(server: &mut Server, round: usize, last: usize, acknowledged: &Acknowledged) {
     let answers = AtomicUsize::new(0);
     let client = server.client();
@@ -80,6 +89,10 @@ fn crash_after(server: &mut Server, round: usize, last: usize, acknowledged: &Ac
         while answers.load(Ordering::SeqCst) < last {
             std::thread::yield_now();
         }
+        // Not right behind an answer: anywhere in the next commits.
+        for _ in 0..random(20_000) {
+            std::hint::spin_loop();
+        }
         server.kill();
     });
 }
@@ -100,18 +113,31 @@ fn send_event(
     Ok(())
 }
 
-/// A turn, its answer, a reaction and the one that replaces it.
+/// Feedback before its turn, the turn with its answer, a guess of the machine, a reaction, one that
+/// replaces it, one of somebody else that is taken back.
 fn send_turn(
     client: &Client,
     id: &str,
     acknowledged: &Mutex<HashSet<String>>,
 ) -> Result<(), ureq::Error> {
+    let mut early = rating_body(id);
+    early["user_id"] = json!("early");
+    assert_eq!(client.try_post("/api/v1/feedback", &early)?.0, 201);
+    let conversation = format!("c-{id}");
     let body =
-        json!({"turn_id": id, "conversation_id": format!("c-{id}"), "text": "q", "response": "a"});
+        json!({"turn_id": id, "conversation_id": conversation, "text": "q", "response": "a"});
     assert_eq!(client.try_post("/api/v1/turns", &body)?.0, 201);
-    let path = react_path(&format!("c-{id}"), id);
-    for reaction in ["ok", "not_ok"] {
-        assert_eq!(client.try_post(&path, &json!({"reaction": reaction}))?.0, 200);
+    let path = react_path(&conversation, id);
+    let reactions = [
+        json!({"reaction": "ok", "origin": "machine", "confidence": 0.812_345_678_901_234}),
+        json!({"reaction": "ok"}),
+        json!({"reaction": "ok", "user_id": "other"}),
+        json!({"reaction": null, "user_id": "early"}),
+        json!({"reaction": "not_ok"}),
+        json!({"reaction": null, "user_id": "other"}),
+    ];
+    for reaction in reactions {
+        assert_eq!(client.try_post(&path, &reaction)?.0, 200);
     }
     acknowledged.lock().unwrap().insert(id.to_owned());
     Ok(())

@@ -59,10 +59,12 @@ fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
     assert_eq!(server.post("/api/v1/turns", &open).0, 503);
     assert_eq!(server.get("/api/v1/turns/t2").0, 404);
     assert_eq!(server.get("/api/v1/turns/t1").1, before);
+    assert_eq!(server.get("/health/ready").0, 503);
     let batch = json!([rating("b1"), rating("b2")]);
     assert_eq!(server.post("/api/v1/feedback/batch", &batch).0, 503);
 
     limit_growth(&server, None);
+    assert_eq!(server.get("/health/ready").0, 200, "it finds out by itself");
     for id in &refused {
         assert_eq!(
             server.post("/api/v1/feedback", &rating(id)).0,

@@ -228,3 +228,46 @@ fn what_does_not_fit_a_report_is_named() {
         assert_eq!((status, problem["field"].as_str()), (422, Some(field)), "{query}");
     }
 }
+
+#[test]
+fn a_window_may_end_whenever_it_likes() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok"}));
+    let page = page(&server, &json!({"start": at(0), "end": "9999-12-31T23:59:59Z"}));
+    assert_eq!(page["items"][0]["conversation_id"], "c1");
+}
+
+#[test]
+fn a_page_that_must_pass_over_much_is_cut_short_and_goes_on() {
+    let server = Server::start();
+    // Conversations that go on for many days: each is a candidate on every one of them.
+    let rating = |n: usize| {
+        json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+            "session_id": format!("c{}", n % 400), "message_id": format!("t{n}"), "user_id": "u1",
+            "timestamp": at((n / 400) as i64 * DAY), "data": {"rating": "positive"}})
+    };
+    let ratings: Value = (0..400 * 20).map(rating).collect();
+    assert_eq!(server.post("/api/v1/feedback/batch", &ratings).1["accepted"], 8000);
+    let all = |filter: Value| {
+        let (mut seen, mut cursor, mut pages) = (BTreeSet::new(), Value::Null, 0);
+        loop {
+            let mut body = json!({"start": at(0), "end": at(30 * DAY), "limit": 100});
+            body.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+            body["cursor"] = cursor;
+            let page = page(&server, &body);
+            for item in page["items"].as_array().unwrap() {
+                let id = item["conversation_id"].as_str().unwrap().to_owned();
+                assert!(seen.insert(id), "repeated: {item}");
+            }
+            (pages, cursor) = (pages + 1, page["next_cursor"].clone());
+            if cursor.is_null() {
+                return (seen.len(), pages);
+            }
+        }
+    };
+    assert_eq!(all(json!({})), (400, 4), "nothing to pass over when nothing came later");
+    let (seen, pages) = all(json!({"reaction": "ok"}));
+    assert_eq!(seen, 400);
+    assert!((4..=8).contains(&pages), "{pages} pages");
+}

@@ -162,3 +162,62 @@ fn another_tenant_can_neither_see_nor_touch_a_turn() {
     assert_eq!(acme.post("/api/v1/artifacts/search", &search).1["items"], json!([]));
     assert_eq!(counts(&server, "c1"), [1, 1, 0, 1, 0, 0]);
 }
+
+#[test]
+fn anonymous_is_somebody_too() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok"}));
+    react(&server, "c1", "t1", &json!({"reaction": "not_ok", "user_id": "anonymous"}));
+    assert_eq!(counts(&server, "c1"), [2, 2, 0, 1, 1, 0], "one thumb must not erase another's");
+    // Without any user, everybody who is not named is the same anonymous.
+    assert_eq!(
+        server
+            .post("/api/v1/turns", &json!({"turn_id": "t2", "conversation_id": "c2", "text": "q"}))
+            .0,
+        201
+    );
+    react(&server, "c2", "t2", &json!({"reaction": "ok"}));
+    react(&server, "c2", "t2", &json!({"reaction": "neutral", "user_id": "anonymous"}));
+    assert_eq!(counts(&server, "c2"), [1, 1, 0, 0, 0, 1]);
+    let path = "/conversations/default/default/feedback/conversations-in-period";
+    let found = server.get(&format!("{path}?user_id=anonymous")).1;
+    assert_eq!(found["items"].as_array().unwrap().len(), 2, "{found}");
+}
+
+#[test]
+fn a_turn_asked_for_twice_counts_once() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok"}));
+    let path = "/conversations/default/default/c1/turns-with-feedbacks?turn_ids=t1,t1";
+    let found = server.get(path).1;
+    assert_eq!(found["feedback_counts"]["total"], 1, "{found}");
+    assert_eq!(found["turns"].as_array().unwrap().len(), 1);
+    assert_eq!(found["satisfaction"]["rate"], 1.0);
+}
+
+#[test]
+fn many_at_once_leave_one_reaction_per_user() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
+    let client = server.client();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let client = client.clone();
+            scope.spawn(move || {
+                let path = crate::reports::react_path("c1", "t1");
+                for word in ["ok", "not_ok", "neutral"] {
+                    let body = json!({"reaction": word, "user_id": format!("u{}", n % 3)});
+                    assert_eq!(client.post(&path, &body).0, 200);
+                }
+                let outcome = json!({"outcome": "success"});
+                assert_eq!(client.patch("/api/v1/decisions/d1", &outcome).0, 200);
+            });
+        }
+    });
+    assert_eq!(counts(&server, "c1")[..2], [3, 3]);
+    let outcomes = server.get("/api/v1/events?source=model_response").1;
+    assert_eq!(outcomes["items"].as_array().unwrap().len(), 2, "decided once, settled once");
+}

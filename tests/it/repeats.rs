@@ -89,3 +89,37 @@ fn one_bad_item_never_sinks_the_others() {
         .collect();
     assert_eq!(errors, [(1, None), (2, Some("source")), (3, None)]);
 }
+
+#[test]
+fn a_key_stands_for_one_request_wherever_it_went() {
+    let server = Server::start();
+    let keyed = |key: &str| server.client().with("Idempotency-Key", key);
+    let event = |id: &str| {
+        let mut body = rating_body("t1");
+        body["id"] = json!(id);
+        body
+    };
+    // A repeat that is known by its id uses up its key too.
+    assert_eq!(server.post("/api/v1/feedback", &event("e1")).0, 201);
+    assert_eq!(keyed("k1").post("/api/v1/feedback", &event("e1")).0, 200);
+    assert_eq!(keyed("k1").post("/api/v1/feedback", &event("e9")).0, 409);
+    // The same answer to another turn is another request.
+    for turn in ["t1", "t2"] {
+        assert_eq!(server.post("/api/v1/turns", &json!({"turn_id": turn, "text": "q"})).0, 201);
+    }
+    let answer = json!({"response": "a"});
+    assert_eq!(keyed("k2").post("/api/v1/turns/t1/complete", &answer).0, 200);
+    assert_eq!(keyed("k2").post("/api/v1/turns/t2/complete", &answer).0, 409);
+    assert_eq!(server.get("/api/v1/turns/t2").1["completed"], false);
+    // A question with an answer is another request than the question alone.
+    assert_eq!(keyed("k3").post("/api/v1/turns", &json!({"text": "q"})).0, 201);
+    assert_eq!(keyed("k3").post("/api/v1/turns", &json!({"text": "q", "response": "a"})).0, 409);
+    // A longer batch is another batch, and none of it is stored.
+    let metric = json!({"type": "metric", "source": "trace", "category": "cost"});
+    let batch = |n: usize| Value::Array(vec![metric.clone(); n]);
+    assert_eq!(keyed("k4").post("/api/v1/feedback/batch", &batch(2)).1["accepted"], 2);
+    assert_eq!(keyed("k4").post("/api/v1/feedback/batch", &batch(3)).0, 409);
+    assert_eq!(keyed("k4").post("/api/v1/feedback/batch", &batch(2)).1["replayed"], 2);
+    let stored = server.get("/api/v1/events?type=metric").1;
+    assert_eq!(stored["items"].as_array().unwrap().len(), 2);
+}

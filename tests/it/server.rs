@@ -1,6 +1,7 @@
 //! A running server in a folder of its own, and the few calls that tests make.
 
 use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -80,6 +81,11 @@ impl Server {
 
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// A bare connection, for what no client would send.
+    pub(crate) fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap()
     }
 
     pub(crate) fn client(&self) -> Client {

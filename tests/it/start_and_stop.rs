@@ -38,3 +38,16 @@ fn a_second_server_on_the_same_folder_is_told_who_has_it() {
     check_refused(server.folder(), "127.0.0.1:0", "in use by another uptake process (process ");
     assert_eq!(server.get("/health/ready").0, 200);
 }
+
+#[test]
+fn a_request_that_never_ends_does_not_keep_it_from_stopping() {
+    let server = Server::start();
+    let mut client = server.connect();
+    let head = "POST /api/v1/feedback HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+        Content-Length: 100\r\n\r\n{";
+    std::io::Write::write_all(&mut client, head.as_bytes()).unwrap();
+    // Seen by the server, because a later request on another connection is answered.
+    assert_eq!(server.get("/health/live").0, 200);
+    let (status, _folder) = server.stop();
+    assert_eq!(status.code(), Some(0));
+}

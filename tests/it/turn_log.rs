@@ -122,3 +122,26 @@ fn a_mirror_that_cannot_write_holds_nothing_up_and_catches_up() {
     std::fs::remove_file(&place).unwrap();
     wait_for_copy(&server, "t1", 3);
 }
+
+#[test]
+fn another_place_gets_copies_of_everything_and_the_old_one_loses_its_own() {
+    let start = |folder, keep: &str| {
+        let settings = [("UPTAKE__TURN_LOG__MIRROR", "true"), ("UPTAKE__TURN_LOG__KEEP", keep)];
+        Server::start_with(folder, &settings)
+    };
+    let server = start(tempfile::tempdir().unwrap(), "folder");
+    turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "secret words"}));
+    wait_for_copy(&server, "t1", 3);
+    let file = |server: &Server| server.folder().join("turn-logs/default/default/t1.json");
+    assert!(file(&server).exists());
+    let server = start(server.kill_and_leave(), "table");
+    react(&server, "c1", "t1", &json!({"reaction": null}));
+    wait_for_copy(&server, "t1", 4);
+    assert!(!file(&server).exists(), "its words would stay there for ever");
+    let server = Server::start_in(server.kill_and_leave());
+    assert_eq!(server.get("/api/v1/turns/t1/log?copy=true").0, 404, "nobody keeps copies now");
+    let server = start(server.kill_and_leave(), "folder");
+    wait_for_copy(&server, "t1", 4);
+    assert!(file(&server).exists());
+}

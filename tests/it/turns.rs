@@ -151,3 +151,16 @@ fn of_two_early_ratings_that_turn_out_to_be_one_users_the_later_stays() {
     turn(&server, "c1", "t1");
     assert_eq!(counts(&server, "c1"), [2, 2, 0, 1, 1, 0]);
 }
+
+#[test]
+fn a_turn_keeps_its_two_halves_however_much_happens_to_it() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let click = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
+        "message_id": "t1", "data": {"kind": "copy"}});
+    let many = Value::Array(vec![click; 1500]);
+    assert_eq!(server.post("/api/v1/feedback/batch", &many).1["accepted"], 1500);
+    let shown = server.get("/api/v1/turns/t1").1;
+    assert_eq!(shown["user"]["text"], "What is the answer?");
+    assert_eq!(shown["assistant"]["response"], "42");
+}

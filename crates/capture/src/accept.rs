@@ -4,11 +4,11 @@
 
 use event::{
     Body, Category, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
-    TurnId, Type,
+    TurnId, Type, UserId,
 };
 use serde_json::{Map, Value};
 
-use crate::check::{CaptureError, check_tags, check_texts, id, shown, timestamp, user, word};
+use crate::check::{CaptureError, check_tags, check_texts, id, shown, timestamp, word};
 
 /// An event as a client sent it, before any check.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,7 @@ pub fn accept(
         kind,
         severity,
         category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
-        user: user(raw.user_id)?,
+        user: id("user_id", raw.user_id, UserId::new)?,
         conversation: id("session_id", raw.session_id, ConversationId::new)?,
         turn: id("message_id", message_id, TurnId::new)?,
         ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,

@@ -1,6 +1,6 @@
 //! The rules that every door has in common: words, ids, times, texts.
 
-use event::{ANONYMOUS, BadData, BadId, Timestamp, UnitInterval, UserId};
+use event::{BadData, BadId, Timestamp, UnitInterval};
 use serde_json::{Map, Value};
 
 /// How far ahead of ours a client's clock may be.
@@ -86,12 +86,6 @@ pub(crate) fn timestamp(
         return Err(CaptureError::new(field, shown(text), "a time after the year 1999"));
     }
     Ok(ts)
-}
-
-/// The end user. The name that nobody goes by is nobody.
-pub(crate) fn user(text: Option<String>) -> Result<Option<UserId>, CaptureError> {
-    let user = id("user_id", text, UserId::new)?;
-    Ok(user.filter(|user| user.as_str() != ANONYMOUS))
 }
 
 /// A free text that is kept: bounded, without NUL.

@@ -6,7 +6,7 @@ use event::{
 };
 use serde_json::Value;
 
-use crate::check::{CaptureError, shown, text, timestamp, unit, user, word};
+use crate::check::{CaptureError, id, shown, text, timestamp, unit, word};
 use crate::turn::TurnPlace;
 
 const MAX_CHARS: usize = 1000;
@@ -78,7 +78,7 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
         return Err(CaptureError::new("text", got, expected));
     }
     Ok(AcceptedReaction {
-        user: user(raw.user_id)?,
+        user: id("user_id", raw.user_id, UserId::new)?,
         ts: timestamp("ts", raw.ts.as_deref(), now)?,
         // Taking something back says nothing new.
         given: GivenReaction {

@@ -8,7 +8,7 @@ use event::{
 use serde_json::{Map, Value};
 
 use crate::check::{
-    CaptureError, check_texts, id, label, not_negative, shown, text, timestamp, unit, user, word,
+    CaptureError, check_texts, id, label, not_negative, shown, text, timestamp, unit, word,
 };
 
 const MAX_RETRIEVED: usize = 1000;
@@ -108,7 +108,7 @@ pub fn accept_opening(raw: RawOpening, now: Timestamp) -> Result<AcceptedOpening
     Ok(AcceptedOpening {
         turn: id("turn_id", raw.turn_id, TurnId::new)?,
         conversation: id("conversation_id", raw.conversation_id, ConversationId::new)?,
-        user: user(raw.user_id)?,
+        user: id("user_id", raw.user_id, UserId::new)?,
         ts: timestamp("ts", raw.ts.as_deref(), now)?,
         opening: Opening {
             text: text("text", Some(raw.text))?.unwrap_or_default(),

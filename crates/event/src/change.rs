@@ -70,6 +70,8 @@ pub enum Need {
     Turn(Option<ConversationId>),
     /// The decision was made.
     Decision(DecisionId),
+    /// The decision's newest outcome is another one than the event says.
+    OtherOutcome(DecisionId),
     /// The user's reaction on the turn is another one, or has another text. `None` is no reaction.
     OtherReaction {
         /// What it is going to be.

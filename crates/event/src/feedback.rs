@@ -165,6 +165,9 @@ impl Fields<'_> {
     }
 
     fn rating(&self) -> Result<Rating, BadData> {
+        // What was said with it is shown with the reaction.
+        self.text("comment")?;
+        self.text("text")?;
         match (self.get("rating"), self.get("score")) {
             (Some(_), Some(_)) => Err(bad("score", "given beside data.rating", "one of the two")),
             (None, None) => Err(bad("rating", "missing", RATING)),
@@ -332,6 +335,10 @@ mod tests {
             assert_eq!(rating(&bad), Err("data.score".to_owned()));
         }
         assert_eq!(rating(&json!({})), Err("data.rating".to_owned()));
+        for name in ["comment", "text"] {
+            let bad = json!({"rating": 1, name: 5});
+            assert_eq!(rating(&bad), Err(format!("data.{name}")));
+        }
     }
 
     #[test]

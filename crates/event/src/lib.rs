@@ -23,6 +23,6 @@ pub use record::Event;
 pub use time::{BadTime, Clock, Timestamp, Window};
 pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
 pub use word::{
-    Category, DecisionOutcome, InteractionKind, Kind, Origin, Reaction, Severity, Source,
+    Category, DecisionOutcome, InteractionKind, Kind, Origin, Reaction, Role, Severity, Source,
     TurnStatus, Type, ValidationOutcome,
 };

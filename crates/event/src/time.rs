@@ -42,6 +42,19 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Reads one end of a window, which may lie beyond every time that we can print: the last days
+    /// of the year 9999 are as good as for ever.
+    pub fn parse_window_end(text: &str) -> Result<Self, BadTime> {
+        let far = |text: &str| {
+            let day: jiff::civil::Date = text.get(..10)?.parse().ok()?;
+            let last = Self(jiff::Timestamp::MAX.as_microsecond());
+            (day.year() == 9999 && text.get(10..11) == Some("T")).then_some(last)
+        };
+        Self::parse(text).or_else(|bad| far(text).ok_or(bad))
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC with six digits of microseconds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,6 +110,17 @@ mod tests {
         check("2025-11-06T18:47:02.5+01:00", "2025-11-06T17:47:02.500000Z");
         check("2025-11-06T17:47:02.1629049Z", "2025-11-06T17:47:02.162904Z");
         check("1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999Z");
+    }
+
+    #[test]
+    fn a_window_may_end_at_the_end_of_time() {
+        let end = Timestamp::parse_window_end("9999-12-31T23:59:59Z").unwrap();
+        assert!(end.to_string().starts_with("9999-12-30T"), "{end}");
+        let plain = Timestamp::parse_window_end("2025-11-06T17:47:02Z").unwrap();
+        assert_eq!(plain.to_string(), "2025-11-06T17:47:02.000000Z");
+        for bad in ["9999-99-99T00:00:00Z", "9999", "soon"] {
+            assert_eq!(Timestamp::parse_window_end(bad), Err(BadTime), "{bad}");
+        }
     }
 
     #[test]

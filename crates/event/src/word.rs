@@ -176,6 +176,16 @@ words!(
     }
 );
 
+words!(
+    /// What a key may do.
+    Role {
+        Widget = 1 "widget",
+        Ingest = 2 "ingest",
+        Read = 3 "read",
+        Admin = 4 "admin",
+    }
+);
+
 /// Type and source together decide what an event's data looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {

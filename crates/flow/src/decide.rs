@@ -1,12 +1,12 @@
 //! Decisions in and out: what an agent chose, and later how that turned out.
 
 use capture::{RawDecision, RawOutcome};
-use event::{ConversationId, DecisionId, Mac, Need, Position, Scope};
+use event::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
 use store::StoredDecision;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::write_of;
+use crate::record::{RequestKey, write_of};
 
 impl Engine {
     /// Takes in a decision. Answers its id, and whether it had been stored before.
@@ -15,7 +15,7 @@ impl Engine {
         scope: &Scope,
         raw: RawDecision,
         mac: Mac,
-        key: Option<String>,
+        key: Option<RequestKey>,
     ) -> Result<(DecisionId, bool), FlowError> {
         let now = self.clock.now();
         let fresh = || self.mint.decision_id(now);
@@ -40,19 +40,21 @@ impl Engine {
         id: &DecisionId,
         raw: RawOutcome,
         mac: Mac,
-        key: Option<String>,
+        key: Option<RequestKey>,
     ) -> Result<bool, FlowError> {
         let now = self.clock.now();
         let known = self.store.decision(scope, id).await?.ok_or(FlowError::Unknown("decision"))?;
         let made = &known.made.event;
         let event = capture::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
-        let same = known.settled.is_some_and(|settled| settled.event.data == event.data);
-        if same && key.is_none() {
-            return Ok(true);
-        }
         let mut write = write_of(event, mac, key);
-        write.needs.push(Need::Decision(id.clone()));
-        Ok(self.commit_one(write).await?.replayed)
+        write.needs = vec![Need::Decision(id.clone()), Need::OtherOutcome(id.clone())];
+        match self.store.commit(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
+            Outcome::Stored(_) => Ok(false),
+            Outcome::Replayed { .. } | Outcome::Unchanged => Ok(true),
+            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
+            Outcome::Missing(_) => Err(FlowError::Unknown("decision")),
+            Outcome::Failed => Err(FlowError::NotStored),
+        }
     }
 
     /// One decision.

@@ -35,6 +35,11 @@ impl Engine {
         self.store.head()
     }
 
+    /// Whether something could be stored now.
+    pub async fn is_ready(&self) -> bool {
+        self.store.is_ready().await.unwrap_or(false)
+    }
+
     /// How the log is doing.
     pub fn stats(&self) -> LogStats {
         self.store.stats()

@@ -24,10 +24,9 @@ pub use error::FlowError;
 pub use lookup::Stretch;
 pub use mirror::CopyPlace;
 pub use react::{IncomingReaction, ReactionReceipt};
-pub use record::{Incoming, Receipt};
+pub use record::{Incoming, Receipt, RequestKey};
 pub use store::{
     EventPage, Histogram, LogStats, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt,
-    SECONDS, SearchScope, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredReaction,
-    StoredTurn,
+    SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredReaction, StoredTurn,
 };
 pub use turn::{CompleteReceipt, IncomingHalf, IncomingTurn, OpenReceipt};

@@ -24,18 +24,28 @@ const MOST_OF_A_TURN: usize = 1000;
 /// Where copies are kept.
 #[derive(Clone)]
 pub enum CopyPlace {
-    /// In a table of the store.
-    Table,
+    /// In a table of the store. What earlier went to these blobs is taken away from there.
+    Table {
+        /// Where copies may have gone before.
+        not: Arc<dyn Blobs>,
+    },
     /// In a folder, or wherever these go.
     Blobs(Arc<dyn Blobs>),
 }
 
+impl CopyPlace {
+    /// Each place has a cursor of its own, so that a new one gets copies of everything.
+    fn name(&self) -> String {
+        match self {
+            Self::Table { .. } => "table".to_owned(),
+            Self::Blobs(blobs) => blobs.name(),
+        }
+    }
+}
+
 impl std::fmt::Debug for CopyPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Table => "Table",
-            Self::Blobs(_) => "Blobs",
-        })
+        f.write_str(&self.name())
     }
 }
 
@@ -44,6 +54,11 @@ impl Engine {
     pub fn mirror_turn_logs(&self, place: CopyPlace) {
         let mirror = Mirror { store: Arc::clone(&self.store), place };
         self.tasks.start(|stop| mirror.run(stop));
+    }
+
+    /// Forgets copies that an earlier run made, since nobody keeps them up to date.
+    pub async fn forget_turn_log_copies(&self) -> Result<(), FlowError> {
+        Ok(self.store.forget_copies().await?)
     }
 
     /// The copy of a turn's log, if one was made.
@@ -55,7 +70,7 @@ impl Engine {
     ) -> Result<Option<String>, FlowError> {
         match place {
             None => Ok(None),
-            Some(CopyPlace::Table) => {
+            Some(CopyPlace::Table { .. }) => {
                 Ok(self.store.copy_of(scope, turn).await?.and_then(|copy| copy.document))
             }
             Some(CopyPlace::Blobs(blobs)) => Ok(blobs.get(scope, turn).await?),
@@ -103,7 +118,7 @@ impl Mirror {
 
     /// Copies the turns that the next stretch of the log touches.
     async fn step(&self) -> Result<Step, StoreError> {
-        let done = self.store.mirrored_to().await?;
+        let done = self.store.mirrored_to(&self.place.name()).await?;
         let events = self.store.tail(done, STRETCH).await?;
         let Some(last) = events.last() else { return Ok(Step::UpTo(done)) };
         let upto = last.position;
@@ -120,9 +135,16 @@ impl Mirror {
         }
         let mut copies = Vec::with_capacity(turns.len());
         for (place, turn) in turns {
-            copies.extend(self.copy(&scopes[place], turn).await?);
+            match self.copy(&scopes[place], turn.clone()).await {
+                Ok(copy) => copies.extend(copy),
+                // Waiting would not help; the others must not wait for it.
+                Err(error) if error.is_lasting() => {
+                    tracing::error!(%turn, %error, "the log of a turn cannot be copied");
+                }
+                Err(error) => return Err(error),
+            }
         }
-        self.store.note_copies(copies, upto).await?;
+        self.store.note_copies(&self.place.name(), copies, upto).await?;
         Ok(Step::More)
     }
 
@@ -146,7 +168,8 @@ impl Mirror {
         let state = stored.events.last().map_or(Position(0), |newest| newest.position);
         let document = report::turn_log(&stored, &reactions).to_json().to_string();
         let (hosted_uri, document) = match &self.place {
-            CopyPlace::Table => {
+            CopyPlace::Table { not } => {
+                not.delete(scope, &turn).await?;
                 (format!("uptake:turn-log:{turn}?position={state}"), Some(document))
             }
             CopyPlace::Blobs(blobs) => {

@@ -13,7 +13,7 @@ use store::TurnHead;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::write_of;
+use crate::record::{RequestKey, write_of};
 
 /// A reaction on its way in.
 #[derive(Clone, Debug)]
@@ -26,8 +26,8 @@ pub struct IncomingReaction {
     pub raw: RawReaction,
     /// The MAC of the request.
     pub mac: Mac,
-    /// The request's `Idempotency-Key`.
-    pub key: Option<String>,
+    /// The request's own key.
+    pub key: Option<RequestKey>,
 }
 
 /// What the sender of a reaction is told.

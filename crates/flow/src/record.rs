@@ -25,8 +25,18 @@ pub struct Incoming {
     pub raw: RawEvent,
     /// The MAC of the body it came in, by `Engine::fingerprint`.
     pub mac: Mac,
-    /// The request's `Idempotency-Key`.
-    pub key: Option<String>,
+    /// The request's own key.
+    pub key: Option<RequestKey>,
+}
+
+/// The `Idempotency-Key` of a request, with the MAC of the whole request: where it went and what it
+/// said. A key stands for one request, whatever that did.
+#[derive(Clone, Debug)]
+pub struct RequestKey {
+    /// What the client chose.
+    pub id: String,
+    /// The MAC of the request.
+    pub mac: Mac,
 }
 
 /// What the sender is told: the event is on disk.
@@ -48,10 +58,24 @@ impl Engine {
     }
 
     /// Stores many prepared writes and says of each what became of it. A failure of the store in
-    /// the middle leaves the earlier ones stored, and says so.
-    pub async fn record_all(&self, writes: Vec<Write>) -> Vec<Result<Receipt, FlowError>> {
+    /// the middle leaves the earlier ones stored, and says so. If they came with a key, the first
+    /// one has it: a key that stood for something else stops all of them.
+    pub async fn record_all(
+        &self,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
         let mut receipts = Vec::with_capacity(writes.len());
         let mut writes = writes.into_iter().peekable();
+        let has_key =
+            |write: &Write| write.claims.iter().any(|claim| claim.space == ClaimSpace::RequestKey);
+        if let Some(first) = writes.next_if(has_key) {
+            match self.commit_one(first).await {
+                Err(FlowError::Conflict(ClaimSpace::RequestKey)) => {
+                    return Err(FlowError::Conflict(ClaimSpace::RequestKey));
+                }
+                other => receipts.push(other),
+            }
+        }
         while writes.peek().is_some() {
             let chunk: Vec<Write> = writes.by_ref().take(BATCH_CHUNK).collect();
             let size = chunk.len();
@@ -63,7 +87,7 @@ impl Engine {
                 }
             }
         }
-        receipts
+        Ok(receipts)
     }
 
     /// Checks an event and makes the write that would store it.
@@ -97,11 +121,15 @@ impl Engine {
 
 /// The write that stores an event and what follows from it. It uses up the event's id, the
 /// request's key and, if it makes a decision, the decision's id.
-pub(crate) fn write_of(event: Event, mac: Mac, key: Option<String>) -> Write {
+pub(crate) fn write_of(event: Event, mac: Mac, key: Option<RequestKey>) -> Write {
     let changes = report::changes_of(&event);
     let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
     let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
-    claims.extend(key.map(|key| claim(ClaimSpace::RequestKey, &key)));
+    claims.extend(key.map(|RequestKey { id, mac }| Claim {
+        space: ClaimSpace::RequestKey,
+        id,
+        mac,
+    }));
     for change in &changes {
         if let Change::Decide(id) = change {
             claims.push(claim(ClaimSpace::Decision, id.as_str()));
@@ -124,7 +152,7 @@ fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
 fn need_word(need: &Need) -> &'static str {
     match need {
         Need::Turn(_) => "turn",
-        Need::Decision(_) => "decision",
+        Need::Decision(_) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
     }
 }

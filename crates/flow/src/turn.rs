@@ -11,7 +11,7 @@ use store::StoredTurn;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::{Receipt, write_of};
+use crate::record::{Receipt, RequestKey, write_of};
 
 /// Either half on its way in, with the MAC of the fields it came in.
 #[derive(Clone, Debug)]
@@ -29,8 +29,8 @@ pub struct IncomingTurn {
     pub opening: IncomingHalf<RawOpening>,
     /// The answer, if it comes along.
     pub completion: Option<IncomingHalf<RawCompletion>>,
-    /// The request's `Idempotency-Key`.
-    pub key: Option<String>,
+    /// The request's own key.
+    pub key: Option<RequestKey>,
 }
 
 /// What the sender of a turn is told: it is on disk.
@@ -106,7 +106,7 @@ impl Engine {
         scope: &Scope,
         turn: TurnId,
         completion: IncomingHalf<RawCompletion>,
-        key: Option<String>,
+        key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, FlowError> {
         let accepted = capture::accept_completion(completion.raw, self.clock.now())?;
         let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
@@ -129,7 +129,7 @@ impl Engine {
         place: TurnPlace,
         completion: Completion,
         mac: Mac,
-        key: Option<String>,
+        key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, FlowError> {
         let now = self.clock.now();
         let (turn, ts) = (place.turn.clone(), completion.completed_at.unwrap_or(now));

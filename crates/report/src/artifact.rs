@@ -1,6 +1,6 @@
 //! The index of artifacts, searched without touching anything else.
 
-use event::{Origin, Position, Timestamp};
+use event::{Position, Timestamp, Window};
 use store::{ReactionSearch, Store};
 
 use crate::error::ReportError;
@@ -44,15 +44,17 @@ pub async fn search(
     let purpose = purpose(&query);
     if let Some(text) = cursor {
         let payload = seal.open(&purpose, &text).ok_or(ReportError::BadCursor)?;
-        query.before = Some(read_place(&payload).ok_or(ReportError::BadCursor)?);
+        let place = Place::read(&payload).ok_or(ReportError::BadCursor)?;
+        (query.window, query.before) = (place.window, Some(place.before));
     }
-    let (scope, limit) = (query.scope.clone(), query.limit);
+    let (scope, limit, window) = (query.scope.clone(), query.limit, query.window);
     query.limit += 1;
     let mut found = store.search_reactions(query).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| more);
-    let next_cursor = last.map(|last| seal.close(&purpose, &write_place(last.ts, last.position)));
+    let next = last.map(|last| Place { window, before: (last.ts, last.position) });
+    let next_cursor = next.map(|place| seal.close(&purpose, &place.write()));
     let items = found.into_iter().map(|reaction| {
         let mut tags = vec![
             "artifact:turn.log.reaction".to_owned(),
@@ -65,19 +67,34 @@ pub async fn search(
     Ok(ArtifactPage { items: items.collect(), next_cursor })
 }
 
+/// A cursor goes on with the search it was made by, in the window that it had.
 fn purpose(query: &ReactionSearch) -> String {
-    let ReactionSearch { scope, within, filter, turn, track, .. } = query;
-    let origin = filter.origin.map(Origin::as_word);
-    format!("artifacts {} {} {within:?} {origin:?} {turn:?} {track:?}", scope.tenant, scope.project)
+    let ReactionSearch { scope, filter, conversation, turn, track, .. } = query;
+    let names = (scope.tenant.as_str(), scope.project.as_str());
+    format!("artifacts {names:?} {filter:?} {conversation:?} {turn:?} {track:?}")
 }
 
-fn write_place(ts: Timestamp, position: Position) -> Vec<u8> {
-    ts.as_micros().to_be_bytes().into_iter().chain(position.0.to_be_bytes()).collect()
+/// What a cursor remembers.
+struct Place {
+    window: Window,
+    before: (Timestamp, Position),
 }
 
-fn read_place(payload: &[u8]) -> Option<(Timestamp, Position)> {
-    let (ts, position) = payload.split_at_checked(8)?;
-    let ts = i64::from_be_bytes(ts.try_into().ok()?);
-    let position = u64::from_be_bytes(position.try_into().ok()?);
-    Some((Timestamp::from_micros(ts), Position(position)))
+impl Place {
+    fn write(&self) -> Vec<u8> {
+        let Self { window, before: (ts, position) } = self;
+        let moments = [window.start, window.end, *ts].map(Timestamp::as_micros);
+        let numbers = moments.into_iter().chain([position.0 as i64]);
+        numbers.flat_map(i64::to_be_bytes).collect()
+    }
+
+    fn read(payload: &[u8]) -> Option<Self> {
+        let number = |at: usize| {
+            let bytes = payload.get(at * 8..at * 8 + 8)?;
+            Some(i64::from_be_bytes(bytes.try_into().ok()?))
+        };
+        let moment = |at| number(at).map(Timestamp::from_micros);
+        let window = Window { start: moment(0)?, end: moment(1)? };
+        Some(Self { window, before: (moment(2)?, Position(number(3)? as u64)) })
+    }
 }

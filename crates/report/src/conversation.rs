@@ -1,6 +1,6 @@
 //! The turns of one conversation that somebody reacted to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
 use store::{ConversationQuery, ReactionCounts, Store, StoredReaction, StoredTurn};
@@ -9,8 +9,9 @@ use crate::error::ReportError;
 use crate::item::FeedbackItem;
 use crate::period::by_turn;
 
-/// Reactions that one answer holds at the most.
+/// Reactions that one answer holds at the most, and when it brings what happened to their turns.
 const MOST_REACTIONS: usize = 10_000;
+const MOST_WITH_EVENTS: usize = 1_000;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -63,16 +64,20 @@ pub async fn conversation(
     store: &dyn Store,
     request: ConversationRequest,
 ) -> Result<ConversationReport, ReportError> {
-    let ConversationRequest { scope, conversation, turns: wanted, since, include_events } = request;
+    let ConversationRequest { scope, conversation, turns, since, include_events } = request;
+    let wanted = turns.map(each_once);
+    let most = if include_events { MOST_WITH_EVENTS } else { MOST_REACTIONS };
     let query = ConversationQuery {
         scope: scope.clone(),
         conversation: conversation.clone(),
         turns: wanted.clone(),
         since,
-        limit: MOST_REACTIONS,
+        // One more than are shown tells whether there are more.
+        limit: most + 1,
     };
-    let reactions = store.reactions_of(query).await?;
-    let truncated = wanted.is_none() && reactions.len() >= MOST_REACTIONS;
+    let mut reactions = store.reactions_of(query).await?;
+    let truncated = reactions.len() > most;
+    reactions.drain(..reactions.len().saturating_sub(most));
     let mut counts = ReactionCounts::default();
     for reaction in &reactions {
         counts.add(reaction.origin, reaction.reaction, 1);
@@ -85,6 +90,11 @@ pub async fn conversation(
     let user = known.iter().find_map(|turn| turn.head.user.clone());
     add_known(&mut turns, known, include_events);
     Ok(ConversationReport { user, turns, counts, truncated })
+}
+
+fn each_once(turns: Vec<TurnId>) -> Vec<TurnId> {
+    let mut seen = HashSet::new();
+    turns.into_iter().filter(|turn| seen.insert(turn.clone())).collect()
 }
 
 /// The turns to show that are known: all of them when they were asked for, else one, for the user.

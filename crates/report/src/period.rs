@@ -39,7 +39,8 @@ pub struct PeriodReport {
     pub window: Window,
     /// Conversations, newest activity first.
     pub items: Vec<PeriodItem>,
-    /// Where the next page begins; `None` at the end.
+    /// Where the next page begins; `None` at the end. A page may be shorter than asked for, even
+    /// empty, and still have one behind it.
     pub next_cursor: Option<String>,
 }
 
@@ -90,22 +91,19 @@ pub async fn period(
         (None, Some(place)) => place.window,
         (None, None) => Window { start: now.plus_secs(-DEFAULT_DAYS * 86_400), end: now },
     };
-    // One more than the page tells whether there is another.
     let query = PeriodQuery {
         scope: scope.clone(),
         window,
         filter,
         after: place.map(|place| place.mark),
-        limit: limit + 1,
+        limit,
         with_reactions: include_turns,
     };
-    let mut found = store.active_conversations(query).await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let last = found.last().filter(|_| more).map(|last| Place { window, mark: last.mark });
-    let next_cursor = last.map(|place| seal.close(&purpose, &place.write()));
+    let page = store.active_conversations(query).await?;
+    let next = page.next.map(|mark| Place { window, mark });
+    let next_cursor = next.map(|place| seal.close(&purpose, &place.write()));
     let item = |active| item(&scope, active, include_turns);
-    Ok(PeriodReport { window, items: found.into_iter().map(item).collect(), next_cursor })
+    Ok(PeriodReport { window, items: page.items.into_iter().map(item).collect(), next_cursor })
 }
 
 fn item(scope: &Scope, active: ActiveConversation, include_turns: bool) -> PeriodItem {

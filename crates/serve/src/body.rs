@@ -1,5 +1,7 @@
 //! Reads request bodies: type, size, depth, JSON, shape, in that order, each with its own answer.
 
+use std::time::Duration;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -11,6 +13,8 @@ use serde_json::{Map, Value};
 use crate::error::Problem;
 
 const MAX_DEPTH: usize = 32;
+/// A client that sends slower than this is not going to finish.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A request's headers and body, with our own answer when it is too large.
 #[derive(Debug)]
@@ -26,7 +30,11 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let headers = request.headers().clone();
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+        let reading = tokio::time::timeout(READ_TIMEOUT, Bytes::from_request(request, state));
+        let Ok(read) = reading.await else {
+            return Err(Problem::malformed("the body did not come to its end in time"));
+        };
+        let bytes = read.map_err(|rejection| {
             if rejection.into_response().status() == StatusCode::PAYLOAD_TOO_LARGE {
                 return Problem::too_large("the body is larger than this address takes");
             }

@@ -63,7 +63,7 @@ impl Problem {
         Self { field: Some(field.into()), ..problem }
     }
 
-    fn unavailable(detail: impl Into<String>) -> Self {
+    pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Self::new(status, "unavailable", "Not possible right now", detail)
     }
@@ -131,7 +131,7 @@ impl From<FlowError> for Problem {
             FlowError::Store(cause) => {
                 tracing::error!(error = %cause, "the store did not answer");
                 Self::unavailable(
-                    "the store cannot take this right now; nothing was stored, try again",
+                    "the store cannot do this right now; nothing was changed, try again",
                 )
             }
         }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
 use flow::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
@@ -12,7 +13,7 @@ use flow::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
 /// What a request is counted under.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Label {
-    method: String,
+    method: &'static str,
     // The route, never the address: ids are not labels.
     route: String,
     status: u16,
@@ -43,7 +44,7 @@ pub(crate) async fn measure(
 ) -> Response {
     let watch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let method = request.method().to_string();
+    let method = known_method(request.method());
     let response = next.run(request).await;
     let label = Label {
         method,
@@ -54,6 +55,20 @@ pub(crate) async fn measure(
     response
 }
 
+/// Clients can invent methods; labels must not grow with them.
+fn known_method(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "HEAD" => "HEAD",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}
+
 /// Everything, in Prometheus' text format.
 pub(crate) fn render(requests: &Requests, engine: &Engine) -> String {
     let mut page = String::new();
@@ -61,6 +76,8 @@ pub(crate) fn render(requests: &Requests, engine: &Engine) -> String {
     gauge(&mut page, "uptake_log_position", "Position of the newest event", engine.head().0);
     let help = "Bytes of writes that wait for the disk";
     gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
+    let help = "Writes that wait for the disk";
+    gauge(&mut page, "uptake_commit_queue_writes", help, stats.queued_writes);
     let name = "uptake_commit_failures_total";
     header(&mut page, name, "Groups that could not be committed", "counter");
     line(&mut page, format_args!("{name} {}", stats.failed_commits));

@@ -12,6 +12,7 @@ use flow::{CopyPlace, Engine};
 use crate::error::Problem;
 use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
+use crate::routes::batch::Turnstile;
 use crate::routes::{
     artifacts, batch, decisions, events, feedback, health, metrics, reactions, reports, turns,
 };
@@ -49,7 +50,9 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
 
 /// Ours.
 fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
-    let batch = post(batch::submit).layer(DefaultBodyLimit::max(batch_bytes));
+    let batch = post(batch::submit)
+        .layer(DefaultBodyLimit::max(batch_bytes))
+        .layer(from_fn_with_state(Turnstile::new(), batch::wait));
     Router::new()
         .route("/api/v1/feedback", post(feedback::submit))
         .route("/api/v1/feedback/correction", post(feedback::correct))

@@ -1,10 +1,16 @@
 //! Serves until told to stop, then finishes what was accepted.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use flow::Engine;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// How long requests under way may take after the server was told to stop. One that is still being
+/// sent by then was never accepted.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// Runs until `stop` is ready; requests under way are answered and committed before it returns.
 pub async fn run(
@@ -13,7 +19,21 @@ pub async fn run(
     engine: Arc<Engine>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    axum::serve(listener, router).with_graceful_shutdown(stop).await?;
+    let (stopping, mut stopped) = watch::channel(false);
+    let stop = async move {
+        stop.await;
+        stopping.send_replace(true);
+    };
+    let serving = axum::serve(listener, router).with_graceful_shutdown(stop);
+    let too_late = async {
+        // An error means that the server is gone already.
+        let _ = stopped.wait_for(|stopped| *stopped).await;
+        tokio::time::sleep(DRAIN).await;
+    };
+    tokio::select! {
+        served = serving => served?,
+        () = too_late => tracing::warn!("closing connections that did not finish in time"),
+    }
     engine.close().await.map_err(std::io::Error::other)?;
     tracing::info!(position = engine.head().0, "stopped");
     Ok(())

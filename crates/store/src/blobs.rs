@@ -16,6 +16,12 @@ pub trait Blobs: Send + Sync {
 
     /// The document of a turn, if there is one.
     fn get(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>>;
+
+    /// Takes the document of a turn away, if there is one.
+    fn delete(&self, scope: &Scope, turn: &TurnId) -> Task<'_, ()>;
+
+    /// Which place this is; two with one name are the same place.
+    fn name(&self) -> String;
 }
 
 /// Documents as files: `<folder>/<tenant>/<project>/<turn>.json`.
@@ -26,8 +32,8 @@ pub struct FolderBlobs {
 
 impl FolderBlobs {
     /// Keeps documents under this folder, which is made when the first one comes.
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    pub fn new(folder: &Path) -> std::io::Result<Self> {
+        Ok(Self { folder: std::path::absolute(folder)? })
     }
 
     fn path(&self, scope: &Scope, turn: &TurnId) -> PathBuf {
@@ -53,6 +59,18 @@ impl Blobs for FolderBlobs {
             Err(cause) => Err(failed(&path, cause)),
         })
     }
+
+    fn delete(&self, scope: &Scope, turn: &TurnId) -> Task<'_, ()> {
+        let path = self.path(scope, turn);
+        blocking(move || match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(failed(&path, cause)),
+            Ok(()) | Err(_) => Ok(()),
+        })
+    }
+
+    fn name(&self) -> String {
+        format!("folder:{}", self.folder.display())
+    }
 }
 
 fn blocking<T: Send + 'static>(
@@ -76,7 +94,8 @@ fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
     let mut file = fs::File::create(&unfinished)?;
     file.write_all(document.as_bytes())?;
     file.sync_data()?;
-    fs::rename(unfinished, path)
+    fs::rename(unfinished, path)?;
+    fs::File::open(folder)?.sync_all()
 }
 
 /// An id as a file name: what is not a letter, digit, `-` or `_` is written as `=` and two hex
@@ -122,12 +141,15 @@ mod tests {
     #[tokio::test]
     async fn a_document_is_replaced_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let blobs = FolderBlobs::new(folder.path().join("logs"));
+        let blobs = FolderBlobs::new(&folder.path().join("logs")).unwrap();
         let (scope, turn) = (Scope::default(), TurnId::new("t.1").unwrap());
         assert_eq!(blobs.get(&scope, &turn).await.unwrap(), None);
         blobs.put(&scope, &turn, "a long first document".into()).await.unwrap();
         let uri = blobs.put(&scope, &turn, "short".into()).await.unwrap();
         assert_eq!(blobs.get(&scope, &turn).await.unwrap().as_deref(), Some("short"));
         assert!(uri.ends_with("/default/default/t=2e1.json"), "{uri}");
+        blobs.delete(&scope, &turn).await.unwrap();
+        blobs.delete(&scope, &turn).await.unwrap();
+        assert_eq!(blobs.get(&scope, &turn).await.unwrap(), None);
     }
 }

@@ -11,3 +11,4 @@ pub(crate) mod period;
 pub(crate) mod decisions;
 pub(crate) mod copies;
 pub(crate) mod rebuild;
+pub(crate) mod keys;

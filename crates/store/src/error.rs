@@ -53,6 +53,24 @@ pub enum StoreError {
     Database(#[from] rusqlite::Error),
 }
 
+impl StoreError {
+    /// Whether the same question would be answered the same way again: what is stored is to blame,
+    /// not the moment.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Self::Corrupt(_) => true,
+            Self::Database(error) => error.sqlite_error_code().is_none(),
+            Self::Busy
+            | Self::Unavailable(_)
+            | Self::Closed
+            | Self::NoStore { .. }
+            | Self::Locked { .. }
+            | Self::NewerSchema { .. }
+            | Self::Folder { .. } => false,
+        }
+    }
+}
+
 fn holder_text(holder: Option<&str>) -> String {
     holder.map(|text| format!(" ({text})")).unwrap_or_default()
 }

@@ -18,16 +18,20 @@ pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
 pub use read::copies::{TurnLogCopies, TurnLogCopy};
 pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, StoredEvent};
+pub use read::keys::{KeyStore, StoredKey};
 pub use read::reactions::{
-    ActiveConversation, ConversationQuery, PeriodMark, PeriodQuery, ReactionCounts, ReactionFilter,
-    ReactionReads, ReactionSearch, SearchScope, StoredReaction,
+    ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
+    ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
 };
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 
 /// Everything a backend must offer.
 pub trait Store:
-    Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies
+    Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies + KeyStore
 {
 }
 
-impl<T: Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies> Store for T {}
+impl<T> Store for T where
+    T: Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies + KeyStore
+{
+}

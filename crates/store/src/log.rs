@@ -50,6 +50,9 @@ pub trait Log: Send + Sync {
     /// Makes every projection again from the log, in one transaction; writes wait meanwhile.
     fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt>;
 
+    /// Whether something could be stored now. After trouble it tries.
+    fn is_ready(&self) -> Task<'_, bool>;
+
     /// How it is doing.
     fn stats(&self) -> LogStats;
 

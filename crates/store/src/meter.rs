@@ -78,6 +78,8 @@ impl Stopwatch {
 /// How the log is doing.
 #[derive(Clone, Debug)]
 pub struct LogStats {
+    /// Writes that wait for the disk.
+    pub queued_writes: u64,
     /// Bytes of writes that wait for the disk.
     pub queued_bytes: u64,
     /// Seconds per commit.

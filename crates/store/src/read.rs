@@ -5,3 +5,4 @@ pub(crate) mod turns;
 pub(crate) mod reactions;
 pub(crate) mod decisions;
 pub(crate) mod copies;
+pub(crate) mod keys;

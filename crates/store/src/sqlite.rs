@@ -16,10 +16,13 @@ mod reactions;
 mod period;
 mod decisions;
 mod copies;
+mod api_keys;
 
 use std::path::Path;
 
-use event::{ConversationId, DecisionId, EventId, Outcome, Position, Scope, TurnId, UserId, Write};
+use event::{
+    ConversationId, DecisionId, EventId, Outcome, Position, Scope, Timestamp, TurnId, UserId, Write,
+};
 use tokio::sync::watch;
 
 use crate::error::StoreError;
@@ -28,9 +31,9 @@ use crate::meter::LogStats;
 use crate::read::copies::{TurnLogCopies, TurnLogCopy};
 use crate::read::decisions::{DecisionReads, StoredDecision};
 use crate::read::events::{EventPage, EventReads, StoredEvent};
+use crate::read::keys::{KeyStore, StoredKey};
 use crate::read::reactions::{
-    ActiveConversation, ConversationQuery, PeriodQuery, ReactionReads, ReactionSearch,
-    StoredReaction,
+    ConversationQuery, PeriodPage, PeriodQuery, ReactionReads, ReactionSearch, StoredReaction,
 };
 use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
 
@@ -56,7 +59,7 @@ pub struct SqliteStore {
     writer: writer::Writer,
     pool: pool::ReadPool,
     seal_key: [u8; 32],
-    _folder: folder::FolderLock,
+    folder: folder::FolderLock,
 }
 
 impl SqliteStore {
@@ -74,9 +77,16 @@ impl SqliteStore {
         let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
         let pool = pool::ReadPool::open(&file, limits.readers)?;
         let writer = writer::Writer::start(connection, limits)?;
-        Ok(Self { writer, pool, seal_key, _folder: lock })
+        Ok(Self { writer, pool, seal_key, folder: lock })
+    }
+
+    /// Tells other processes of this machine's owner how to reach the server that has the store.
+    pub fn announce(&self, url: &str, token: &str) -> Result<(), StoreError> {
+        self.folder.announce(url, token)
     }
 }
+
+pub use folder::{Holder, holder_of};
 
 /// The log of a store that another process may own, for reading only.
 pub struct SqliteLog {
@@ -123,6 +133,13 @@ impl Log for SqliteStore {
 
     fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {
         Box::pin(self.writer.run(move |connection| rebuild::rebuild(connection, &how)))
+    }
+
+    fn is_ready(&self) -> Task<'_, bool> {
+        if self.writer.is_well() {
+            return Box::pin(std::future::ready(Ok(true)));
+        }
+        Box::pin(async { Ok(self.writer.run(copies::try_to_write).await.is_ok()) })
     }
 
     fn stats(&self) -> LogStats {
@@ -177,7 +194,7 @@ impl ReactionReads for SqliteStore {
             .run(move |connection| reactions::standing(connection, &scope, &turn, user.as_ref()))
     }
 
-    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, Vec<ActiveConversation>> {
+    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage> {
         self.pool.run(move |connection| period::page(connection, &query))
     }
 
@@ -211,17 +228,39 @@ impl DecisionReads for SqliteStore {
 }
 
 impl TurnLogCopies for SqliteStore {
-    fn mirrored_to(&self) -> Task<'_, Position> {
-        self.pool.run(copies::mirrored_to)
+    fn mirrored_to(&self, place: &str) -> Task<'_, Position> {
+        let place = place.to_owned();
+        self.pool.run(move |connection| copies::mirrored_to(connection, &place))
     }
 
-    fn note_copies(&self, copies: Vec<TurnLogCopy>, upto: Position) -> Task<'_, ()> {
-        Box::pin(self.writer.run(move |connection| copies::note(connection, &copies, upto)))
+    fn note_copies(&self, place: &str, copies: Vec<TurnLogCopy>, upto: Position) -> Task<'_, ()> {
+        let place = place.to_owned();
+        let note = move |connection: &mut _| copies::note(connection, &place, &copies, upto);
+        Box::pin(self.writer.run(note))
+    }
+
+    fn forget_copies(&self) -> Task<'_, ()> {
+        Box::pin(self.writer.run(copies::forget))
     }
 
     fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run(move |connection| copies::copy_of(connection, &scope, &turn))
+    }
+}
+
+impl KeyStore for SqliteStore {
+    fn keys(&self) -> Task<'_, Vec<StoredKey>> {
+        self.pool.run(api_keys::all)
+    }
+
+    fn add_key(&self, key: StoredKey) -> Task<'_, ()> {
+        Box::pin(self.writer.run(move |connection| api_keys::add(connection, &key)))
+    }
+
+    fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool> {
+        let id = id.to_owned();
+        Box::pin(self.writer.run(move |connection| api_keys::revoke(connection, &id, at)))
     }
 }
 

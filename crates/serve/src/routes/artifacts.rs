@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use event::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
-use flow::{Engine, ReactionFilter, ReactionSearch, SearchScope};
-use report::ArtifactSearch;
+use flow::{Engine, ReactionFilter, ReactionSearch};
+use report::{ArtifactPage, ArtifactSearch};
 
 use crate::address;
 use crate::body::{self, Sent};
@@ -27,36 +27,46 @@ pub(crate) async fn search(
 ) -> Result<Json<ArtifactsBody>, Problem> {
     let request: SearchRequestBody = body::shape(body::json(&sent)?)?;
     let with_payload = request.with_payload.unwrap_or(false);
-    let search = read(scope.get().clone(), engine.now(), request)?;
-    Ok(Json(ArtifactsBody::of(engine.artifacts(search).await?, with_payload)))
+    let page = match read(scope.get().clone(), engine.now(), request)? {
+        Some(search) => engine.artifacts(search).await?,
+        None => ArtifactPage { items: Vec::new(), next_cursor: None },
+    };
+    Ok(Json(ArtifactsBody::of(page, with_payload)))
 }
 
+/// The search; `None` when its tags contradict each other, so that nothing can match.
 fn read(
     scope: Scope,
     now: Timestamp,
     request: SearchRequestBody,
-) -> Result<ArtifactSearch, Problem> {
+) -> Result<Option<ArtifactSearch>, Problem> {
     only("kinds", request.kinds, KIND)?;
     only("roles", request.roles, "artifact")?;
     only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
-    let within = within(request.scope.as_deref(), request.user_id, request.conversation_id)?;
+    let user = request.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
+    let conversation = request
+        .conversation_id
+        .map(|text| address::id("conversation_id", text, ConversationId::new))
+        .transpose()?;
+    check_scope(request.scope.as_deref(), user.is_some(), conversation.is_some())?;
     let start = address::days_ago(now, request.days.unwrap_or(DEFAULT_DAYS))?;
     // Clients' clocks may be ahead of ours by a little, so the window does not end now.
     let whole = Window { start, end: Timestamp::from_micros(i64::MAX) };
     let mut query = ReactionSearch {
         scope,
-        within,
-        filter: ReactionFilter::default(),
+        filter: ReactionFilter { user, ..ReactionFilter::default() },
+        conversation,
         turn: None,
         track: None,
         window: narrowed(whole, request.timestamp_filters.unwrap_or_default())?,
         before: None,
         limit: address::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
     };
+    let mut possible = true;
     for (index, tag) in request.all_tags.unwrap_or_default().into_iter().enumerate() {
-        add_tag(&mut query, &format!("all_tags[{index}]"), &tag)?;
+        possible &= add_tag(&mut query, &format!("all_tags[{index}]"), &tag)?;
     }
-    Ok(ArtifactSearch { query, cursor: request.cursor })
+    Ok(possible.then_some(ArtifactSearch { query, cursor: request.cursor }))
 }
 
 fn only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Problem> {
@@ -66,22 +76,15 @@ fn only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Prob
     }
 }
 
-fn within(
-    word: Option<&str>,
-    user: Option<String>,
-    conversation: Option<String>,
-) -> Result<SearchScope, Problem> {
-    let user = user.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
-    let conversation = conversation
-        .map(|text| address::id("conversation_id", text, ConversationId::new))
-        .transpose()?;
+/// The scope says which id must be there; whichever is there narrows the search.
+fn check_scope(word: Option<&str>, user: bool, conversation: bool) -> Result<(), Problem> {
     let missing = |field: &str| Problem::invalid(field, format!("{field}: missing for this scope"));
     match word {
-        None | Some("project") => Ok(SearchScope::Project),
-        Some("user") => user.map(SearchScope::User).ok_or_else(|| missing("user_id")),
-        Some("conversation") => {
-            conversation.map(SearchScope::Conversation).ok_or_else(|| missing("conversation_id"))
-        }
+        None | Some("project") => Ok(()),
+        Some("user") if user => Ok(()),
+        Some("user") => Err(missing("user_id")),
+        Some("conversation") if conversation => Ok(()),
+        Some("conversation") => Err(missing("conversation_id")),
         Some(_) => Err(Problem::invalid("scope", "scope: expected conversation, user or project")),
     }
 }
@@ -113,17 +116,24 @@ fn narrowed(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window,
     Ok(window)
 }
 
-fn add_tag(query: &mut ReactionSearch, field: &str, tag: &str) -> Result<(), Problem> {
+/// Answers whether anything can have this tag and those before.
+fn add_tag(query: &mut ReactionSearch, field: &str, tag: &str) -> Result<bool, Problem> {
     let expected = "expected turn:<id>, origin:<user|machine>, track:<id> or the kind itself";
     let bad = || Problem::invalid(field, format!("{field}: {expected}"));
     match tag.split_once(':') {
-        Some(("turn", id)) => query.turn = Some(TurnId::new(id).map_err(|_| bad())?),
+        Some(("turn", id)) => Ok(put(&mut query.turn, TurnId::new(id).map_err(|_| bad())?)),
         Some(("origin", word)) => {
-            query.filter.origin = Some(Origin::from_word(word).ok_or_else(bad)?);
+            Ok(put(&mut query.filter.origin, Origin::from_word(word).ok_or_else(bad)?))
         }
-        Some(("track", id)) if !id.is_empty() => query.track = Some(id.to_owned()),
-        _ if tag == KIND => {}
-        Some(_) | None => return Err(bad()),
+        Some(("track", id)) if !id.is_empty() => Ok(put(&mut query.track, id.to_owned())),
+        _ if tag == KIND => Ok(true),
+        Some(_) | None => Err(bad()),
     }
-    Ok(())
+}
+
+/// Two different values for one thing cannot both hold.
+fn put<T: PartialEq>(place: &mut Option<T>, value: T) -> bool {
+    let possible = place.as_ref().is_none_or(|before| *before == value);
+    *place = Some(value);
+    possible
 }

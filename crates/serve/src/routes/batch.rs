@@ -1,21 +1,56 @@
 //! Many events in. One bad item never sinks the others.
+//!
+//! Items are read one by one, so that a batch takes little more memory than its own bytes; and only
+//! so many batches are read at a time.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use event::Write;
-use flow::{Engine, FlowError, Incoming};
-use serde_json::Value;
+use flow::{Engine, FlowError, Incoming, RequestKey};
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
-use super::feedback::{DOOR, idempotency_key};
+use super::feedback::{DOOR, request_key};
 use crate::body::{self, Format, Sent};
 use crate::error::Problem;
 use crate::scope::RequestScope;
 use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 
 const MAX_EVENTS: usize = 10_000;
+/// Batches whose bodies are in memory at once.
+const AT_ONCE: usize = 4;
+/// The door's name in the MAC of a whole batch.
+const BATCH_DOOR: &str = "batch";
+
+/// Lets only so many batches in at a time; the others wait before their bodies are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Turnstile(Arc<Semaphore>);
+
+impl Turnstile {
+    /// Nobody is in yet.
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+/// Waits for a place.
+pub(crate) async fn wait(
+    State(turnstile): State<Turnstile>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match turnstile.0.acquire().await {
+        Ok(_place) => next.run(request).await,
+        Err(_) => Problem::malformed("the server is stopping").into_response(),
+    }
+}
 
 /// `POST /api/v1/feedback/batch`
 pub(crate) async fn submit(
@@ -24,10 +59,9 @@ pub(crate) async fn submit(
     sent: Sent,
 ) -> Result<(StatusCode, Json<BatchResponse>), Problem> {
     let format = body::format(&sent.headers)?;
-    let key = idempotency_key(&sent.headers)?;
-    let reader = Reader { engine: Arc::clone(&engine), scope, key };
+    let reader = Reader { engine: Arc::clone(&engine), scope };
     // Reading sixteen megabytes takes a while; other requests must not wait for it.
-    let read = tokio::task::spawn_blocking(move || reader.read(format, &sent.bytes));
+    let read = tokio::task::spawn_blocking(move || reader.read(format, &sent));
     let items = read.await.map_err(|_| Problem::malformed("the batch could not be read"))??;
     let response = store(&engine, items).await?;
     let status = if response.rejected == 0 { StatusCode::OK } else { StatusCode::MULTI_STATUS };
@@ -39,44 +73,100 @@ type Item = Result<Write, Problem>;
 struct Reader {
     engine: Arc<Engine>,
     scope: RequestScope,
-    key: Option<String>,
 }
 
 impl Reader {
-    fn read(&self, format: Format, bytes: &[u8]) -> Result<Vec<Item>, Problem> {
-        let values: Vec<Result<Value, Problem>> = match format {
-            Format::Ndjson => lines(bytes).map(body::parse).collect(),
-            Format::Json => array(body::parse(bytes)?)?.into_iter().map(Ok).collect(),
+    fn read(&self, format: Format, sent: &Sent) -> Result<Vec<Item>, Problem> {
+        let raw: Vec<&[u8]> = match format {
+            Format::Ndjson => lines(&sent.bytes).take(MAX_EVENTS + 1).collect(),
+            Format::Json => array(&sent.bytes)?,
         };
-        if values.len() > MAX_EVENTS {
-            let got = values.len();
-            let detail = format!("the batch has {got} events, expected at most {MAX_EVENTS}");
+        if raw.len() > MAX_EVENTS {
+            let detail = format!("the batch has over {MAX_EVENTS} events, expected at most that");
             return Err(Problem::too_large(detail));
         }
-        let item = |(index, value): (usize, Result<Value, Problem>)| self.item(index, value?);
-        Ok(values.into_iter().enumerate().map(item).collect())
+        let mut key = self.key_of(sent, &raw)?;
+        let mut first = true;
+        let mut items = Vec::with_capacity(raw.len());
+        for (index, bytes) in raw.into_iter().enumerate() {
+            let item = self.item(bytes, key.clone());
+            // The first item that fits has the key itself, the others a key made of it. A space
+            // keeps those apart from keys that clients can send.
+            if let Some(key) = &mut key
+                && (item.is_ok() || !first)
+            {
+                let own = key.id.split(' ').next().unwrap_or_default();
+                key.id = format!("{own} {}", index + 1);
+                first = false;
+            }
+            items.push(item);
+        }
+        Ok(items)
     }
 
-    fn item(&self, index: usize, value: Value) -> Item {
+    /// The key stands for the batch as a whole.
+    fn key_of(&self, sent: &Sent, raw: &[&[u8]]) -> Result<Option<RequestKey>, Problem> {
+        if !sent.headers.contains_key("idempotency-key") {
+            return Ok(None);
+        }
+        let mac = |bytes: &&[u8]| match body::parse(bytes) {
+            Ok(value) => json!(self.engine.fingerprint(DOOR, &value).0),
+            Err(_) => json!(String::from_utf8_lossy(bytes)),
+        };
+        let macs: Value = raw.iter().map(mac).collect();
+        request_key(&self.engine, &sent.headers, BATCH_DOOR, &[], &macs)
+    }
+
+    fn item(&self, bytes: &[u8], key: Option<RequestKey>) -> Item {
+        let value = body::parse(bytes)?;
         let mac = self.engine.fingerprint(DOOR, &value);
         let request: EventRequest = body::shape(value)?;
         let scope = self.scope.with_tenant(request.tenant_id.as_deref())?;
-        // Each item is a request of its own; a space keeps its key apart from keys that clients
-        // can send.
-        let key = self.key.as_ref().map(|key| format!("{key} {index}"));
         Ok(self.engine.prepare(&scope, Incoming { raw: request.into(), mac, key })?)
     }
 }
 
-fn array(value: Value) -> Result<Vec<Value>, Problem> {
-    if let Value::Array(items) = value {
-        return Ok(items);
-    }
-    Err(Problem::invalid("body", "the body is not a JSON array; send one, or NDJSON"))
-}
-
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+}
+
+/// The items of a JSON array, unread; one more than may be is enough to know.
+fn array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
+    struct Items;
+    impl<'de> Visitor<'de> for Items {
+        type Value = Vec<&'de [u8]>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a JSON array")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let mut raw = Vec::new();
+            while let Some(item) = items.next_element::<&RawValue>()? {
+                raw.push(item.get().as_bytes());
+                if raw.len() > MAX_EVENTS {
+                    break;
+                }
+            }
+            Ok(raw)
+        }
+    }
+    if bytes.trim_ascii_start().first() != Some(&b'[') {
+        // Well-formed or not, it is no list.
+        body::parse(bytes)?;
+        return Err(Problem::invalid("body", "the body is not a JSON array; send one, or NDJSON"));
+    }
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let items = reader.deserialize_seq(Items);
+    match items {
+        Ok(items) if items.len() > MAX_EVENTS => Ok(items),
+        items => items.and_then(|items| reader.end().map(|()| items)).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            Problem::malformed(format!(
+                "the JSON is not well-formed at line {line}, column {column}"
+            ))
+        }),
+    }
 }
 
 async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Problem> {
@@ -92,7 +182,7 @@ async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Probl
         }
     }
     let mut not_stored = 0;
-    for (index, receipt) in indexes.into_iter().zip(engine.record_all(writes).await) {
+    for (index, receipt) in indexes.into_iter().zip(engine.record_all(writes).await?) {
         match receipt {
             Ok(receipt) if receipt.replayed => response.replayed += 1,
             Ok(_) => response.accepted += 1,

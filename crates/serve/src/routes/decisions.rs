@@ -10,7 +10,7 @@ use flow::Engine;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::feedback::idempotency_key;
+use super::feedback::request_key;
 use crate::address::{self, Parameters, Parts, Read};
 use crate::body::{self, Sent};
 use crate::error::Problem;
@@ -30,9 +30,9 @@ pub(crate) async fn decide(
     sent: Sent,
 ) -> Result<(StatusCode, Json<DecisionReceipt>), Problem> {
     let value = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
     let mac = engine.fingerprint(DOOR, &value);
     let request: DecisionRequest = body::shape(value)?;
-    let key = idempotency_key(&sent.headers)?;
     let (id, replayed) = engine.decide(scope.get(), request.into(), mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
@@ -47,9 +47,9 @@ pub(crate) async fn settle(
 ) -> Result<Json<DecisionReceipt>, Problem> {
     let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
     let value = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, OUTCOME_DOOR, &[id.as_str()], &value)?;
     let mac = engine.fingerprint(OUTCOME_DOOR, &json!([id.as_str(), value]));
     let request: OutcomeRequest = body::shape(value)?;
-    let key = idempotency_key(&sent.headers)?;
     let replayed = engine.settle(scope.get(), &id, request.into(), mac, key).await?;
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }

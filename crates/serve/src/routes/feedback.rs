@@ -7,8 +7,8 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use event::{EventId, Mac};
-use flow::{Engine, Incoming};
-use serde_json::Value;
+use flow::{Engine, Incoming, RequestKey};
+use serde_json::{Value, json};
 
 use crate::body::{self, Sent};
 use crate::error::Problem;
@@ -26,8 +26,9 @@ pub(crate) async fn submit(
     sent: Sent,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let value = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
     let mac = engine.fingerprint(DOOR, &value);
-    record(&engine, &scope, &sent, value, mac).await
+    record(&engine, &scope, value, mac, key).await
 }
 
 /// `POST /api/v1/feedback/correction`: the same event with its words filled in.
@@ -37,6 +38,7 @@ pub(crate) async fn correct(
     sent: Sent,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let mut value = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, CORRECTION_DOOR, &[], &value)?;
     let mac = engine.fingerprint(CORRECTION_DOOR, &value);
     if let Some(fields) = value.as_object_mut() {
         let words = [("type", "explicit"), ("source", "user_correction"), ("category", "accuracy")];
@@ -44,19 +46,18 @@ pub(crate) async fn correct(
             fields.entry(name).or_insert_with(|| Value::from(word));
         }
     }
-    record(&engine, &scope, &sent, value, mac).await
+    record(&engine, &scope, value, mac, key).await
 }
 
 async fn record(
     engine: &Engine,
     scope: &RequestScope,
-    sent: &Sent,
     value: Value,
     mac: Mac,
+    key: Option<RequestKey>,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let request: EventRequest = body::shape(value)?;
     let scope = scope.with_tenant(request.tenant_id.as_deref())?;
-    let key = idempotency_key(&sent.headers)?;
     let receipt = engine.record(&scope, Incoming { raw: request.into(), mac, key }).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(receipt.into())))
@@ -75,13 +76,23 @@ pub(crate) async fn show(
     Ok(Json(found.into()))
 }
 
-/// The request's `Idempotency-Key`, which has the form of an id.
-pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+/// The request's `Idempotency-Key`, which has the form of an id, and the MAC of the request it
+/// stands for: the door, the address and the whole body.
+pub(super) fn request_key(
+    engine: &Engine,
+    headers: &HeaderMap,
+    door: &str,
+    address: &[&str],
+    body: &Value,
+) -> Result<Option<RequestKey>, Problem> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let bad = |reason: String| Problem::invalid("Idempotency-Key", reason);
     let text = value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII".into()))?;
     match EventId::new(text) {
-        Ok(_) => Ok(Some(text.to_owned())),
+        Ok(_) => {
+            let mac = engine.fingerprint(door, &json!([address, body]));
+            Ok(Some(RequestKey { id: text.to_owned(), mac }))
+        }
         Err(expected) => Err(bad(format!("Idempotency-Key: {expected}"))),
     }
 }

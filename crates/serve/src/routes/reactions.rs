@@ -9,7 +9,7 @@ use event::{ConversationId, TurnId};
 use flow::{Engine, IncomingReaction, ReactionReceipt};
 use serde_json::json;
 
-use super::feedback::idempotency_key;
+use super::feedback::request_key;
 use crate::address::{self, Parts};
 use crate::body::{self, Sent};
 use crate::error::Problem;
@@ -28,6 +28,7 @@ pub(crate) async fn submit(
     let (tenant, project, conversation, turn) = address::parts(parts)?;
     let scope = scope.at(&tenant, &project)?;
     let value = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, DOOR, &[&conversation, &turn], &value)?;
     // The address says what the body is about, so both make the request.
     let mac = engine.fingerprint(DOOR, &json!([conversation, turn, value]));
     let request: ReactionRequest = body::shape(value)?;
@@ -36,7 +37,7 @@ pub(crate) async fn submit(
         turn: address::id("turn_id", turn.clone(), TurnId::new)?,
         raw: request.into(),
         mac,
-        key: idempotency_key(&sent.headers)?,
+        key,
     };
     Ok(match engine.react(&scope, incoming).await? {
         ReactionReceipt::Given { reaction, rn, unchanged } => {

@@ -182,5 +182,6 @@ fn period_request(
 }
 
 fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
-    Timestamp::parse(text).map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
+    Timestamp::parse_window_end(text)
+        .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
 }

@@ -6,16 +6,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use event::{Scope, TurnId};
-use flow::{CopyPlace, Engine, IncomingHalf, IncomingTurn, RawCompletion};
+use flow::{CopyPlace, Engine, IncomingHalf, IncomingTurn, RawCompletion, ReactionCounts};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::feedback::idempotency_key;
+use super::feedback::request_key;
 use crate::address::{self, Parameters, Parts, Read};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::scope::RequestScope;
-use crate::wire::reaction::FeedbackBody;
+use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
 use crate::wire::report::{assistant, user};
 use crate::wire::turn::{CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest};
 
@@ -29,6 +29,7 @@ pub(crate) async fn open(
     sent: Sent,
 ) -> Result<(StatusCode, Json<OpenResponse>), Problem> {
     let mut fields = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, OPEN_DOOR, &[], &fields)?;
     let completion = match fields.as_object_mut().and_then(take_completion) {
         None => None,
         Some(completion) => Some(half(&engine, completion)?),
@@ -36,7 +37,6 @@ pub(crate) async fn open(
     let mac = engine.fingerprint(OPEN_DOOR, &fields);
     let request: OpeningRequest = body::shape(fields)?;
     refuse_later_features(&request)?;
-    let key = idempotency_key(&sent.headers)?;
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key };
     let receipt = engine.open_turn(scope.get(), incoming).await?;
@@ -90,8 +90,9 @@ pub(crate) async fn complete(
     sent: Sent,
 ) -> Result<Json<CompleteResponse>, Problem> {
     let turn = turn_id(turn)?;
-    let completion = half(&engine, body::json(&sent)?)?;
-    let key = idempotency_key(&sent.headers)?;
+    let fields = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, COMPLETE_DOOR, &[turn.as_str()], &fields)?;
+    let completion = half(&engine, fields)?;
     let receipt = engine.complete_turn(scope.get(), turn, completion, key).await?;
     let turn_id = receipt.turn.to_string();
     Ok(Json(CompleteResponse { turn_id, replayed: receipt.replayed }))
@@ -105,6 +106,10 @@ pub(crate) async fn show(
 ) -> Result<Json<Value>, Problem> {
     let (turn, log) = load(&engine, scope.get(), turn).await?;
     let feedbacks: Vec<FeedbackBody> = log.feedbacks.iter().map(FeedbackBody::from).collect();
+    let mut counts = ReactionCounts::default();
+    for item in &log.feedbacks {
+        counts.add(item.reaction.origin, item.reaction.reaction, 1);
+    }
     Ok(Json(json!({
         "turn_id": turn.head.turn.as_str(),
         "conversation_id": turn.head.conversation.as_ref().map(|id| id.as_str()),
@@ -114,6 +119,7 @@ pub(crate) async fn show(
         "user": user(&turn),
         "assistant": assistant(&turn),
         "reactions": feedbacks,
+        "satisfaction": SatisfactionBody::from(&counts),
         "hosted_uri": turn.hosted_uri,
     })))
 }

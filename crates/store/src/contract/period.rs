@@ -108,8 +108,8 @@ async fn check_pages(store: &dyn Store, query: &PeriodQuery, rows: &[&Row]) {
     let mut query = PeriodQuery { limit: 2, ..query.clone() };
     loop {
         let page = store.active_conversations(query.clone()).await.unwrap();
-        query.after = page.last().map(|last| last.mark);
-        found.extend(page.iter().map(|active| {
+        query.after = page.next;
+        found.extend(page.items.iter().map(|active| {
             let number: usize = active.conversation.as_str()[1..].parse().unwrap();
             assert_eq!(active.counts.total(), active.reactions.len() as u64, "{query:?}");
             assert_eq!(active.started_at, Some(at(number as i64)));
@@ -118,7 +118,7 @@ async fn check_pages(store: &dyn Store, query: &PeriodQuery, rows: &[&Row]) {
             let secs = (active.mark.last_activity.as_micros() - at(0).as_micros()) / 1_000_000;
             (secs, number, active.counts)
         }));
-        if page.len() < 2 {
+        if page.next.is_none() {
             break;
         }
     }

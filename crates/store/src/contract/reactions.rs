@@ -3,9 +3,7 @@
 use event::{Origin, Position, Reaction, Scope, Tenant, Window};
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
-use crate::{
-    ConversationQuery, ReactionFilter, ReactionSearch, SearchScope, Store, StoredReaction,
-};
+use crate::{ConversationQuery, ReactionFilter, ReactionSearch, Store, StoredReaction};
 
 async fn of_conversation(store: &dyn Store, conversation: &str) -> Vec<StoredReaction> {
     let query = ConversationQuery {
@@ -128,8 +126,8 @@ pub(crate) async fn a_search_pages_newest_first(store: &dyn Store) {
     .await;
     let everything = ReactionSearch {
         scope: Scope::default(),
-        within: SearchScope::Project,
         filter: ReactionFilter::default(),
+        conversation: None,
         turn: None,
         track: None,
         window: Window { start: at(0), end: at(9) },
@@ -144,10 +142,12 @@ pub(crate) async fn a_search_pages_newest_first(store: &dyn Store) {
     check(all(), &["c", "b", "a"]).await;
     check(ReactionSearch { limit: 2, ..all() }, &["c", "b"]).await;
     check(ReactionSearch { before: Some((at(2), Position(4))), ..all() }, &["a"]).await;
-    let of = |within| ReactionSearch { within, ..all() };
-    check(of(SearchScope::User(user_id("u2"))), &["b"]).await;
-    check(of(SearchScope::Conversation(conversation_id("c1"))), &["c", "a"]).await;
-    check(of(SearchScope::Conversation(conversation_id("c9"))), &[]).await;
+    let by = |user: &str| ReactionFilter { user: Some(user_id(user)), ..ReactionFilter::default() };
+    check(ReactionSearch { filter: by("u2"), ..all() }, &["b"]).await;
+    check(ReactionSearch { filter: by("u9"), ..all() }, &[]).await;
+    let inside = |id: &str| ReactionSearch { conversation: Some(conversation_id(id)), ..all() };
+    check(inside("c1"), &["c", "a"]).await;
+    check(inside("c9"), &[]).await;
     check(ReactionSearch { turn: Some(turn_id("t1")), ..all() }, &["c", "a"]).await;
     check(ReactionSearch { track: Some("A".into()), ..all() }, &["c", "b", "a"]).await;
     check(ReactionSearch { track: Some("B".into()), ..all() }, &[]).await;

@@ -20,11 +20,14 @@ pub struct TurnLogCopy {
 /// What the mirror keeps. Copies can be made again from the log at any time, so they are not part
 /// of it.
 pub trait TurnLogCopies: Send + Sync {
-    /// How far the mirror has come.
-    fn mirrored_to(&self) -> Task<'_, Position>;
+    /// How far the mirror to this place has come.
+    fn mirrored_to(&self, place: &str) -> Task<'_, Position>;
 
-    /// Notes new copies and how far the mirror has come with them.
-    fn note_copies(&self, copies: Vec<TurnLogCopy>, upto: Position) -> Task<'_, ()>;
+    /// Notes new copies and how far the mirror to this place has come with them.
+    fn note_copies(&self, place: &str, copies: Vec<TurnLogCopy>, upto: Position) -> Task<'_, ()>;
+
+    /// Forgets all copies, and how far they came: nobody keeps them up to date any more.
+    fn forget_copies(&self) -> Task<'_, ()>;
 
     /// The copy of a turn's log, if there is one.
     fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>>;

@@ -59,6 +59,16 @@ pub struct PeriodMark {
     pub key: i64,
 }
 
+/// A page of the period report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeriodPage {
+    /// Conversations, newest activity first. There may be fewer than asked for although there are
+    /// more behind them, when finding them took enough work for one page.
+    pub items: Vec<ActiveConversation>,
+    /// Where the next page begins; `None` when there is nothing more.
+    pub next: Option<PeriodMark>,
+}
+
 /// A page of conversations that have matching reactions in a window.
 #[derive(Clone, Debug)]
 pub struct PeriodQuery {
@@ -135,7 +145,8 @@ pub struct ActiveConversation {
     pub started_at: Option<Timestamp>,
     /// Matching reactions in the window.
     pub counts: ReactionCounts,
-    /// The reactions themselves, oldest first, if they were asked for.
+    /// The reactions themselves, oldest first, if they were asked for; the newest if there are too
+    /// many for one page.
     pub reactions: Vec<StoredReaction>,
 }
 
@@ -154,26 +165,15 @@ pub struct ConversationQuery {
     pub limit: usize,
 }
 
-/// Where a search looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SearchScope {
-    /// In the whole project.
-    Project,
-    /// In the reactions of a user.
-    User(UserId),
-    /// In a conversation.
-    Conversation(ConversationId),
-}
-
 /// The index-only search of chapter 12: newest first.
 #[derive(Clone, Debug)]
 pub struct ReactionSearch {
     /// Whose.
     pub scope: Scope,
-    /// Where.
-    pub within: SearchScope,
     /// Which.
     pub filter: ReactionFilter,
+    /// Only in this conversation.
+    pub conversation: Option<ConversationId>,
     /// Only on this turn.
     pub turn: Option<TurnId>,
     /// Only on turns of this track.
@@ -197,7 +197,7 @@ pub trait ReactionReads: Send + Sync {
     ) -> Task<'_, Option<StoredReaction>>;
 
     /// A page of the period report, newest activity first.
-    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, Vec<ActiveConversation>>;
+    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage>;
 
     /// Reactions of one conversation, oldest first.
     fn reactions_of(&self, query: ConversationQuery) -> Task<'_, Vec<StoredReaction>>;

@@ -27,7 +27,8 @@ pub struct StoredTurn {
     pub head: TurnHead,
     /// Where its mirrored log is.
     pub hosted_uri: Option<String>,
-    /// Every event that names it, in order; the newest 1000 if there are more.
+    /// Every event that names it, in order; if there are very many, its two halves and the newest
+    /// 1000.
     pub events: Vec<StoredEvent>,
 }
 

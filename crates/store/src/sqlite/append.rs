@@ -59,7 +59,8 @@ impl Prepared {
 
     /// Roughly what it takes up while it waits.
     pub(super) fn bytes(&self) -> usize {
-        self.entries.iter().map(|entry| entry.data.len() + 512).sum()
+        let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
+        self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()
     }
 }
 
@@ -100,7 +101,7 @@ pub(super) fn append(
 }
 
 /// A used claim decides: with the same MAC the write is a repeat, with another a conflict. A claim
-/// whose MAC was erased can only be a repeat.
+/// whose MAC was erased can only be a repeat. The request's key is used up by a repeat too.
 fn judge_claims(
     connection: &Connection,
     project: Key,
@@ -110,7 +111,8 @@ fn judge_claims(
         "SELECT c.mac, c.position, e.id FROM claims c LEFT JOIN events e USING (position)
          WHERE c.project = ?1 AND c.space = ?2 AND c.id = ?3",
     )?;
-    let mut repeat = None;
+    let mut repeat: Option<(i64, Outcome)> = None;
+    let mut used_ones = Vec::with_capacity(claims.len());
     for claim in claims {
         let used = select
             .query_row((project, claim.space.code(), &claim.id), |row| {
@@ -118,20 +120,28 @@ fn judge_claims(
                 Ok((mac, row.get::<_, i64>(1)?, PackedId::read(row, 2)?))
             })
             .optional()?;
+        used_ones.push(used.is_some());
         let Some((mac, position, id)) = used else { continue };
         if mac.is_some_and(|mac| mac != claim.mac.0) {
             return Ok(Some(Outcome::Conflict(claim.space)));
         }
-        repeat.get_or_insert(match id {
+        let outcome = match id {
             // A key that was used up by a request which had nothing to change.
             None => Outcome::Unchanged,
             Some(id) => {
                 let id = EventId::new(id).map_err(|_| rusqlite::Error::InvalidQuery)?;
                 Outcome::Replayed { position: Position(position as u64), id }
             }
-        });
+        };
+        repeat.get_or_insert((position, outcome));
     }
-    Ok(repeat)
+    if let Some((position, _)) = &repeat {
+        let unused_key =
+            |(claim, used): &(&PackedClaim, bool)| claim.space == ClaimSpace::RequestKey && !used;
+        let keys = claims.iter().zip(used_ones).filter(unused_key).map(|(claim, _)| claim);
+        insert_claims(connection, project, *position, keys)?;
+    }
+    Ok(repeat.map(|(_, outcome)| outcome))
 }
 
 fn judge_needs(
@@ -146,7 +156,7 @@ fn judge_needs(
     let find = |table, id: &str| find_key(connection, table, project, id);
     let subject = Subject::of(&first.event, Position(0), project, find)?;
     let by_new_user = first.event.user.is_some() && subject.user.is_none();
-    let about = About { subject, by_new_user };
+    let about = About { subject, by_new_user, data: &first.data };
     for need in &write.needs {
         match needs::check(connection, &about, need)? {
             None => {}

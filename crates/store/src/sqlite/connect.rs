@@ -1,5 +1,6 @@
 //! Opens connections with the settings that durability and speed depend on.
 
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::error::StoreError;
 
 /// The one connection that writes.
 pub(super) fn writer(file: &Path) -> Result<Connection, StoreError> {
+    create_private(file)?;
     let connection = Connection::open(file)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // FULL: a commit is on disk before it is answered. Group commit makes that cheap.
@@ -20,6 +22,16 @@ pub(super) fn writer(file: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     keep_plans(&connection)?;
     Ok(connection)
+}
+
+/// The database is for its owner alone, whatever folder it is in; its companions follow it.
+fn create_private(file: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let failed = |cause| StoreError::Folder { folder: file.to_owned(), cause };
+    options.open(file).map(drop).map_err(failed)
 }
 
 /// A connection that only reads.

@@ -7,13 +7,31 @@ use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::copies::TurnLogCopy;
 
-const CURSOR: &str = "turn_log_mirror";
+/// What the mirror's cursors are called, before the place they are for.
+const CURSOR: &str = "turn_log_mirror:";
+
+/// Writes something and takes it back, to see whether that is possible.
+pub(super) fn try_to_write(connection: &mut Connection) -> Result<(), StoreError> {
+    let insert = "INSERT INTO cursors (name, position) VALUES ('try', 0)
+        ON CONFLICT DO UPDATE SET position = 1 - position";
+    connection.execute(insert, [])?;
+    Ok(())
+}
+
+/// Forgets all copies, and how far they came.
+pub(super) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    transaction.execute("DELETE FROM turn_logs", [])?;
+    transaction.execute("DELETE FROM cursors WHERE name GLOB ?1", [format!("{CURSOR}*")])?;
+    transaction.commit()?;
+    Ok(())
+}
 
 /// How far the mirror has come.
-pub(super) fn mirrored_to(connection: &Connection) -> Result<Position, StoreError> {
+pub(super) fn mirrored_to(connection: &Connection, place: &str) -> Result<Position, StoreError> {
     let position: Option<i64> = connection
         .prepare_cached("SELECT position FROM cursors WHERE name = ?1")?
-        .query_row([CURSOR], |row| row.get(0))
+        .query_row([format!("{CURSOR}{place}")], |row| row.get(0))
         .optional()?;
     Ok(Position(position.unwrap_or(0) as u64))
 }
@@ -21,6 +39,7 @@ pub(super) fn mirrored_to(connection: &Connection) -> Result<Position, StoreErro
 /// Notes copies and position together.
 pub(super) fn note(
     connection: &mut Connection,
+    place: &str,
     copies: &[TurnLogCopy],
     upto: Position,
 ) -> Result<(), StoreError> {
@@ -42,7 +61,7 @@ pub(super) fn note(
             "INSERT INTO cursors (name, position) VALUES (?1, ?2)
              ON CONFLICT DO UPDATE SET position = excluded.position",
         )?
-        .execute((CURSOR, upto.0 as i64))?;
+        .execute((format!("{CURSOR}{place}"), upto.0 as i64))?;
     transaction.commit()?;
     Ok(())
 }

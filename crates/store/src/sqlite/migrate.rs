@@ -8,6 +8,7 @@ use crate::error::StoreError;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0001_log.sql"),
     include_str!("../../../../migrations/sqlite/0002_reactions.sql"),
+    include_str!("../../../../migrations/sqlite/0003_keys.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

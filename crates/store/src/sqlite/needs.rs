@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::apply::Subject;
 use super::keys::{Key, PackedId, Table, find_key};
+use super::reactions::{said, whose};
 
 /// What stands in a write's way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,17 +18,19 @@ pub(super) enum Obstacle {
 
 /// What a write is about, before it is stored.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct About {
+pub(super) struct About<'a> {
     /// The keys that are known already.
     pub(super) subject: Subject,
     /// It names a user whom the store has never seen, and who therefore has no key.
     pub(super) by_new_user: bool,
+    /// Its event's data, written out.
+    pub(super) data: &'a str,
 }
 
 /// Checks one need of a write.
 pub(super) fn check(
     connection: &Connection,
-    about: &About,
+    about: &About<'_>,
     need: &Need,
 ) -> rusqlite::Result<Option<Obstacle>> {
     let subject = &about.subject;
@@ -45,6 +48,18 @@ pub(super) fn check(
                 )?
                 .exists((subject.project, PackedId::of(id.as_str())))?;
             Ok((!made).then_some(Obstacle::Missing))
+        }
+        Need::OtherOutcome(id) => {
+            let settled: Option<i64> = connection
+                .prepare_cached(
+                    "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+                     WHERE d.project = ?1 AND d.id = ?2 AND e.data = ?3",
+                )?
+                .query_row((subject.project, PackedId::of(id.as_str()), about.data), |row| {
+                    row.get(0)
+                })
+                .optional()?;
+            Ok(settled.map(Obstacle::AlreadySo))
         }
         Need::OtherReaction { reaction, text } => {
             already_so(connection, about, *reaction, text.as_deref())
@@ -70,7 +85,7 @@ fn turn_is_there(
 
 fn already_so(
     connection: &Connection,
-    about: &About,
+    about: &About<'_>,
     reaction: Option<Reaction>,
     text: Option<&str>,
 ) -> rusqlite::Result<Option<Obstacle>> {
@@ -90,19 +105,22 @@ fn already_so(
 /// The user's reaction on the turn: the position of its event, what it is, what was said with it.
 fn standing(
     connection: &Connection,
-    about: &About,
+    about: &About<'_>,
     turn: Key,
 ) -> rusqlite::Result<Option<(i64, u8, Option<String>)>> {
+    let user = match about.subject.user {
+        Some(user) => Some(user),
+        None => whose(connection, about.subject.project, turn)?,
+    };
     connection
         .prepare_cached(
             "SELECT r.position, r.reaction,
                  coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
              FROM reactions r JOIN events e ON e.position = r.position
-             WHERE r.turn = ?1 AND r.origin = ?2
-                 AND r.user IS coalesce(?3, (SELECT user FROM turns WHERE key = ?1))",
+             WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS ?3",
         )?
-        .query_row((turn, Origin::User.code(), about.subject.user), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        .query_row((turn, Origin::User.code(), user), |row| {
+            Ok((row.get(0)?, row.get(1)?, said(row, 2)?))
         })
         .optional()
 }

@@ -1,8 +1,10 @@
 //! The period report: conversations by their newest matching reaction in a window.
 //!
-//! A page costs the page. Candidates come newest first from the counters by day, which have a few
-//! rows per conversation and day however many reactions there are. A conversation is shown at its
-//! newest matching reaction; at older ones it is passed over, after one look into an index.
+//! A page costs the page. A window that nothing came after has one candidate per conversation, its
+//! newest reaction. Otherwise, and with filters, candidates come from the counters by day, which have
+//! a few rows per conversation and day however many reactions there are: a conversation is shown at
+//! its newest matching reaction and passed over at older ones. A page that would have to pass over
+//! too many is cut short and says where to go on.
 
 use std::collections::HashSet;
 
@@ -11,27 +13,30 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::apply::DAY_MICROS;
-use super::keys::{Key, find_project};
-use super::reactions::{self, UnknownUser, Where, user_key};
+use super::keys::{Key, Table, find_key, find_project};
+use super::reactions::{self, Where};
 use crate::error::StoreError;
 use crate::read::reactions::{
-    ActiveConversation, PeriodMark, PeriodQuery, ReactionCounts, ReactionFilter,
+    ActiveConversation, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts, ReactionFilter,
 };
 
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
+/// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
+const MOST_CANDIDATES: usize = 5_000;
+/// Reactions that a page brings along, and that one conversation does.
+const MOST_REACTIONS: usize = 10_000;
+const MOST_OF_A_CONVERSATION: usize = 1_000;
 
 /// One page.
-pub(super) fn page(
-    connection: &Connection,
-    query: &PeriodQuery,
-) -> Result<Vec<ActiveConversation>, StoreError> {
-    let Some(project) = find_project(connection, &query.scope)? else { return Ok(Vec::new()) };
+pub(super) fn page(connection: &Connection, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
+    let nothing = PeriodPage { items: Vec::new(), next: None };
+    let Some(project) = find_project(connection, &query.scope)? else { return Ok(nothing) };
     let user = match &query.filter.user {
         None => None,
-        Some(user) => match user_key(connection, project, user)? {
-            Ok(key) => Some(key),
-            Err(UnknownUser) => return Ok(Vec::new()),
+        Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
+            Some(key) => Some(key),
+            None => return Ok(nothing),
         },
     };
     // One snapshot, so that counts and reactions are of the same moment.
@@ -43,72 +48,80 @@ pub(super) fn page(
         window: query.window,
         filter: &query.filter,
     };
-    let marks = search.marks(query.after, query.limit)?;
-    let show = |mark| search.show(mark, query.with_reactions);
-    let shown = marks.into_iter().map(show).collect::<Result<_, _>>()?;
+    let page = search.page(query)?;
     transaction.finish()?;
-    Ok(shown)
+    Ok(page)
 }
 
 struct Search<'a> {
     connection: &'a Connection,
     project: Key,
-    // The outer option: whether a user was asked for. The inner: nobody has no key.
-    user: Option<Option<Key>>,
+    user: Option<Key>,
     window: Window,
     filter: &'a ReactionFilter,
 }
 
 impl Search<'_> {
-    /// The conversations of the page, newest first.
+    fn page(&self, query: &PeriodQuery) -> Result<PeriodPage, StoreError> {
+        let (mut marks, mut next) = self.marks(query.after, query.limit + 1)?;
+        if marks.len() > query.limit {
+            marks.truncate(query.limit);
+            next = marks.last().copied();
+        }
+        let (mut items, mut brought) = (Vec::with_capacity(marks.len()), 0);
+        for mark in marks {
+            if brought >= MOST_REACTIONS {
+                next = items.last().map(|last: &ActiveConversation| last.mark);
+                break;
+            }
+            let item = self.show(mark, query.with_reactions)?;
+            brought += item.reactions.len();
+            items.push(item);
+        }
+        Ok(PeriodPage { items, next })
+    }
+
+    /// The conversations of the page, newest first, and where to go on if looking was cut short.
     fn marks(
         &self,
         after: Option<PeriodMark>,
         limit: usize,
-    ) -> Result<Vec<PeriodMark>, StoreError> {
+    ) -> Result<(Vec<PeriodMark>, Option<PeriodMark>), StoreError> {
         let (start, end) = (self.window.start.as_micros(), self.window.end.as_micros());
         let from = after.map_or(end, |mark| mark.last_activity.as_micros().min(end));
-        let mut walk = Walk { search: self, after, limit, seen: HashSet::new(), marks: Vec::new() };
+        let mut walk = Walk::new(self, after, limit);
+        let reactions = "SELECT r.ts, r.conversation FROM reactions r";
+        let of_project = || Where::default().and("r.project = ?", self.project);
+        let placed = |of: Where| of.and("r.conversation IS NOT ?", Value::Null);
         if let Some(user) = self.user {
-            let of_user = Where::default()
-                .and("r.project = ?", self.project)
-                .and("r.user IS ?", user)
-                .and("r.conversation IS NOT ?", Value::Null);
-            walk.through(
-                "SELECT r.ts, r.conversation FROM reactions r",
-                of_user,
-                "r.ts",
-                start,
-                from,
-            )?;
-            return Ok(walk.marks);
+            let of_user = placed(of_project().and("r.user = ?", user));
+            walk.through(reactions, of_user.and_filter(self.filter), "r.ts", (start, from))?;
+            return Ok(walk.end());
+        }
+        let goes_on = self.goes_on_after(end)?;
+        if !goes_on && self.filter.origin.is_none() && self.filter.reaction.is_none() {
+            let newest = "SELECT r.last_ts, r.conversation FROM newest r";
+            walk.through(newest, of_project(), "r.last_ts", (start, from))?;
+            return Ok(walk.end());
         }
         // Counters of the window's last day may already reach beyond the window; that day's
         // candidates are then the reactions themselves.
         let mut counted_from = from;
-        if self.goes_on_after(end)? {
+        if goes_on {
             let last_day = (end.div_euclid(DAY_MICROS) * DAY_MICROS).max(start);
-            let of_day = Where::default()
-                .and("r.project = ?", self.project)
-                .and("r.conversation IS NOT ?", Value::Null);
-            walk.through(
-                "SELECT r.ts, r.conversation FROM reactions r",
-                of_day,
-                "r.ts",
-                last_day,
-                from,
-            )?;
+            let of_day = placed(of_project()).and_filter(self.filter);
+            walk.through(reactions, of_day, "r.ts", (last_day, from))?;
             counted_from = from.min(last_day - 1);
         }
-        let counted = Where::default().and("r.project = ?", self.project);
         let counters = "SELECT r.last_ts, r.conversation FROM activity r";
-        walk.through(counters, counted, "r.last_ts", start, counted_from)?;
-        Ok(walk.marks)
+        let counted = of_project().and_filter(self.filter);
+        walk.through(counters, counted, "r.last_ts", (start, counted_from))?;
+        Ok(walk.end())
     }
 
     fn goes_on_after(&self, end: i64) -> rusqlite::Result<bool> {
         self.connection
-            .prepare_cached("SELECT 1 FROM activity WHERE project = ?1 AND last_ts > ?2 LIMIT 1")?
+            .prepare_cached("SELECT 1 FROM newest WHERE project = ?1 AND last_ts > ?2 LIMIT 1")?
             .exists((self.project, end))
     }
 
@@ -132,7 +145,7 @@ impl Search<'_> {
             Some(_) => {
                 "SELECT ts FROM reactions
                  WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts <= ?4
-                     AND user IS ?5
+                     AND user = ?5
                  ORDER BY ts DESC LIMIT 1"
             }
         };
@@ -189,9 +202,12 @@ impl Search<'_> {
             .and("r.ts <= ?", self.window.end.as_micros())
             .and_filter(self.filter);
         if let Some(user) = self.user {
-            condition = condition.and("r.user IS ?", user);
+            condition = condition.and("r.user = ?", user);
         }
-        reactions::select(self.connection, condition, "ORDER BY r.ts, r.position")
+        let newest = format!("ORDER BY r.ts DESC, r.position DESC LIMIT {MOST_OF_A_CONVERSATION}");
+        let mut found = reactions::select(self.connection, condition, &newest)?;
+        found.reverse();
+        Ok(found)
     }
 
     fn counts(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {
@@ -245,17 +261,13 @@ impl Search<'_> {
             .query_row((conversation, origin.code(), reaction.code(), from, to), |row| row.get(0))
     }
 
-    fn counts_of_user(
-        &self,
-        conversation: Key,
-        user: Option<Key>,
-    ) -> Result<ReactionCounts, StoreError> {
+    fn counts_of_user(&self, conversation: Key, user: Key) -> Result<ReactionCounts, StoreError> {
         let (start, end) = (self.window.start.as_micros(), self.window.end.as_micros());
         let mut counts = ReactionCounts::default();
         let mut select = self.connection.prepare_cached(
             "SELECT count(*) FROM reactions
              WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts >= ?4 AND ts <= ?5
-                 AND user IS ?6",
+                 AND user = ?6",
         )?;
         for (origin, reaction) in self.combinations() {
             let values = (conversation, origin.code(), reaction.code(), start, end, user);
@@ -266,28 +278,42 @@ impl Search<'_> {
     }
 }
 
-/// Goes through candidates, newest first, until the page is full.
+/// Goes through candidates, newest first, until the page is full or enough was looked at.
 struct Walk<'a> {
     search: &'a Search<'a>,
     after: Option<PeriodMark>,
     limit: usize,
+    looked_at: usize,
+    cut_short_at: Option<PeriodMark>,
     seen: HashSet<Key>,
     marks: Vec<PeriodMark>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(search: &'a Search<'a>, after: Option<PeriodMark>, limit: usize) -> Self {
+        let (looked_at, cut_short_at) = (0, None);
+        let (seen, marks) = (HashSet::new(), Vec::new());
+        Self { search, after, limit, looked_at, cut_short_at, seen, marks }
+    }
+
+    fn end(self) -> (Vec<PeriodMark>, Option<PeriodMark>) {
+        (self.marks, self.cut_short_at)
+    }
+
+    fn is_over(&self) -> bool {
+        self.marks.len() >= self.limit || self.cut_short_at.is_some()
+    }
+
     fn through(
         &mut self,
         select: &str,
         condition: Where,
         ts: &str,
-        from: i64,
-        to: i64,
+        (from, to): (i64, i64),
     ) -> Result<(), StoreError> {
-        if self.marks.len() >= self.limit || from > to {
+        if self.is_over() || from > to {
             return Ok(());
         }
-        let condition = condition.and_filter(self.search.filter);
         let sql = format!(
             "{select} WHERE {} AND {ts} >= ? AND {ts} <= ?
              ORDER BY {ts} DESC, r.conversation DESC",
@@ -297,24 +323,30 @@ impl Walk<'_> {
         values.extend([Value::from(from), Value::from(to)]);
         let mut statement = self.search.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
-        while self.marks.len() < self.limit
+        while !self.is_over()
             && let Some(row) = rows.next()?
         {
-            self.consider(row.get(0)?, row.get(1)?)?;
+            let mark =
+                PeriodMark { last_activity: Timestamp::from_micros(row.get(0)?), key: row.get(1)? };
+            self.consider(mark)?;
         }
         Ok(())
     }
 
-    fn consider(&mut self, ts: i64, key: Key) -> Result<(), StoreError> {
-        let behind =
-            self.after.is_none_or(|mark| (ts, key) < (mark.last_activity.as_micros(), mark.key));
-        if !behind || self.seen.contains(&key) {
+    fn consider(&mut self, mark: PeriodMark) -> Result<(), StoreError> {
+        let place = |mark: PeriodMark| (mark.last_activity, mark.key);
+        let behind = self.after.is_none_or(|after| place(mark) < place(after));
+        if !behind {
             return Ok(());
         }
+        self.looked_at += 1;
         // Shown at its newest reaction only: on this page, or on one before.
-        self.seen.insert(key);
-        if self.search.newest(key)? == Some(ts) {
-            self.marks.push(PeriodMark { last_activity: Timestamp::from_micros(ts), key });
+        let newest = mark.last_activity.as_micros();
+        if self.seen.insert(mark.key) && self.search.newest(mark.key)? == Some(newest) {
+            self.marks.push(mark);
+        }
+        if self.looked_at >= MOST_CANDIDATES {
+            self.cut_short_at = Some(mark);
         }
         Ok(())
     }

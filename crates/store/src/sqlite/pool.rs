@@ -12,8 +12,30 @@ use crate::log::Task;
 
 /// As many reads at once as there are connections; the others wait their turn.
 pub(super) struct ReadPool {
-    idle: Arc<Mutex<Vec<Connection>>>,
+    idle: Idle,
     permits: Arc<Semaphore>,
+}
+
+type Idle = Arc<Mutex<Vec<Connection>>>;
+
+/// A connection on loan. It goes back even if the read that has it panics.
+struct Loan {
+    connection: Option<Connection>,
+    idle: Idle,
+}
+
+impl Loan {
+    fn take(idle: &Idle) -> Option<Self> {
+        let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        Some(Self { connection: Some(connection), idle: Arc::clone(idle) })
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.connection.take());
+    }
 }
 
 impl ReadPool {
@@ -31,11 +53,8 @@ impl ReadPool {
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
         let Ok(_permit) = self.permits.try_acquire() else { return self.run(read) };
-        let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(connection) = lock().pop() else { return self.run(read) };
-        let result = read(&connection);
-        lock().push(connection);
-        Box::pin(std::future::ready(result))
+        let Some(loan) = Loan::take(&self.idle) else { return self.run(read) };
+        Box::pin(std::future::ready(on_loan(&loan, read)))
     }
 
     /// Runs a read on the next free connection.
@@ -48,10 +67,8 @@ impl ReadPool {
         Box::pin(async move {
             let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
             let task = move || {
-                let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-                let connection = lock().pop().ok_or(StoreError::Busy)?;
-                let result = read(&connection);
-                lock().push(connection);
+                let loan = Loan::take(&idle).ok_or(StoreError::Busy)?;
+                let result = on_loan(&loan, read);
                 drop(permit);
                 result
             };
@@ -59,4 +76,11 @@ impl ReadPool {
             joined.unwrap_or_else(|_| Err(StoreError::Corrupt("a read panicked".into())))
         })
     }
+}
+
+fn on_loan<T>(
+    loan: &Loan,
+    read: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    loan.connection.as_ref().map_or(Err(StoreError::Busy), read)
 }

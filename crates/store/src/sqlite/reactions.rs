@@ -1,17 +1,15 @@
 //! Reads active reactions.
 
 use event::{
-    ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId, UnitInterval,
-    UserId,
+    ANONYMOUS, ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId,
+    UnitInterval, UserId,
 };
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::keys::{Key, PackedId, Table, find_key, find_project};
 use crate::error::StoreError;
-use crate::read::reactions::{
-    ConversationQuery, ReactionFilter, ReactionSearch, SearchScope, StoredReaction,
-};
+use crate::read::reactions::{ConversationQuery, ReactionFilter, ReactionSearch, StoredReaction};
 
 const COLUMNS: &str =
     "r.position, e.id, t.id, c.id, u.id, r.origin, r.reaction, r.confidence, r.ts,
@@ -65,23 +63,6 @@ impl Where {
     }
 }
 
-/// A user's key as reactions have it: `anonymous` is nobody. `Err` when the user was never seen.
-pub(super) fn user_key(
-    connection: &Connection,
-    project: Key,
-    user: &UserId,
-) -> rusqlite::Result<Result<Option<Key>, UnknownUser>> {
-    if user.as_str() == event::ANONYMOUS {
-        return Ok(Ok(None));
-    }
-    let key = find_key(connection, Table::Users, project, user.as_str())?;
-    Ok(key.map(Some).ok_or(UnknownUser))
-}
-
-/// Nothing was ever stored about this user.
-#[derive(Debug)]
-pub(super) struct UnknownUser;
-
 /// The reaction of a user on a turn.
 pub(super) fn standing(
     connection: &Connection,
@@ -94,17 +75,32 @@ pub(super) fn standing(
         return Ok(None);
     };
     let user = match user {
-        None => None,
-        Some(user) => match user_key(connection, project, user)? {
-            Ok(key) => key,
-            Err(UnknownUser) => return Ok(None),
+        None => whose(connection, project, turn)?,
+        Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
+            Some(key) => Some(key),
+            None => return Ok(None),
         },
     };
     let condition = Where::default()
         .and("r.turn = ?", turn)
         .and("r.origin = ?", i64::from(Origin::User.code()))
-        .and("r.user IS coalesce(?, t.user)", user);
+        .and("r.user IS ?", user);
     Ok(select(connection, condition, "LIMIT 1")?.pop())
+}
+
+/// The user of a reaction on a turn that names none: the turn's, else anonymous, if either is known.
+pub(super) fn whose(
+    connection: &Connection,
+    project: Key,
+    turn: Key,
+) -> rusqlite::Result<Option<Key>> {
+    let of_turn: Option<Key> = connection
+        .prepare_cached("SELECT user FROM turns WHERE key = ?1")?
+        .query_row([turn], |row| row.get(0))?;
+    match of_turn {
+        Some(user) => Ok(Some(user)),
+        None => find_key(connection, Table::Users, project, ANONYMOUS),
+    }
 }
 
 /// Reactions of one conversation.
@@ -133,10 +129,14 @@ pub(super) fn of_conversation(
                 let key = find_key(connection, Table::Turns, project, turn.as_str())?;
                 let Some(key) = key else { continue };
                 found.extend(select(connection, in_conversation(Some(key)), &newest)?);
+                if found.len() > query.limit {
+                    break;
+                }
             }
         }
     }
     found.sort_by_key(|reaction| (reaction.ts, reaction.position));
+    found.drain(..found.len().saturating_sub(query.limit));
     Ok(found)
 }
 
@@ -151,24 +151,19 @@ pub(super) fn search(
         .and("r.ts >= ?", query.window.start.as_micros())
         .and("r.ts <= ?", query.window.end.as_micros())
         .and_filter(&query.filter);
-    match &query.within {
-        SearchScope::Project => {}
-        SearchScope::User(user) => match user_key(connection, project, user)? {
-            Ok(key) => condition = condition.and("r.user IS ?", key),
-            Err(UnknownUser) => return Ok(Vec::new()),
-        },
-        SearchScope::Conversation(id) => {
-            match find_key(connection, Table::Conversations, project, id.as_str())? {
-                Some(key) => condition = condition.and("r.conversation = ?", key),
-                None => return Ok(Vec::new()),
-            }
-        }
-    }
-    if let Some(turn) = &query.turn {
-        match find_key(connection, Table::Turns, project, turn.as_str())? {
-            Some(key) => condition = condition.and("r.turn = ?", key),
-            None => return Ok(Vec::new()),
-        }
+    let ids = [
+        (Table::Users, query.filter.user.as_ref().map(UserId::as_str), "r.user = ?"),
+        (
+            Table::Conversations,
+            query.conversation.as_ref().map(ConversationId::as_str),
+            "r.conversation = ?",
+        ),
+        (Table::Turns, query.turn.as_ref().map(TurnId::as_str), "r.turn = ?"),
+    ];
+    for (table, id, term) in ids {
+        let Some(id) = id else { continue };
+        let Some(key) = find_key(connection, table, project, id)? else { return Ok(Vec::new()) };
+        condition = condition.and(term, key);
     }
     if let Some(track) = &query.track {
         let of_track = "r.turn IN (SELECT key FROM turns WHERE project = r.project AND track = ?)";
@@ -202,6 +197,14 @@ pub(super) fn select(
     Ok(found)
 }
 
+/// What was said with a reaction. Data that holds anything but a text there says nothing.
+pub(super) fn said(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    match row.get_ref(column)? {
+        ValueRef::Text(_) => row.get(column),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => Ok(None),
+    }
+}
+
 fn read(row: &Row<'_>) -> Result<StoredReaction, StoreError> {
     let position: i64 = row.get(0)?;
     let unreadable = |what: &str| StoreError::Corrupt(format!("reaction {position}: {what}"));
@@ -220,7 +223,7 @@ fn read(row: &Row<'_>) -> Result<StoredReaction, StoreError> {
         reaction: Reaction::from_code(row.get(6)?).ok_or_else(|| unreadable("reaction"))?,
         confidence: UnitInterval::new(row.get(7)?).ok_or_else(|| unreadable("confidence"))?,
         ts: Timestamp::from_micros(row.get(8)?),
-        text: text(9)?,
+        text: said(row, 9)?,
         track: text(10)?,
         bundle: text(11)?,
         user_type: text(12)?,

@@ -16,10 +16,11 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-const PROJECTIONS: [(&str, &str); 4] = [
+const PROJECTIONS: [(&str, &str); 5] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
+    ("newest", "conversation"),
     ("decisions", "project, id"),
 ];
 
@@ -28,6 +29,7 @@ const EMPTY: &str = "
         track = NULL, bundle = NULL, user_type = NULL;
     DELETE FROM reactions;
     DELETE FROM activity;
+    DELETE FROM newest;
     DELETE FROM decisions;";
 
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.

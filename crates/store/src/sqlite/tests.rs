@@ -6,7 +6,9 @@ use event::{Outcome, Position, Scope};
 use testkit::write;
 
 use super::{Limits, SqliteStore};
-use crate::contract::{copies, decisions, events, log, needs, period, reactions, rebuild, turns};
+use crate::contract::{
+    copies, decisions, events, keys, log, needs, period, reactions, rebuild, turns,
+};
 use crate::{Log, StoreError};
 
 fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
@@ -51,6 +53,7 @@ contract!(
     decisions::a_decision_has_its_newest_outcome,
     copies::copies_are_kept_with_how_far_they_came,
     rebuild::a_rebuild_changes_nothing,
+    keys::keys_are_kept_and_revoked,
 );
 
 #[tokio::test]

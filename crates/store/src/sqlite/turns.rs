@@ -15,6 +15,9 @@ struct Found {
     key: Key,
     head: TurnHead,
     hosted_uri: Option<String>,
+    // Where its two halves are.
+    opened: i64,
+    completed: Option<i64>,
 }
 
 /// What is known of a turn.
@@ -37,7 +40,7 @@ pub(super) fn with_events(
     let mut stored = Vec::with_capacity(turns.len());
     for turn in turns {
         let Some(found) = find(connection, project, turn)? else { continue };
-        let events = events_of(connection, scope, found.key)?;
+        let events = events_of(connection, scope, &found)?;
         stored.push(StoredTurn { head: found.head, hosted_uri: found.hosted_uri, events });
     }
     Ok(stored)
@@ -46,7 +49,7 @@ pub(super) fn with_events(
 fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<Found>, StoreError> {
     let row = connection
         .prepare_cached(
-            "SELECT t.key, c.id, u.id, t.ts, t.completed IS NOT NULL, l.hosted_uri
+            "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri
              FROM turns t
              LEFT JOIN conversations c ON c.key = t.conversation
              LEFT JOIN users u ON u.key = t.user
@@ -56,36 +59,44 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
         .query_row((project, turn.as_str()), |row| {
             let conversation: Option<String> = row.get(1)?;
             let user: Option<String> = row.get(2)?;
-            Ok((row.get(0)?, conversation, user, row.get(3)?, row.get(4)?, row.get(5)?))
+            let halves: (i64, Option<i64>) = (row.get(4)?, row.get(5)?);
+            Ok((row.get(0)?, conversation, user, row.get(3)?, halves, row.get(6)?))
         })
         .optional()?;
-    let Some((key, conversation, user, ts, completed, hosted_uri)) = row else { return Ok(None) };
+    let Some((key, conversation, user, ts, halves, hosted_uri)) = row else { return Ok(None) };
+    let (opened, completed) = halves;
     let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an unreadable id"));
     let head = TurnHead {
         turn: turn.clone(),
         conversation: conversation.map(ConversationId::new).transpose().map_err(unreadable)?,
         user: user.map(UserId::new).transpose().map_err(unreadable)?,
         ts: Timestamp::from_micros(ts),
-        completed,
+        completed: completed.is_some(),
     };
-    Ok(Some(Found { key, head, hosted_uri }))
+    Ok(Some(Found { key, head, hosted_uri, opened, completed }))
 }
 
+/// The newest events that name the turn, and its two halves however old they are.
 fn events_of(
     connection: &Connection,
     scope: &Scope,
-    turn: Key,
+    turn: &Found,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let sql = format!(
         "{} WHERE e.turn = ?1 ORDER BY e.position DESC LIMIT {MOST_EVENTS}",
         events::SELECT
     );
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query([turn])?;
+    let mut rows = select.query([turn.key])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(events::read_event(row, scope)?);
     }
-    found.reverse();
+    for half in [turn.completed, Some(turn.opened)].into_iter().flatten() {
+        if !found.iter().any(|stored| stored.position.0 as i64 == half) {
+            found.extend(events::at(connection, scope, half)?);
+        }
+    }
+    found.sort_by_key(|stored| stored.position);
     Ok(found)
 }

@@ -1,7 +1,8 @@
 //! The one thread that writes. Requests that wait at the same time share one commit, so durability
 //! is paid once per group instead of once per request.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -48,6 +49,8 @@ struct Meters {
     commit_seconds: Histogram,
     commit_writes: Histogram,
     failed_commits: AtomicU64,
+    queued_writes: AtomicU64,
+    in_trouble: AtomicBool,
 }
 
 impl Writer {
@@ -59,6 +62,8 @@ impl Writer {
             commit_seconds: Histogram::new(SECONDS),
             commit_writes: Histogram::new(SIZES),
             failed_commits: AtomicU64::new(0),
+            queued_writes: AtomicU64::new(0),
+            in_trouble: AtomicBool::new(false),
         });
         let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
         let (queue, jobs) = mpsc::unbounded_channel();
@@ -98,6 +103,7 @@ impl Writer {
                 TryAcquireError::Closed => StoreError::Closed,
             })?;
         let (reply, answer) = oneshot::channel();
+        self.meters.queued_writes.fetch_add(writes.len() as u64, Ordering::Relaxed);
         self.send(Job::Commit(Submission { writes, reply, _room: room }))?;
         Ok(answer)
     }
@@ -126,10 +132,16 @@ impl Writer {
         self.head.clone()
     }
 
+    /// Whether the last commit met no trouble with the disk or the file.
+    pub(super) fn is_well(&self) -> bool {
+        !self.meters.in_trouble.load(Ordering::Relaxed)
+    }
+
     /// How it is doing.
     pub(super) fn stats(&self) -> LogStats {
         let free = self.room.available_permits() as u64;
         LogStats {
+            queued_writes: self.meters.queued_writes.load(Ordering::Relaxed),
             queued_bytes: u64::from(self.room_kib).saturating_sub(free) * 1024,
             commit_seconds: self.meters.commit_seconds.snapshot(),
             commit_writes: self.meters.commit_writes.snapshot(),
@@ -218,6 +230,8 @@ impl Work {
         self.meters.commit_seconds.record(watch.elapsed().as_secs_f64());
         let writes: usize = group.iter().map(|submission| submission.writes.len()).sum();
         self.meters.commit_writes.record(writes as f64);
+        self.meters.queued_writes.fetch_sub(writes as u64, Ordering::Relaxed);
+        self.meters.in_trouble.store(answers.iter().any(Result::is_err), Ordering::Relaxed);
         let head = self.cursor.head;
         self.announce.send_if_modified(|known| std::mem::replace(known, head) != head);
         for (submission, answer) in group.into_iter().zip(answers) {
@@ -251,7 +265,11 @@ impl Work {
 
     fn attempt(&mut self, group: &[Submission], care: Care) -> rusqlite::Result<Vec<Vec<Outcome>>> {
         let before = self.cursor.head;
-        let result = attempt(&mut self.connection, &mut self.cursor, group, care);
+        // A panic is a bug in one write; the thread and everybody else's writes must outlive it.
+        // The transaction is rolled back on the way out.
+        let work =
+            AssertUnwindSafe(|| attempt(&mut self.connection, &mut self.cursor, group, care));
+        let result = catch_unwind(work).unwrap_or(Err(rusqlite::Error::UnwindingPanic));
         if result.is_err() {
             self.cursor.head = before;
             self.cursor.projects.clear();
@@ -295,7 +313,8 @@ fn append_alone(
 ) -> rusqlite::Result<Outcome> {
     let before = cursor.head;
     let savepoint = transaction.savepoint()?;
-    match append(&savepoint, cursor, write) {
+    let work = AssertUnwindSafe(|| append(&savepoint, cursor, write));
+    match catch_unwind(work).unwrap_or(Err(rusqlite::Error::UnwindingPanic)) {
         Ok(outcome) => savepoint.commit().map(|()| outcome),
         Err(error) if is_storage_trouble(&error) => Err(error),
         Err(error) => {

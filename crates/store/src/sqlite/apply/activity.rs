@@ -38,12 +38,48 @@ pub(super) fn add(connection: &Connection, counted: Counted) -> rusqlite::Result
             counted.reaction,
             counted.project,
             counted.ts.as_micros(),
-        ))
+        ))?;
+    connection
+        .prepare_cached(
+            "INSERT INTO newest (conversation, project, last_ts) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET last_ts = excluded.last_ts
+                 WHERE excluded.last_ts > last_ts",
+        )?
+        .execute((counted.conversation, counted.project, counted.ts.as_micros()))
         .map(drop)
 }
 
-/// One less. The newest of those that are left is looked up by index, the others are not touched.
+/// One less, of the counter and of the conversation. Called when the reaction is gone.
 pub(super) fn remove(connection: &Connection, counted: Counted) -> rusqlite::Result<()> {
+    remove_from_counter(connection, counted)?;
+    let newest: Option<i64> = connection
+        .prepare_cached("SELECT last_ts FROM newest WHERE conversation = ?1")?
+        .query_row([counted.conversation], |row| row.get(0))
+        .optional()?;
+    if newest != Some(counted.ts.as_micros()) {
+        return Ok(());
+    }
+    // The last day that is left has the newest reaction.
+    let left: Option<i64> = connection
+        .prepare_cached(
+            "SELECT max(last_ts) FROM activity WHERE conversation = ?1 AND day =
+                 (SELECT max(day) FROM activity WHERE conversation = ?1)",
+        )?
+        .query_row([counted.conversation], |row| row.get(0))?;
+    match left {
+        None => connection
+            .prepare_cached("DELETE FROM newest WHERE conversation = ?1")?
+            .execute([counted.conversation])
+            .map(drop),
+        Some(left) => connection
+            .prepare_cached("UPDATE newest SET last_ts = ?2 WHERE conversation = ?1")?
+            .execute((counted.conversation, left))
+            .map(drop),
+    }
+}
+
+/// One less. The newest of those that are left is looked up by index, the others are not touched.
+fn remove_from_counter(connection: &Connection, counted: Counted) -> rusqlite::Result<()> {
     let Counted { conversation, origin, reaction, .. } = counted;
     let day = counted.day();
     let newest_left: Option<i64> = connection

@@ -1,9 +1,9 @@
 //! Active reactions: one per turn and user, any number by the machine.
 
-use event::{Origin, Reaction, Timestamp};
+use event::{ANONYMOUS, Origin, Reaction, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::super::keys::Key;
+use super::super::keys::{Key, Table, key_of};
 use super::{Subject, activity};
 
 /// What was given.
@@ -50,17 +50,25 @@ impl Active {
     }
 }
 
-/// The turn's own conversation and user win over what the event says of them, and stand in when it
-/// says nothing.
+/// The turn's own conversation wins over what the event says of it. The user is the event's, else
+/// the turn's, else anonymous; as long as the turn has not arrived, nobody knows.
 fn place(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
 ) -> rusqlite::Result<(Option<Key>, Option<Key>)> {
-    let (conversation, user): (Option<Key>, Option<Key>) = connection
-        .prepare_cached("SELECT conversation, user FROM turns WHERE key = ?1")?
-        .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok((conversation.or(subject.conversation), subject.user.or(user)))
+    let (conversation, user, opened): (Option<Key>, Option<Key>, bool) = connection
+        .prepare_cached("SELECT conversation, user, opened IS NOT NULL FROM turns WHERE key = ?1")?
+        .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let user = match subject.user.or(user) {
+        None if opened => Some(anonymous(connection, subject.project)?),
+        known => known,
+    };
+    Ok((conversation.or(subject.conversation), user))
+}
+
+fn anonymous(connection: &Connection, project: Key) -> rusqlite::Result<Key> {
+    key_of(connection, Table::Users, project, ANONYMOUS)
 }
 
 /// Adds the reaction; a user's takes the place of the one before.
@@ -121,16 +129,22 @@ pub(super) fn attach(
         .prepare_cached(&sql)?
         .query_map([turn], Active::read)?
         .collect::<Result<_, _>>()?;
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let user = match subject.user {
+        Some(user) => user,
+        None => anonymous(connection, subject.project)?,
+    };
     let is_users_now = |active: &&Active| {
-        active.origin == Origin::User.code()
-            && (active.user.is_none() || active.user == subject.user)
+        active.origin == Origin::User.code() && active.user.is_none_or(|own| own == user)
     };
     let last = waiting.iter().rfind(is_users_now).map(|active| active.position);
     for active in &waiting {
         if is_users_now(&active) && Some(active.position) != last {
             remove(connection, subject.project, active)?;
         } else {
-            move_to_turn(connection, subject, active)?;
+            move_to_turn(connection, subject, active, user)?;
         }
     }
     Ok(())
@@ -140,12 +154,10 @@ fn move_to_turn(
     connection: &Connection,
     subject: &Subject,
     active: &Active,
+    user: Key,
 ) -> rusqlite::Result<()> {
-    let moved = Active {
-        conversation: subject.conversation,
-        user: active.user.or(subject.user),
-        ..*active
-    };
+    let conversation = subject.conversation;
+    let moved = Active { conversation, user: active.user.or(Some(user)), ..*active };
     connection
         .prepare_cached("UPDATE reactions SET conversation = ?2, user = ?3 WHERE position = ?1")?
         .execute((moved.position, moved.conversation, moved.user))?;

@@ -1,0 +1,39 @@
+//! What every backend must keep of API keys.
+
+use event::{Project, Role, Tenant};
+
+use super::scene::at;
+use crate::{Store, StoredKey};
+
+/// Kept as they are; revoked once; never removed.
+pub(crate) async fn keys_are_kept_and_revoked(store: &dyn Store) {
+    let plain = StoredKey {
+        id: "a".into(),
+        hash: [7; 32],
+        tenant: Tenant::new("acme").unwrap(),
+        project: None,
+        role: Role::Admin,
+        rate: None,
+        origin: None,
+        created_at: at(1),
+        revoked_at: None,
+    };
+    let full = StoredKey {
+        id: "b".into(),
+        project: Some(Project::new("p").unwrap()),
+        role: Role::Widget,
+        rate: Some(5),
+        origin: Some("https://example.org".into()),
+        created_at: at(2),
+        ..plain.clone()
+    };
+    for key in [&full, &plain] {
+        store.add_key(key.clone()).await.unwrap();
+    }
+    assert_eq!(store.keys().await.unwrap(), [plain.clone(), full.clone()]);
+    assert!(store.revoke_key("b", at(9)).await.unwrap());
+    assert!(!store.revoke_key("b", at(10)).await.unwrap());
+    assert!(!store.revoke_key("c", at(9)).await.unwrap());
+    let revoked = StoredKey { revoked_at: Some(at(9)), ..full };
+    assert_eq!(store.keys().await.unwrap(), [plain, revoked]);
+}
