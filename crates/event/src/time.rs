@@ -48,7 +48,7 @@ impl Timestamp {
     pub fn parse_window_end(text: &str) -> Result<Self, BadTime> {
         let far = |text: &str| {
             let day: jiff::civil::Date = text.get(..10)?.parse().ok()?;
-            let last = Self(jiff::Timestamp::MAX.as_microsecond());
+            let last = Self(jiff::Timestamp::MAX.as_second() * 1_000_000);
             (day.year() == 9999 && text.get(10..11) == Some("T")).then_some(last)
         };
         Self::parse(text).or_else(|bad| far(text).ok_or(bad))
