@@ -4,6 +4,7 @@
 
 mod config;
 mod export;
+mod keys;
 mod progress;
 mod rebuild;
 mod serve;
@@ -26,6 +27,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// Serve the API.
     Serve(serve::Serve),
+    /// Create, list and revoke API keys.
+    Keys(keys::Keys),
     /// Make every projection again from the log.
     Rebuild(rebuild::Rebuild),
     /// Write the log as JSON lines.
@@ -39,6 +42,7 @@ impl Arguments {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         match self.command {
             Command::Serve(command) => command.run(),
+            Command::Keys(command) => command.run(),
             Command::Rebuild(command) => command.run(),
             Command::Export(command) => command.run(),
             Command::Config(command) => command.run(),

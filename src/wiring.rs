@@ -26,16 +26,78 @@ pub(crate) fn clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
-/// The engine over the store that the configuration names.
-pub(crate) fn engine(config: &Config) -> anyhow::Result<Engine> {
-    let store = store(&config.store)?;
-    Ok(Engine::new(store, clock(), random_bytes()?))
+/// The store that the configuration names, and the engine over it.
+pub(crate) struct Opened {
+    pub(crate) engine: Arc<Engine>,
+    store: Arc<SqliteStore>,
+    owner_token: String,
+}
+
+impl Opened {
+    /// The API over it. `run` tells this run from others in request ids.
+    pub(crate) fn router(&self, config: &Config, run: &str) -> anyhow::Result<serve::Router> {
+        let settings = serve::Settings {
+            body_bytes: config.server.max_body_kib << 10,
+            batch_bytes: config.server.max_batch_mib << 20,
+            copies: copies(config)?,
+            owner_token: self.owner_token.clone(),
+        };
+        Ok(serve::router(Arc::clone(&self.engine), settings, run))
+    }
+
+    /// Tells commands of the folder's owner where the server is.
+    pub(crate) fn announce(&self, url: &str) -> anyhow::Result<()> {
+        Ok(self.store.announce(url, &self.owner_token)?)
+    }
+}
+
+/// Opens everything.
+pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
+    let store = Arc::new(store(&config.store)?);
+    let shared = Arc::clone(&store) as Arc<dyn Store>;
+    let engine = Arc::new(Engine::open(shared, clock(), random_bytes()?).await?);
+    let token = random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Opened { engine, store, owner_token: token })
+}
+
+/// A server for one question of the folder's owner.
+pub(crate) struct Served {
+    pub(crate) url: String,
+    pub(crate) token: String,
+    stop: tokio::sync::oneshot::Sender<()>,
+    serving: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+impl Served {
+    /// Ends it.
+    pub(crate) async fn stop(self) -> anyhow::Result<()> {
+        // It may have ended by itself, with an error that comes next.
+        let _ = self.stop.send(());
+        Ok(self.serving.await??)
+    }
+}
+
+/// Serves on this machine alone, to whoever has the token, and does not say where.
+pub(crate) async fn serve_for_owner(config: &Config) -> anyhow::Result<Served> {
+    let opened = open(config).await?;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let router = opened.router(config, "owner")?;
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let stopped = async {
+        // Told, or forgotten: both mean the end.
+        let _ = stopped.await;
+    };
+    let (engine, token) = (Arc::clone(&opened.engine), opened.owner_token.clone());
+    #[expect(clippy::disallowed_methods, reason = "`Served::stop` waits for it")]
+    let serving = tokio::spawn(serve::run(listener, router, engine, stopped));
+    Ok(Served { url, token, stop, serving })
 }
 
 /// The engine over a store that is there already and that nobody else uses.
-pub(crate) fn existing_engine(config: &Config) -> anyhow::Result<Engine> {
+pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<Opened> {
     log(&config.store)?;
-    engine(config).context("this command needs the store to itself; stop its server first")
+    open(config).await.context("this command needs the store to itself; stop its server first")
 }
 
 /// Where copies of turn logs go, if they are wanted.
@@ -62,16 +124,15 @@ pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqliteLog> {
         .with_context(|| format!("cannot read the store in {}", folder.display()))
 }
 
-fn store(section: &StoreSection) -> anyhow::Result<Arc<dyn Store>> {
+fn store(section: &StoreSection) -> anyhow::Result<SqliteStore> {
     let limits = Limits {
         queue_bytes: section.queue_mib << 20,
         group_writes: section.group_writes,
         readers: section.readers,
     };
     let folder = Path::new(&section.data);
-    let store = SqliteStore::open(folder, limits, random_bytes()?)
-        .with_context(|| format!("cannot open the store in {}", folder.display()))?;
-    Ok(Arc::new(store))
+    SqliteStore::open(folder, limits, random_bytes()?)
+        .with_context(|| format!("cannot open the store in {}", folder.display()))
 }
 
 fn random_bytes() -> anyhow::Result<[u8; 32]> {

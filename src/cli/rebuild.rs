@@ -27,10 +27,10 @@ pub(super) struct Rebuild {
 impl Rebuild {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
-        let engine = wiring::existing_engine(&config)?;
         let progress = Progress::new("events");
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let rebuilt = runtime.block_on(async {
+            let engine = wiring::open_existing(&config).await?.engine;
             let rebuilt = engine.rebuild(move |done, of| progress.show(done, of)).await?;
             engine.close().await?;
             anyhow::Ok(rebuilt)

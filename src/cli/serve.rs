@@ -31,46 +31,47 @@ impl Serve {
         let flags = self.listen.map(|listen| ("server.listen", listen, "--listen"));
         let (config, _) = self.common.load(flags.into_iter().collect())?;
         start_logging(&config)?;
-        let address = open_address(&config.server.listen)?;
+        let address = parse_address(&config.server.listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(serve(config, address))
     }
 }
 
 async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
+    let opened = wiring::open(&config).await?;
+    let engine = &opened.engine;
+    refuse_strangers(address, engine.is_open())?;
     let listener =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
-    let engine = Arc::new(wiring::engine(&config)?);
-    let copies = wiring::copies(&config)?;
-    match &copies {
-        Some(place) => engine.mirror_turn_logs(place.clone()),
+    match wiring::copies(&config)? {
+        Some(place) => engine.mirror_turn_logs(place),
         None => engine.forget_turn_log_copies().await?,
     }
-    let settings = serve::Settings {
-        body_bytes: config.server.max_body_kib << 10,
-        batch_bytes: config.server.max_batch_mib << 20,
-        copies,
-    };
     let run = format!("{:x}", wiring::clock().now().as_micros());
-    let router = serve::router(Arc::clone(&engine), settings, &run);
+    let router = opened.router(&config, &run)?;
     let stop = stop_signal()?;
-    println!("listening on http://{}", listener.local_addr()?);
-    tracing::info!(position = engine.head().0, data = config.store.data, "ready");
-    Ok(serve::run(listener, router, engine, stop).await?)
+    let url = format!("http://{}", listener.local_addr()?);
+    opened.announce(&url)?;
+    println!("listening on {url}");
+    let open = engine.is_open();
+    tracing::info!(position = engine.head().0, data = config.store.data, open, "ready");
+    Ok(serve::run(listener, router, Arc::clone(engine), stop).await?)
+}
+
+fn parse_address(text: &str) -> anyhow::Result<SocketAddr> {
+    text.parse()
+        .with_context(|| format!("server.listen is {text:?}, expected one like 127.0.0.1:8787"))
 }
 
 /// Without keys the server is open to everybody who can reach it, so only this machine may.
-fn open_address(text: &str) -> anyhow::Result<SocketAddr> {
-    let address: SocketAddr = text
-        .parse()
-        .with_context(|| format!("server.listen is {text:?}, expected one like 127.0.0.1:8787"))?;
-    if !address.ip().is_loopback() {
+fn refuse_strangers(address: SocketAddr, is_open: bool) -> anyhow::Result<()> {
+    if is_open && !address.ip().is_loopback() {
         bail!(
-            "{address} can be reached from other machines, and no keys exist; \
-             listen on 127.0.0.1 or [::1] instead"
+            "{address} can be reached from other machines, and no keys exist; create one with \
+             `uptake keys create --tenant NAME --role admin`, or listen on 127.0.0.1"
         );
     }
-    Ok(address)
+    Ok(())
 }
 
 fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
@@ -96,4 +97,19 @@ fn start_logging(config: &Config) -> anyhow::Result<()> {
         LogFormat::Json => lines.json().init(),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_machines_may_reach_it_once_keys_exist() {
+        let reach = |text: &str, is_open| refuse_strangers(text.parse().unwrap(), is_open);
+        assert!(reach("127.0.0.1:1", true).is_ok());
+        assert!(reach("[::1]:1", true).is_ok());
+        assert!(reach("0.0.0.0:1", false).is_ok());
+        let refused = reach("0.0.0.0:1", true).unwrap_err().to_string();
+        assert!(refused.contains("uptake keys create --tenant NAME"), "{refused}");
+    }
 }

@@ -10,7 +10,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("capture", &["event", "store"]),
     ("store", &["event"]),
     ("report", &["event", "store"]),
-    ("flow", &["capture", "event", "report", "store"]),
+    ("remote", &["event"]),
+    ("flow", &["capture", "event", "remote", "report", "store"]),
     ("serve", &["event", "flow", "report"]),
     ("testkit", &["event"]),
 ];

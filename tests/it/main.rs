@@ -12,6 +12,7 @@ mod decisions;
 mod durable;
 mod events;
 mod full_disk;
+mod keys;
 mod layers;
 mod metrics;
 mod period;

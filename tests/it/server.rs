@@ -83,6 +83,25 @@ impl Server {
         self.folder.path()
     }
 
+    /// Which origin may read the answer, as a browser asks.
+    pub(crate) fn allowed_origin(
+        &self,
+        method: &str,
+        path: &str,
+        origin: &str,
+    ) -> (u16, Option<String>) {
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("Origin", origin)
+            .body(())
+            .unwrap();
+        let response = self.agent.run(request).unwrap();
+        let allowed = response.headers().get("access-control-allow-origin");
+        let allowed = allowed.map(|value| value.to_str().unwrap().to_owned());
+        (response.status().as_u16(), allowed)
+    }
+
     /// A bare connection, for what no client would send.
     pub(crate) fn connect(&self) -> TcpStream {
         TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap()

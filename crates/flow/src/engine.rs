@@ -9,6 +9,7 @@ use report::Seal;
 use store::{LogStats, Store};
 
 use crate::error::FlowError;
+use crate::key_ring::KeyRing;
 use crate::mint::Mint;
 use crate::tasks::Tasks;
 
@@ -20,14 +21,21 @@ pub struct Engine {
     pub(crate) fingerprint: Fingerprint,
     pub(crate) seal: Seal,
     pub(crate) tasks: Tasks,
+    pub(crate) keys: KeyRing,
 }
 
 impl Engine {
-    /// An engine over a store. `seed` is where its ids come from.
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, seed: [u8; 32]) -> Self {
+    /// An engine over a store. `seed` is where its ids and the secrets of keys come from.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        seed: [u8; 32],
+    ) -> Result<Self, FlowError> {
+        let keys = KeyRing::load(&*store).await?;
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
         let seal = Seal::new(&store.seal_key());
-        Self { store, clock, mint: Mint::new(seed), fingerprint, seal, tasks: Tasks::new() }
+        let (mint, tasks) = (Mint::new(seed), Tasks::new());
+        Ok(Self { store, clock, mint, fingerprint, seal, tasks, keys })
     }
 
     /// How far the log goes.

@@ -14,6 +14,9 @@ pub enum FlowError {
     /// What the request is about is not there.
     #[error("there is no {0} with this id here")]
     Unknown(&'static str),
+    /// A page that anybody can open may not say this.
+    #[error("a widget key can only send ratings, comments and interactions on a turn (message_id)")]
+    NotForWidgets,
     /// The report cannot be given as asked.
     #[error(transparent)]
     Report(ReportError),

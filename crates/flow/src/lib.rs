@@ -5,7 +5,9 @@
 mod error;
 mod mint;
 mod tasks;
+mod key_ring;
 mod engine;
+mod keys;
 mod record;
 mod turn;
 mod react;
@@ -21,12 +23,14 @@ pub use capture::{
 };
 pub use engine::Engine;
 pub use error::FlowError;
+pub use keys::NewKey;
 pub use lookup::Stretch;
 pub use mirror::CopyPlace;
 pub use react::{IncomingReaction, ReactionReceipt};
-pub use record::{Incoming, Receipt, RequestKey};
+pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use store::{
     EventPage, Histogram, LogStats, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt,
-    SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredReaction, StoredTurn,
+    SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredKey, StoredReaction,
+    StoredTurn,
 };
 pub use turn::{CompleteReceipt, IncomingHalf, IncomingTurn, OpenReceipt};

@@ -35,13 +35,18 @@ impl Mint {
         DecisionId::new(self.uuid(now)).expect("a UUID is a valid id")
     }
 
+    /// So many digits and small letters.
+    pub(crate) fn letters<const N: usize>(&self) -> String {
+        const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+        // 36 does not divide 256; that costs a secret a hundredth of a bit per letter.
+        let digit = |byte: u8| DIGITS[usize::from(byte) % 36] as char;
+        self.random::<N>().map(digit).into_iter().collect()
+    }
+
     /// The id of a turn: `turn_<unix_ms>_<6 base36>`.
     #[expect(clippy::expect_used, reason = "digits, letters and underscores are visible ASCII")]
     pub(crate) fn turn_id(&self, now: Timestamp) -> TurnId {
-        const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-        // 36 does not divide 256; the bias does no harm in an id.
-        let digit = |byte: u8| DIGITS[usize::from(byte) % 36] as char;
-        let suffix: String = self.random::<6>().map(digit).into_iter().collect();
+        let suffix = self.letters::<6>();
         TurnId::new(format!("turn_{}_{suffix}", now.as_unix_millis())).expect("a valid id")
     }
 

@@ -8,7 +8,7 @@
 
 use capture::RawEvent;
 use event::{
-    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Outcome, Position, Scope, Write,
+    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Outcome, Position, Scope, Source, Write,
 };
 use serde_json::Value;
 
@@ -27,6 +27,17 @@ pub struct Incoming {
     pub mac: Mac,
     /// The request's own key.
     pub key: Option<RequestKey>,
+    /// How far its sender is trusted.
+    pub trust: Trust,
+}
+
+/// Who sends an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// A backend of the application: it may say whatever fits.
+    Backend,
+    /// A page that anybody can open: it may say what its user does to a turn that is there.
+    Widget,
 }
 
 /// The `Idempotency-Key` of a request, with the MAC of the whole request: where it went and what it
@@ -92,10 +103,15 @@ impl Engine {
 
     /// Checks an event and makes the write that would store it.
     pub fn prepare(&self, scope: &Scope, incoming: Incoming) -> Result<Write, FlowError> {
-        let Incoming { raw, mac, key } = incoming;
+        let Incoming { raw, mac, key, trust } = incoming;
         let now = self.clock.now();
         let event = capture::accept(scope, raw, now, || self.mint.event_id(now))?;
-        Ok(write_of(event, mac, key))
+        let mut write = write_of(event, mac, key);
+        match trust {
+            Trust::Backend => {}
+            Trust::Widget => write.needs.push(widget_need(&write.entry.event)?),
+        }
+        Ok(write)
     }
 
     /// The MAC by which a repeat of this body is recognised.
@@ -117,6 +133,18 @@ impl Engine {
         let outcomes = self.store.commit(writes).await?;
         Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
     }
+}
+
+/// What a widget sends must be its user's doing, on a turn that is there.
+fn widget_need(event: &Event) -> Result<Need, FlowError> {
+    let by_user = matches!(
+        event.kind.source,
+        Source::UserRating | Source::UserComment | Source::UserInteraction
+    );
+    if !by_user || event.turn.is_none() {
+        return Err(FlowError::NotForWidgets);
+    }
+    Ok(Need::Turn(event.conversation.clone()))
 }
 
 /// The write that stores an event and what follows from it. It uses up the event's id, the
@@ -180,7 +208,8 @@ mod tests {
             data: data.as_object().cloned().unwrap_or_default(),
             ..RawEvent::default()
         };
-        Incoming { raw, mac: engine.fingerprint("event", &data), key: None }
+        let mac = engine.fingerprint("event", &data);
+        Incoming { raw, mac, key: None, trust: Trust::Backend }
     }
 
     #[tokio::test]
@@ -188,7 +217,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(START));
-        let engine = Engine::new(Arc::new(store), Arc::clone(&clock) as Arc<dyn Clock>, [1; 32]);
+        let clock_for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
+        let engine = Engine::open(Arc::new(store), clock_for_engine, [1; 32]).await.unwrap();
         let scope = Scope::default();
         let ahead = START.plus_secs(301);
         let early = engine.record(&scope, incoming(&engine, ahead)).await;

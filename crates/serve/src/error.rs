@@ -14,6 +14,7 @@ pub(crate) struct Problem {
     title: &'static str,
     pub(crate) detail: String,
     pub(crate) field: Option<String>,
+    retry_after: Option<u64>,
 }
 
 impl Problem {
@@ -23,11 +24,22 @@ impl Problem {
         title: &'static str,
         detail: impl Into<String>,
     ) -> Self {
-        Self { status, kind, title, detail: detail.into(), field: None }
+        Self { status, kind, title, detail: detail.into(), field: None, retry_after: None }
     }
 
     pub(crate) fn malformed(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "malformed", "The request could not be read", detail)
+    }
+
+    pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "An API key is needed", detail)
+    }
+
+    pub(crate) fn too_many(seconds: u64) -> Self {
+        let detail = format!("this key may make no more requests now; wait {seconds} s");
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        let problem = Self::new(status, "too-many-requests", "Too many requests", detail);
+        Self { retry_after: Some(seconds), ..problem }
     }
 
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
@@ -65,7 +77,8 @@ impl Problem {
 
     pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
-        Self::new(status, "unavailable", "Not possible right now", detail)
+        let problem = Self::new(status, "unavailable", "Not possible right now", detail);
+        Self { retry_after: Some(1), ..problem }
     }
 
     /// The answer as it goes out.
@@ -81,8 +94,11 @@ impl Problem {
         let mut response = (self.status, Json(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
     }
@@ -125,6 +141,7 @@ impl From<FlowError> for Problem {
             FlowError::Unknown(what) => {
                 Self::not_found(format!("there is no {what} with this id here"))
             }
+            FlowError::NotForWidgets => Self::forbidden(error.to_string()),
             FlowError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
             FlowError::Conflict(_) => Self::conflict(error.to_string()),
             FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),

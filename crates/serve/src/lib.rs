@@ -6,6 +6,9 @@ mod error;
 mod request_id;
 mod metrics;
 mod scope;
+mod limits;
+mod auth;
+mod cors;
 mod address;
 mod body;
 mod wire;
@@ -13,6 +16,7 @@ mod routes;
 mod router;
 mod server;
 
+pub use axum::Router;
 pub use router::{Settings, router};
 pub use server::run;
 pub use wire::feedback::event_line;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{Request, State};
+use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -41,10 +42,14 @@ pub(crate) async fn finish(
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         tracing::debug!(%id, %method, status = %response.status(), "refused");
-        let allow = response.headers_mut().remove(axum::http::header::ALLOW);
+        // What others said about the answer stays: its methods, who may read it.
+        let mut said = std::mem::take(response.headers_mut());
+        said.remove(CONTENT_LENGTH);
         response = problem.render(&id);
-        if let Some(allow) = allow {
-            response.headers_mut().insert(axum::http::header::ALLOW, allow);
+        for (name, value) in said {
+            if let Some(name) = name.filter(|name| !response.headers().contains_key(name)) {
+                response.headers_mut().insert(name, value);
+            }
         }
     }
     if let Ok(value) = HeaderValue::from_str(&id) {

@@ -6,15 +6,18 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use flow::{CopyPlace, Engine};
 
+use crate::auth::{Doorman, identify};
+use crate::cors;
 use crate::error::Problem;
+use crate::limits::RateLimits;
 use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, decisions, events, feedback, health, metrics, reactions, reports, turns,
+    artifacts, batch, decisions, events, feedback, health, keys, metrics, reactions, reports, turns,
 };
 
 /// What the server is told from outside.
@@ -26,6 +29,8 @@ pub struct Settings {
     pub batch_bytes: usize,
     /// Where copies of turn logs are kept, if they are.
     pub copies: Option<CopyPlace>,
+    /// By which the owner of the data folder is known.
+    pub owner_token: String,
 }
 
 /// The whole API. `run` tells this run of the server from others in request ids.
@@ -33,9 +38,16 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
     let requests = Requests::default();
     let figures = get(metrics::show).with_state((requests.clone(), Arc::clone(&engine)));
     let log = get(turns::log).with_state((Arc::clone(&engine), settings.copies));
+    let doorman = Doorman {
+        engine: Arc::clone(&engine),
+        owner_token: settings.owner_token.into(),
+        limits: RateLimits::default(),
+    };
     Router::new()
         .merge(events_and_turns(settings.batch_bytes))
-        .merge(conversations())
+        .merge(reactions_and_events(Arc::clone(&engine)))
+        .merge(reports())
+        .merge(management())
         .route("/api/v1/turns/{turn_id}/log", log)
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
@@ -43,6 +55,7 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
         .layer(DefaultBodyLimit::max(settings.body_bytes))
         .fallback(unknown_address)
         .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(doorman, identify))
         .layer(from_fn_with_state(RequestIds::new(run), request_id::finish))
         .layer(from_fn_with_state(requests, measure))
         .with_state(engine)
@@ -54,7 +67,6 @@ fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
         .layer(DefaultBodyLimit::max(batch_bytes))
         .layer(from_fn_with_state(Turnstile::new(), batch::wait));
     Router::new()
-        .route("/api/v1/feedback", post(feedback::submit))
         .route("/api/v1/feedback/correction", post(feedback::correct))
         .route("/api/v1/feedback/batch", batch)
         .route("/api/v1/feedback/{id}", get(feedback::show))
@@ -67,13 +79,27 @@ fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
         .route("/api/v1/artifacts/search", post(artifacts::search))
 }
 
-/// The source system's, letter for letter.
-fn conversations() -> Router<Arc<Engine>> {
+/// What web pages may send as well.
+fn reactions_and_events(engine: Arc<Engine>) -> Router<Arc<Engine>> {
     Router::new()
+        .route("/api/v1/feedback", post(feedback::submit).options(cors::preflight))
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback",
-            post(reactions::submit),
+            post(reactions::submit).options(cors::preflight),
         )
+        .route_layer(from_fn_with_state(engine, cors::mark))
+}
+
+/// Keys, and whatever else changes the rules.
+fn management() -> Router<Arc<Engine>> {
+    Router::new()
+        .route("/api/v1/keys", post(keys::create).get(keys::list))
+        .route("/api/v1/keys/{id}", delete(keys::revoke))
+}
+
+/// The source system's, letter for letter.
+fn reports() -> Router<Arc<Engine>> {
+    Router::new()
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
             post(reports::conversation).get(reports::conversation_by_query),

@@ -10,3 +10,4 @@ pub(crate) mod reactions;
 pub(crate) mod decisions;
 pub(crate) mod reports;
 pub(crate) mod artifacts;
+pub(crate) mod keys;

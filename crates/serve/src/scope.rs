@@ -1,9 +1,8 @@
-//! Which tenant and project a request is about. In open mode its headers say so.
+//! Which tenant and project a request is about: by its key, by its headers, by its address.
 
-use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
-use axum::http::request::Parts;
 use event::{BadId, Project, Scope, Tenant};
+use flow::StoredKey;
 
 use crate::error::Problem;
 
@@ -50,20 +49,35 @@ impl RequestScope {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for RequestScope {
-    type Rejection = Problem;
+impl RequestScope {
+    /// What the headers say, within what the key is good for.
+    pub(crate) fn of(headers: &HeaderMap, key: Option<&StoredKey>) -> Result<Self, Problem> {
+        let tenant = text(headers, TENANT)?
+            .map(|text| Tenant::new(text).map_err(|bad| bad_name(TENANT, bad)))
+            .transpose()?;
+        let project = text(headers, PROJECT)?
+            .map(|text| Project::new(text).map_err(|bad| bad_name(PROJECT, bad)))
+            .transpose()?;
+        let own_tenant = key.map(|key| key.tenant.clone());
+        let own_project = key.and_then(|key| key.project.clone());
+        let default = Scope::default();
+        let tenant_given = tenant.is_some() || own_tenant.is_some();
+        let project_given = project.is_some() || own_project.is_some();
+        let scope = Scope {
+            tenant: agreed(own_tenant, tenant)?.unwrap_or(default.tenant),
+            project: agreed(own_project, project)?.unwrap_or(default.project),
+        };
+        Ok(Self { scope, tenant_given, project_given })
+    }
+}
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        let mut scope = Scope::default();
-        let tenant = text(&parts.headers, TENANT)?;
-        if let Some(text) = tenant {
-            scope.tenant = Tenant::new(text).map_err(|bad| bad_name(TENANT, bad))?;
+/// A name that the key has cannot be changed by a header.
+fn agreed<T: PartialEq>(own: Option<T>, asked: Option<T>) -> Result<Option<T>, Problem> {
+    match (own, asked) {
+        (Some(own), Some(asked)) if own != asked => {
+            Err(Problem::forbidden("this key is not good for the scope of this request"))
         }
-        let project = text(&parts.headers, PROJECT)?;
-        if let Some(text) = project {
-            scope.project = Project::new(text).map_err(|bad| bad_name(PROJECT, bad))?;
-        }
-        Ok(Self { scope, tenant_given: tenant.is_some(), project_given: project.is_some() })
+        (own, asked) => Ok(own.or(asked)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Serves until told to stop, then finishes what was accepted.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +25,8 @@ pub async fn run(
         stop.await;
         stopping.send_replace(true);
     };
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stop);
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(stop);
     let too_late = async {
         // An error means that the server is gone already.
         let _ = stopped.wait_for(|stopped| *stopped).await;

@@ -4,4 +4,5 @@ pub(crate) mod feedback;
 pub(crate) mod turn;
 pub(crate) mod reaction;
 pub(crate) mod decision;
+pub(crate) mod key;
 pub(crate) mod report;

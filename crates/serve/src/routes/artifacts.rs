@@ -9,9 +9,9 @@ use flow::{Engine, ReactionFilter, ReactionSearch};
 use report::{ArtifactPage, ArtifactSearch};
 
 use crate::address;
+use crate::auth::{May, Reading};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::scope::RequestScope;
 use crate::wire::report::{ArtifactsBody, SearchRequestBody, TimestampFilter};
 
 const KIND: &str = "artifact:turn.log.reaction";
@@ -22,7 +22,7 @@ const MAX_LIMIT: usize = 500;
 /// `POST /api/v1/artifacts/search`
 pub(crate) async fn search(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     sent: Sent,
 ) -> Result<Json<ArtifactsBody>, Problem> {
     let request: SearchRequestBody = body::shape(body::json(&sent)?)?;

@@ -11,13 +11,14 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use event::Write;
-use flow::{Engine, FlowError, Incoming, RequestKey};
+use flow::{Engine, FlowError, Incoming, RequestKey, Trust};
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::feedback::{DOOR, request_key};
+use crate::auth::{May, Writing};
 use crate::body::{self, Format, Sent};
 use crate::error::Problem;
 use crate::scope::RequestScope;
@@ -55,11 +56,11 @@ pub(crate) async fn wait(
 /// `POST /api/v1/feedback/batch`
 pub(crate) async fn submit(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Writing>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<BatchResponse>), Problem> {
     let format = body::format(&sent.headers)?;
-    let reader = Reader { engine: Arc::clone(&engine), scope };
+    let reader = Reader { engine: Arc::clone(&engine), scope: scope.into_scope() };
     // Reading sixteen megabytes takes a while; other requests must not wait for it.
     let read = tokio::task::spawn_blocking(move || reader.read(format, &sent));
     let items = read.await.map_err(|_| Problem::malformed("the batch could not be read"))??;
@@ -122,7 +123,9 @@ impl Reader {
         let mac = self.engine.fingerprint(DOOR, &value);
         let request: EventRequest = body::shape(value)?;
         let scope = self.scope.with_tenant(request.tenant_id.as_deref())?;
-        Ok(self.engine.prepare(&scope, Incoming { raw: request.into(), mac, key })?)
+        Ok(self
+            .engine
+            .prepare(&scope, Incoming { raw: request.into(), mac, key, trust: Trust::Backend })?)
     }
 }
 

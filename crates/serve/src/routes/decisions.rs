@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::feedback::request_key;
 use crate::address::{self, Parameters, Parts, Read};
+use crate::auth::{May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::scope::RequestScope;
 use crate::wire::decision::{
     DecisionBody, DecisionReceipt, DecisionRequest, DecisionsBody, OutcomeRequest,
 };
@@ -26,7 +26,7 @@ const MAX_LIMIT: usize = 500;
 /// `POST /api/v1/decisions`
 pub(crate) async fn decide(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Writing>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<DecisionReceipt>), Problem> {
     let value = body::json(&sent)?;
@@ -41,7 +41,7 @@ pub(crate) async fn decide(
 /// `PATCH /api/v1/decisions/{id}`
 pub(crate) async fn settle(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Writing>,
     id: Parts<String>,
     sent: Sent,
 ) -> Result<Json<DecisionReceipt>, Problem> {
@@ -57,7 +57,7 @@ pub(crate) async fn settle(
 /// `GET /api/v1/decisions/{id}`
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     id: Parts<String>,
 ) -> Result<Json<DecisionBody>, Problem> {
     let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
@@ -77,7 +77,7 @@ struct ListRequest {
 /// `GET /api/v1/decisions?session_id=`
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     parameters: Parameters,
 ) -> Result<Json<DecisionsBody>, Problem> {
     let known = [("session_id", Read::Text), ("after", Read::Plain), ("limit", Read::Plain)];

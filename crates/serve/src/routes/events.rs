@@ -9,9 +9,9 @@ use flow::{Engine, EventPage};
 use serde::Deserialize;
 
 use crate::address::{self, Parameters, Read};
+use crate::auth::{May, Reading};
 use crate::body;
 use crate::error::Problem;
-use crate::scope::RequestScope;
 use crate::wire::feedback::StretchResponse;
 
 const MAX_LIMIT: usize = 1000;
@@ -29,7 +29,7 @@ struct ListRequest {
 /// `GET /api/v1/events`
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     parameters: Parameters,
 ) -> Result<Json<StretchResponse>, Problem> {
     let known = [

@@ -7,9 +7,10 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use event::{EventId, Mac};
-use flow::{Engine, Incoming, RequestKey};
+use flow::{Engine, Incoming, RequestKey, Trust};
 use serde_json::{Value, json};
 
+use crate::auth::{May, Reacting, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::scope::RequestScope;
@@ -22,19 +23,20 @@ const CORRECTION_DOOR: &str = "correction";
 /// `POST /api/v1/feedback`
 pub(crate) async fn submit(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reacting>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let value = body::json(&sent)?;
     let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
     let mac = engine.fingerprint(DOOR, &value);
-    record(&engine, &scope, value, mac, key).await
+    let trust = if scope.is_widget() { Trust::Widget } else { Trust::Backend };
+    record(&engine, &scope, value, mac, key, trust).await
 }
 
 /// `POST /api/v1/feedback/correction`: the same event with its words filled in.
 pub(crate) async fn correct(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Writing>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let mut value = body::json(&sent)?;
@@ -46,7 +48,7 @@ pub(crate) async fn correct(
             fields.entry(name).or_insert_with(|| Value::from(word));
         }
     }
-    record(&engine, &scope, value, mac, key).await
+    record(&engine, &scope, value, mac, key, Trust::Backend).await
 }
 
 async fn record(
@@ -55,10 +57,11 @@ async fn record(
     value: Value,
     mac: Mac,
     key: Option<RequestKey>,
+    trust: Trust,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let request: EventRequest = body::shape(value)?;
     let scope = scope.with_tenant(request.tenant_id.as_deref())?;
-    let receipt = engine.record(&scope, Incoming { raw: request.into(), mac, key }).await?;
+    let receipt = engine.record(&scope, Incoming { raw: request.into(), mac, key, trust }).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(receipt.into())))
 }
@@ -66,7 +69,7 @@ async fn record(
 /// `GET /api/v1/feedback/{id}`
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<EventResponse>, Problem> {
     let unknown = || Problem::not_found("there is no event with this id");

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::feedback::request_key;
 use crate::address::{self, Parts};
+use crate::auth::{May, Reacting};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::scope::RequestScope;
 use crate::wire::reaction::{ReactionRequest, ReactionResponse};
 
 const DOOR: &str = "reaction";
@@ -21,13 +21,19 @@ const DOOR: &str = "reaction";
 /// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
 pub(crate) async fn submit(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reacting>,
     parts: Parts<(String, String, String, String)>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<ReactionResponse>), Problem> {
     let (tenant, project, conversation, turn) = address::parts(parts)?;
+    let by_widget = scope.is_widget();
     let scope = scope.at(&tenant, &project)?;
     let value = body::json(&sent)?;
+    if by_widget
+        && let Some(field) = ["origin", "confidence"].iter().find(|f| !value[**f].is_null())
+    {
+        return Err(Problem::forbidden(format!("a widget key cannot say {field}")));
+    }
     let key = request_key(&engine, &sent.headers, DOOR, &[&conversation, &turn], &value)?;
     // The address says what the body is about, so both make the request.
     let mac = engine.fingerprint(DOOR, &json!([conversation, turn, value]));

@@ -10,6 +10,7 @@ use report::{ConversationRequest, PeriodRequest};
 use serde_json::Value;
 
 use crate::address::{self, Parameters, Parts, Read};
+use crate::auth::{May, Reading};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::scope::RequestScope;
@@ -28,7 +29,7 @@ type Three = (String, String, String);
 /// `POST /conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks`
 pub(crate) async fn conversation(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     parts: Parts<Three>,
     sent: Sent,
 ) -> Result<Json<ConversationBody>, Problem> {
@@ -38,7 +39,7 @@ pub(crate) async fn conversation(
 /// The same by GET.
 pub(crate) async fn conversation_by_query(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     parts: Parts<Three>,
     parameters: Parameters,
 ) -> Result<Json<ConversationBody>, Problem> {
@@ -108,7 +109,7 @@ fn include(words: Vec<String>) -> Result<Include, Problem> {
 /// `POST /conversations/{tenant}/{project}/feedback/conversations-in-period`
 pub(crate) async fn period(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     parts: Parts<(String, String)>,
     sent: Sent,
 ) -> Result<Json<PeriodBody>, Problem> {
@@ -118,7 +119,7 @@ pub(crate) async fn period(
 /// The same by GET.
 pub(crate) async fn period_by_query(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     parts: Parts<(String, String)>,
     parameters: Parameters,
 ) -> Result<Json<PeriodBody>, Problem> {

@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 
 use super::feedback::request_key;
 use crate::address::{self, Parameters, Parts, Read};
+use crate::auth::{May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::scope::RequestScope;
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
 use crate::wire::report::{assistant, user};
 use crate::wire::turn::{CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest};
@@ -25,7 +25,7 @@ const COMPLETE_DOOR: &str = "completion";
 /// `POST /api/v1/turns`
 pub(crate) async fn open(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Writing>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<OpenResponse>), Problem> {
     let mut fields = body::json(&sent)?;
@@ -85,7 +85,7 @@ fn refuse_later_features(request: &OpeningRequest) -> Result<(), Problem> {
 /// `POST /api/v1/turns/{turn_id}/complete`
 pub(crate) async fn complete(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Writing>,
     turn: Parts<String>,
     sent: Sent,
 ) -> Result<Json<CompleteResponse>, Problem> {
@@ -101,7 +101,7 @@ pub(crate) async fn complete(
 /// `GET /api/v1/turns/{turn_id}`
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
-    scope: RequestScope,
+    scope: May<Reading>,
     turn: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
     let (turn, log) = load(&engine, scope.get(), turn).await?;
@@ -127,7 +127,7 @@ pub(crate) async fn show(
 /// `GET /api/v1/turns/{turn_id}/log`, from the store, or with `copy=true` the mirrored document.
 pub(crate) async fn log(
     State((engine, copies)): State<(Arc<Engine>, Option<CopyPlace>)>,
-    scope: RequestScope,
+    scope: May<Reading>,
     turn: Parts<String>,
     parameters: Parameters,
 ) -> Result<Json<Value>, Problem> {

@@ -1,0 +1,43 @@
+//! API keys in memory, because every request asks; the store has the truth.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use store::{Store, StoreError, StoredKey};
+
+/// The keys of one engine.
+#[derive(Debug, Default)]
+pub(crate) struct KeyRing(RwLock<HashMap<String, Arc<StoredKey>>>);
+
+impl KeyRing {
+    /// All keys that the store has.
+    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+        let ring = Self::default();
+        store.keys().await?.into_iter().for_each(|key| ring.put(key));
+        Ok(ring)
+    }
+
+    /// Adds a key, or puts it in the place of the one with its id.
+    pub(crate) fn put(&self, key: StoredKey) {
+        let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        keys.insert(key.id.clone(), Arc::new(key));
+    }
+
+    /// The key with this id.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<StoredKey>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Whether there never was one.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// All of them, oldest first.
+    pub(crate) fn all(&self) -> Vec<Arc<StoredKey>> {
+        let keys = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = keys.values().cloned().collect();
+        all.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        all
+    }
+}

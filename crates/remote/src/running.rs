@@ -1,0 +1,83 @@
+//! A server of our own, called by a command on the same machine.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::http::{Method, Request, Response};
+
+use crate::error::RemoteError;
+
+/// Where it is and how it knows us.
+#[derive(Clone)]
+pub struct RunningServer {
+    url: String,
+    token: String,
+    agent: ureq::Agent,
+}
+
+impl std::fmt::Debug for RunningServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunningServer").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl RunningServer {
+    /// A server at this address that takes this token or key.
+    pub fn new(url: &str, token: &str) -> Self {
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build()
+            .into();
+        let url = url.trim_end_matches('/').to_owned();
+        Self { url, token: token.to_owned(), agent }
+    }
+
+    /// Asks it something.
+    pub fn get(&self, path: &str) -> Result<Value, RemoteError> {
+        self.call(Method::GET, path, "")
+    }
+
+    /// Tells it something.
+    pub fn post(&self, path: &str, body: &Value) -> Result<Value, RemoteError> {
+        self.call(Method::POST, path, &body.to_string())
+    }
+
+    /// Takes something away.
+    pub fn delete(&self, path: &str) -> Result<Value, RemoteError> {
+        self.call(Method::DELETE, path, "")
+    }
+
+    fn call(&self, method: Method, path: &str, body: &str) -> Result<Value, RemoteError> {
+        let unreachable =
+            |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("Authorization", format!("Bearer {}", self.token))
+            .header("Content-Type", "application/json")
+            .body(body.to_owned())
+            .map_err(|error| unreachable(error.into()))?;
+        let response = self.agent.run(request).map_err(unreachable)?;
+        read(response).map_err(|error| match error {
+            Read::Failed(cause) => unreachable(cause),
+            Read::Refused(refused) => refused,
+        })
+    }
+}
+
+enum Read {
+    Failed(ureq::Error),
+    Refused(RemoteError),
+}
+
+fn read(mut response: Response<ureq::Body>) -> Result<Value, Read> {
+    let status = response.status().as_u16();
+    let text = response.body_mut().read_to_string().map_err(Read::Failed)?;
+    let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+    if (200..300).contains(&status) {
+        return Ok(value);
+    }
+    let detail = value["detail"].as_str().map_or_else(|| format!("status {status}"), str::to_owned);
+    Err(Read::Refused(RemoteError::Refused { status, detail }))
+}

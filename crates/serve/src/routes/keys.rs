@@ -1,0 +1,91 @@
+//! API keys.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use event::{Project, Role, Tenant};
+use flow::{Engine, NewKey, StoredKey};
+
+use crate::address::{self, Parts};
+use crate::auth::{Caller, Managing, May};
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
+
+/// `POST /api/v1/keys`
+pub(crate) async fn create(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+    sent: Sent,
+) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
+    let request: KeyRequest = body::shape(body::json(&sent)?)?;
+    let new = read(request)?;
+    if !covers(scope.caller(), &new.tenant, new.project.as_ref()) {
+        return Err(Problem::forbidden("a key can only make keys for its own tenant and project"));
+    }
+    let (key, text) = engine.create_key(new).await?;
+    Ok((StatusCode::CREATED, Json(NewKeyBody { key: text, record: KeyBody::from(&key) })))
+}
+
+/// `GET /api/v1/keys`
+pub(crate) async fn list(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+) -> Json<KeysBody> {
+    let own = |key: &Arc<StoredKey>| covers(scope.caller(), &key.tenant, key.project.as_ref());
+    let keys = engine.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
+    Json(KeysBody { keys })
+}
+
+/// `DELETE /api/v1/keys/{id}`
+pub(crate) async fn revoke(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+    id: Parts<String>,
+) -> Result<Json<RevokedBody>, Problem> {
+    let id = address::parts(id)?;
+    let unknown = || Problem::not_found("there is no key with this id here");
+    let key = engine.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
+    if !covers(scope.caller(), &key.tenant, key.project.as_ref()) {
+        return Err(unknown());
+    }
+    let revoked = engine.revoke_key(&id).await?;
+    Ok(Json(RevokedBody { id, revoked }))
+}
+
+/// Whether somebody may manage keys of this tenant and project (`None`: of all its projects).
+fn covers(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
+    match caller {
+        Caller::Open | Caller::Owner => true,
+        Caller::Key(key) => {
+            key.tenant == *tenant && (key.project.is_none() || key.project.as_ref() == project)
+        }
+    }
+}
+
+fn read(request: KeyRequest) -> Result<NewKey, Problem> {
+    let role = address::word("role", Some(request.role), Role::from_word, Role::WORDS)?;
+    if request.rate == Some(0) {
+        return Err(Problem::invalid("rate", "rate is 0, expected at least 1 request per second"));
+    }
+    let origin_fits = |origin: &String| {
+        let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+        host.is_some_and(|host| !host.is_empty() && !host.contains(['/', ' ', '?', '#']))
+    };
+    if let Some(origin) = request.origin.as_ref().filter(|origin| !origin_fits(origin)) {
+        let detail = format!("origin is {origin:?}, expected one like https://example.org");
+        return Err(Problem::invalid("origin", detail));
+    }
+    Ok(NewKey {
+        tenant: address::id("tenant", request.tenant, Tenant::new)?,
+        project: request
+            .project
+            .map(|name| address::id("project", name, Project::new))
+            .transpose()?,
+        role: role.ok_or_else(|| Problem::invalid("role", "role: missing"))?,
+        rate: request.rate,
+        origin: request.origin,
+    })
+}

@@ -1,0 +1,171 @@
+//! `uptake keys`
+
+use std::path::Path;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use remote::RunningServer;
+use serde_json::{Value, json};
+
+use super::Common;
+use crate::config::Config;
+use crate::wiring;
+
+/// Create, list and revoke API keys.
+///
+/// If a server has the data folder, the command talks to it; otherwise it works on the store itself.
+/// The first key ends open mode at once.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  uptake keys create --tenant acme --role ingest
+  uptake keys create --tenant acme --project shop --role widget --origin https://shop.example
+  uptake keys list --json
+  uptake keys revoke 4k2p9x0a7dqz")]
+pub(super) struct Keys {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Make a key and print it, this once.
+    Create(Create),
+    /// List all keys, without their secrets.
+    List(List),
+    /// Revoke a key by its id.
+    Revoke(Revoke),
+}
+
+#[derive(Debug, Args)]
+struct Create {
+    #[command(flatten)]
+    common: Common,
+    /// Whose key it is.
+    #[arg(long)]
+    tenant: String,
+    /// Only for this project; all of the tenant's when absent.
+    #[arg(long)]
+    project: Option<String>,
+    /// widget, ingest, read or admin.
+    #[arg(long)]
+    role: String,
+    /// Requests per second that it may make.
+    #[arg(long)]
+    rate: Option<u32>,
+    /// The web page's origin that it may be used from, for widgets.
+    #[arg(long, value_name = "URL")]
+    origin: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct List {
+    #[command(flatten)]
+    common: Common,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Revoke {
+    #[command(flatten)]
+    common: Common,
+    /// The id, as `uptake keys list` shows it.
+    id: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Keys {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self.action {
+            Action::Create(create) => create.run(),
+            Action::List(list) => list.run(),
+            Action::Revoke(revoke) => revoke.run(),
+        }
+    }
+}
+
+impl Create {
+    fn run(self) -> anyhow::Result<()> {
+        let (config, _) = self.common.load(Vec::new())?;
+        let body = json!({"tenant": self.tenant, "project": self.project, "role": self.role,
+            "rate": self.rate, "origin": self.origin});
+        let made = ask(&config, |server| server.post("/api/v1/keys", &body))?;
+        if self.json {
+            println!("{made}");
+        } else {
+            println!("{}", made["key"].as_str().unwrap_or_default());
+            eprintln!("Keep it: it is shown this once. Its id is {}.", made["id"]);
+        }
+        Ok(())
+    }
+}
+
+impl List {
+    fn run(self) -> anyhow::Result<()> {
+        let (config, _) = self.common.load(Vec::new())?;
+        let found = ask(&config, |server| server.get("/api/v1/keys"))?;
+        if self.json {
+            println!("{found}");
+            return Ok(());
+        }
+        let keys = found["keys"].as_array().cloned().unwrap_or_default();
+        if keys.is_empty() {
+            println!("no keys; the server is open to this machine");
+            return Ok(());
+        }
+        println!("{:12}  {:8}  {:20}  {:20}  created", "id", "role", "tenant/project", "state");
+        for key in keys {
+            let text = |name: &str| key[name].as_str().unwrap_or("*").to_owned();
+            let state = key["revoked_at"]
+                .as_str()
+                .map_or("valid".to_owned(), |at| format!("revoked {}", &at[..10]));
+            let scope = format!("{}/{}", text("tenant"), text("project"));
+            println!(
+                "{:12}  {:8}  {scope:20}  {state:20}  {}",
+                text("id"),
+                text("role"),
+                text("created_at")
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Revoke {
+    fn run(self) -> anyhow::Result<()> {
+        let (config, _) = self.common.load(Vec::new())?;
+        let path = format!("/api/v1/keys/{}", self.id);
+        let answer = ask(&config, |server| server.delete(&path))?;
+        match (self.json, answer["revoked"].as_bool()) {
+            (true, _) => println!("{answer}"),
+            (false, Some(true)) => println!("revoked {}", self.id),
+            (false, _) => println!("{} was revoked before", self.id),
+        }
+        Ok(())
+    }
+}
+
+/// Asks the server that has the folder, or one started for this question alone.
+fn ask(
+    config: &Config,
+    question: impl FnOnce(&RunningServer) -> Result<Value, remote::RemoteError>,
+) -> anyhow::Result<Value> {
+    let folder = Path::new(&config.store.data);
+    if let Some(holder) = store::sqlite::holder_of(folder) {
+        let (url, token) = holder.server.with_context(|| {
+            format!("{} has the data folder and cannot be asked; try again", holder.process)
+        })?;
+        return Ok(question(&RunningServer::new(&url, &token))?);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(wiring::serve_for_owner(config))?;
+    let answer = question(&RunningServer::new(&served.url, &served.token));
+    runtime.block_on(served.stop())?;
+    Ok(answer?)
+}

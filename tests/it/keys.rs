@@ -1,0 +1,199 @@
+//! Keys: who gets in, and what each may do.
+
+use serde_json::{Value, json};
+
+use crate::reports::turn;
+use crate::server::{Client, Server, uptake};
+
+/// Makes a key by command and returns it.
+pub(crate) fn create(server: &Server, arguments: &[&str]) -> String {
+    let mut all = vec!["keys", "create", "--json"];
+    all.extend(arguments);
+    let (code, out, err) = uptake(server.folder(), &all);
+    assert_eq!(code, Some(0), "{err}");
+    let made: Value = serde_json::from_str(&out).unwrap();
+    made["key"].as_str().unwrap().to_owned()
+}
+
+fn with_key(server: &Server, key: &str) -> Client {
+    server.client().with("Authorization", &format!("Bearer {key}"))
+}
+
+const REACT: &str = "/conversations/default/default/c1/turns/t1/feedback";
+const PERIOD: &str = "/conversations/default/default/feedback/conversations-in-period";
+
+#[test]
+fn the_first_key_ends_open_mode_at_once_and_for_good() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let admin = create(&server, &["--tenant", "default", "--role", "admin"]);
+    let check = |server: &Server| {
+        let (status, problem) = server.get("/api/v1/events");
+        assert_eq!((status, &problem["status"]), (401, &json!(401)));
+        assert_eq!(server.post("/api/v1/turns", &json!({"text": "q"})).0, 401);
+        assert_eq!(server.get("/metrics").0, 401);
+        assert_eq!(with_key(server, &admin).get("/api/v1/events").0, 200);
+        assert_eq!(server.get("/health/live").0, 200);
+        assert_eq!(server.get("/health/ready").0, 200);
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    let id = admin.split('_').nth(1).unwrap().to_owned();
+    let (code, out, _) = uptake(server.folder(), &["keys", "revoke", &id]);
+    assert_eq!((code, out.as_str()), (Some(0), format!("revoked {id}\n").as_str()));
+    assert_eq!(with_key(&server, &admin).get("/api/v1/events").0, 401);
+    assert_eq!(server.get("/api/v1/events").0, 401, "it is not open again");
+    let (_, list, _) = uptake(server.folder(), &["keys", "list"]);
+    assert!(list.contains(&id) && list.contains("revoked 20"), "{list}");
+    assert!(!list.contains(&admin), "the secret is never shown again");
+}
+
+#[test]
+fn keys_are_made_on_a_stopped_store_too() {
+    let server = Server::start();
+    let (_, folder) = server.stop();
+    let arguments = ["keys", "create", "--tenant", "default", "--role", "read", "--json"];
+    let (code, out, err) = uptake(folder.path(), &arguments);
+    assert_eq!(code, Some(0), "{err}");
+    let made: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&made["role"], &made["project"]), (&json!("read"), &Value::Null));
+    let server = Server::start_in(folder);
+    let key = made["key"].as_str().unwrap();
+    assert_eq!(with_key(&server, key).get("/api/v1/events").0, 200);
+    let secret = key.rsplit('_').next().unwrap();
+    for file in std::fs::read_dir(server.folder()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(
+            !bytes.windows(secret.len()).any(|w| w == secret.as_bytes()),
+            "only its hash is kept"
+        );
+    }
+}
+
+#[test]
+fn a_key_comes_in_three_ways_and_a_wrong_one_in_none() {
+    let server = Server::start();
+    let key = create(&server, &["--tenant", "default", "--role", "read"]);
+    let client = |name: &'static str, value: &str| server.client().with(name, value);
+    assert_eq!(client("X-API-Key", &key).get("/api/v1/events").0, 200);
+    assert_eq!(client("Authorization", &format!("Bearer {key}")).get("/api/v1/events").0, 200);
+    let (id, secret) = key.strip_prefix("uk_").unwrap().split_once('_').unwrap();
+    let wrong = [
+        String::new(),
+        "uk_".to_owned(),
+        format!("uk_{id}"),
+        format!("uk_{id}_"),
+        format!("uk_{id}_{}", &secret[1..]),
+        format!("uk_{id}_{secret}x"),
+        format!("uk_{}_{secret}", &id[1..]),
+        "x".repeat(5000),
+    ];
+    for key in wrong {
+        assert_eq!(client("Authorization", &format!("Bearer {key}")).get("/api/v1/events").0, 401);
+    }
+}
+
+#[test]
+fn each_role_can_do_its_own_things_and_no_others() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let roles = ["widget", "ingest", "read", "admin"];
+    let keys = roles.map(|role| create(&server, &["--tenant", "default", "--role", role]));
+    let reaction = json!({"reaction": "ok"});
+    let machine = json!({"reaction": "ok", "origin": "machine", "confidence": 0.9});
+    let rating = testkit::rating_body("t1");
+    let metric = json!({"type": "metric", "source": "trace", "category": "cost"});
+    let no_turn = testkit::rating_body("unknown");
+    // What, and what widget, ingest, read and admin are answered.
+    let rows: [(&str, &str, Value, [u16; 4]); 11] = [
+        ("POST", REACT, reaction, [200, 200, 403, 200]),
+        ("POST", REACT, machine, [403, 200, 403, 200]),
+        ("POST", "/api/v1/feedback", rating, [201, 201, 403, 201]),
+        ("POST", "/api/v1/feedback", metric, [403, 201, 403, 201]),
+        ("POST", "/api/v1/feedback", no_turn, [404, 201, 403, 201]),
+        ("POST", "/api/v1/feedback/batch", json!([]), [403, 200, 403, 200]),
+        ("POST", "/api/v1/turns", json!({"text": "q"}), [403, 201, 403, 201]),
+        ("POST", PERIOD, json!({}), [403, 403, 200, 200]),
+        ("GET", "/api/v1/turns/t1", Value::Null, [403, 403, 200, 200]),
+        ("GET", "/metrics", Value::Null, [403, 403, 200, 200]),
+        ("GET", "/api/v1/keys", Value::Null, [403, 403, 403, 200]),
+    ];
+    for (method, path, body, expected) in rows {
+        let got = [0, 1, 2, 3].map(|n| {
+            let client = with_key(&server, &keys[n]);
+            if method == "GET" { client.get(path).0 } else { client.post(path, &body).0 }
+        });
+        assert_eq!(got, expected, "{method} {path} {body}");
+    }
+}
+
+#[test]
+fn a_key_is_good_for_its_own_tenant_and_project_only() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let acme = create(&server, &["--tenant", "acme", "--role", "admin"]);
+    let shop = create(&server, &["--tenant", "acme", "--project", "shop", "--role", "admin"]);
+    let acme = with_key(&server, &acme);
+    let shop = with_key(&server, &shop);
+    // Nothing of the other tenant can be told from nothing at all.
+    assert_eq!(acme.get("/api/v1/turns/t1").0, 404);
+    for path in [REACT, "/conversations/default/default/c9/turns/t9/feedback"] {
+        assert_eq!(acme.post(path, &json!({"reaction": "ok"})).0, 403, "{path}");
+    }
+    assert_eq!(acme.clone().with("X-Uptake-Tenant", "default").get("/api/v1/events").0, 403);
+    assert_eq!(acme.clone().with("X-Uptake-Project", "shop").get("/api/v1/events").0, 200);
+    assert_eq!(shop.clone().with("X-Uptake-Project", "default").get("/api/v1/events").0, 403);
+    let mut rating = testkit::rating_body("t1");
+    rating["tenant_id"] = json!("default");
+    assert_eq!(acme.post("/api/v1/feedback", &rating).0, 403);
+    rating["tenant_id"] = json!("acme");
+    assert_eq!(shop.post("/api/v1/feedback", &rating).0, 201);
+    assert_eq!(acme.get("/api/v1/events").1["items"], json!([]), "that was another project");
+    assert_eq!(shop.get("/api/v1/events").1["items"][0]["project"], "shop");
+    // Keys make keys for what they are good for.
+    let new = |project: Value| json!({"tenant": "acme", "project": project, "role": "read"});
+    assert_eq!(acme.post("/api/v1/keys", &new(Value::Null)).0, 201);
+    assert_eq!(shop.post("/api/v1/keys", &new(Value::Null)).0, 403);
+    assert_eq!(shop.post("/api/v1/keys", &new(json!("shop"))).0, 201);
+    let foreign = json!({"tenant": "default", "role": "read"});
+    assert_eq!(acme.post("/api/v1/keys", &foreign).0, 403);
+    assert_eq!(shop.get("/api/v1/keys").1["keys"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn rates_hold_per_key_and_widgets_per_client() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let slow = create(&server, &["--tenant", "default", "--role", "read", "--rate", "5"]);
+    let widget = create(&server, &["--tenant", "default", "--role", "widget"]);
+    let slow = with_key(&server, &slow);
+    let answers: Vec<u16> = (0..20).map(|_| slow.get("/api/v1/turns/t1").0).collect();
+    assert!(answers.contains(&200) && answers.contains(&429), "{answers:?}");
+    let widget = with_key(&server, &widget);
+    let bodies = ["ok", "not_ok"].map(|word| json!({"reaction": word}));
+    let answers: Vec<u16> = (0..40).map(|n| widget.post(REACT, &bodies[n % 2]).0).collect();
+    assert!(answers.iter().filter(|status| **status == 429).count() >= 20, "{answers:?}");
+}
+
+#[test]
+fn a_widget_key_works_from_its_own_page_only() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let page = "https://shop.example";
+    let key = create(&server, &["--tenant", "default", "--role", "widget", "--origin", page]);
+    let from = |origin: &str| with_key(&server, &key).with("Origin", origin);
+    let reaction = json!({"reaction": "ok"});
+    assert_eq!(from(page).post(REACT, &reaction).0, 200);
+    assert_eq!(from("https://evil.example").post(REACT, &reaction).0, 403);
+    assert_eq!(with_key(&server, &key).post(REACT, &reaction).0, 403);
+    let allowed = |origin: &str, method: &str| server.allowed_origin(method, REACT, origin);
+    assert_eq!(allowed(page, "OPTIONS"), (204, Some(page.to_owned())));
+    assert_eq!(allowed("https://evil.example", "OPTIONS"), (403, None));
+    let bad = ["--tenant", "default", "--role", "widget", "--origin", "shop.example"];
+    let mut arguments = vec!["keys", "create"];
+    arguments.extend(bad);
+    let (code, _, err) = uptake(server.folder(), &arguments);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("expected one like https://example.org"), "{err}");
+}
