@@ -19,5 +19,6 @@ mod period;
 mod reactions;
 mod repeats;
 mod start_and_stop;
+mod topics;
 mod turn_log;
 mod turns;

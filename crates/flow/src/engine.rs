@@ -53,6 +53,11 @@ impl Engine {
         self.store.stats()
     }
 
+    /// Lets those who read along end; what is being written goes on.
+    pub fn begin_to_stop(&self) {
+        self.tasks.begin_to_stop();
+    }
+
     /// Finishes and commits what was accepted. Nothing is taken in afterwards.
     pub async fn close(&self) -> Result<(), FlowError> {
         self.tasks.stop().await;

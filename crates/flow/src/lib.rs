@@ -13,6 +13,7 @@ mod turn;
 mod react;
 mod decide;
 mod lookup;
+mod topics;
 mod reports;
 mod mirror;
 mod replay;
@@ -29,8 +30,9 @@ pub use mirror::CopyPlace;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use store::{
-    EventPage, Histogram, LogStats, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt,
-    SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredKey, StoredReaction,
+    EventPage, Histogram, KindFilter, LogStats, ReactionCounts, ReactionFilter, ReactionSearch,
+    Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredKey, StoredReaction,
     StoredTurn,
 };
+pub use topics::{Follow, Topic};
 pub use turn::{CompleteReceipt, IncomingHalf, IncomingTurn, OpenReceipt};

@@ -31,9 +31,19 @@ impl Tasks {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
     }
 
+    /// Tells whoever reads along when to stop.
+    pub(crate) fn stop_signal(&self) -> Stop {
+        self.stop.subscribe()
+    }
+
+    /// Tells all of them to stop.
+    pub(crate) fn begin_to_stop(&self) {
+        self.stop.send_replace(true);
+    }
+
     /// Tells all of them to stop, and waits until they have.
     pub(crate) async fn stop(&self) {
-        self.stop.send_replace(true);
+        self.begin_to_stop();
         let running =
             std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
         for task in running {

@@ -71,6 +71,7 @@ fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
         .route("/api/v1/feedback/batch", batch)
         .route("/api/v1/feedback/{id}", get(feedback::show))
         .route("/api/v1/events", get(events::list))
+        .route("/api/v1/topics/{topic}", get(events::topic))
         .route("/api/v1/turns", post(turns::open))
         .route("/api/v1/turns/{turn_id}", get(turns::show))
         .route("/api/v1/turns/{turn_id}/complete", post(turns::complete))

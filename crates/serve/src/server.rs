@@ -21,8 +21,10 @@ pub async fn run(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
     let (stopping, mut stopped) = watch::channel(false);
+    let told = Arc::clone(&engine);
     let stop = async move {
         stop.await;
+        told.begin_to_stop();
         stopping.send_replace(true);
     };
     let service = router.into_make_service_with_connect_info::<SocketAddr>();

@@ -17,7 +17,7 @@ pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
 pub use read::copies::{TurnLogCopies, TurnLogCopy};
 pub use read::decisions::{DecisionReads, StoredDecision};
-pub use read::events::{EventPage, EventReads, StoredEvent};
+pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,

@@ -1,18 +1,23 @@
-//! The log, in order.
+//! The log and its topics, in order: by the page, or as a stream.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::{Source, Type};
-use flow::{Engine, EventPage};
+use axum::http::{HeaderMap, header};
+use axum::response::sse::{Event as Line, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use event::{Position, Source, Type};
+use flow::{Engine, EventPage, Follow, KindFilter, Topic};
+use futures_util::stream;
 use serde::Deserialize;
 
-use crate::address::{self, Parameters, Read};
+use crate::address::{self, Parameters, Parts, Read};
 use crate::auth::{May, Reading};
 use crate::body;
 use crate::error::Problem;
-use crate::wire::feedback::StretchResponse;
+use crate::wire::feedback::{StretchResponse, event_line};
 
 const MAX_LIMIT: usize = 1000;
 
@@ -31,7 +36,8 @@ pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
     parameters: Parameters,
-) -> Result<Json<StretchResponse>, Problem> {
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let known = [
         ("after", Read::Plain),
         ("limit", Read::Plain),
@@ -39,15 +45,78 @@ pub(crate) async fn list(
         ("source", Read::Text),
     ];
     let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let event_type = address::word("type", request.event_type, Type::from_word, Type::WORDS)?;
-    let page = EventPage {
-        scope: scope.get().clone(),
-        after: address::position("after", request.after)?,
-        limit: address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?,
-        types: event_type.map(same_types).unwrap_or_default(),
-        source: address::word("source", request.source, Source::from_word, Source::WORDS)?,
+    let event_type =
+        address::word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
+    let source = address::word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
+    let kind = KindFilter { types: event_type.map(same_types).unwrap_or_default(), source };
+    answer(&engine, &scope, &request, vec![kind], &headers).await
+}
+
+/// `GET /api/v1/topics/{topic}`
+pub(crate) async fn topic(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Reading>,
+    name: Parts<String>,
+    parameters: Parameters,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let unknown = || {
+        let names: Vec<&str> = Topic::ALL.iter().map(|(name, _)| *name).collect();
+        Problem::not_found(format!("there is no such topic; there are {}", names.join(", ")))
     };
-    Ok(Json(engine.events(page).await?.into()))
+    let topic = Topic::from_name(&address::parts(name)?).ok_or_else(unknown)?;
+    let known = [("after", Read::Plain), ("limit", Read::Plain)];
+    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
+    answer(&engine, &scope, &request, topic.kinds(), &headers).await
+}
+
+async fn answer(
+    engine: &Arc<Engine>,
+    scope: &May<Reading>,
+    request: &ListRequest,
+    any_of: Vec<KindFilter>,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let after = address::position("after", request.after)?;
+    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let scope = scope.get().clone();
+    if wants_stream(headers) {
+        let after = last_seen(headers)?.unwrap_or(after);
+        return Ok(streamed(Arc::clone(engine), engine.follow(scope, after, any_of)));
+    }
+    let page = EventPage { scope, after, limit, any_of };
+    Ok(Json(StretchResponse::from(engine.events(page).await?)).into_response())
+}
+
+fn wants_stream(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/event-stream"))
+}
+
+/// Where a browser that lost its connection goes on.
+fn last_seen(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let bad = || Problem::invalid("Last-Event-ID", "Last-Event-ID: expected a position in the log");
+    let number = value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(bad)?;
+    address::position("Last-Event-ID", Some(number)).map(Some)
+}
+
+/// Every event as a line with its position as the id, from there on and for as long as it is read.
+fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
+    let lines = stream::unfold((engine, follow), |(engine, mut follow)| async move {
+        let event = match engine.next(&mut follow).await {
+            Ok(event) => event?,
+            Err(error) => {
+                // The client comes back to where it was.
+                tracing::warn!(%error, "a stream of events ended early");
+                return None;
+            }
+        };
+        let position = event.position.to_string();
+        let line = Line::default().id(position).data(event_line(event).ok()?);
+        Some((Ok::<_, Infallible>(line), (engine, follow)))
+    });
+    Sse::new(lines).keep_alive(KeepAlive::default()).into_response()
 }
 
 /// `user_explicit` and `explicit` are one thing in every query.

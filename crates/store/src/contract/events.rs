@@ -6,7 +6,7 @@ use event::{
 };
 use serde_json::json;
 
-use crate::{EventPage, Store};
+use crate::{EventPage, KindFilter, Store};
 
 /// An event with every field filled and text that would break careless SQL or JSON.
 fn full(scope: &Scope, id: &str, event_type: Type, source: Source) -> Event {
@@ -117,6 +117,7 @@ async fn page(
     source: Option<Source>,
 ) -> Vec<u64> {
     let after = Position(after);
-    let page = EventPage { scope: scope.clone(), after, limit, types: types.to_vec(), source };
+    let any_of = vec![KindFilter { types: types.to_vec(), source }];
+    let page = EventPage { scope: scope.clone(), after, limit, any_of };
     store.events(page).await.unwrap().iter().map(|found| found.position.0).collect()
 }

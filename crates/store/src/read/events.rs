@@ -22,6 +22,13 @@ pub struct EventPage {
     pub after: Position,
     /// At most so many.
     pub limit: usize,
+    /// Only events of one of these kinds; all when empty.
+    pub any_of: Vec<KindFilter>,
+}
+
+/// Some kinds of events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KindFilter {
     /// Only these types; all when empty.
     pub types: Vec<Type>,
     /// Only this source.

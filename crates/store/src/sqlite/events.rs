@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::keys::{PackedId, find_project};
 use crate::error::StoreError;
-use crate::read::events::{EventPage, StoredEvent};
+use crate::read::events::{EventPage, KindFilter, StoredEvent};
 
 // Everything but the ids of user, conversation and turn is in the event's own row.
 pub(super) const SELECT: &str =
@@ -89,26 +89,35 @@ fn read_scope(row: &Row<'_>) -> Result<Scope, StoreError> {
     })
 }
 
+/// The numbers come from our own enums, never from a request.
+fn condition(kind: &KindFilter) -> String {
+    let types: Vec<String> = kind.types.iter().map(|kind| kind.code().to_string()).collect();
+    let by_type = match types.as_slice() {
+        [] => "TRUE".to_owned(),
+        some => format!("type IN ({})", some.join(",")),
+    };
+    let by_source = match kind.source {
+        None => "TRUE".to_owned(),
+        Some(source) => format!("source = {}", source.code()),
+    };
+    format!("{by_type} AND {by_source}")
+}
+
 /// A stretch of a scope's log.
 pub(super) fn page(
     connection: &Connection,
     page: &EventPage,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let Some(project) = find_project(connection, &page.scope)? else { return Ok(Vec::new()) };
-    // The numbers come from our own enums, never from a request.
-    let types: Vec<String> = page.types.iter().map(|kind| kind.code().to_string()).collect();
-    let by_type = match types.as_slice() {
+    let kinds: Vec<String> = page.any_of.iter().map(condition).collect();
+    let by_kind = match kinds.as_slice() {
         [] => String::new(),
-        some => format!("AND type IN ({})", some.join(",")),
-    };
-    let by_source = match page.source {
-        None => String::new(),
-        Some(source) => format!("AND source = {}", source.code()),
+        some => format!("AND ({})", some.join(" OR ")),
     };
     let sql = format!(
         "{SELECT} WHERE e.position IN (
             SELECT position FROM events INDEXED BY events_by_project
-            WHERE project = ?1 AND position > ?2 {by_type} {by_source}
+            WHERE project = ?1 AND position > ?2 {by_kind}
             ORDER BY position LIMIT ?3)
          ORDER BY e.position"
     );

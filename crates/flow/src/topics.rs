@@ -1,0 +1,104 @@
+//! Topics: parts of the log by what they are about, to be read along.
+
+use event::{Position, Scope, Source, Type};
+use store::{EventPage, KindFilter, StoredEvent};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::tasks::Stop;
+
+/// Events looked up together.
+const STRETCH: usize = 500;
+
+/// A part of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Every event.
+    Events,
+    /// Ratings and users' reactions.
+    Ratings,
+    /// Corrections.
+    Corrections,
+    /// Metric and performance events.
+    Metrics,
+}
+
+impl Topic {
+    /// All of them by name.
+    pub const ALL: [(&str, Self); 4] = [
+        ("feedback-events", Self::Events),
+        ("feedback-ratings", Self::Ratings),
+        ("feedback-corrections", Self::Corrections),
+        ("feedback-metrics", Self::Metrics),
+    ];
+
+    /// The topic with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, topic)| *topic)
+    }
+
+    /// Which events belong to it.
+    pub fn kinds(self) -> Vec<KindFilter> {
+        let of = |types: &[Type], source| KindFilter { types: types.to_vec(), source };
+        match self {
+            Self::Events => Vec::new(),
+            Self::Ratings => vec![
+                of(&[], Some(Source::UserRating)),
+                of(&[Type::Explicit], Some(Source::Reaction)),
+            ],
+            Self::Corrections => vec![of(&[], Some(Source::UserCorrection))],
+            Self::Metrics => vec![of(&[Type::Metric, Type::Performance], None)],
+        }
+    }
+}
+
+/// Reads along: first what is there, then whatever comes.
+#[derive(Debug)]
+pub struct Follow {
+    page: EventPage,
+    waiting: std::vec::IntoIter<StoredEvent>,
+    head: tokio::sync::watch::Receiver<Position>,
+    stop: Stop,
+}
+
+impl Engine {
+    /// Follows the events of some kinds behind a position.
+    pub fn follow(&self, scope: Scope, after: Position, any_of: Vec<KindFilter>) -> Follow {
+        Follow {
+            page: EventPage { scope, after, limit: STRETCH, any_of },
+            waiting: Vec::new().into_iter(),
+            head: self.store.watch(),
+            stop: self.tasks.stop_signal(),
+        }
+    }
+
+    /// The next event, when there is one; `None` when the engine stops.
+    pub async fn next(&self, follow: &mut Follow) -> Result<Option<StoredEvent>, FlowError> {
+        loop {
+            if let Some(event) = follow.waiting.next() {
+                return Ok(Some(event));
+            }
+            // Looked at before the events, so that nothing can come in between unseen.
+            let seen = *follow.head.borrow_and_update();
+            let events = self.store.events(follow.page.clone()).await?;
+            if let Some(last) = events.last() {
+                follow.page.after = last.position;
+                follow.waiting = events.into_iter();
+                continue;
+            }
+            // Nothing that matches up to here; no need to look at it again.
+            follow.page.after = follow.page.after.max(seen);
+            if *follow.stop.borrow() {
+                return Ok(None);
+            }
+            tokio::select! {
+                _ = follow.stop.changed() => return Ok(None),
+                changed = follow.head.wait_for(|head| *head > seen) => {
+                    if changed.is_err() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+}
