@@ -16,6 +16,7 @@ mod keys;
 mod layers;
 mod metrics;
 mod period;
+mod privacy;
 mod reactions;
 mod repeats;
 mod start_and_stop;

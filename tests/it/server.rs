@@ -188,12 +188,25 @@ impl Client {
     }
 
     pub(crate) fn patch(&self, path: &str, body: &Value) -> Answer {
-        let mut request = self.agent.patch(format!("{}{path}", self.url));
+        self.other("PATCH", path, &body.to_string())
+    }
+
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Answer {
+        self.other("PUT", path, &body.to_string())
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        self.other("DELETE", path, "")
+    }
+
+    fn other(&self, method: &str, path: &str, body: &str) -> Answer {
+        let mut request = ureq::http::Request::builder().method(method);
+        request = request.uri(format!("{}{path}", self.url));
+        request = request.header("Content-Type", "application/json");
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let request = request.header("Content-Type", "application/json");
-        answer(request.send(body.to_string().as_bytes()).unwrap()).unwrap()
+        answer(self.agent.run(request.body(body.to_owned()).unwrap()).unwrap()).unwrap()
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {

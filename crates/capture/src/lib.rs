@@ -7,6 +7,8 @@ mod accept;
 mod turn;
 mod reaction;
 mod decision;
+mod redact;
+mod rule;
 mod fingerprint;
 
 pub use accept::{RawEvent, accept};
@@ -14,6 +16,8 @@ pub use check::CaptureError;
 pub use decision::{RawDecision, RawOutcome, accept_decision, accept_outcome};
 pub use fingerprint::{Fingerprint, SealKey};
 pub use reaction::{AcceptedReaction, RawReaction, accept_reaction, reaction_event};
+pub use redact::Redactor;
+pub use rule::{accept_privacy, accept_profile, rule_event};
 pub use turn::{
     AcceptedOpening, RawCompletion, RawOpening, RawRetrieved, TurnPlace, accept_completion,
     accept_opening, turn_event,

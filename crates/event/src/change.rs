@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 use crate::id::{ConversationId, DecisionId, EventId};
 use crate::number::UnitInterval;
 use crate::record::Event;
@@ -111,6 +113,10 @@ pub enum Change {
     Decide(DecisionId),
     /// The outcome of a decision became known, or changed.
     Settle(DecisionId),
+    /// The privacy settings of the event's tenant.
+    SetPrivacy(Map<String, Value>),
+    /// The attributes of the event's user.
+    SetProfile(Map<String, Value>),
 }
 
 /// One event and what it does.

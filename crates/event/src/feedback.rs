@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::id::DecisionId;
 use crate::number::UnitInterval;
 use crate::reaction::GivenReaction;
+use crate::rule::Rule;
 use crate::turn::TurnHalf;
 use crate::word::{DecisionOutcome, InteractionKind, Kind, Reaction, Source, Type};
 
@@ -115,6 +116,8 @@ pub enum Body {
     Turn(TurnHalf),
     /// A reaction on a turn, or its clearing.
     Reaction(GivenReaction),
+    /// A setting.
+    Rule(Rule),
     /// Anything else: kept, not interpreted.
     Other,
 }
@@ -128,6 +131,7 @@ impl Body {
             (Source::UserComment, _) => fields.words("comment").map(Self::Comment),
             (Source::UserCorrection, _) => fields.correction().map(Self::Correction),
             (Source::Turn, _) => own_record(data).map(Self::Turn),
+            (Source::Engine, Type::Log) => own_record(data).map(Self::Rule),
             (Source::Reaction, _) => own_record(data).map(Self::Reaction),
             (Source::UserInteraction, _) | (_, Type::Interaction) => {
                 fields.interaction().map(Self::Interaction)

@@ -10,6 +10,7 @@ mod record;
 mod turn;
 mod feedback;
 mod reaction;
+mod rule;
 mod change;
 
 pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};
@@ -20,6 +21,7 @@ pub use id::{
 pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
 pub use record::Event;
+pub use rule::Rule;
 pub use time::{BadTime, Clock, Timestamp, Window};
 pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
 pub use word::{

@@ -6,7 +6,7 @@ use store::StoredDecision;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::{RequestKey, write_of};
+use crate::record::RequestKey;
 
 impl Engine {
     /// Takes in a decision. Answers its id, and whether it had been stored before.
@@ -21,7 +21,7 @@ impl Engine {
         let fresh = || self.mint.decision_id(now);
         let event = self.mint.event_id(now);
         let (id, event) = capture::accept_decision(scope, raw, event, now, fresh)?;
-        let receipt = self.commit_one(write_of(event, mac, key)).await?;
+        let receipt = self.commit_one(self.write_of(event, mac, key)).await?;
         if !receipt.replayed {
             return Ok((id, false));
         }
@@ -46,7 +46,7 @@ impl Engine {
         let known = self.store.decision(scope, id).await?.ok_or(FlowError::Unknown("decision"))?;
         let made = &known.made.event;
         let event = capture::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
-        let mut write = write_of(event, mac, key);
+        let mut write = self.write_of(event, mac, key);
         write.needs = vec![Need::Decision(id.clone()), Need::OtherOutcome(id.clone())];
         match self.store.commit(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) => Ok(false),

@@ -11,6 +11,7 @@ use store::{LogStats, Store};
 use crate::error::FlowError;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
+use crate::redactors::Redactors;
 use crate::tasks::Tasks;
 
 /// The whole of Uptake without a server. Time and randomness come in from outside.
@@ -22,6 +23,7 @@ pub struct Engine {
     pub(crate) seal: Seal,
     pub(crate) tasks: Tasks,
     pub(crate) keys: KeyRing,
+    pub(crate) privacy: Redactors,
 }
 
 impl Engine {
@@ -32,10 +34,11 @@ impl Engine {
         seed: [u8; 32],
     ) -> Result<Self, FlowError> {
         let keys = KeyRing::load(&*store).await?;
+        let privacy = Redactors::load(&*store).await?;
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
         let seal = Seal::new(&store.seal_key());
         let (mint, tasks) = (Mint::new(seed), Tasks::new());
-        Ok(Self { store, clock, mint, fingerprint, seal, tasks, keys })
+        Ok(Self { store, clock, mint, fingerprint, seal, tasks, keys, privacy })
     }
 
     /// How far the log goes.

@@ -6,8 +6,10 @@ mod error;
 mod mint;
 mod tasks;
 mod key_ring;
+mod redactors;
 mod engine;
 mod keys;
+mod privacy;
 mod record;
 mod turn;
 mod react;
@@ -20,7 +22,7 @@ mod replay;
 
 pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
-    RawRetrieved,
+    RawRetrieved, Redactor,
 };
 pub use engine::Engine;
 pub use error::FlowError;

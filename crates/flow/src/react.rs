@@ -13,7 +13,7 @@ use store::TurnHead;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::{RequestKey, write_of};
+use crate::record::RequestKey;
 
 /// A reaction on its way in.
 #[derive(Clone, Debug)]
@@ -65,8 +65,10 @@ impl Engine {
             TurnPlace { scope: scope.clone(), turn, conversation: Some(conversation), user };
         let event = capture::reaction_event(place.clone(), &accepted, self.mint.event_id(now), now);
         let id = event.id.clone();
-        let mut write = write_of(event, mac, key);
-        write.needs = needs(&place, &accepted.given);
+        let mut write = self.write_of(event, mac, key);
+        // What stands was redacted when it came, so what comes is compared as it would stand.
+        let text = write.entry.event.data.get("text").and_then(|text| text.as_str());
+        write.needs = needs(&place, &accepted.given, text.map(str::to_owned));
         let outcome = self.store.commit(vec![write]).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) => Ok(given(&place, &accepted, &id)),
@@ -115,12 +117,10 @@ impl Engine {
     }
 }
 
-fn needs(place: &TurnPlace, given: &GivenReaction) -> Vec<Need> {
+fn needs(place: &TurnPlace, given: &GivenReaction, text: Option<String>) -> Vec<Need> {
     let mut needs = vec![Need::Turn(place.conversation.clone())];
     match given.origin {
-        Origin::User => {
-            needs.push(Need::OtherReaction { reaction: given.reaction, text: given.text.clone() })
-        }
+        Origin::User => needs.push(Need::OtherReaction { reaction: given.reaction, text }),
         Origin::Machine => {}
     }
     needs

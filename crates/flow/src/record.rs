@@ -1,7 +1,7 @@
 //! Event in: capture, commit. (Detection and learning join here.)
 //!
 //! ```text
-//! raw event --accept--> event --what follows from it--> write --commit--> outcome --> receipt
+//! raw event --accept--> event --redact, and what follows from it--> write --commit--> outcome --> receipt
 //! ```
 //!
 //! The other doors do the same with what they take in: `turn.rs`, `react.rs`, `decide.rs`.
@@ -106,12 +106,33 @@ impl Engine {
         let Incoming { raw, mac, key, trust } = incoming;
         let now = self.clock.now();
         let event = capture::accept(scope, raw, now, || self.mint.event_id(now))?;
-        let mut write = write_of(event, mac, key);
+        let mut write = self.write_of(event, mac, key);
         match trust {
             Trust::Backend => {}
             Trust::Widget => write.needs.push(widget_need(&write.entry.event)?),
         }
         Ok(write)
+    }
+
+    /// The write that stores an event and what follows from it, without what its tenant wants
+    /// removed. It uses up the event's id, the request's key and, if it makes a decision, the
+    /// decision's id.
+    pub(crate) fn write_of(&self, mut event: Event, mac: Mac, key: Option<RequestKey>) -> Write {
+        self.privacy.of(&event.scope.tenant).redact_event(&mut event);
+        let changes = report::changes_of(&event);
+        let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
+        let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
+        claims.extend(key.map(|RequestKey { id, mac }| Claim {
+            space: ClaimSpace::RequestKey,
+            id,
+            mac,
+        }));
+        for change in &changes {
+            if let Change::Decide(id) = change {
+                claims.push(claim(ClaimSpace::Decision, id.as_str()));
+            }
+        }
+        Write { claims, ..Write::of(event, changes) }
     }
 
     /// The MAC by which a repeat of this body is recognised.
@@ -145,25 +166,6 @@ fn widget_need(event: &Event) -> Result<Need, FlowError> {
         return Err(FlowError::NotForWidgets);
     }
     Ok(Need::Turn(event.conversation.clone()))
-}
-
-/// The write that stores an event and what follows from it. It uses up the event's id, the
-/// request's key and, if it makes a decision, the decision's id.
-pub(crate) fn write_of(event: Event, mac: Mac, key: Option<RequestKey>) -> Write {
-    let changes = report::changes_of(&event);
-    let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
-    let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
-    claims.extend(key.map(|RequestKey { id, mac }| Claim {
-        space: ClaimSpace::RequestKey,
-        id,
-        mac,
-    }));
-    for change in &changes {
-        if let Change::Decide(id) = change {
-            claims.push(claim(ClaimSpace::Decision, id.as_str()));
-        }
-    }
-    Write { claims, ..Write::of(event, changes) }
 }
 
 fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {

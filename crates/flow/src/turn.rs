@@ -11,7 +11,7 @@ use store::StoredTurn;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::{Receipt, RequestKey, write_of};
+use crate::record::{Receipt, RequestKey};
 
 /// Either half on its way in, with the MAC of the fields it came in.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl Engine {
         let half = TurnHalf::Opened(accepted.opening);
         let id = self.mint.event_id(now);
         let event = capture::turn_event(place.clone(), &half, id, accepted.ts, now);
-        let mut write = write_of(event, opening.mac, key);
+        let mut write = self.write_of(event, opening.mac, key);
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: opening.mac });
         let receipt = self.commit_one(write).await?;
@@ -135,7 +135,7 @@ impl Engine {
         let (turn, ts) = (place.turn.clone(), completion.completed_at.unwrap_or(now));
         let half = TurnHalf::Completed(Box::new(completion));
         let event = capture::turn_event(place, &half, self.mint.event_id(now), ts, now);
-        let mut write = write_of(event, mac, key);
+        let mut write = self.write_of(event, mac, key);
         let id = turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac });
         write.needs.push(Need::Turn(None));

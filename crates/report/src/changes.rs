@@ -1,7 +1,7 @@
 //! What an event does to the projections. Pure, and the same when an event comes in and when the
 //! projections are made again from the log.
 
-use event::{Body, Change, DecisionId, Event, GivenReaction, Origin, TurnHalf, UnitInterval};
+use event::{Body, Change, DecisionId, Event, GivenReaction, Origin, Rule, TurnHalf, UnitInterval};
 
 /// The changes that follow from one event.
 pub fn changes_of(event: &Event) -> Vec<Change> {
@@ -32,6 +32,8 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             .map(Change::Decide)
             .into_iter()
             .collect(),
+        Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
+        Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
         Body::Settlement(settlement) => vec![Change::Settle(settlement.decision_id)],
         Body::Rating(_)
         | Body::Comment(_)

@@ -97,7 +97,7 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
         Body::Interaction(_) => line("interaction", None, event.data.clone()),
         Body::Metric => line("metric", None, event.data.clone()),
         Body::Decision(_) | Body::Settlement(_) => line("decision", None, event.data.clone()),
-        Body::Other => line("event", None, event.data.clone()),
+        Body::Rule(_) | Body::Other => line("event", None, event.data.clone()),
     };
     Some(entry)
 }

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, post, put};
 use flow::{CopyPlace, Engine};
 
 use crate::auth::{Doorman, identify};
@@ -17,7 +17,8 @@ use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, decisions, events, feedback, health, keys, metrics, reactions, reports, turns,
+    artifacts, batch, decisions, events, feedback, health, keys, metrics, reactions, reports,
+    tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -96,6 +97,8 @@ fn management() -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/keys", post(keys::create).get(keys::list))
         .route("/api/v1/keys/{id}", delete(keys::revoke))
+        .route("/api/v1/tenants/{tenant}/privacy", put(tenants::set_privacy).get(tenants::privacy))
+        .route("/api/v1/users/{user_id}", put(tenants::set_profile).get(tenants::profile))
 }
 
 /// The source system's, letter for letter.

@@ -11,3 +11,4 @@ pub(crate) mod decisions;
 pub(crate) mod reports;
 pub(crate) mod artifacts;
 pub(crate) mod keys;
+pub(crate) mod tenants;

@@ -5,4 +5,5 @@ pub(crate) mod turn;
 pub(crate) mod reaction;
 pub(crate) mod decision;
 pub(crate) mod key;
+pub(crate) mod tenant;
 pub(crate) mod report;

@@ -23,15 +23,23 @@ pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
     ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
 };
+pub use read::rules::{RuleReads, TenantSettings};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 
 /// Everything a backend must offer.
 pub trait Store:
-    Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies + KeyStore
+    Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies + KeyStore + RuleReads
 {
 }
 
 impl<T> Store for T where
-    T: Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies + KeyStore
+    T: Log
+        + EventReads
+        + TurnReads
+        + ReactionReads
+        + DecisionReads
+        + TurnLogCopies
+        + KeyStore
+        + RuleReads
 {
 }

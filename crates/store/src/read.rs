@@ -6,3 +6,4 @@ pub(crate) mod reactions;
 pub(crate) mod decisions;
 pub(crate) mod copies;
 pub(crate) mod keys;
+pub(crate) mod rules;

@@ -17,12 +17,14 @@ mod period;
 mod decisions;
 mod copies;
 mod api_keys;
+mod rules;
 
 use std::path::Path;
 
 use event::{
     ConversationId, DecisionId, EventId, Outcome, Position, Scope, Timestamp, TurnId, UserId, Write,
 };
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use crate::error::StoreError;
@@ -35,6 +37,7 @@ use crate::read::keys::{KeyStore, StoredKey};
 use crate::read::reactions::{
     ConversationQuery, PeriodPage, PeriodQuery, ReactionReads, ReactionSearch, StoredReaction,
 };
+use crate::read::rules::{RuleReads, TenantSettings};
 use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
 
 /// How much the store may use.
@@ -246,6 +249,17 @@ impl TurnLogCopies for SqliteStore {
     fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run(move |connection| copies::copy_of(connection, &scope, &turn))
+    }
+}
+
+impl RuleReads for SqliteStore {
+    fn privacy(&self) -> Task<'_, Vec<TenantSettings>> {
+        self.pool.run(rules::privacy)
+    }
+
+    fn profile(&self, scope: &Scope, user: &UserId) -> Task<'_, Option<Map<String, Value>>> {
+        let (scope, user) = (scope.clone(), user.clone());
+        self.pool.run_short(move |connection| rules::profile(connection, &scope, &user))
     }
 }
 

@@ -4,6 +4,7 @@
 mod activity;
 mod decision;
 mod reaction;
+mod rule;
 mod turn;
 
 use event::{Change, Event, Position, Timestamp};
@@ -75,6 +76,8 @@ pub(super) fn apply(
         }
         (Change::ClearReaction, Some(turn)) => reaction::clear(connection, subject, turn),
         (Change::Decide(id), _) => decision::decide(connection, subject, id),
+        (Change::SetPrivacy(settings), _) => rule::set_privacy(connection, subject, settings),
+        (Change::SetProfile(attributes), _) => rule::set_profile(connection, subject, attributes),
         (Change::Settle(id), _) => decision::settle(connection, subject, id),
         (
             Change::OpenTurn { .. }

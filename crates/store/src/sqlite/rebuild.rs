@@ -16,12 +16,14 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-const PROJECTIONS: [(&str, &str); 5] = [
+const PROJECTIONS: [(&str, &str); 7] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
     ("newest", "conversation"),
     ("decisions", "project, id"),
+    ("privacy", "tenant"),
+    ("profiles", "user"),
 ];
 
 const EMPTY: &str = "
@@ -30,7 +32,9 @@ const EMPTY: &str = "
     DELETE FROM reactions;
     DELETE FROM activity;
     DELETE FROM newest;
-    DELETE FROM decisions;";
+    DELETE FROM decisions;
+    DELETE FROM privacy;
+    DELETE FROM profiles;";
 
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
 pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {

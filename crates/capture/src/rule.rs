@@ -1,0 +1,91 @@
+//! Checks settings: privacy and profiles.
+
+use event::{
+    Category, Event, EventId, Kind, Rule, Scope, Severity, Source, Timestamp, Type, UserId,
+};
+use serde_json::{Map, Value};
+
+use crate::check::{CaptureError, check_texts, label};
+use crate::redact::Redactor;
+
+const MAX_ATTRIBUTES: usize = 50;
+
+/// Reads a tenant's privacy settings: `redact` with a switch for each kind; absent ones are on.
+pub fn accept_privacy(settings: &Map<String, Value>) -> Result<Redactor, CaptureError> {
+    let mut redactor = Redactor::default();
+    for (name, value) in settings {
+        match (name.as_str(), value) {
+            ("redact", Value::Object(switches)) => switch(&mut redactor, switches)?,
+            ("redact", Value::Null) => {}
+            ("redact", _) => return Err(CaptureError::new("redact", "no object", "an object")),
+            _ => return Err(CaptureError::new(name, "given", "only redact")),
+        }
+    }
+    Ok(redactor)
+}
+
+fn switch(redactor: &mut Redactor, switches: &Map<String, Value>) -> Result<(), CaptureError> {
+    for (name, value) in switches {
+        let place = match name.as_str() {
+            "email" => &mut redactor.email,
+            "phone" => &mut redactor.phone,
+            "card" => &mut redactor.card,
+            "iban" => &mut redactor.iban,
+            "ip" => &mut redactor.ip,
+            "secret" => &mut redactor.secret,
+            _ => {
+                let expected = "email, phone, card, iban, ip or secret";
+                return Err(CaptureError::new(&format!("redact.{name}"), "unknown", expected));
+            }
+        };
+        let Value::Bool(on) = value else {
+            return Err(CaptureError::new(&format!("redact.{name}"), "not that", "true or false"));
+        };
+        *place = *on;
+    }
+    Ok(())
+}
+
+/// Checks the attributes of a user: texts, numbers and truth values, by short names.
+pub fn accept_profile(attributes: Map<String, Value>) -> Result<Map<String, Value>, CaptureError> {
+    if attributes.len() > MAX_ATTRIBUTES {
+        let got = format!("{} of them", attributes.len());
+        return Err(CaptureError::new("attributes", got, format!("at most {MAX_ATTRIBUTES}")));
+    }
+    check_texts("attributes", &attributes)?;
+    for (name, value) in &attributes {
+        label(&format!("attributes.{name}"), Some(name.clone()))?;
+        match value {
+            Value::String(_) | Value::Number(_) | Value::Bool(_) => {}
+            Value::Null | Value::Array(_) | Value::Object(_) => {
+                let field = format!("attributes.{name}");
+                return Err(CaptureError::new(&field, "not that", "a text, number or truth value"));
+            }
+        }
+    }
+    Ok(attributes)
+}
+
+/// The event that records a setting.
+pub fn rule_event(
+    scope: &Scope,
+    user: Option<UserId>,
+    rule: &Rule,
+    event: EventId,
+    now: Timestamp,
+) -> Event {
+    Event {
+        id: event,
+        scope: scope.clone(),
+        kind: Kind { event_type: Type::Log, source: Source::Engine },
+        severity: Severity::Info,
+        category: Category::Compliance,
+        user,
+        conversation: None,
+        turn: None,
+        ts: now,
+        received_at: now,
+        tags: Vec::new(),
+        data: Event::data_of(rule),
+    }
+}

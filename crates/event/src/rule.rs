@@ -1,0 +1,21 @@
+//! Settings that are in the log because they change what is kept and learnt: the data of
+//! (log, engine) events.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "lowercase")]
+pub enum Rule {
+    /// What a tenant wants removed before anything is kept.
+    Privacy {
+        /// As the tenant gave it.
+        settings: Map<String, Value>,
+    },
+    /// What is known of the event's user.
+    Profile {
+        /// By name.
+        attributes: Map<String, Value>,
+    },
+}

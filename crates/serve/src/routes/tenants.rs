@@ -1,0 +1,84 @@
+//! What tenants set for themselves, and what is known of users.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use event::{Scope, Tenant, UserId};
+use flow::Engine;
+use serde_json::{Value, json};
+
+use crate::address::{self, Parts};
+use crate::auth::{Caller, Managing, May, Reading, Writing};
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::wire::tenant::{PrivacyBody, ProfileRequest};
+
+/// `PUT /api/v1/tenants/{tenant}/privacy`
+pub(crate) async fn set_privacy(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+    tenant: Parts<String>,
+    sent: Sent,
+) -> Result<Json<PrivacyBody>, Problem> {
+    let tenant = own_tenant(&scope, tenant)?;
+    let Value::Object(settings) = body::json(&sent)? else {
+        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
+    };
+    engine.set_privacy(&tenant, settings).await?;
+    Ok(Json(PrivacyBody::of(&tenant, engine.privacy_of(&tenant))))
+}
+
+/// `GET /api/v1/tenants/{tenant}/privacy`
+pub(crate) async fn privacy(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+    tenant: Parts<String>,
+) -> Result<Json<PrivacyBody>, Problem> {
+    let tenant = own_tenant(&scope, tenant)?;
+    Ok(Json(PrivacyBody::of(&tenant, engine.privacy_of(&tenant))))
+}
+
+fn own_tenant(scope: &May<Managing>, tenant: Parts<String>) -> Result<Tenant, Problem> {
+    let name = address::parts(tenant)?;
+    if let Caller::Key(key) = scope.caller()
+        && key.project.is_some()
+    {
+        return Err(Problem::forbidden("rules of a tenant are not for keys of one project"));
+    }
+    scope.at(&name, scope.get().project.as_str()).map(|scope| scope.tenant)
+}
+
+/// `PUT /api/v1/users/{user_id}`
+pub(crate) async fn set_profile(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Writing>,
+    user: Parts<String>,
+    sent: Sent,
+) -> Result<Json<Value>, Problem> {
+    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let request: ProfileRequest = body::shape(body::json(&sent)?)?;
+    engine.set_profile(scope.get(), user.clone(), request.attributes).await?;
+    show_profile(&engine, scope.get(), &user).await
+}
+
+/// `GET /api/v1/users/{user_id}`
+pub(crate) async fn profile(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Reading>,
+    user: Parts<String>,
+) -> Result<Json<Value>, Problem> {
+    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    show_profile(&engine, scope.get(), &user).await
+}
+
+/// As it is kept.
+async fn show_profile(
+    engine: &Engine,
+    scope: &Scope,
+    user: &UserId,
+) -> Result<Json<Value>, Problem> {
+    let unknown = || Problem::not_found("nothing is known of this user here");
+    let attributes = engine.profile(scope, user).await?.ok_or_else(unknown)?;
+    Ok(Json(json!({"user_id": user.as_str(), "attributes": attributes})))
+}

@@ -1,0 +1,39 @@
+//! Settings of tenants and users on the wire.
+
+use event::Tenant;
+use flow::Redactor;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `PUT /api/v1/users/{user_id}`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProfileRequest {
+    pub(crate) attributes: Map<String, Value>,
+}
+
+/// What is removed from a tenant's texts.
+#[derive(Debug, Serialize)]
+pub(crate) struct PrivacyBody {
+    tenant: String,
+    redact: RedactBody,
+}
+
+#[derive(Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "six switches are six switches")]
+struct RedactBody {
+    email: bool,
+    phone: bool,
+    card: bool,
+    iban: bool,
+    ip: bool,
+    secret: bool,
+}
+
+impl PrivacyBody {
+    pub(crate) fn of(tenant: &Tenant, redactor: Redactor) -> Self {
+        let Redactor { email, phone, card, iban, ip, secret } = redactor;
+        let redact = RedactBody { email, phone, card, iban, ip, secret };
+        Self { tenant: tenant.to_string(), redact }
+    }
+}

@@ -1,0 +1,38 @@
+//! Rules and profiles: the newest event about each counts.
+
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+
+use super::Subject;
+
+/// A tenant's privacy settings.
+pub(super) fn set_privacy(
+    connection: &Connection,
+    subject: &Subject,
+    settings: &Map<String, Value>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO privacy (tenant, settings)
+             SELECT tenant, ?2 FROM projects WHERE key = ?1
+             ON CONFLICT DO UPDATE SET settings = excluded.settings",
+        )?
+        .execute((subject.project, Value::Object(settings.clone()).to_string()))
+        .map(drop)
+}
+
+/// A user's attributes.
+pub(super) fn set_profile(
+    connection: &Connection,
+    subject: &Subject,
+    attributes: &Map<String, Value>,
+) -> rusqlite::Result<()> {
+    let Some(user) = subject.user else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "INSERT INTO profiles (user, attributes) VALUES (?1, ?2)
+             ON CONFLICT DO UPDATE SET attributes = excluded.attributes",
+        )?
+        .execute((user, Value::Object(attributes.clone()).to_string()))
+        .map(drop)
+}
