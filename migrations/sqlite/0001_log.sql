@@ -14,10 +14,11 @@ CREATE TABLE projects (
     UNIQUE (tenant, project)
 );
 
+-- A user who was erased keeps a row without an id, so that the number is never given to another.
 CREATE TABLE users (
     key     INTEGER PRIMARY KEY,
     project INTEGER NOT NULL REFERENCES projects (key),
-    id      TEXT NOT NULL,
+    id      TEXT,
     UNIQUE (project, id)
 );
 
@@ -72,6 +73,9 @@ CREATE INDEX events_by_project ON events (project, position, type, source);
 -- What happened to a turn, in order. Events without a turn are not in it.
 CREATE INDEX events_by_turn ON events (turn, position) WHERE turn IS NOT NULL;
 
+-- What a user did, for erasing them.
+CREATE INDEX events_by_user ON events (user, position) WHERE user IS NOT NULL;
+
 -- Ids that are used up for ever. Neither retention nor erasure removes a row; erasure takes `mac`.
 CREATE TABLE claims (
     project  INTEGER NOT NULL,
@@ -81,3 +85,6 @@ CREATE TABLE claims (
     position INTEGER NOT NULL,
     PRIMARY KEY (project, space, id)
 ) WITHOUT ROWID;
+
+-- Request keys are found by what they did when that is erased; other ids are in the event itself.
+CREATE INDEX claims_of_requests ON claims (position) WHERE space = 2;

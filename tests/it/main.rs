@@ -10,6 +10,7 @@ mod bad_input;
 mod commands;
 mod decisions;
 mod durable;
+mod erasure;
 mod events;
 mod full_disk;
 mod keys;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::id::{ConversationId, DecisionId, EventId};
+use crate::id::{ConversationId, DecisionId, EventId, UserId};
 use crate::number::UnitInterval;
 use crate::record::Event;
 use crate::word::{Origin, Reaction};
@@ -117,6 +117,9 @@ pub enum Change {
     SetPrivacy(Map<String, Value>),
     /// The attributes of the event's user.
     SetProfile(Map<String, Value>),
+    /// This user's events become stubs and their name goes. Follows from no event alone: what is
+    /// left in the log speaks for itself.
+    EraseUser(UserId),
 }
 
 /// One event and what it does.

@@ -11,6 +11,7 @@ mod turn;
 mod feedback;
 mod reaction;
 mod rule;
+mod stub;
 mod change;
 
 pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};

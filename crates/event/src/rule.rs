@@ -13,6 +13,13 @@ pub enum Rule {
         /// As the tenant gave it.
         settings: Map<String, Value>,
     },
+    /// Somebody was erased; nothing says who.
+    Erasure {
+        /// How many events became stubs.
+        events: u64,
+        /// How many turns were theirs.
+        turns: u64,
+    },
     /// What is known of the event's user.
     Profile {
         /// By name.

@@ -18,6 +18,7 @@ mod lookup;
 mod topics;
 mod reports;
 mod mirror;
+mod erase;
 mod replay;
 
 pub use capture::{
@@ -32,9 +33,9 @@ pub use mirror::CopyPlace;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use store::{
-    EventPage, Histogram, KindFilter, LogStats, ReactionCounts, ReactionFilter, ReactionSearch,
-    Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredKey, StoredReaction,
-    StoredTurn,
+    ErasedCounts, EventPage, Histogram, KindFilter, LogStats, ReactionCounts, ReactionFilter,
+    ReactionSearch, Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredKey,
+    StoredReaction, StoredTurn,
 };
 pub use topics::{Follow, Topic};
 pub use turn::{CompleteReceipt, IncomingHalf, IncomingTurn, OpenReceipt};

@@ -35,7 +35,7 @@ pub enum CopyPlace {
 
 impl CopyPlace {
     /// Each place has a cursor of its own, so that a new one gets copies of everything.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Table { .. } => "table".to_owned(),
             Self::Blobs(blobs) => blobs.name(),

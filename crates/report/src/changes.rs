@@ -35,7 +35,8 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
         Body::Settlement(settlement) => vec![Change::Settle(settlement.decision_id)],
-        Body::Rating(_)
+        Body::Rule(Rule::Erasure { .. })
+        | Body::Rating(_)
         | Body::Comment(_)
         | Body::Correction(_)
         | Body::Interaction(_)

@@ -38,7 +38,9 @@ pub struct Settings {
 pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
     let requests = Requests::default();
     let figures = get(metrics::show).with_state((requests.clone(), Arc::clone(&engine)));
-    let log = get(turns::log).with_state((Arc::clone(&engine), settings.copies));
+    let with_copies = (Arc::clone(&engine), settings.copies);
+    let log = get(turns::log).with_state(with_copies.clone());
+    let users = delete(tenants::erase).with_state(with_copies);
     let doorman = Doorman {
         engine: Arc::clone(&engine),
         owner_token: settings.owner_token.into(),
@@ -50,6 +52,7 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
         .merge(reports())
         .merge(management())
         .route("/api/v1/turns/{turn_id}/log", log)
+        .route("/api/v1/users/{user_id}", users)
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/metrics", figures)

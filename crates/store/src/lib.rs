@@ -25,10 +25,19 @@ pub use read::reactions::{
 };
 pub use read::rules::{RuleReads, TenantSettings};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
+pub use read::users::{ErasedCounts, UserReads};
 
 /// Everything a backend must offer.
 pub trait Store:
-    Log + EventReads + TurnReads + ReactionReads + DecisionReads + TurnLogCopies + KeyStore + RuleReads
+    Log
+    + EventReads
+    + TurnReads
+    + ReactionReads
+    + DecisionReads
+    + TurnLogCopies
+    + KeyStore
+    + RuleReads
+    + UserReads
 {
 }
 
@@ -41,5 +50,6 @@ impl<T> Store for T where
         + TurnLogCopies
         + KeyStore
         + RuleReads
+        + UserReads
 {
 }

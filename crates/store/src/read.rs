@@ -7,3 +7,4 @@ pub(crate) mod decisions;
 pub(crate) mod copies;
 pub(crate) mod keys;
 pub(crate) mod rules;
+pub(crate) mod users;

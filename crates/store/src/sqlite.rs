@@ -18,6 +18,7 @@ mod decisions;
 mod copies;
 mod api_keys;
 mod rules;
+mod users;
 
 use std::path::Path;
 
@@ -39,6 +40,7 @@ use crate::read::reactions::{
 };
 use crate::read::rules::{RuleReads, TenantSettings};
 use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
+use crate::read::users::{ErasedCounts, UserReads};
 
 /// How much the store may use.
 #[derive(Clone, Copy, Debug)]
@@ -260,6 +262,17 @@ impl RuleReads for SqliteStore {
     fn profile(&self, scope: &Scope, user: &UserId) -> Task<'_, Option<Map<String, Value>>> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run_short(move |connection| rules::profile(connection, &scope, &user))
+    }
+}
+
+impl UserReads for SqliteStore {
+    fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
+        let (scope, user) = (scope.clone(), user.clone());
+        self.pool.run(move |connection| users::whats_of(connection, &scope, &user))
+    }
+
+    fn scrub(&self) -> Task<'_, ()> {
+        Box::pin(self.writer.run(users::scrub))
     }
 }
 

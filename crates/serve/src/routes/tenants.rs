@@ -5,14 +5,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use event::{Scope, Tenant, UserId};
-use flow::Engine;
+use flow::{CopyPlace, Engine};
 use serde_json::{Value, json};
 
 use crate::address::{self, Parts};
 use crate::auth::{Caller, Managing, May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::wire::tenant::{PrivacyBody, ProfileRequest};
+use crate::wire::tenant::{ErasedBody, PrivacyBody, ProfileRequest};
 
 /// `PUT /api/v1/tenants/{tenant}/privacy`
 pub(crate) async fn set_privacy(
@@ -60,6 +60,17 @@ pub(crate) async fn set_profile(
     let request: ProfileRequest = body::shape(body::json(&sent)?)?;
     engine.set_profile(scope.get(), user.clone(), request.attributes).await?;
     show_profile(&engine, scope.get(), &user).await
+}
+
+/// `DELETE /api/v1/users/{user_id}`
+pub(crate) async fn erase(
+    State((engine, copies)): State<(Arc<Engine>, Option<CopyPlace>)>,
+    scope: May<Managing>,
+    user: Parts<String>,
+) -> Result<Json<ErasedBody>, Problem> {
+    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let erased = engine.erase_user(scope.get(), &user, copies.as_ref()).await?;
+    Ok(Json(ErasedBody::from(erased)))
 }
 
 /// `GET /api/v1/users/{user_id}`

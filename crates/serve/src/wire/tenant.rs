@@ -1,7 +1,7 @@
 //! Settings of tenants and users on the wire.
 
 use event::Tenant;
-use flow::Redactor;
+use flow::{ErasedCounts, Redactor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -35,5 +35,25 @@ impl PrivacyBody {
         let Redactor { email, phone, card, iban, ip, secret } = redactor;
         let redact = RedactBody { email, phone, card, iban, ip, secret };
         Self { tenant: tenant.to_string(), redact }
+    }
+}
+
+/// What was erased.
+#[derive(Debug, Serialize)]
+pub(crate) struct ErasedBody {
+    erased: CountsOfUser,
+}
+
+#[derive(Debug, Serialize)]
+struct CountsOfUser {
+    events: u64,
+    turns: u64,
+    reactions: u64,
+}
+
+impl From<ErasedCounts> for ErasedBody {
+    fn from(counts: ErasedCounts) -> Self {
+        let ErasedCounts { events, turns, reactions } = counts;
+        Self { erased: CountsOfUser { events, turns, reactions } }
     }
 }

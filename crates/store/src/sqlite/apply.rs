@@ -3,6 +3,7 @@
 
 mod activity;
 mod decision;
+mod erase;
 mod reaction;
 mod rule;
 mod turn;
@@ -76,6 +77,7 @@ pub(super) fn apply(
         }
         (Change::ClearReaction, Some(turn)) => reaction::clear(connection, subject, turn),
         (Change::Decide(id), _) => decision::decide(connection, subject, id),
+        (Change::EraseUser(user), _) => erase::erase(connection, subject, user),
         (Change::SetPrivacy(settings), _) => rule::set_privacy(connection, subject, settings),
         (Change::SetProfile(attributes), _) => rule::set_profile(connection, subject, attributes),
         (Change::Settle(id), _) => decision::settle(connection, subject, id),

@@ -17,6 +17,8 @@ pub(super) fn writer(file: &Path) -> Result<Connection, StoreError> {
     // FULL: a commit is on disk before it is answered. Group commit makes that cheap.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "OFF")?;
+    // What is deleted is overwritten, so that erasing somebody leaves nothing of them.
+    connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "cache_size", -16_384)?; // KiB
     connection.pragma_update(None, "wal_autocheckpoint", 4_000)?; // pages
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;

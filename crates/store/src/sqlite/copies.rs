@@ -10,11 +10,11 @@ use crate::read::copies::TurnLogCopy;
 /// What the mirror's cursors are called, before the place they are for.
 const CURSOR: &str = "turn_log_mirror:";
 
-/// Writes something and takes it back, to see whether that is possible.
+/// Writes something as large as an ordinary group and takes it back, to see whether that is
+/// possible: a little room is not enough to call a store ready.
 pub(super) fn try_to_write(connection: &mut Connection) -> Result<(), StoreError> {
-    let insert = "INSERT INTO cursors (name, position) VALUES ('try', 0)
-        ON CONFLICT DO UPDATE SET position = 1 - position";
-    connection.execute(insert, [])?;
+    connection.execute("REPLACE INTO meta (name, value) VALUES ('try', zeroblob(262144))", [])?;
+    connection.execute("DELETE FROM meta WHERE name = 'try'", [])?;
     Ok(())
 }
 

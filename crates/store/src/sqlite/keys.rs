@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use event::Scope;
+use event::{Project, Scope, Tenant};
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row};
 use uuid::Uuid;
@@ -68,6 +68,18 @@ pub(super) fn find_project(
         .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 AND project = ?2")?
         .query_row((scope.tenant.as_str(), scope.project.as_str()), |row| row.get(0))
         .optional()
+}
+
+/// The scope of a key.
+pub(super) fn scope_of(connection: &Connection, project: Key) -> rusqlite::Result<Scope> {
+    let (tenant, name): (String, String) = connection
+        .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
+        .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let unreadable = |_| rusqlite::Error::InvalidQuery;
+    Ok(Scope {
+        tenant: Tenant::new(tenant).map_err(unreadable)?,
+        project: Project::new(name).map_err(unreadable)?,
+    })
 }
 
 /// Scopes the writer has seen. Forgotten when a transaction is rolled back, because the rows may

@@ -8,9 +8,9 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::apply::{Subject, apply};
 use super::events;
-use super::keys::{find_key, find_project};
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt};
+use crate::read::events::StoredEvent;
 
 const PAGE: usize = 1000;
 
@@ -44,13 +44,12 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
     let total = events::newest(&transaction)?;
     let (mut done, mut events) = (Position(0), 0);
     loop {
-        let page = events::tail(&transaction, done, PAGE)?;
-        let Some(last) = page.last() else { break };
+        let page = page(&transaction, done)?;
+        let Some((last, _)) = page.last() else { break };
         done = last.position;
-        for stored in &page {
-            let subject = subject_of(&transaction, stored.position, &stored.event)?;
-            for change in (how.changes_of)(&stored.event) {
-                apply(&transaction, &subject, &change)?;
+        for (subject, event) in &page {
+            for change in (how.changes_of)(event) {
+                apply(&transaction, subject, &change)?;
             }
             events += 1;
         }
@@ -61,16 +60,27 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
     Ok(Rebuilt { events, changed })
 }
 
-fn subject_of(
-    connection: &Connection,
-    position: Position,
-    event: &Event,
-) -> Result<Subject, StoreError> {
-    let gone = || StoreError::Corrupt(format!("the ids of event {position} are gone"));
-    let project = find_project(connection, &event.scope)?.ok_or_else(gone)?;
-    Subject::of(event, position, project, |table, id| {
-        find_key(connection, table, project, id)?.ok_or_else(gone).map(Some)
-    })
+/// The next events with the keys of what they name, which outlive the names.
+fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
+    let mut keys = connection.prepare_cached(
+        "SELECT project, user, conversation, turn FROM events WHERE position = ?1",
+    )?;
+    let mut page = Vec::with_capacity(PAGE);
+    for stored in events::tail(connection, after, PAGE)? {
+        let StoredEvent { position, event } = stored;
+        let subject = keys.query_row([position.0 as i64], |row| {
+            Ok(Subject {
+                position,
+                project: row.get(0)?,
+                user: row.get(1)?,
+                conversation: row.get(2)?,
+                turn: row.get(3)?,
+                ts: event.ts,
+            })
+        })?;
+        page.push((subject, event));
+    }
+    Ok(page)
 }
 
 /// A number that is the same for the same rows.

@@ -1,0 +1,117 @@
+//! What is left of an event when its user is erased: that it happened, and its numbers.
+
+use serde_json::{Map, Value};
+
+use crate::feedback::Body;
+use crate::reaction::GivenReaction;
+use crate::record::Event;
+use crate::rule::Rule;
+use crate::turn::{Completion, Opening, TurnHalf};
+
+impl Event {
+    /// The data without words, ids and features. What the projections are made of stays, so that a
+    /// rebuild from stubs is the same as one from the events themselves.
+    pub fn stub_data(&self) -> Map<String, Value> {
+        match Body::read(self.kind, &self.data) {
+            Ok(Body::Turn(TurnHalf::Opened(_))) => {
+                Self::data_of(&TurnHalf::Opened(Opening::default()))
+            }
+            Ok(Body::Turn(TurnHalf::Completed(done))) => {
+                Self::data_of(&TurnHalf::Completed(Box::new(without_words(*done))))
+            }
+            Ok(Body::Reaction(given)) => Self::data_of(&GivenReaction { text: None, ..given }),
+            Ok(Body::Rating(_)) => self.only(&["rating", "score"]),
+            Ok(Body::Metric) => self.numbers(),
+            Ok(Body::Decision(_) | Body::Settlement(_)) => {
+                self.only(&["decision_id", "decision_type", "outcome", "confidence"])
+            }
+            Ok(Body::Rule(Rule::Profile { .. })) => {
+                Self::data_of(&Rule::Profile { attributes: Map::new() })
+            }
+            Ok(Body::Rule(Rule::Privacy { .. } | Rule::Erasure { .. })) => self.data.clone(),
+            Ok(Body::Comment(_) | Body::Correction(_) | Body::Interaction(_) | Body::Other)
+            | Err(_) => Map::new(),
+        }
+    }
+
+    fn only(&self, names: &[&str]) -> Map<String, Value> {
+        let keep = |(name, _): &(&String, &Value)| names.contains(&name.as_str());
+        self.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    fn numbers(&self) -> Map<String, Value> {
+        let keep = |(_, value): &(&String, &Value)| value.is_number();
+        self.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+}
+
+fn without_words(done: Completion) -> Completion {
+    Completion {
+        response: None,
+        error: None,
+        decision_id: None,
+        strategy: None,
+        prompt: None,
+        retrieved: Vec::new(),
+        ..done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::id::{EventId, Scope};
+    use crate::time::Timestamp;
+    use crate::word::{Category, Kind, Severity, Source, Type};
+
+    #[track_caller]
+    fn check(event_type: Type, source: Source, data: &Value, expected: &Value) {
+        let event = Event {
+            id: EventId::new("e1").unwrap(),
+            scope: Scope::default(),
+            kind: Kind { event_type, source },
+            severity: Severity::Info,
+            category: Category::Quality,
+            user: None,
+            conversation: None,
+            turn: None,
+            ts: Timestamp::from_micros(0),
+            received_at: Timestamp::from_micros(0),
+            tags: Vec::new(),
+            data: data.as_object().unwrap().clone(),
+        };
+        let stub = event.stub_data();
+        assert_eq!(Value::Object(stub.clone()), *expected);
+        assert_eq!(
+            Event { data: stub.clone(), ..event }.stub_data(),
+            stub,
+            "a stub is its own stub"
+        );
+    }
+
+    #[test]
+    fn words_go_and_numbers_stay() {
+        let opened =
+            json!({"phase": "opened", "text": "secret", "intent": "secret", "track_id": "A"});
+        check(Type::Query, Source::Turn, &opened, &json!({"phase": "opened", "text": ""}));
+        let done = json!({"phase": "completed", "response": "secret", "status": "success",
+            "model": "m1", "latency_ms": 3.0, "retrieved": [{"entity_id": "secret"}]});
+        let stub =
+            json!({"phase": "completed", "status": "success", "model": "m1", "latency_ms": 3.0});
+        check(Type::Query, Source::Turn, &done, &stub);
+        let given =
+            json!({"reaction": "ok", "origin": "user", "confidence": 1.0, "text": "secret"});
+        let stub = json!({"reaction": "ok", "origin": "user", "confidence": 1.0});
+        check(Type::Explicit, Source::Reaction, &given, &stub);
+        let rating = json!({"rating": 5, "comment": "secret", "note": "secret"});
+        check(Type::Explicit, Source::UserRating, &rating, &json!({"rating": 5}));
+        check(Type::Explicit, Source::UserComment, &json!({"comment": "secret"}), &json!({}));
+        let metric = json!({"endpoint": "/secret", "latency_ms": 5, "user": "secret"});
+        check(Type::Metric, Source::Trace, &metric, &json!({"latency_ms": 5}));
+        let profile = json!({"rule": "profile", "attributes": {"name": "secret"}});
+        let stub = json!({"rule": "profile", "attributes": {}});
+        check(Type::Log, Source::Engine, &profile, &stub);
+    }
+}

@@ -1,0 +1,25 @@
+//! Users, as far as erasing them needs.
+
+use event::{Scope, TurnId, UserId};
+
+use crate::log::Task;
+
+/// How much there was of a user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErasedCounts {
+    /// Events.
+    pub events: u64,
+    /// Turns that they opened.
+    pub turns: u64,
+    /// Reactions of theirs that stand.
+    pub reactions: u64,
+}
+
+/// What there is of a user, and the end of it.
+pub trait UserReads: Send + Sync {
+    /// How much there is of a user, and the turns that have copies to be deleted.
+    fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)>;
+
+    /// Makes sure that nothing of what was deleted is left in the files.
+    fn scrub(&self) -> Task<'_, ()>;
+}

@@ -1,0 +1,106 @@
+//! Erases a user: their events become stubs at their positions, their name goes.
+//!
+//! The number that stood for them stays in the rows, so that everything still adds up and a rebuild
+//! finds the same; nothing says any more whom it stood for.
+
+use event::{ClaimSpace, UserId};
+use rusqlite::Connection;
+
+use super::super::events;
+use super::super::keys::{Key, PackedId, Table, find_key, scope_of};
+use super::Subject;
+use crate::read::events::StoredEvent;
+
+/// Positions that are stubbed between two looks for more.
+const CHUNK: usize = 1000;
+
+/// Erases the user of the subject's project.
+pub(super) fn erase(
+    connection: &Connection,
+    subject: &Subject,
+    user: &UserId,
+) -> rusqlite::Result<()> {
+    let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
+        return Ok(());
+    };
+    let scope = scope_of(connection, subject.project)?;
+    let mut after = 0;
+    loop {
+        let positions = positions(connection, key, after)?;
+        let Some(last) = positions.last() else { break };
+        after = *last;
+        for position in positions {
+            let event = events::at(connection, &scope, position)
+                .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+            if let Some(event) = event {
+                stub(connection, subject.project, position, &event)?;
+            }
+        }
+    }
+    connection
+        .prepare_cached("UPDATE profiles SET attributes = '{}' WHERE user = ?1")?
+        .execute([key])?;
+    connection.prepare_cached("UPDATE users SET id = NULL WHERE key = ?1")?.execute([key]).map(drop)
+}
+
+/// The user's events, and those that name no user but a turn of theirs.
+fn positions(connection: &Connection, user: Key, after: i64) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT position FROM events WHERE user = ?1 AND position > ?2
+             UNION
+             SELECT e.position FROM events e
+             JOIN (SELECT DISTINCT turn FROM events WHERE user = ?1 AND turn IS NOT NULL) own
+                 ON own.turn = e.turn
+             JOIN turns t ON t.key = e.turn AND t.user = ?1
+             WHERE e.user IS NULL AND e.position > ?2
+             ORDER BY 1 LIMIT {CHUNK}"
+        ))?
+        .query_map((user, after), |row| row.get(0))?
+        .collect()
+}
+
+fn stub(
+    connection: &Connection,
+    project: Key,
+    position: i64,
+    stored: &StoredEvent,
+) -> rusqlite::Result<()> {
+    let event = &stored.event;
+    let data = serde_json::Value::Object(event.stub_data()).to_string();
+    connection
+        .prepare_cached("UPDATE events SET data = ?2, tags = NULL WHERE position = ?1")?
+        .execute((position, data))?;
+    connection
+        .prepare_cached(
+            "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE key = (SELECT turn FROM events WHERE position = ?1) AND opened = ?1",
+        )?
+        .execute([position])?;
+    connection
+        .prepare_cached(
+            "DELETE FROM turn_logs WHERE turn = (SELECT turn FROM events WHERE position = ?1)",
+        )?
+        .execute([position])?;
+    let turn = event.turn.as_ref().map(|id| id.as_str());
+    let decision = event.data.get("decision_id").and_then(serde_json::Value::as_str);
+    let claims = [
+        (ClaimSpace::Event, Some(event.id.as_str())),
+        (ClaimSpace::Turn, turn),
+        (ClaimSpace::Completion, turn),
+        (ClaimSpace::Decision, decision),
+    ];
+    let mut forget = connection.prepare_cached(
+        "UPDATE claims SET mac = NULL
+         WHERE project = ?1 AND space = ?2 AND id = ?3 AND position = ?4",
+    )?;
+    for (space, id) in claims {
+        if let Some(id) = id {
+            forget.execute((project, space.code(), PackedId::of(id), position))?;
+        }
+    }
+    connection
+        .prepare_cached("UPDATE claims SET mac = NULL WHERE space = ?1 AND position = ?2")?
+        .execute((ClaimSpace::RequestKey.code(), position))
+        .map(drop)
+}

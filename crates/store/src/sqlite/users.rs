@@ -1,0 +1,58 @@
+//! What there is of a user, and the end of it.
+
+use event::{Scope, TurnId, UserId};
+use rusqlite::Connection;
+
+use super::keys::{Table, find_key, find_project};
+use crate::error::StoreError;
+use crate::read::users::ErasedCounts;
+
+/// How often scrubbing is tried while others read what was.
+const SCRUB_TRIES: u32 = 200;
+
+/// How much there is of a user, and their turns.
+pub(super) fn whats_of(
+    connection: &Connection,
+    scope: &Scope,
+    user: &UserId,
+) -> Result<(ErasedCounts, Vec<TurnId>), StoreError> {
+    let nothing = (ErasedCounts::default(), Vec::new());
+    let Some(project) = find_project(connection, scope)? else { return Ok(nothing) };
+    let Some(key) = find_key(connection, Table::Users, project, user.as_str())? else {
+        return Ok(nothing);
+    };
+    let count = |sql: &str| -> Result<u64, StoreError> {
+        let count: i64 = connection.prepare_cached(sql)?.query_row([key], |row| row.get(0))?;
+        Ok(count as u64)
+    };
+    let turns: Vec<String> = connection
+        .prepare_cached(
+            "SELECT DISTINCT t.id FROM events e JOIN turns t ON t.key = e.turn
+             WHERE e.user = ?1 AND t.user = ?1",
+        )?
+        .query_map([key], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let counts = ErasedCounts {
+        events: count("SELECT count(*) FROM events WHERE user = ?1")?,
+        turns: turns.len() as u64,
+        reactions: count("SELECT count(*) FROM reactions WHERE user = ?1")?,
+    };
+    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    let turns = turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)?;
+    Ok((counts, turns))
+}
+
+/// Moves the write-ahead log into the database and cuts it to nothing. What was deleted is already
+/// overwritten there (`secure_delete`).
+pub(super) fn scrub(connection: &mut Connection) -> Result<(), StoreError> {
+    for _ in 0..SCRUB_TRIES {
+        let busy: i64 =
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy == 0 {
+            return Ok(());
+        }
+        // Somebody reads a state from before; reads are short.
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Err(StoreError::Unavailable("others read what was erased; ask again".into()))
+}
