@@ -16,6 +16,7 @@ mod full_disk;
 mod keys;
 mod layers;
 mod metrics;
+mod openapi;
 mod period;
 mod privacy;
 mod reactions;

@@ -13,6 +13,9 @@ mod address;
 mod body;
 mod wire;
 mod routes;
+mod openapi;
+mod reference;
+mod docs;
 mod router;
 mod server;
 

@@ -11,6 +11,7 @@ use flow::{CopyPlace, Engine};
 
 use crate::auth::{Doorman, identify};
 use crate::cors;
+use crate::docs::{self, Texts};
 use crate::error::Problem;
 use crate::limits::RateLimits;
 use crate::metrics::{Requests, measure};
@@ -41,6 +42,7 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
     let with_copies = (Arc::clone(&engine), settings.copies);
     let log = get(turns::log).with_state(with_copies.clone());
     let users = delete(tenants::erase).with_state(with_copies);
+    let texts = Texts::new();
     let doorman = Doorman {
         engine: Arc::clone(&engine),
         owner_token: settings.owner_token.into(),
@@ -56,6 +58,8 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/metrics", figures)
+        .route("/openapi.json", get(docs::document).with_state(texts.clone()))
+        .route("/docs", get(docs::page).with_state(texts))
         .layer(DefaultBodyLimit::max(settings.body_bytes))
         .fallback(unknown_address)
         .method_not_allowed_fallback(wrong_method)

@@ -20,6 +20,14 @@ const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 
 /// `POST /api/v1/artifacts/search`
+#[utoipa::path(
+    post,
+    path = "/api/v1/artifacts/search",
+    tag = "reports",
+    summary = "The index of reactions, newest first",
+    request_body(content = SearchRequestBody, example = json!({"kinds": ["artifact:turn.log.reaction"], "scope": "conversation", "conversation_id": "c1", "with_payload": true})),
+    responses((status = 200, description = "A page", body = ArtifactsBody))
+)]
 pub(crate) async fn search(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,

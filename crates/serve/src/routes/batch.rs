@@ -54,6 +54,14 @@ pub(crate) async fn wait(
 }
 
 /// `POST /api/v1/feedback/batch`
+#[utoipa::path(
+    post,
+    path = "/api/v1/feedback/batch",
+    tag = "events",
+    summary = "Many events in, as a JSON array or one per line (application/x-ndjson)",
+    request_body(content = Vec<EventRequest>, example = json!([{"id": "e2", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}}])),
+    responses((status = 200, description = "All of them went in", body = BatchResponse), (status = 207, description = "Some did not; errors says which", body = BatchResponse))
+)]
 pub(crate) async fn submit(
     State(engine): State<Arc<Engine>>,
     scope: May<Writing>,

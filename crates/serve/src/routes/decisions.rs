@@ -24,6 +24,14 @@ const OUTCOME_DOOR: &str = "outcome";
 const MAX_LIMIT: usize = 500;
 
 /// `POST /api/v1/decisions`
+#[utoipa::path(
+    post,
+    path = "/api/v1/decisions",
+    tag = "decisions",
+    summary = "A decision in",
+    request_body(content = DecisionRequest, example = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "sql_generation", "decision_data": {"tables": ["orders"]}, "confidence": 0.8})),
+    responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Stored before; nothing changed", body = DecisionReceipt))
+)]
 pub(crate) async fn decide(
     State(engine): State<Arc<Engine>>,
     scope: May<Writing>,
@@ -39,6 +47,15 @@ pub(crate) async fn decide(
 }
 
 /// `PATCH /api/v1/decisions/{id}`
+#[utoipa::path(
+    patch,
+    path = "/api/v1/decisions/{id}",
+    tag = "decisions",
+    summary = "How a decision turned out",
+    params(("id" = String, Path)),
+    request_body(content = OutcomeRequest, example = json!({"outcome": "success", "outcome_data": {"needed": ["orders"]}})),
+    responses((status = 200, description = "Stored, or so already", body = DecisionReceipt))
+)]
 pub(crate) async fn settle(
     State(engine): State<Arc<Engine>>,
     scope: May<Writing>,
@@ -55,6 +72,14 @@ pub(crate) async fn settle(
 }
 
 /// `GET /api/v1/decisions/{id}`
+#[utoipa::path(
+    get,
+    path = "/api/v1/decisions/{id}",
+    tag = "decisions",
+    summary = "A decision and its newest outcome",
+    params(("id" = String, Path)),
+    responses((status = 200, description = "The decision", body = DecisionBody))
+)]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
@@ -75,6 +100,14 @@ struct ListRequest {
 }
 
 /// `GET /api/v1/decisions?session_id=`
+#[utoipa::path(
+    get,
+    path = "/api/v1/decisions",
+    tag = "decisions",
+    summary = "The decisions of a session, in order",
+    params(("session_id" = String, Query), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
+    responses((status = 200, description = "A page", body = DecisionsBody))
+)]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,

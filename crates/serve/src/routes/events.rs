@@ -32,6 +32,14 @@ struct ListRequest {
 }
 
 /// `GET /api/v1/events`
+#[utoipa::path(
+    get,
+    path = "/api/v1/events",
+    tag = "events",
+    summary = "The log in order; with Accept: text/event-stream as a stream",
+    params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query), ("type" = Option<String>, Query), ("source" = Option<String>, Query)),
+    responses((status = 200, description = "A stretch of the log", body = StretchResponse))
+)]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
@@ -53,6 +61,14 @@ pub(crate) async fn list(
 }
 
 /// `GET /api/v1/topics/{topic}`
+#[utoipa::path(
+    get,
+    path = "/api/v1/topics/{topic}",
+    tag = "events",
+    summary = "A part of the log: feedback-events, feedback-ratings, feedback-corrections, feedback-metrics",
+    params(("topic" = String, Path), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
+    responses((status = 200, description = "A stretch of the topic", body = StretchResponse))
+)]
 pub(crate) async fn topic(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,

@@ -14,13 +14,21 @@ use crate::auth::{May, Reacting, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::scope::RequestScope;
-use crate::wire::feedback::{EventRequest, EventResponse, ReceiptResponse};
+use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, ReceiptResponse};
 
 /// The door's name in MACs: an event is the same event alone and in a batch.
 pub(super) const DOOR: &str = "event";
 const CORRECTION_DOOR: &str = "correction";
 
 /// `POST /api/v1/feedback`
+#[utoipa::path(
+    post,
+    path = "/api/v1/feedback",
+    tag = "events",
+    summary = "One event in",
+    request_body(content = EventRequest, example = json!({"id": "e1", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}})),
+    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Stored before; nothing changed", body = ReceiptResponse))
+)]
 pub(crate) async fn submit(
     State(engine): State<Arc<Engine>>,
     scope: May<Reacting>,
@@ -34,6 +42,14 @@ pub(crate) async fn submit(
 }
 
 /// `POST /api/v1/feedback/correction`: the same event with its words filled in.
+#[utoipa::path(
+    post,
+    path = "/api/v1/feedback/correction",
+    tag = "events",
+    summary = "A better answer in: an event with its words filled in",
+    request_body(content = CorrectionRequest, example = json!({"message_id": "t1", "data": {"original_sql": "SELECT 1", "corrected_sql": "SELECT 2"}})),
+    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Stored before; nothing changed", body = ReceiptResponse))
+)]
 pub(crate) async fn correct(
     State(engine): State<Arc<Engine>>,
     scope: May<Writing>,
@@ -67,6 +83,14 @@ async fn record(
 }
 
 /// `GET /api/v1/feedback/{id}`
+#[utoipa::path(
+    get,
+    path = "/api/v1/feedback/{id}",
+    tag = "events",
+    summary = "One event as it was stored",
+    params(("id" = String, Path)),
+    responses((status = 200, description = "The event", body = EventResponse))
+)]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,

@@ -10,11 +10,25 @@ use serde_json::{Value, json};
 use crate::error::Problem;
 
 /// `GET /health/live`
+#[utoipa::path(
+    get,
+    path = "/health/live",
+    tag = "operation",
+    summary = "Whether the server is there",
+    responses((status = 200, description = "It is", body = Object))
+)]
 pub(crate) async fn live() -> Json<Value> {
     Json(json!({"status": "live"}))
 }
 
 /// `GET /health/ready`
+#[utoipa::path(
+    get,
+    path = "/health/ready",
+    tag = "operation",
+    summary = "Whether something could be stored now",
+    responses((status = 200, description = "It could", body = Object))
+)]
 pub(crate) async fn ready(State(engine): State<Arc<Engine>>) -> Result<Json<Value>, Problem> {
     if !engine.is_ready().await {
         return Err(Problem::unavailable("nothing can be stored right now"));

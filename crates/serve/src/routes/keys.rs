@@ -15,6 +15,14 @@ use crate::error::Problem;
 use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
 
 /// `POST /api/v1/keys`
+#[utoipa::path(
+    post,
+    path = "/api/v1/keys",
+    tag = "management",
+    summary = "Make a key; it is shown this once",
+    request_body(content = KeyRequest, example = json!({"tenant": "default", "role": "read"})),
+    responses((status = 201, description = "The key", body = NewKeyBody))
+)]
 pub(crate) async fn create(
     State(engine): State<Arc<Engine>>,
     scope: May<Managing>,
@@ -30,6 +38,13 @@ pub(crate) async fn create(
 }
 
 /// `GET /api/v1/keys`
+#[utoipa::path(
+    get,
+    path = "/api/v1/keys",
+    tag = "management",
+    summary = "Keys without their secrets",
+    responses((status = 200, description = "The keys", body = KeysBody))
+)]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     scope: May<Managing>,
@@ -40,6 +55,14 @@ pub(crate) async fn list(
 }
 
 /// `DELETE /api/v1/keys/{id}`
+#[utoipa::path(
+    delete,
+    path = "/api/v1/keys/{id}",
+    tag = "management",
+    summary = "Revoke a key",
+    params(("id" = String, Path)),
+    responses((status = 200, description = "It is not valid now", body = RevokedBody))
+)]
 pub(crate) async fn revoke(
     State(engine): State<Arc<Engine>>,
     scope: May<Managing>,

@@ -11,6 +11,13 @@ use crate::auth::{May, Reading};
 use crate::metrics::{self, Requests};
 
 /// `GET /metrics`
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    tag = "operation",
+    summary = "Figures for Prometheus",
+    responses((status = 200, description = "Text format", body = String, content_type = "text/plain"))
+)]
 pub(crate) async fn show(
     State((requests, engine)): State<(Requests, Arc<Engine>)>,
     _reader: May<Reading>,

@@ -19,6 +19,15 @@ use crate::wire::reaction::{ReactionRequest, ReactionResponse};
 const DOOR: &str = "reaction";
 
 /// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
+#[utoipa::path(
+    post,
+    path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback",
+    tag = "reactions",
+    summary = "React on a turn, replace the reaction, or take it back with null",
+    params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_id" = String, Path)),
+    request_body(content = ReactionRequest, example = json!({"reaction": "not_ok", "text": "I meant gaming laptops"})),
+    responses((status = 200, description = "It is so now", body = ReactionResponse), (status = 202, description = "The machine was not sure enough; nothing was written", body = ReactionResponse))
+)]
 pub(crate) async fn submit(
     State(engine): State<Arc<Engine>>,
     scope: May<Reacting>,

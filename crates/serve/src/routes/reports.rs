@@ -27,6 +27,15 @@ const MAX_LIMIT: usize = 500;
 type Three = (String, String, String);
 
 /// `POST /conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks`
+#[utoipa::path(
+    post,
+    path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
+    tag = "reports",
+    summary = "The turns of a conversation that somebody reacted to",
+    params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path)),
+    request_body(content = ConversationRequestBody, example = json!({"days": 365, "include": ["turn_log"]})),
+    responses((status = 200, description = "The conversation", body = ConversationBody))
+)]
 pub(crate) async fn conversation(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
@@ -37,6 +46,14 @@ pub(crate) async fn conversation(
 }
 
 /// The same by GET.
+#[utoipa::path(
+    get,
+    path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
+    tag = "reports",
+    summary = "The same for people: turn_ids and include are lists with commas",
+    params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_ids" = Option<String>, Query), ("days" = Option<u16>, Query), ("include" = Option<String>, Query)),
+    responses((status = 200, description = "The conversation", body = ConversationBody))
+)]
 pub(crate) async fn conversation_by_query(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
@@ -107,6 +124,15 @@ fn include(words: Vec<String>) -> Result<Include, Problem> {
 }
 
 /// `POST /conversations/{tenant}/{project}/feedback/conversations-in-period`
+#[utoipa::path(
+    post,
+    path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
+    tag = "reports",
+    summary = "Conversations with feedback in a period, newest activity first",
+    params(("tenant" = String, Path), ("project" = String, Path)),
+    request_body(content = PeriodRequestBody, example = json!({"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z", "include_turns": true, "limit": 100})),
+    responses((status = 200, description = "A page", body = PeriodBody))
+)]
 pub(crate) async fn period(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
@@ -117,6 +143,14 @@ pub(crate) async fn period(
 }
 
 /// The same by GET.
+#[utoipa::path(
+    get,
+    path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
+    tag = "reports",
+    summary = "The same for people",
+    params(("tenant" = String, Path), ("project" = String, Path), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("include_turns" = Option<bool>, Query), ("limit" = Option<u16>, Query), ("cursor" = Option<String>, Query), ("user_id" = Option<String>, Query), ("origin" = Option<String>, Query), ("reaction" = Option<String>, Query)),
+    responses((status = 200, description = "A page", body = PeriodBody))
+)]
 pub(crate) async fn period_by_query(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,

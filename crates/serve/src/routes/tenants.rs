@@ -12,9 +12,18 @@ use crate::address::{self, Parts};
 use crate::auth::{Caller, Managing, May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::wire::tenant::{ErasedBody, PrivacyBody, ProfileRequest};
+use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileRequest};
 
 /// `PUT /api/v1/tenants/{tenant}/privacy`
+#[utoipa::path(
+    put,
+    path = "/api/v1/tenants/{tenant}/privacy",
+    tag = "management",
+    summary = "What is removed from texts before they are kept",
+    params(("tenant" = String, Path)),
+    request_body(content = PrivacyRequest, example = json!({"redact": {"phone": false}})),
+    responses((status = 200, description = "As it is now", body = PrivacyBody))
+)]
 pub(crate) async fn set_privacy(
     State(engine): State<Arc<Engine>>,
     scope: May<Managing>,
@@ -30,6 +39,14 @@ pub(crate) async fn set_privacy(
 }
 
 /// `GET /api/v1/tenants/{tenant}/privacy`
+#[utoipa::path(
+    get,
+    path = "/api/v1/tenants/{tenant}/privacy",
+    tag = "management",
+    summary = "What is removed from texts",
+    params(("tenant" = String, Path)),
+    responses((status = 200, description = "As it is", body = PrivacyBody))
+)]
 pub(crate) async fn privacy(
     State(engine): State<Arc<Engine>>,
     scope: May<Managing>,
@@ -50,6 +67,15 @@ fn own_tenant(scope: &May<Managing>, tenant: Parts<String>) -> Result<Tenant, Pr
 }
 
 /// `PUT /api/v1/users/{user_id}`
+#[utoipa::path(
+    put,
+    path = "/api/v1/users/{user_id}",
+    tag = "users",
+    summary = "Describe a user by attributes",
+    params(("user_id" = String, Path)),
+    request_body(content = ProfileRequest, example = json!({"attributes": {"plan": "pro", "locale": "de"}})),
+    responses((status = 200, description = "As it is kept", body = Object))
+)]
 pub(crate) async fn set_profile(
     State(engine): State<Arc<Engine>>,
     scope: May<Writing>,
@@ -63,6 +89,14 @@ pub(crate) async fn set_profile(
 }
 
 /// `DELETE /api/v1/users/{user_id}`
+#[utoipa::path(
+    delete,
+    path = "/api/v1/users/{user_id}",
+    tag = "users",
+    summary = "Erase a user: nothing of their words or name is left",
+    params(("user_id" = String, Path)),
+    responses((status = 200, description = "What was erased", body = ErasedBody))
+)]
 pub(crate) async fn erase(
     State((engine, copies)): State<(Arc<Engine>, Option<CopyPlace>)>,
     scope: May<Managing>,
@@ -74,6 +108,14 @@ pub(crate) async fn erase(
 }
 
 /// `GET /api/v1/users/{user_id}`
+#[utoipa::path(
+    get,
+    path = "/api/v1/users/{user_id}",
+    tag = "users",
+    summary = "The attributes of a user",
+    params(("user_id" = String, Path)),
+    responses((status = 200, description = "The attributes", body = Object))
+)]
 pub(crate) async fn profile(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,

@@ -17,12 +17,22 @@ use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
 use crate::wire::report::{assistant, user};
-use crate::wire::turn::{CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest};
+use crate::wire::turn::{
+    CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest, TurnRequest,
+};
 
 const OPEN_DOOR: &str = "turn";
 const COMPLETE_DOOR: &str = "completion";
 
 /// `POST /api/v1/turns`
+#[utoipa::path(
+    post,
+    path = "/api/v1/turns",
+    tag = "turns",
+    summary = "A question in, perhaps with its answer (any field of /complete)",
+    request_body(content = TurnRequest, example = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann", "text": "Laptops under $1000?"})),
+    responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Stored before; nothing changed", body = OpenResponse))
+)]
 pub(crate) async fn open(
     State(engine): State<Arc<Engine>>,
     scope: May<Writing>,
@@ -83,6 +93,15 @@ fn refuse_later_features(request: &OpeningRequest) -> Result<(), Problem> {
 }
 
 /// `POST /api/v1/turns/{turn_id}/complete`
+#[utoipa::path(
+    post,
+    path = "/api/v1/turns/{turn_id}/complete",
+    tag = "turns",
+    summary = "The answer to a question",
+    params(("turn_id" = String, Path)),
+    request_body(content = CompletionRequest, example = json!({"response": "Here are three ...", "model": "m1", "latency_ms": 1250})),
+    responses((status = 200, description = "Stored, or stored before", body = CompleteResponse))
+)]
 pub(crate) async fn complete(
     State(engine): State<Arc<Engine>>,
     scope: May<Writing>,
@@ -99,6 +118,14 @@ pub(crate) async fn complete(
 }
 
 /// `GET /api/v1/turns/{turn_id}`
+#[utoipa::path(
+    get,
+    path = "/api/v1/turns/{turn_id}",
+    tag = "turns",
+    summary = "A turn with its answer and reactions",
+    params(("turn_id" = String, Path)),
+    responses((status = 200, description = "The turn", body = Object))
+)]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
@@ -125,6 +152,14 @@ pub(crate) async fn show(
 }
 
 /// `GET /api/v1/turns/{turn_id}/log`, from the store, or with `copy=true` the mirrored document.
+#[utoipa::path(
+    get,
+    path = "/api/v1/turns/{turn_id}/log",
+    tag = "turns",
+    summary = "The log of a turn: timeline, active feedback, the whole as text",
+    params(("turn_id" = String, Path), ("copy" = Option<bool>, Query)),
+    responses((status = 200, description = "The log", body = Object))
+)]
 pub(crate) async fn log(
     State((engine, copies)): State<(Arc<Engine>, Option<CopyPlace>)>,
     scope: May<Reading>,

@@ -3,9 +3,10 @@
 use flow::{RawDecision, RawOutcome, StoredDecision};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// `POST /api/v1/decisions`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecisionRequest {
     decision_id: Option<String>,
@@ -13,6 +14,7 @@ pub(crate) struct DecisionRequest {
     turn_id: Option<String>,
     decision_type: String,
     #[serde(default)]
+    #[schema(value_type = Object)]
     decision_data: Option<Map<String, Value>>,
     outcome: Option<String>,
     confidence: Option<f64>,
@@ -33,10 +35,11 @@ impl From<DecisionRequest> for RawDecision {
 }
 
 /// `PATCH /api/v1/decisions/{id}`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutcomeRequest {
     outcome: String,
+    #[schema(value_type = Object)]
     outcome_data: Option<Map<String, Value>>,
 }
 
@@ -48,22 +51,27 @@ impl From<OutcomeRequest> for RawOutcome {
 }
 
 /// The answer to a decision.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionReceipt {
     pub(crate) decision_id: String,
     pub(crate) replayed: bool,
 }
 
 /// A decision as it stands.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionBody {
     decision_id: String,
     session_id: Option<String>,
     turn_id: Option<String>,
+    #[schema(value_type = Object)]
     decision_type: Value,
+    #[schema(value_type = Object)]
     decision_data: Value,
+    #[schema(value_type = Object)]
     confidence: Value,
+    #[schema(value_type = Object)]
     outcome: Value,
+    #[schema(value_type = Object)]
     outcome_data: Value,
     made_at: String,
     settled_at: Option<String>,
@@ -90,7 +98,7 @@ impl From<StoredDecision> for DecisionBody {
 }
 
 /// Decisions of a session and where to go on.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DecisionsBody {
     pub(crate) items: Vec<DecisionBody>,
     pub(crate) next: u64,

@@ -3,9 +3,10 @@
 use flow::{RawEvent, Receipt, StoredEvent, Stretch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// `POST /api/v1/feedback`, and one item of a batch.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventRequest {
     id: Option<String>,
@@ -20,9 +21,26 @@ pub(crate) struct EventRequest {
     message_id: Option<String>,
     timestamp: Option<String>,
     #[serde(default)]
+    #[schema(value_type = Object)]
     data: Map<String, Value>,
     #[serde(default)]
     tags: Vec<String>,
+}
+
+/// `POST /api/v1/feedback/correction`: type, source and category have their values already.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the shape is for the reference; it is read as an event")]
+pub(crate) struct CorrectionRequest {
+    id: Option<String>,
+    severity: Option<String>,
+    tenant_id: Option<String>,
+    user_id: Option<String>,
+    session_id: Option<String>,
+    message_id: Option<String>,
+    timestamp: Option<String>,
+    #[schema(value_type = Object)]
+    data: Map<String, Value>,
+    tags: Option<Vec<String>>,
 }
 
 impl From<EventRequest> for RawEvent {
@@ -44,7 +62,7 @@ impl From<EventRequest> for RawEvent {
 }
 
 /// The answer to one stored event.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReceiptResponse {
     id: String,
     replayed: bool,
@@ -57,7 +75,7 @@ impl From<Receipt> for ReceiptResponse {
 }
 
 /// The answer to a batch.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct BatchResponse {
     pub(crate) accepted: usize,
     pub(crate) replayed: usize,
@@ -66,7 +84,7 @@ pub(crate) struct BatchResponse {
 }
 
 /// What was wrong with one item of a batch.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BatchError {
     pub(crate) index: usize,
     pub(crate) field: Option<String>,
@@ -74,7 +92,7 @@ pub(crate) struct BatchError {
 }
 
 /// An event as stored.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventResponse {
     position: u64,
     id: String,
@@ -90,6 +108,7 @@ pub(crate) struct EventResponse {
     message_id: Option<String>,
     timestamp: String,
     received_at: String,
+    #[schema(value_type = Object)]
     data: Map<String, Value>,
     tags: Vec<String>,
 }
@@ -123,7 +142,7 @@ pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
 }
 
 /// A stretch of the log.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StretchResponse {
     items: Vec<EventResponse>,
     next: u64,

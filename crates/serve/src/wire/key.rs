@@ -2,9 +2,10 @@
 
 use flow::StoredKey;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// `POST /api/v1/keys`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyRequest {
     pub(crate) tenant: String,
@@ -15,7 +16,7 @@ pub(crate) struct KeyRequest {
 }
 
 /// A key without its secret.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeyBody {
     id: String,
     tenant: String,
@@ -43,7 +44,7 @@ impl From<&StoredKey> for KeyBody {
 }
 
 /// A new key, with its secret for this once.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NewKeyBody {
     pub(crate) key: String,
     #[serde(flatten)]
@@ -51,13 +52,13 @@ pub(crate) struct NewKeyBody {
 }
 
 /// All keys that the caller may see.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeysBody {
     pub(crate) keys: Vec<KeyBody>,
 }
 
 /// The answer to a revocation.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RevokedBody {
     pub(crate) id: String,
     pub(crate) revoked: bool,

@@ -5,13 +5,15 @@ use flow::{RawReaction, ReactionCounts};
 use report::{FeedbackItem, Satisfaction};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReactionRequest {
     // Null means something here, so absent and null are told apart.
     #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Object)]
     reaction: Option<Value>,
     text: Option<String>,
     ts: Option<String>,
@@ -38,7 +40,7 @@ impl From<ReactionRequest> for RawReaction {
 }
 
 /// The answer to a reaction.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum ReactionResponse {
     Given {
@@ -56,7 +58,7 @@ pub(crate) enum ReactionResponse {
 }
 
 /// One reaction, flat.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FeedbackBody {
     rn: String,
     turn_id: String,
@@ -85,7 +87,7 @@ impl From<&FeedbackItem> for FeedbackBody {
 }
 
 /// One reaction, as the source system's record.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecordBody {
     reaction: RecordReaction,
     meta: RecordMeta,
@@ -94,7 +96,7 @@ pub(crate) struct RecordBody {
     bundle_id: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct RecordReaction {
     turn_id: String,
     text: Option<String>,
@@ -104,7 +106,7 @@ struct RecordReaction {
     origin: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct RecordMeta {
     rn: String,
     turn_id: String,
@@ -141,7 +143,7 @@ impl From<&FeedbackItem> for RecordBody {
 }
 
 /// Reactions counted: total = user + machine = ok + not_ok + neutral.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CountsBody {
     total: u64,
     user: u64,
@@ -165,7 +167,7 @@ impl From<&ReactionCounts> for CountsBody {
 }
 
 /// How content the users are, with how sure that is.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SatisfactionBody {
     rate: Option<f64>,
     count: u64,

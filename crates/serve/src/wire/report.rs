@@ -5,11 +5,12 @@ use flow::{StoredEvent, StoredTurn};
 use report::{ArtifactPage, PeriodItem, PeriodReport, TurnFeedback, TurnReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::reaction::{CountsBody, FeedbackBody, RecordBody, SatisfactionBody};
 
 /// `POST …/turns-with-feedbacks`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConversationRequestBody {
     pub(crate) turn_ids: Option<Vec<String>>,
@@ -18,7 +19,7 @@ pub(crate) struct ConversationRequestBody {
 }
 
 /// `POST …/feedback/conversations-in-period`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PeriodRequestBody {
     pub(crate) start: Option<String>,
@@ -32,7 +33,7 @@ pub(crate) struct PeriodRequestBody {
 }
 
 /// `POST /api/v1/artifacts/search`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchRequestBody {
     pub(crate) kinds: Option<Vec<String>>,
@@ -50,7 +51,7 @@ pub(crate) struct SearchRequestBody {
 }
 
 /// One bound of a search in time.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimestampFilter {
     pub(crate) op: String,
@@ -58,7 +59,7 @@ pub(crate) struct TimestampFilter {
 }
 
 /// The turns of a conversation.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConversationBody {
     pub(crate) user_id: Option<String>,
     pub(crate) conversation_id: String,
@@ -69,14 +70,17 @@ pub(crate) struct ConversationBody {
 }
 
 /// One turn of a conversation.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TurnReportBody {
     turn_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
     turn_log: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
     assistant: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object)]
     user: Option<Value>,
     feedbacks: Vec<FeedbackBody>,
     reactions: Vec<RecordBody>,
@@ -136,7 +140,7 @@ fn message(stored: &StoredEvent) -> Value {
 }
 
 /// A page of the period report.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PeriodBody {
     tenant: String,
     project: String,
@@ -145,13 +149,13 @@ pub(crate) struct PeriodBody {
     next_cursor: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct WindowBody {
     start: String,
     end: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct PeriodItemBody {
     conversation_id: String,
     last_activity_at: String,
@@ -161,7 +165,7 @@ struct PeriodItemBody {
     turns: Option<Vec<TurnFeedbackBody>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct TurnFeedbackBody {
     turn_id: String,
     ts: String,
@@ -201,13 +205,13 @@ impl From<PeriodItem> for PeriodItemBody {
 }
 
 /// A page of the artifact index.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ArtifactsBody {
     items: Vec<ArtifactBody>,
     next_cursor: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct ArtifactBody {
     rn: String,
     tags: Vec<String>,

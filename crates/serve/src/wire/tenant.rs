@@ -4,22 +4,43 @@ use event::Tenant;
 use flow::{ErasedCounts, Redactor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// `PUT /api/v1/users/{user_id}`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProfileRequest {
+    #[schema(value_type = Object)]
     pub(crate) attributes: Map<String, Value>,
 }
 
+/// `PUT /api/v1/tenants/{tenant}/privacy`
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the shape is for the reference; capture reads the settings")]
+pub(crate) struct PrivacyRequest {
+    redact: Option<RedactRequest>,
+}
+
+/// What is removed; absent ones are on.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the shape is for the reference; capture reads the settings")]
+struct RedactRequest {
+    email: Option<bool>,
+    phone: Option<bool>,
+    card: Option<bool>,
+    iban: Option<bool>,
+    ip: Option<bool>,
+    secret: Option<bool>,
+}
+
 /// What is removed from a tenant's texts.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PrivacyBody {
     tenant: String,
     redact: RedactBody,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "six switches are six switches")]
 struct RedactBody {
     email: bool,
@@ -39,12 +60,12 @@ impl PrivacyBody {
 }
 
 /// What was erased.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErasedBody {
     erased: CountsOfUser,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct CountsOfUser {
     events: u64,
     turns: u64,

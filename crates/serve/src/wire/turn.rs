@@ -3,9 +3,10 @@
 use flow::{IncomingHalf, RawCompletion, RawOpening, RawRetrieved};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// `POST /api/v1/turns`, the first half.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OpeningRequest {
     turn_id: Option<String>,
@@ -38,22 +39,23 @@ impl From<OpeningRequest> for RawOpening {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct StrategyRequest {
     name: String,
     #[serde(default)]
+    #[schema(value_type = Object)]
     params: Map<String, Value>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct PromptRequest {
     id: String,
     version: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RetrievedRequest {
     entity_id: String,
@@ -64,7 +66,7 @@ struct RetrievedRequest {
 }
 
 /// `POST /api/v1/turns/{turn_id}/complete`, the second half.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompletionRequest {
     response: Option<String>,
@@ -143,24 +145,36 @@ impl From<CompletionRequest> for RawCompletion {
     }
 }
 
+/// `POST /api/v1/turns`: the first half, perhaps with the second.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the shape is for the reference; the halves are read one by one")]
+pub(crate) struct TurnRequest {
+    #[serde(flatten)]
+    opening: OpeningRequest,
+    #[serde(flatten)]
+    completion: CompletionRequest,
+}
+
 /// The second half with the MAC of its fields.
 pub(crate) type Half = IncomingHalf<RawCompletion>;
 
 /// The answer to an opened turn.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct OpenResponse {
     pub(crate) turn_id: String,
     pub(crate) conversation_id: Option<String>,
     pub(crate) replayed: bool,
     // The verdict on an earlier turn and the retry join with detection.
+    #[schema(value_type = Object)]
     pub(crate) previous: Option<Value>,
+    #[schema(value_type = Object)]
     pub(crate) retry: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) completed: Option<CompleteResponse>,
 }
 
 /// The answer to a completed turn.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CompleteResponse {
     pub(crate) turn_id: String,
     pub(crate) replayed: bool,

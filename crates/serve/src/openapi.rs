@@ -1,0 +1,106 @@
+//! The OpenAPI document, made of what is written at each handler.
+
+use serde_json::{Value, json};
+use utoipa::OpenApi;
+
+use crate::routes;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Uptake",
+        description = "A feedback engine for LLM applications. Errors are application/problem+json and \
+            name the field that is to blame. Any write may carry an Idempotency-Key."
+    ),
+    paths(
+        routes::turns::open,
+        routes::turns::complete,
+        routes::turns::show,
+        routes::turns::log,
+        routes::reactions::submit,
+        routes::reports::period,
+        routes::reports::period_by_query,
+        routes::reports::conversation,
+        routes::reports::conversation_by_query,
+        routes::artifacts::search,
+        routes::feedback::submit,
+        routes::feedback::correct,
+        routes::batch::submit,
+        routes::feedback::show,
+        routes::events::list,
+        routes::events::topic,
+        routes::decisions::decide,
+        routes::decisions::settle,
+        routes::decisions::show,
+        routes::decisions::list,
+        routes::tenants::set_profile,
+        routes::tenants::profile,
+        routes::tenants::erase,
+        routes::tenants::set_privacy,
+        routes::tenants::privacy,
+        routes::keys::create,
+        routes::keys::list,
+        routes::keys::revoke,
+        routes::health::live,
+        routes::health::ready,
+        routes::metrics::show,
+    )
+)]
+struct Document;
+
+/// The document as JSON, with the answers that every address can give.
+pub(crate) fn document() -> Value {
+    let mut document = serde_json::to_value(Document::openapi()).unwrap_or_default();
+    if let Some(paths) = document["paths"].as_object_mut() {
+        for (path, operations) in paths {
+            let Some(operations) = operations.as_object_mut() else { continue };
+            for (method, operation) in operations {
+                add_errors(path, method, operation);
+            }
+        }
+    }
+    document["components"]["schemas"]["Problem"] = problem_schema();
+    document["components"]["securitySchemes"] =
+        json!({"key": {"type": "http", "scheme": "bearer", "bearerFormat": "uk_<id>_<secret>"}});
+    document["security"] = json!([{"key": []}, {}]);
+    document
+}
+
+fn add_errors(path: &str, method: &str, operation: &mut Value) {
+    let mut add = |status: u16, description: &str| {
+        operation["responses"][status.to_string()] = json!({
+            "description": description,
+            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        });
+    };
+    if path.starts_with("/health") {
+        add(503, "Not now");
+        return;
+    }
+    add(401, "No key, or one that is not valid");
+    add(403, "The key may not do this, or not here");
+    add(422, "A field does not fit; field names it");
+    add(429, "Too many requests with this key");
+    add(503, "Not possible right now; try again");
+    if path.contains('{') || path.ends_with("/feedback") {
+        add(404, "There is no such thing");
+    }
+    if matches!(method, "post" | "put" | "patch") {
+        add(400, "The body could not be read, or the reaction is none");
+        add(409, "The id or key was used before with another body");
+        add(413, "The body is too large");
+        add(415, "The body is not JSON");
+    }
+}
+
+fn problem_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type", "title", "status", "detail", "request_id"],
+        "properties": {
+            "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
+            "detail": {"type": "string"}, "field": {"type": "string"},
+            "request_id": {"type": "string"},
+        },
+    })
+}

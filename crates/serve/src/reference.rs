@@ -1,0 +1,122 @@
+//! The human-readable reference: the OpenAPI document as one page that needs nothing else.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;\
+    padding:0 1rem;color:#1c2430;background:#fff}h1{margin-bottom:0}h2{margin-top:2.5rem;\
+    border-bottom:1px solid #d5dbe3}h3{margin:1.8rem 0 .3rem;font-size:1rem}code,pre{font:14px/1.45 \
+    ui-monospace,monospace;background:#f2f4f7;border-radius:4px}code{padding:.1em .3em}\
+    pre{padding:.7rem;overflow-x:auto}.m{color:#0b57a4;text-transform:uppercase}\
+    @media(prefers-color-scheme:dark){body{color:#dfe5ec;background:#14181d}code,pre{background:#1f262e}\
+    h2{border-color:#333c46}.m{color:#7fb8f0}}";
+
+/// The page.
+pub(crate) fn page(document: &Value) -> String {
+    let mut page = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
+    put(&mut page, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
+    put(&mut page, &format!("<title>Uptake: the API</title><style>{STYLE}</style>"));
+    put(&mut page, "<h1>Uptake: the API</h1>");
+    let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
+    put(&mut page, &format!("<p>{}</p>", text(&document["info"]["description"])));
+    put(&mut page, "<p>The same for programs: <a href=\"/openapi.json\">openapi.json</a></p>");
+    for tag in tags(document) {
+        put(&mut page, &format!("<h2>{}</h2>", escaped(&tag)));
+        for (path, method, operation) in operations(document, &tag) {
+            put(&mut page, &show(path, method, operation));
+        }
+    }
+    put(&mut page, "</html>");
+    page
+}
+
+fn operations<'a>(
+    document: &'a Value,
+    tag: &'a str,
+) -> impl Iterator<Item = (&'a String, &'a String, &'a Value)> {
+    let paths = document["paths"].as_object().into_iter().flatten();
+    paths
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().into_iter().flatten();
+            methods.map(move |(method, operation)| (path, method, operation))
+        })
+        .filter(move |(_, _, operation)| operation["tags"][0] == tag)
+}
+
+fn tags(document: &Value) -> Vec<String> {
+    let order = [
+        "turns",
+        "reactions",
+        "reports",
+        "events",
+        "decisions",
+        "users",
+        "management",
+        "operation",
+    ];
+    let used = |tag: &&str| operations(document, tag).next().is_some();
+    order.into_iter().filter(used).map(str::to_owned).collect()
+}
+
+fn show(path: &str, method: &str, operation: &Value) -> String {
+    let mut text = format!(
+        "<h3><span class=\"m\">{}</span> <code>{}</code></h3><p>{}</p>",
+        escaped(method),
+        escaped(path),
+        escaped(operation["summary"].as_str().unwrap_or_default())
+    );
+    let query: Vec<String> = operation["parameters"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|parameter| parameter["in"] == "query")
+        .map(|parameter| {
+            format!("<code>{}</code>", escaped(parameter["name"].as_str().unwrap_or("")))
+        })
+        .collect();
+    if !query.is_empty() {
+        put(&mut text, &format!("<p>Parameters: {}</p>", query.join(" ")));
+    }
+    put(&mut text, &format!("<pre>{}</pre>", escaped(&curl(path, method, operation))));
+    text
+}
+
+/// A line that can be pasted, on the ids of the examples.
+pub(crate) fn curl(path: &str, method: &str, operation: &Value) -> String {
+    let examples = [
+        ("{tenant}", "default"),
+        ("{project}", "default"),
+        ("{conversation_id}", "c1"),
+        ("{turn_id}", "t1"),
+        ("{user_id}", "ann"),
+        ("{topic}", "feedback-events"),
+    ];
+    let mut path = examples.iter().fold(path.to_owned(), |path, (from, to)| path.replace(from, to));
+    path = match path.as_str() {
+        "/api/v1/decisions/{id}" => "/api/v1/decisions/d1".to_owned(),
+        "/api/v1/decisions" if method == "get" => "/api/v1/decisions?session_id=c1".to_owned(),
+        "/api/v1/feedback/{id}" => "/api/v1/feedback/e1".to_owned(),
+        other => other.replace("{id}", "ID"),
+    };
+    let mut line = "curl -s".to_owned();
+    if !matches!(method, "get" | "post") {
+        put(&mut line, &format!(" -X {}", method.to_uppercase()));
+    }
+    put(&mut line, &format!(" 'http://127.0.0.1:8787{path}'"));
+    let example = &operation["requestBody"]["content"]["application/json"]["example"];
+    if !example.is_null() {
+        let body = example.to_string().replace('\'', "'\\''");
+        put(&mut line, &format!(" -H 'Content-Type: application/json' \\\n  -d '{body}'"));
+    }
+    line
+}
+
+fn put(page: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = write!(page, "{text}");
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

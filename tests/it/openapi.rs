@@ -1,0 +1,199 @@
+//! The API's own description: true, and enough to check every door by.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::keys::create;
+use crate::server::{Client, Server};
+
+const METHODS: [&str; 5] = ["put", "post", "patch", "get", "delete"];
+
+/// Every operation of the document: method, path with example ids, example body.
+fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Value)> {
+    let tags = [
+        "turns",
+        "reactions",
+        "reports",
+        "events",
+        "decisions",
+        "users",
+        "management",
+        "operation",
+    ];
+    let mut found = Vec::new();
+    for tag in tags {
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for method in METHODS {
+                let operation = &methods[method];
+                if operation["tags"][0] != tag {
+                    continue;
+                }
+                let mut path =
+                    ids.iter().fold(path.clone(), |path, (from, to)| path.replace(from, to));
+                if (method, path.as_str()) == ("get", "/api/v1/decisions") {
+                    path.push_str("?session_id=c1");
+                }
+                let example =
+                    operation["requestBody"]["content"]["application/json"]["example"].clone();
+                found.push((method.to_owned(), path, example));
+            }
+        }
+    }
+    found
+}
+
+const EXAMPLES: [(&str, &str); 8] = [
+    ("feedback/{id}", "feedback/e1"),
+    ("decisions/{id}", "decisions/d1"),
+    ("{tenant}", "default"),
+    ("{project}", "default"),
+    ("{conversation_id}", "c1"),
+    ("{turn_id}", "t1"),
+    ("{user_id}", "ann"),
+    ("{topic}", "feedback-events"),
+];
+const NOTHING: [(&str, &str); 8] = [
+    ("feedback/{id}", "feedback/none"),
+    ("decisions/{id}", "decisions/none"),
+    ("{tenant}", "default"),
+    ("{project}", "default"),
+    ("{conversation_id}", "none"),
+    ("{turn_id}", "none"),
+    ("{user_id}", "nobody"),
+    ("{topic}", "feedback-events"),
+];
+
+fn call(client: &Client, (method, path, body): &(String, String, Value)) -> (u16, Value) {
+    match method.as_str() {
+        "get" => client.get(path),
+        "post" => client.post(path, body),
+        "put" => client.put(path, body),
+        "patch" => client.patch(path, body),
+        _ => client.delete(path),
+    }
+}
+
+fn document(server: &Server) -> Value {
+    let (status, document) = server.get("/openapi.json");
+    assert_eq!(status, 200);
+    document
+}
+
+fn keyed(server: &Server, key: &str) -> Client {
+    server.client().with("Authorization", &format!("Bearer {key}"))
+}
+
+#[test]
+fn the_document_is_the_one_in_the_repository() {
+    let server = Server::start();
+    let now = serde_json::to_string_pretty(&document(&server)).unwrap() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi.json");
+    if std::env::vars_os().any(|(name, _)| name == "UPTAKE_UPDATE_SNAPSHOTS") {
+        std::fs::write(&path, &now).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        now == kept,
+        "the API changed; if that was meant: UPTAKE_UPDATE_SNAPSHOTS=1 cargo test --test it openapi"
+    );
+}
+
+#[test]
+fn every_example_works_when_pasted() {
+    let server = Server::start();
+    let (status, page) = server.get("/docs");
+    let page = page.as_str().unwrap().to_owned();
+    assert_eq!(status, 200);
+    for operation in operations(&document(&server), &EXAMPLES) {
+        let (method, path, body) = &operation;
+        if path.contains("{id}") || path == "/api/v1/keys" {
+            continue;
+        }
+        let (status, answer) = call(&server.client(), &operation);
+        assert!((200..300).contains(&status), "{method} {path} {body}: {status} {answer}");
+        let line = format!("http://127.0.0.1:8787{}", path.replace('&', "&amp;"));
+        assert!(page.contains(&line), "{line} is not in /docs");
+    }
+}
+
+#[test]
+fn every_door_asks_for_a_key_and_each_role_gets_through_its_own() {
+    let server = Server::start();
+    let document = document(&server);
+    for operation in operations(&document, &EXAMPLES).iter().take(6) {
+        call(&server.client(), operation);
+    }
+    let roles = ["widget", "ingest", "read", "admin"];
+    let keys = roles.map(|role| create(&server, &["--tenant", "default", "--role", role]));
+    let revoked = create(&server, &["--tenant", "default", "--role", "admin"]);
+    let id = revoked.split('_').nth(1).unwrap();
+    assert_eq!(keyed(&server, &keys[3]).delete(&format!("/api/v1/keys/{id}")).0, 200);
+    for operation in operations(&document, &EXAMPLES) {
+        let (method, path, _) = &operation;
+        if path.starts_with("/health") {
+            continue;
+        }
+        assert_eq!(call(&server.client(), &operation).0, 401, "{method} {path} without a key");
+        for wrong in ["uk_x_y", &revoked] {
+            assert_eq!(call(&keyed(&server, wrong), &operation).0, 401, "{method} {path}");
+        }
+        let allowed = roles_for(method, path);
+        for (role, key) in roles.iter().zip(&keys) {
+            let (status, answer) = call(&keyed(&server, key), &operation);
+            let refused = status == 403;
+            assert_eq!(!refused, allowed.contains(role), "{role} {method} {path}: {answer}");
+        }
+    }
+}
+
+fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
+    let report = ["conversations-in-period", "turns-with-feedbacks", "artifacts/search"];
+    let managed = path.contains("/keys") || path.contains("/privacy") || method == "delete";
+    if managed {
+        &["admin"]
+    } else if method == "get" || report.iter().any(|part| path.contains(part)) {
+        &["read", "admin"]
+    } else if path.ends_with("/t1/feedback") || path == "/api/v1/feedback" {
+        &["widget", "ingest", "admin"]
+    } else {
+        &["ingest", "admin"]
+    }
+}
+
+#[test]
+fn another_tenants_key_cannot_even_tell_what_is_there() {
+    let server = Server::start();
+    let document = document(&server);
+    for operation in operations(&document, &EXAMPLES) {
+        if operation.0 != "delete" && !operation.1.contains("/keys") {
+            call(&server.client(), &operation);
+        }
+    }
+    let own = keyed(&server, &create(&server, &["--tenant", "default", "--role", "admin"]));
+    let before = own.get("/api/v1/events").1;
+    let there = operations(&document, &EXAMPLES);
+    let nowhere = operations(&document, &NOTHING);
+    // A fresh tenant for each look, so that what the first one wrote does not matter.
+    for (n, (real, unreal)) in there.iter().zip(&nowhere).enumerate() {
+        let look = |tenant: String, operation: &(String, String, Value)| {
+            let key = create(&server, &["--tenant", &tenant, "--role", "admin"]);
+            let (status, mut answer) = call(&keyed(&server, &key), operation);
+            for name in ["request_id", "key", "id", "created_at", "keys", "window", "tenant"] {
+                answer.as_object_mut().map(|fields| fields.remove(name));
+            }
+            let ids = ["t1", "c1", "d1", "e1", "ann", "none", "nobody"];
+            let text = ids
+                .iter()
+                .fold(answer.to_string(), |text, id| text.replace(&format!("\"{id}\""), "ID"));
+            (status, text)
+        };
+        if real.1.contains("/health") || real.1 == "/metrics" {
+            continue;
+        }
+        let (seen, blank) = (look(format!("a{n}"), real), look(format!("b{n}"), unreal));
+        assert_eq!(seen, blank, "{} {}", real.0, real.1);
+    }
+    assert_eq!(own.get("/api/v1/events").1, before, "nothing of the first tenant changed");
+    assert_eq!(before["items"][0]["tenant_id"], json!("default"));
+}
