@@ -6,8 +6,9 @@ export CARGO_TARGET_DIR ?= $(CACHE)/target
 TOOLS := $(CACHE)/tools
 DENY_VERSION := 0.20.2
 TYPOS_VERSION := 1.51.1
+SCHEMATHESIS_VERSION := 4.32.5
 
-.PHONY: run test check bench
+.PHONY: run test check bench fuzz-api
 
 ## Builds the release binary and serves on http://127.0.0.1:8787 with its data in ./data.
 run: compiler
@@ -31,6 +32,12 @@ bench: compiler
 	cargo build --release --locked -p uptake -p uptake-bench
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
+## Thousands of made-up requests by our own OpenAPI document: no 5xx, no undocumented status.
+fuzz-api: compiler $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/schemathesis
+	@scripts/need curl:curl
+	cargo build --release --locked
+	scripts/fuzz-api $(CARGO_TARGET_DIR)/release/uptake $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/schemathesis
+
 .PHONY: compiler
 compiler:
 	@scripts/need cc:build-essential
@@ -45,3 +52,8 @@ $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos:
 	@scripts/need python3:python3 python3-venv
 	python3 -m venv $(TOOLS)/typos-$(TYPOS_VERSION)
 	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/pip install --quiet typos==$(TYPOS_VERSION)
+
+$(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/schemathesis:
+	@scripts/need python3:python3 python3-venv
+	python3 -m venv $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)
+	$(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/pip install --quiet schemathesis==$(SCHEMATHESIS_VERSION)

@@ -56,9 +56,11 @@ pub(crate) fn document() -> Value {
             let Some(operations) = operations.as_object_mut() else { continue };
             for (method, operation) in operations {
                 add_errors(path, method, operation);
+                operation["operationId"] = operation_id(path, method).into();
             }
         }
     }
+    join_turn_halves(&mut document["components"]["schemas"]);
     document["components"]["schemas"]["Problem"] = problem_schema();
     document["components"]["securitySchemes"] =
         json!({"key": {"type": "http", "scheme": "bearer", "bearerFormat": "uk_<id>_<secret>"}});
@@ -91,6 +93,26 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         add(413, "The body is too large");
         add(415, "The body is not JSON");
     }
+}
+
+/// Unique, and readable in generated clients: `get_api_v1_turns_turn_id`.
+fn operation_id(path: &str, method: &str) -> String {
+    let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let words: String = path.chars().map(word).collect();
+    let parts: Vec<&str> = words.split('_').filter(|part| !part.is_empty()).collect();
+    format!("{method}_{}", parts.join("_"))
+}
+
+/// Each half refuses fields it does not know, so the two together are one object with the fields of
+/// both.
+fn join_turn_halves(schemas: &mut Value) {
+    let mut joined = schemas["OpeningRequest"].clone();
+    let other = schemas["CompletionRequest"]["properties"].as_object().cloned();
+    if let Some(properties) = joined["properties"].as_object_mut() {
+        properties.extend(other.unwrap_or_default());
+    }
+    joined["description"] = "A question, perhaps with its answer.".into();
+    schemas["TurnRequest"] = joined;
 }
 
 fn problem_schema() -> Value {

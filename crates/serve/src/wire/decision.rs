@@ -14,7 +14,7 @@ pub(crate) struct DecisionRequest {
     turn_id: Option<String>,
     decision_type: String,
     #[serde(default)]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     decision_data: Option<Map<String, Value>>,
     outcome: Option<String>,
     confidence: Option<f64>,
@@ -39,7 +39,7 @@ impl From<DecisionRequest> for RawDecision {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutcomeRequest {
     outcome: String,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     outcome_data: Option<Map<String, Value>>,
 }
 
@@ -63,15 +63,10 @@ pub(crate) struct DecisionBody {
     decision_id: String,
     session_id: Option<String>,
     turn_id: Option<String>,
-    #[schema(value_type = Object)]
     decision_type: Value,
-    #[schema(value_type = Object)]
     decision_data: Value,
-    #[schema(value_type = Object)]
     confidence: Value,
-    #[schema(value_type = Object)]
     outcome: Value,
-    #[schema(value_type = Object)]
     outcome_data: Value,
     made_at: String,
     settled_at: Option<String>,

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 pub(crate) struct ReactionRequest {
     // Null means something here, so absent and null are told apart.
     #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     reaction: Option<Value>,
     text: Option<String>,
     ts: Option<String>,

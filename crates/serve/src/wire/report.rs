@@ -74,13 +74,13 @@ pub(crate) struct ConversationBody {
 pub(crate) struct TurnReportBody {
     turn_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     turn_log: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     assistant: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     user: Option<Value>,
     feedbacks: Vec<FeedbackBody>,
     reactions: Vec<RecordBody>,

@@ -165,9 +165,9 @@ pub(crate) struct OpenResponse {
     pub(crate) conversation_id: Option<String>,
     pub(crate) replayed: bool,
     // The verdict on an earlier turn and the retry join with detection.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) previous: Option<Value>,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) retry: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) completed: Option<CompleteResponse>,
