@@ -4,6 +4,7 @@
 
 mod config;
 mod export;
+mod import;
 mod keys;
 mod progress;
 mod rebuild;
@@ -31,6 +32,8 @@ enum Command {
     Keys(keys::Keys),
     /// Make every projection again from the log.
     Rebuild(rebuild::Rebuild),
+    /// Load events from files of JSON lines.
+    Import(import::Import),
     /// Write the log as JSON lines.
     Export(export::Export),
     /// Show the effective configuration and where each value came from.
@@ -44,6 +47,7 @@ impl Arguments {
             Command::Serve(command) => command.run(),
             Command::Keys(command) => command.run(),
             Command::Rebuild(command) => command.run(),
+            Command::Import(command) => command.run(),
             Command::Export(command) => command.run(),
             Command::Config(command) => command.run(),
         }

@@ -40,8 +40,10 @@ pub(crate) fn send(
                         let lines: Vec<String> =
                             (first..to.min(first + size)).map(&event).collect();
                         let url = format!("{}/api/v1/feedback/batch", server.url);
-                        let request =
-                            agent.post(url).header("Content-Type", "application/x-ndjson");
+                        let request = agent
+                            .post(url)
+                            .header("Content-Type", "application/x-ndjson")
+                            .header("X-API-Key", &server.key);
                         let answer = request.send(lines.join("\n"))?;
                         if answer.status() != 200 {
                             bail!("a batch was answered {}", answer.status());

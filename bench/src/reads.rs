@@ -68,7 +68,8 @@ fn deep_cursor(agent: &ureq::Agent, server: &Server) -> anyhow::Result<String> {
     let mut cursor = String::new();
     for _ in 0..19 {
         let url = format!("{}{PERIOD}?{WINDOW}&cursor={cursor}", server.url);
-        let page: Value = agent.get(url).call()?.body_mut().read_json()?;
+        let page: Value =
+            agent.get(url).header("X-API-Key", &server.key).call()?.body_mut().read_json()?;
         match page["next_cursor"].as_str() {
             Some(next) => cursor = next.to_owned(),
             Option::None => break,
@@ -86,7 +87,7 @@ fn ask(
     for n in 0..REQUESTS {
         let url = format!("{}{}", server.url, path(n));
         let begun = now();
-        agent.get(url).call()?.body_mut().read_to_vec()?;
+        agent.get(url).header("X-API-Key", &server.key).call()?.body_mut().read_to_vec()?;
         times.push(begun.elapsed().as_secs_f64() * 1000.0);
     }
     times.sort_by(f64::total_cmp);

@@ -43,7 +43,22 @@ impl Binary {
         let Some(url) = line.trim().strip_prefix("listening on ") else {
             bail!("the server did not start: {line:?}");
         };
-        Ok(Server { child, url: url.to_owned(), started_in: begun.elapsed(), folder })
+        let started_in = begun.elapsed();
+        let key = self.create_key(folder.path())?;
+        Ok(Server { child, url: url.to_owned(), key, started_in, folder })
+    }
+
+    /// Everything is measured with keys on, as it is run.
+    fn create_key(&self, folder: &Path) -> anyhow::Result<String> {
+        let output = Command::new(&self.0)
+            .args(["keys", "create", "--tenant", "default", "--role", "admin", "--data"])
+            .arg(folder)
+            .output()?;
+        let key = String::from_utf8(output.stdout)?.trim().to_owned();
+        if key.is_empty() {
+            bail!("no key was made: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(key)
     }
 }
 
@@ -52,6 +67,7 @@ impl Binary {
 pub(crate) struct Server {
     child: Child,
     pub(crate) url: String,
+    pub(crate) key: String,
     pub(crate) started_in: Duration,
     folder: TempDir,
 }

@@ -61,6 +61,7 @@ fn open_turns(server: &Server) -> anyhow::Result<()> {
         let body = json!({"turn_id": format!("t{n}"), "conversation_id": format!("c{}", n % 1000),
             "user_id": "u1", "text": "q"});
         let request = agent.post(format!("{}/api/v1/turns", server.url));
+        let request = request.header("X-API-Key", &server.key);
         request.header("Content-Type", "application/json").send(body.to_string())?;
     }
     Ok(())

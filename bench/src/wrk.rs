@@ -28,6 +28,7 @@ pub(crate) fn run(
     let before = server.cpu_seconds()?;
     let output = Command::new("wrk")
         .args(["--latency", &format!("-t{threads}"), &format!("-c{connections}")])
+        .args(["-H", &format!("Authorization: Bearer {}", server.key)])
         .args([&format!("-d{seconds}s"), "--script"])
         .arg(script)
         .arg(&server.url)

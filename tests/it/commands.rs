@@ -83,3 +83,47 @@ fn commands_say_what_to_do_when_they_cannot_work() {
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0, "nothing was created");
     assert_eq!(uptake(empty.path(), &["nonsense"]).0, Some(2));
 }
+
+#[test]
+fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    for reaction in ["ok", "not_ok"] {
+        react(&server, "c1", "t1", &json!({"reaction": reaction, "text": "words"}));
+    }
+    server.client().put("/api/v1/users/u1", &json!({"attributes": {"plan": "pro"}}));
+    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    assert_eq!(acme.post("/api/v1/feedback", &rating_body("t9")).0, 201);
+    server.post("/api/v1/decisions", &json!({"decision_id": "d1", "decision_type": "x"}));
+    let file = server.folder().join("log.jsonl");
+    let path = file.to_str().unwrap();
+    assert_eq!(uptake(server.folder(), &["export", "--output", path]).0, Some(0));
+    let elsewhere = tempfile::tempdir().unwrap();
+    let import = || uptake(elsewhere.path(), &["import", path, "--json"]);
+    let first = import();
+    assert_eq!(first.1, "{\"imported\":7,\"rejected\":0,\"replayed\":0}\n", "{}", first.2);
+    assert_eq!(import().1, "{\"imported\":0,\"rejected\":0,\"replayed\":7}\n");
+    let copy = Server::start_in(elsewhere);
+    for path in ["/api/v1/events", "/api/v1/turns/t1", "/api/v1/users/u1", "/api/v1/decisions/d1"] {
+        assert_eq!(copy.get(path), server.get(path), "{path}");
+    }
+    // A turn that was imported is a turn: its id is used up.
+    let other = json!({"turn_id": "t1", "text": "another question"});
+    assert_eq!(copy.post("/api/v1/turns", &other).0, 409);
+}
+
+#[test]
+fn lines_that_do_not_fit_are_told_with_their_number_and_harm_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mixed.jsonl");
+    let good = rating_body("t1").to_string();
+    let lines = ["{", "[]", "", &good, "{\"type\": \"log\"}", "{\"source\": \"reaction\"}"];
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let (code, out, err) = uptake(folder.path(), &["import", file.to_str().unwrap(), "--json"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(out, "{\"imported\":1,\"rejected\":4,\"replayed\":0}\n");
+    for number in [1, 2, 5, 6] {
+        assert!(err.contains(&format!("mixed.jsonl:{number}: ")), "{err}");
+    }
+    assert!(err.contains("the line is not JSON") && err.contains("source"), "{err}");
+}

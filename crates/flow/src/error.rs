@@ -11,6 +11,9 @@ pub enum FlowError {
     /// The event itself is wrong: mend it and send it again.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// A line of a file that is no event at all.
+    #[error("the line is not a JSON object, expected an event")]
+    NotALine,
     /// What the request is about is not there.
     #[error("there is no {0} with this id here")]
     Unknown(&'static str),

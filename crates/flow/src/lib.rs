@@ -16,6 +16,7 @@ mod react;
 mod decide;
 mod lookup;
 mod topics;
+mod import;
 mod reports;
 mod mirror;
 mod erase;

@@ -141,6 +141,7 @@ impl From<FlowError> for Problem {
             FlowError::Unknown(what) => {
                 Self::not_found(format!("there is no {what} with this id here"))
             }
+            FlowError::NotALine => Self::invalid("body", error.to_string()),
             FlowError::NotForWidgets => Self::forbidden(error.to_string()),
             FlowError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
             FlowError::Conflict(_) => Self::conflict(error.to_string()),

@@ -1,0 +1,133 @@
+//! Lines of our own: what `uptake export` wrote, or events as clients send them.
+
+use event::{
+    Body, Category, ConversationId, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant,
+    Timestamp, TurnId, Type, UserId,
+};
+use serde_json::{Map, Value};
+
+use crate::accept::{RawEvent, accept};
+use crate::check::{CaptureError, check_tags, check_texts, id, timestamp, word};
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The event, with the times and the id that it had.
+    pub event: Event,
+}
+
+/// The wrong tag of old exports, and the right one.
+const WRONG_TAG: &str = "kind:turn.log.reaction";
+const RIGHT_TAG: &str = "artifact:turn.log.reaction";
+
+/// Reads a line. Unlike at the doors, our own records are taken too: whoever can read the file can
+/// write the store.
+pub fn read_line(
+    fields: Map<String, Value>,
+    now: Timestamp,
+    fresh_id: impl FnOnce() -> EventId,
+) -> Result<Line, CaptureError> {
+    let mut fields = Fields(fields);
+    let scope = Scope {
+        tenant: id("tenant_id", fields.text("tenant_id")?, Tenant::new)?
+            .unwrap_or_else(|| Scope::default().tenant),
+        project: id("project", fields.text("project")?, Project::new)?
+            .unwrap_or_else(|| Scope::default().project),
+    };
+    let received_at = timestamp("received_at", fields.text("received_at")?.as_deref(), now)?;
+    fields.0.remove("position");
+    let raw = RawEvent {
+        id: fields.text("id")?,
+        event_type: fields.text("type")?.unwrap_or_default(),
+        source: fields.text("source")?.unwrap_or_default(),
+        severity: fields.text("severity")?,
+        category: fields.text("category")?.unwrap_or_default(),
+        user_id: fields.text("user_id")?,
+        session_id: fields.text("session_id")?,
+        message_id: fields.text("message_id")?,
+        timestamp: fields.text("timestamp")?,
+        data: fields.object("data")?,
+        tags: fields.tags()?,
+    };
+    if let Some(name) = fields.0.keys().next() {
+        return Err(CaptureError::new(name, "given", "only the fields of an event"));
+    }
+    let own = [Source::Turn, Source::Reaction, Source::Engine];
+    let source = Source::from_word(&raw.source);
+    let event = if source.is_some_and(|source| own.contains(&source)) {
+        own_record(&scope, raw, now, fresh_id)?
+    } else {
+        accept(&scope, raw, now, fresh_id)?
+    };
+    Ok(Line { event: Event { received_at, ..event } })
+}
+
+fn own_record(
+    scope: &Scope,
+    raw: RawEvent,
+    now: Timestamp,
+    fresh_id: impl FnOnce() -> EventId,
+) -> Result<Event, CaptureError> {
+    let kind = Kind {
+        event_type: word("type", &raw.event_type, Type::from_word, Type::WORDS)?,
+        source: word("source", &raw.source, Source::from_word, Source::WORDS)?,
+    };
+    check_tags(&raw.tags)?;
+    check_texts("data", &raw.data)?;
+    Body::read(kind, &raw.data)?;
+    let severity = raw.severity.as_deref().unwrap_or("info");
+    Ok(Event {
+        id: id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),
+        scope: scope.clone(),
+        kind,
+        severity: word("severity", severity, Severity::from_word, Severity::WORDS)?,
+        category: word("category", &raw.category, Category::from_word, Category::WORDS)?,
+        user: id("user_id", raw.user_id, UserId::new)?,
+        conversation: id("session_id", raw.session_id, ConversationId::new)?,
+        turn: id("message_id", raw.message_id, TurnId::new)?,
+        ts: timestamp("timestamp", raw.timestamp.as_deref(), now)?,
+        received_at: now,
+        tags: raw.tags,
+        data: raw.data,
+    })
+}
+
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn text(&mut self, name: &str) -> Result<Option<String>, CaptureError> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(CaptureError::new(name, "not a text", "a text")),
+        }
+    }
+
+    fn object(&mut self, name: &str) -> Result<Map<String, Value>, CaptureError> {
+        match self.0.remove(name) {
+            None | Some(Value::Null) => Ok(Map::new()),
+            Some(Value::Object(fields)) => Ok(fields),
+            Some(_) => Err(CaptureError::new(name, "not an object", "an object")),
+        }
+    }
+
+    fn tags(&mut self) -> Result<Vec<String>, CaptureError> {
+        let bad = || CaptureError::new("tags", "not that", "a list of texts");
+        match self.0.remove("tags") {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(items)) => items
+                .into_iter()
+                .map(|item| match item {
+                    Value::String(tag) if tag == WRONG_TAG => Ok(RIGHT_TAG.to_owned()),
+                    Value::String(tag) => Ok(tag),
+                    Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::Array(_)
+                    | Value::Object(_) => Err(bad()),
+                })
+                .collect(),
+            Some(_) => Err(bad()),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Lines of files in: read, redacted, stored like anything else.
+
+use event::{Body, Claim, ClaimSpace, Event, TurnHalf, Write};
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// The door's name in MACs: a line is the same line whenever it is imported.
+const DOOR: &str = "import";
+
+impl Engine {
+    /// Checks a line and makes the write that would store it.
+    pub fn prepare_line(&self, line: Value) -> Result<Write, FlowError> {
+        let mut without_place = line.clone();
+        if let Some(fields) = without_place.as_object_mut() {
+            // Where it stood in another log says nothing about what it is.
+            fields.remove("position");
+        }
+        let mac = self.fingerprint(DOOR, &without_place);
+        let Value::Object(fields) = line else {
+            return Err(FlowError::NotALine);
+        };
+        let now = self.clock.now();
+        let line = capture::read_line(fields, now, || self.mint.event_id(now))?;
+        let spaces = claims_of(&line.event);
+        let mut write = self.write_of(line.event, mac, None);
+        write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac }));
+        Ok(write)
+    }
+}
+
+/// A turn's id is used up by its two halves, whatever door they come by.
+fn claims_of(event: &Event) -> Option<(ClaimSpace, String)> {
+    let turn = event.turn.as_ref()?.as_str().to_owned();
+    match Body::read(event.kind, &event.data).ok()? {
+        Body::Turn(TurnHalf::Opened(_)) => Some((ClaimSpace::Turn, turn)),
+        Body::Turn(TurnHalf::Completed(_)) => Some((ClaimSpace::Completion, turn)),
+        Body::Rating(_)
+        | Body::Comment(_)
+        | Body::Correction(_)
+        | Body::Interaction(_)
+        | Body::Metric
+        | Body::Decision(_)
+        | Body::Settlement(_)
+        | Body::Reaction(_)
+        | Body::Rule(_)
+        | Body::Other => None,
+    }
+}
