@@ -16,6 +16,7 @@ run: compiler
 
 ## Runs every test.
 test: compiler
+	@scripts/need sqlite3:sqlite3 prlimit:util-linux
 	scripts/run-tests
 
 ## Format, lints, docs, licences, bans, spelling.

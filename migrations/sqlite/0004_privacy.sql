@@ -10,3 +10,14 @@ CREATE TABLE profiles (
     user       INTEGER PRIMARY KEY,
     attributes TEXT NOT NULL
 );
+
+-- Writes that were accepted and could not be stored: kept whole, with the reason, to be tried again.
+CREATE TABLE dead_letters (
+    number  INTEGER PRIMARY KEY,
+    project INTEGER NOT NULL,
+    id      TEXT NOT NULL,
+    reason  TEXT NOT NULL,
+    at      INTEGER NOT NULL,
+    letter  TEXT NOT NULL,
+    UNIQUE (project, id)
+);

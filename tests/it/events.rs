@@ -91,3 +91,43 @@ fn a_correction_has_a_door_of_its_own() {
     let (status, problem) = server.post("/api/v1/feedback/correction", &json!({"data": {}}));
     assert_eq!((status, &problem["field"]), (422, &Value::from("data.corrected")));
 }
+
+#[test]
+fn what_cannot_be_stored_is_set_aside_with_its_reason_and_replayed_later() {
+    let server = Server::start();
+    let (_, folder) = server.stop();
+    let file = folder.path().join("uptake.db");
+    let sql = |text: &str| {
+        let done = std::process::Command::new("sqlite3").arg(&file).arg(text).status().unwrap();
+        assert!(done.success());
+    };
+    sql("CREATE TRIGGER poison BEFORE INSERT ON events WHEN new.id = 'poison'
+         BEGIN SELECT raise(ABORT, 'poisoned'); END");
+    let server = Server::start_in(folder);
+    let mut body = rating_body("t1");
+    body["id"] = json!("poison");
+    let (status, answer) = server.post("/api/v1/feedback", &body);
+    assert_eq!((status, &answer["status"]), (202, &json!(202)), "{answer}");
+    let mut good = rating_body("t2");
+    good["id"] = json!("good");
+    let batch = server.post("/api/v1/feedback/batch", &json!([body, good]));
+    assert_eq!((batch.0, &batch.1["accepted"]), (207, &json!(1)), "{}", batch.1);
+    let list = server.get("/api/v1/dead-letters").1;
+    assert_eq!(list["items"].as_array().unwrap().len(), 1, "one letter, however often it came");
+    assert_eq!(
+        (&list["items"][0]["id"], &list["items"][0]["reason"]),
+        (&json!("poison"), &json!("poisoned"))
+    );
+    let replay = "/api/v1/dead-letters/poison/replay";
+    assert_eq!(server.post(replay, &json!({})).0, 202, "still not possible");
+    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    assert_eq!(acme.post(replay, &json!({})).0, 404);
+    let (_, folder) = server.stop();
+    sql("DROP TRIGGER poison");
+    let server = Server::start_in(folder);
+    assert_eq!(server.post(replay, &json!({})).1["stored"], true);
+    assert_eq!(server.get("/api/v1/dead-letters").1["items"], json!([]));
+    assert_eq!(server.get("/api/v1/feedback/poison").0, 200);
+    assert_eq!(server.post("/api/v1/feedback", &body).1["replayed"], true, "it is the same event");
+    assert_eq!(server.post(replay, &json!({})).0, 404);
+}

@@ -170,6 +170,9 @@ pub enum Outcome {
     Conflict(ClaimSpace),
     /// Something it needs is not there; nothing changed.
     Missing(Need),
-    /// It could not be stored, although others of its group could; nothing changed.
+    /// It could not be stored, although others of its group could. It is on the list of dead
+    /// letters, whole, with the reason.
+    SetAside,
+    /// It could not be stored, and not be set aside either; nothing changed.
     Failed,
 }

@@ -53,6 +53,7 @@ impl Engine {
             Outcome::Replayed { .. } | Outcome::Unchanged => Ok(true),
             Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
             Outcome::Missing(_) => Err(FlowError::Unknown("decision")),
+            Outcome::SetAside => Err(FlowError::SetAside),
             Outcome::Failed => Err(FlowError::NotStored),
         }
     }

@@ -26,6 +26,11 @@ pub enum FlowError {
     /// The id or key was used for something else: choose another.
     #[error("this {} was used before with another body", claim_word(*.0))]
     Conflict(ClaimSpace),
+    /// This write broke although others did not; it was set aside with the reason.
+    #[error(
+        "it could not be stored and is on the list of dead letters, from where it can be replayed"
+    )]
+    SetAside,
     /// This write broke although others did not; it was not stored.
     #[error("the event could not be stored")]
     NotStored,

@@ -17,6 +17,7 @@ mod decide;
 mod lookup;
 mod topics;
 mod import;
+mod dead_letters;
 mod reports;
 mod mirror;
 mod erase;
@@ -34,9 +35,9 @@ pub use mirror::CopyPlace;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use store::{
-    ErasedCounts, EventPage, Histogram, KindFilter, LogStats, ReactionCounts, ReactionFilter,
-    ReactionSearch, Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision, StoredEvent, StoredKey,
-    StoredReaction, StoredTurn,
+    DeadLetter, ErasedCounts, EventPage, Histogram, KindFilter, LogStats, ReactionCounts,
+    ReactionFilter, ReactionSearch, Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision,
+    StoredEvent, StoredKey, StoredReaction, StoredTurn,
 };
 pub use topics::{Follow, Topic};
 pub use turn::{CompleteReceipt, IncomingHalf, IncomingTurn, OpenReceipt};

@@ -76,6 +76,7 @@ impl Engine {
             Outcome::Unchanged => self.standing(&place, accepted.given.reaction).await,
             Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
             Outcome::Missing(_) => Err(FlowError::Unknown("turn")),
+            Outcome::SetAside => Err(FlowError::SetAside),
             Outcome::Failed => Err(FlowError::NotStored),
         }
     }

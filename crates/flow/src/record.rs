@@ -176,6 +176,7 @@ fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
         Outcome::Missing(need) => Err(FlowError::Unknown(need_word(&need))),
         // Only a reaction can be there already, and it has a door of its own.
         Outcome::Unchanged | Outcome::Failed => Err(FlowError::NotStored),
+        Outcome::SetAside => Err(FlowError::SetAside),
     }
 }
 

@@ -145,6 +145,10 @@ impl From<FlowError> for Problem {
             FlowError::NotForWidgets => Self::forbidden(error.to_string()),
             FlowError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
             FlowError::Conflict(_) => Self::conflict(error.to_string()),
+            FlowError::SetAside => {
+                let status = StatusCode::ACCEPTED;
+                Self::new(status, "set-aside", "Accepted, not stored yet", error.to_string())
+            }
             FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),
             FlowError::Store(cause) => {
                 tracing::error!(error = %cause, "the store did not answer");

@@ -41,6 +41,8 @@ use crate::routes;
         routes::keys::create,
         routes::keys::list,
         routes::keys::revoke,
+        routes::dead_letters::list,
+        routes::dead_letters::replay,
         routes::health::live,
         routes::health::ready,
         routes::metrics::show,
@@ -69,6 +71,7 @@ pub(crate) fn document() -> Value {
 }
 
 fn add_errors(path: &str, method: &str, operation: &mut Value) {
+    let has_202 = !operation["responses"]["202"].is_null();
     let mut add = |status: u16, description: &str| {
         operation["responses"][status.to_string()] = json!({
             "description": description,
@@ -88,6 +91,9 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         add(404, "There is no such thing");
     }
     if matches!(method, "post" | "put" | "patch") {
+        if !has_202 {
+            add(202, "Accepted and set aside; see dead letters");
+        }
         add(400, "The body could not be read, or the reaction is none");
         add(409, "The id or key was used before with another body");
         add(413, "The body is too large");

@@ -18,8 +18,8 @@ use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, decisions, events, feedback, health, keys, metrics, reactions, reports,
-    tenants, turns,
+    artifacts, batch, dead_letters, decisions, events, feedback, health, keys, metrics, reactions,
+    reports, tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -102,6 +102,8 @@ fn reactions_and_events(engine: Arc<Engine>) -> Router<Arc<Engine>> {
 /// Keys, and whatever else changes the rules.
 fn management() -> Router<Arc<Engine>> {
     Router::new()
+        .route("/api/v1/dead-letters", get(dead_letters::list))
+        .route("/api/v1/dead-letters/{id}/replay", post(dead_letters::replay))
         .route("/api/v1/keys", post(keys::create).get(keys::list))
         .route("/api/v1/keys/{id}", delete(keys::revoke))
         .route("/api/v1/tenants/{tenant}/privacy", put(tenants::set_privacy).get(tenants::privacy))

@@ -12,3 +12,4 @@ pub(crate) mod reports;
 pub(crate) mod artifacts;
 pub(crate) mod keys;
 pub(crate) mod tenants;
+pub(crate) mod dead_letters;

@@ -6,4 +6,5 @@ pub(crate) mod reaction;
 pub(crate) mod decision;
 pub(crate) mod key;
 pub(crate) mod tenant;
+pub(crate) mod dead_letter;
 pub(crate) mod report;

@@ -16,6 +16,7 @@ pub use error::StoreError;
 pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
 pub use read::copies::{TurnLogCopies, TurnLogCopy};
+pub use read::dead_letters::{DeadLetter, DeadLetters};
 pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
 pub use read::keys::{KeyStore, StoredKey};
@@ -38,6 +39,7 @@ pub trait Store:
     + KeyStore
     + RuleReads
     + UserReads
+    + DeadLetters
 {
 }
 
@@ -51,5 +53,6 @@ impl<T> Store for T where
         + KeyStore
         + RuleReads
         + UserReads
+        + DeadLetters
 {
 }

@@ -8,3 +8,4 @@ pub(crate) mod copies;
 pub(crate) mod keys;
 pub(crate) mod rules;
 pub(crate) mod users;
+pub(crate) mod dead_letters;

@@ -6,6 +6,7 @@ mod migrate;
 mod keys;
 mod apply;
 mod needs;
+mod dead_letters;
 mod append;
 mod writer;
 mod rebuild;
@@ -32,6 +33,7 @@ use crate::error::StoreError;
 use crate::log::{Log, Rebuild, Rebuilt, Task};
 use crate::meter::LogStats;
 use crate::read::copies::{TurnLogCopies, TurnLogCopy};
+use crate::read::dead_letters::{DeadLetter, DeadLetters};
 use crate::read::decisions::{DecisionReads, StoredDecision};
 use crate::read::events::{EventPage, EventReads, StoredEvent};
 use crate::read::keys::{KeyStore, StoredKey};
@@ -273,6 +275,24 @@ impl UserReads for SqliteStore {
 
     fn scrub(&self) -> Task<'_, ()> {
         Box::pin(self.writer.run(users::scrub))
+    }
+}
+
+impl DeadLetters for SqliteStore {
+    fn dead_letters(&self, scope: &Scope, after: u64, limit: usize) -> Task<'_, Vec<DeadLetter>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| dead_letters::page(connection, &scope, after, limit))
+    }
+
+    fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>> {
+        let (scope, id) = (scope.clone(), id.to_owned());
+        self.pool.run_short(move |connection| dead_letters::by_id(connection, &scope, &id))
+    }
+
+    fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()> {
+        let (scope, id) = (scope.clone(), id.to_owned());
+        let forget = move |connection: &mut _| dead_letters::forget(connection, &scope, &id);
+        Box::pin(self.writer.run(forget))
     }
 }
 

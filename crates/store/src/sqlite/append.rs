@@ -6,6 +6,7 @@ use event::{
 use rusqlite::{Connection, OptionalExtension};
 
 use super::apply::{self, Subject};
+use super::dead_letters::{claim_json, event_json};
 use super::keys::{Key, PackedId, Projects, find_key, key_of};
 use super::needs::{self, About, Obstacle};
 
@@ -55,6 +56,20 @@ impl Prepared {
             needs,
             entries: std::iter::once(entry).chain(more).map(PackedEntry::new).collect(),
         }
+    }
+
+    /// The whole of it, for the list of dead letters.
+    pub(super) fn as_letter(&self) -> serde_json::Value {
+        let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), &claim.mac);
+        let claims: Vec<_> = self.claims.iter().map(claim).collect();
+        let event = |entry: &PackedEntry| event_json(&entry.event, &entry.data);
+        let events: Vec<_> = self.entries.iter().map(event).collect();
+        serde_json::json!({"claims": claims, "events": events})
+    }
+
+    /// Its first event.
+    pub(super) fn first(&self) -> Option<&Event> {
+        self.entries.first().map(|entry| &entry.event)
     }
 
     /// Roughly what it takes up while it waits.

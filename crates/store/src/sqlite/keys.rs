@@ -131,6 +131,14 @@ impl PackedId {
         }
     }
 
+    /// The id as text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Uuid(bytes) => Uuid::from_bytes(*bytes).hyphenated().to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
     /// Reads an id back as text.
     pub(super) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
         match row.get_ref(column)? {

@@ -9,7 +9,7 @@ use super::{Limits, SqliteStore};
 use crate::contract::{
     copies, decisions, events, keys, log, needs, period, reactions, rebuild, turns,
 };
-use crate::{Log, StoreError};
+use crate::{DeadLetters, Log, StoreError};
 
 fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(folder, Limits::default(), [7; 32])
@@ -148,7 +148,14 @@ async fn one_bad_write_harms_no_other_of_its_group() {
     let group = ["a", "poison", "b"].map(|id| write(&scope, id, 1)).to_vec();
     let outcomes = store.commit(group).await.unwrap();
     let stored = |position| Outcome::Stored(Position(position));
-    assert_eq!(outcomes, [stored(1), Outcome::Failed, stored(2)]);
+    assert_eq!(outcomes, [stored(1), Outcome::SetAside, stored(2)]);
+    let letters = store.dead_letters(&scope, 0, 10).await.unwrap();
+    assert_eq!((letters.len(), letters[0].id.as_str()), (1, "poison"));
+    assert!(letters[0].reason.contains("poisoned"), "{}", letters[0].reason);
+    let whole = write(&scope, "poison", 1);
+    assert_eq!(letters[0].write, whole, "claims and events are all there");
+    store.drop_dead_letter(&scope, "poison").await.unwrap();
+    assert_eq!(store.dead_letter(&scope, "poison").await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, onesho
 
 use super::Limits;
 use super::append::{Cursor, Prepared, append};
+use super::dead_letters;
 use super::events::newest;
 use super::keys::Projects;
 use crate::error::StoreError;
@@ -322,6 +323,26 @@ fn append_alone(
             savepoint.finish()?; // rolls back, since it was not committed
             cursor.head = before;
             cursor.projects.clear();
+            set_aside(transaction, cursor, write, &error)
+        }
+    }
+}
+
+/// Puts a write that cannot be stored on the list of dead letters.
+fn set_aside(
+    transaction: &rusqlite::Transaction<'_>,
+    cursor: &mut Cursor,
+    write: &Prepared,
+    error: &rusqlite::Error,
+) -> rusqlite::Result<Outcome> {
+    let Some(event) = write.first() else { return Ok(Outcome::Failed) };
+    let project = cursor.projects.key_of(transaction, &event.scope)?;
+    let reason = error.to_string();
+    match dead_letters::put(transaction, project, event, &reason, &write.as_letter()) {
+        Ok(()) => Ok(Outcome::SetAside),
+        Err(error) if is_storage_trouble(&error) => Err(error),
+        Err(error) => {
+            tracing::error!(%error, "a write could not be set aside either");
             Ok(Outcome::Failed)
         }
     }

@@ -1,0 +1,65 @@
+//! Writes that were accepted and could not be stored.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use flow::{DeadLetter, Engine};
+use serde::Deserialize;
+
+use crate::address::{self, Parameters, Parts, Read};
+use crate::auth::{May, Reading, Writing};
+use crate::body;
+use crate::error::Problem;
+use crate::wire::dead_letter::{DeadLetterBody, DeadLettersBody, ReplayedBody};
+
+const MAX_LIMIT: usize = 500;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListRequest {
+    after: Option<u64>,
+    limit: Option<usize>,
+}
+
+/// `GET /api/v1/dead-letters`
+#[utoipa::path(
+    get,
+    path = "/api/v1/dead-letters",
+    tag = "operation",
+    summary = "What was accepted and could not be stored, with the reason",
+    params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
+    responses((status = 200, description = "A page", body = DeadLettersBody))
+)]
+pub(crate) async fn list(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Reading>,
+    parameters: Parameters,
+) -> Result<Json<DeadLettersBody>, Problem> {
+    let known = [("after", Read::Plain), ("limit", Read::Plain)];
+    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
+    let after = address::position("after", request.after)?.0;
+    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let found = engine.dead_letters(scope.get(), after, limit).await?;
+    let next = found.last().map_or(after, |last: &DeadLetter| last.number);
+    Ok(Json(DeadLettersBody { items: found.into_iter().map(DeadLetterBody::from).collect(), next }))
+}
+
+/// `POST /api/v1/dead-letters/{id}/replay`
+#[utoipa::path(
+    post,
+    path = "/api/v1/dead-letters/{id}/replay",
+    tag = "operation",
+    summary = "Try one again; if it can be stored now, it goes off the list",
+    params(("id" = String, Path)),
+    responses((status = 200, description = "It is stored", body = ReplayedBody))
+)]
+pub(crate) async fn replay(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Writing>,
+    id: Parts<String>,
+) -> Result<Json<ReplayedBody>, Problem> {
+    let id = address::parts(id)?;
+    engine.replay_dead_letter(scope.get(), &id).await?;
+    Ok(Json(ReplayedBody { id, stored: true }))
+}

@@ -1,0 +1,47 @@
+//! Dead letters on the wire.
+
+use flow::DeadLetter;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// One that was accepted and could not be stored.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeadLetterBody {
+    id: String,
+    reason: String,
+    at: String,
+    #[serde(rename = "type")]
+    event_type: &'static str,
+    source: &'static str,
+    #[schema(value_type = Object)]
+    data: Map<String, Value>,
+}
+
+impl From<DeadLetter> for DeadLetterBody {
+    fn from(letter: DeadLetter) -> Self {
+        let event = letter.write.entry.event;
+        Self {
+            id: letter.id,
+            reason: letter.reason,
+            at: letter.at.to_string(),
+            event_type: event.kind.event_type.as_word(),
+            source: event.kind.source.as_word(),
+            data: event.data,
+        }
+    }
+}
+
+/// A page of them.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeadLettersBody {
+    pub(crate) items: Vec<DeadLetterBody>,
+    pub(crate) next: u64,
+}
+
+/// The answer to a replay.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReplayedBody {
+    pub(crate) id: String,
+    pub(crate) stored: bool,
+}
