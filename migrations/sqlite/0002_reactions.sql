@@ -5,6 +5,7 @@
 -- `user` is empty when neither the event nor the turn named one.
 CREATE TABLE reactions (
     position     INTEGER PRIMARY KEY,
+    event        BLOB NOT NULL,
     project      INTEGER NOT NULL,
     turn         INTEGER NOT NULL,
     conversation INTEGER,
@@ -95,6 +96,6 @@ SELECT
 FROM reactions r
 JOIN projects p ON p.key = r.project
 JOIN turns t ON t.key = r.turn
-JOIN events e ON e.position = r.position
+LEFT JOIN events e ON e.position = r.position
 LEFT JOIN users u ON u.key = r.user
 LEFT JOIN conversations c ON c.key = r.conversation;

@@ -47,6 +47,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
         Some(place) => engine.mirror_turn_logs(place),
         None => engine.forget_turn_log_copies().await?,
     }
+    engine.keep_retention();
     let run = format!("{:x}", wiring::clock().now().as_micros());
     let router = opened.router(&config, &run)?;
     let stop = stop_signal()?;

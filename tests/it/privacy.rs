@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::reports::{react, turn};
-use crate::server::Server;
+use crate::reports::{counts, react, turn};
+use crate::server::{Server, uptake};
 
 /// Whether any file of the data folder holds these bytes.
 pub(crate) fn is_on_disk(server: &Server, text: &str) -> bool {
@@ -92,4 +92,60 @@ fn users_are_described_by_attributes_also_after_a_crash() {
     let bad = json!({"attributes": {"list": [1]}});
     assert_eq!(server.client().put(path, &bad).1["field"], "attributes.list");
     assert_eq!(server.client().put("/api/v1/users/a%20b", &Value::Null).0, 422);
+}
+
+#[test]
+fn old_events_are_dropped_and_what_followed_from_them_stays() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "old words zwxqv"}));
+    let mut rating = rating_body("t1");
+    rating["id"] = json!("old");
+    rating["user_id"] = json!("u2");
+    assert_eq!(server.post("/api/v1/feedback", &rating).0, 201);
+    // Moved a year into the past, as an import keeps the times that events had.
+    let (_, folder) = server.stop();
+    let (_, log, _) = uptake(folder.path(), &["export"]);
+    let aged =
+        log.replace("\"received_at\":\"2", "\"received_at\":\"2001-01-01T00:00:00Z\",\"x\":\"2");
+    let lines: Vec<String> = aged
+        .lines()
+        .map(|line| {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            event.as_object_mut().unwrap().remove("x");
+            event.to_string()
+        })
+        .collect();
+    let store = tempfile::tempdir().unwrap();
+    let file = store.path().join("aged.jsonl");
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    assert_eq!(uptake(store.path(), &["import", file.to_str().unwrap()]).0, Some(0));
+    std::fs::remove_file(file).unwrap();
+    let server = Server::start_in(store);
+    let before = counts(&server, "c1");
+    assert_eq!(before[0], 2);
+    assert!(is_on_disk(&server, "zwxqv"));
+    let path = "/api/v1/tenants/default/privacy";
+    let body = json!({"retention_days": {"events": 30}});
+    assert_eq!(server.client().put(path, &body).1["retention_days"]["events"], 30);
+    let gone = (0..5000).any(|_| server.get("/api/v1/feedback/old").0 == 404);
+    assert!(gone, "it was not dropped");
+    let check = |server: &Server| {
+        assert_eq!(counts(server, "c1"), before, "what people thought still counts");
+        // It came by import, in other words than these; its id stays used for ever.
+        assert_eq!(server.post("/api/v1/feedback", &rating).0, 409);
+        assert_eq!(react(server, "c1", "t1", &json!({"reaction": "neutral"})).0, 200);
+        assert_eq!(react(server, "c1", "t1", &json!({"reaction": "ok"})).0, 200);
+    };
+    check(&server);
+    turn(&server, "c2", "t2");
+    react(&server, "c2", "t2", &json!({"reaction": "not_ok"}));
+    let positions = server.get("/api/v1/events").1["items"][0]["position"].as_u64().unwrap();
+    assert!(positions > 4, "positions are never given out again");
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+    let server = Server::start_in(folder);
+    check(&server);
+    assert!(!is_on_disk(&server, "zwxqv"), "the words are gone");
 }

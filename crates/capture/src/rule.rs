@@ -10,18 +10,45 @@ use crate::redact::Redactor;
 
 const MAX_ATTRIBUTES: usize = 50;
 
-/// Reads a tenant's privacy settings: `redact` with a switch for each kind; absent ones are on.
-pub fn accept_privacy(settings: &Map<String, Value>) -> Result<Redactor, CaptureError> {
+/// Reads a tenant's privacy settings: `redact` with a switch for each kind, absent ones are on; and
+/// `retention_days` with how long `events` are kept, for ever when absent.
+pub fn accept_privacy(
+    settings: &Map<String, Value>,
+) -> Result<(Redactor, Option<u32>), CaptureError> {
     let mut redactor = Redactor::default();
+    let mut days = None;
     for (name, value) in settings {
         match (name.as_str(), value) {
             ("redact", Value::Object(switches)) => switch(&mut redactor, switches)?,
             ("redact", Value::Null) => {}
+            ("retention_days", Value::Object(kinds)) => days = retention(kinds)?,
+            ("retention_days", Value::Null) => {}
+            ("retention_days", _) => {
+                return Err(CaptureError::new("retention_days", "no object", "an object"));
+            }
             ("redact", _) => return Err(CaptureError::new("redact", "no object", "an object")),
-            _ => return Err(CaptureError::new(name, "given", "only redact")),
+            _ => return Err(CaptureError::new(name, "given", "only redact and retention_days")),
         }
     }
-    Ok(redactor)
+    Ok((redactor, days))
+}
+
+fn retention(kinds: &Map<String, Value>) -> Result<Option<u32>, CaptureError> {
+    let mut days = None;
+    for (name, value) in kinds {
+        let field = format!("retention_days.{name}");
+        if name != "events" {
+            return Err(CaptureError::new(&field, "unknown", "only events"));
+        }
+        match value.as_u64() {
+            Some(number @ 1..=36_500) => days = Some(number as u32),
+            None if value.is_null() => {}
+            Some(_) | None => {
+                return Err(CaptureError::new(&field, value.to_string(), "1 to 36500 days"));
+            }
+        }
+    }
+    Ok(days)
 }
 
 fn switch(redactor: &mut Redactor, switches: &Map<String, Value>) -> Result<(), CaptureError> {

@@ -21,6 +21,7 @@ mod dead_letters;
 mod reports;
 mod mirror;
 mod erase;
+mod retain;
 mod replay;
 
 pub use capture::{
@@ -34,6 +35,7 @@ pub use lookup::Stretch;
 pub use mirror::CopyPlace;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
+pub use redactors::Privacy;
 pub use store::{
     DeadLetter, ErasedCounts, EventPage, Histogram, KindFilter, LogStats, ReactionCounts,
     ReactionFilter, ReactionSearch, Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision,

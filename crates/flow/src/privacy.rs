@@ -1,11 +1,11 @@
 //! What is removed before it is kept, by tenant; and what is known of users.
 
-use capture::Redactor;
 use event::{Mac, Rule, Scope, Tenant, UserId};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::redactors::Privacy;
 
 impl Engine {
     /// Sets what is removed from a tenant's texts, from now on.
@@ -14,16 +14,16 @@ impl Engine {
         tenant: &Tenant,
         settings: Map<String, Value>,
     ) -> Result<(), FlowError> {
-        let redactor = capture::accept_privacy(&settings)?;
+        let (redactor, retention_days) = capture::accept_privacy(&settings)?;
         // Rules of a whole tenant are kept in its default project.
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         self.store_rule(&scope, None, &Rule::Privacy { settings }).await?;
-        self.privacy.set(tenant.clone(), redactor);
+        self.privacy.set(tenant.clone(), Privacy { redactor, retention_days });
         Ok(())
     }
 
-    /// What is removed from a tenant's texts.
-    pub fn privacy_of(&self, tenant: &Tenant) -> Redactor {
+    /// What is removed from a tenant's texts, and how long its events are kept.
+    pub fn privacy_of(&self, tenant: &Tenant) -> Privacy {
         self.privacy.of(tenant)
     }
 

@@ -118,7 +118,7 @@ impl Engine {
     /// removed. It uses up the event's id, the request's key and, if it makes a decision, the
     /// decision's id.
     pub(crate) fn write_of(&self, mut event: Event, mac: Mac, key: Option<RequestKey>) -> Write {
-        self.privacy.of(&event.scope.tenant).redact_event(&mut event);
+        self.privacy.of(&event.scope.tenant).redactor.redact_event(&mut event);
         let changes = report::changes_of(&event);
         let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
         let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];

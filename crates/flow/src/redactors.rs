@@ -1,4 +1,4 @@
-//! Each tenant's redactor, in memory: every write asks.
+//! Each tenant's privacy settings, in memory: every write asks.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -6,32 +6,52 @@ use std::sync::{PoisonError, RwLock};
 use capture::Redactor;
 use event::Tenant;
 use store::{Store, StoreError};
+use tokio::sync::watch;
+
+/// What a tenant wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Privacy {
+    /// What is removed from its texts.
+    pub redactor: Redactor,
+    /// After how many days its events are dropped; never when absent.
+    pub retention_days: Option<u32>,
+}
 
 /// Those of tenants that set something; the others have the default.
-#[derive(Debug, Default)]
-pub(crate) struct Redactors(RwLock<HashMap<Tenant, Redactor>>);
+#[derive(Debug)]
+pub(crate) struct Redactors {
+    known: RwLock<HashMap<Tenant, Privacy>>,
+    changes: watch::Sender<u64>,
+}
 
 impl Redactors {
     /// As the store has them.
     pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
-        let redactors = Self::default();
+        let redactors = Self { known: RwLock::default(), changes: watch::channel(0).0 };
         for (tenant, settings) in store.privacy().await? {
             let unreadable =
                 |error| StoreError::Corrupt(format!("the privacy settings of {tenant}: {error}"));
-            let redactor = capture::accept_privacy(&settings).map_err(unreadable)?;
-            redactors.set(tenant.clone(), redactor);
+            let (redactor, retention_days) =
+                capture::accept_privacy(&settings).map_err(unreadable)?;
+            redactors.set(tenant.clone(), Privacy { redactor, retention_days });
         }
         Ok(redactors)
     }
 
     /// The tenant's.
-    pub(crate) fn of(&self, tenant: &Tenant) -> Redactor {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn of(&self, tenant: &Tenant) -> Privacy {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(tenant).copied().unwrap_or_default()
     }
 
     /// From now on.
-    pub(crate) fn set(&self, tenant: Tenant, redactor: Redactor) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(tenant, redactor);
+    pub(crate) fn set(&self, tenant: Tenant, privacy: Privacy) {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).insert(tenant, privacy);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Tells when somebody changed theirs.
+    pub(crate) fn changed(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 }

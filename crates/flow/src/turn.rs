@@ -6,7 +6,9 @@
 //! ```
 
 use capture::{RawCompletion, RawOpening, TurnPlace};
-use event::{Claim, ClaimSpace, Completion, ConversationId, Mac, Need, Scope, TurnHalf, TurnId};
+use event::{
+    Claim, ClaimSpace, Completion, ConversationId, Event, Mac, Need, Scope, TurnHalf, TurnId,
+};
 use store::StoredTurn;
 
 use crate::engine::Engine;
@@ -85,7 +87,10 @@ impl Engine {
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: opening.mac });
         let receipt = self.commit_one(write).await?;
-        let place = if receipt.replayed { self.place_of(scope, &receipt).await? } else { place };
+        let place = match receipt.replayed {
+            true => self.place_of(scope, &receipt).await?.unwrap_or(place),
+            false => place,
+        };
         let completion = match completion {
             None => None,
             Some((completion, mac)) => {
@@ -143,15 +148,22 @@ impl Engine {
         Ok(CompleteReceipt { turn, replayed: receipt.replayed })
     }
 
-    /// Where the first one of a repeated opening went.
-    async fn place_of(&self, scope: &Scope, receipt: &Receipt) -> Result<TurnPlace, FlowError> {
+    /// Where the first one of a repeated opening went; `None` when it was dropped since.
+    async fn place_of(
+        &self,
+        scope: &Scope,
+        receipt: &Receipt,
+    ) -> Result<Option<TurnPlace>, FlowError> {
         let first = self.store.event(scope, &receipt.id).await?.map(|stored| stored.event);
-        let first = first.ok_or(FlowError::Unknown("turn"))?;
-        Ok(TurnPlace {
-            scope: scope.clone(),
-            turn: first.turn.ok_or(FlowError::Unknown("turn"))?,
-            conversation: first.conversation,
-            user: first.user,
-        })
+        let place = |first: Event| {
+            let scope = scope.clone();
+            Some(TurnPlace {
+                scope,
+                turn: first.turn?,
+                conversation: first.conversation,
+                user: first.user,
+            })
+        };
+        Ok(first.and_then(place))
     }
 }

@@ -24,6 +24,7 @@ pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
     ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
 };
+pub use read::retention::Retention;
 pub use read::rules::{RuleReads, TenantSettings};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 pub use read::users::{ErasedCounts, UserReads};
@@ -40,6 +41,7 @@ pub trait Store:
     + RuleReads
     + UserReads
     + DeadLetters
+    + Retention
 {
 }
 
@@ -54,5 +56,6 @@ impl<T> Store for T where
         + RuleReads
         + UserReads
         + DeadLetters
+        + Retention
 {
 }

@@ -8,4 +8,5 @@ pub(crate) mod copies;
 pub(crate) mod keys;
 pub(crate) mod rules;
 pub(crate) mod users;
+pub(crate) mod retention;
 pub(crate) mod dead_letters;

@@ -9,6 +9,7 @@ mod needs;
 mod dead_letters;
 mod append;
 mod writer;
+mod retain;
 mod rebuild;
 mod pool;
 mod events;
@@ -24,7 +25,8 @@ mod users;
 use std::path::Path;
 
 use event::{
-    ConversationId, DecisionId, EventId, Outcome, Position, Scope, Timestamp, TurnId, UserId, Write,
+    ConversationId, DecisionId, EventId, Outcome, Position, Scope, Tenant, Timestamp, TurnId,
+    UserId, Write,
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -40,6 +42,7 @@ use crate::read::keys::{KeyStore, StoredKey};
 use crate::read::reactions::{
     ConversationQuery, PeriodPage, PeriodQuery, ReactionReads, ReactionSearch, StoredReaction,
 };
+use crate::read::retention::Retention;
 use crate::read::rules::{RuleReads, TenantSettings};
 use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
 use crate::read::users::{ErasedCounts, UserReads};
@@ -293,6 +296,30 @@ impl DeadLetters for SqliteStore {
         let (scope, id) = (scope.clone(), id.to_owned());
         let forget = move |connection: &mut _| dead_letters::forget(connection, &scope, &id);
         Box::pin(self.writer.run(forget))
+    }
+}
+
+impl Retention for SqliteStore {
+    fn has_old(&self, tenant: &Tenant, before: Timestamp) -> Task<'_, bool> {
+        let tenant = tenant.clone();
+        self.pool.run(move |connection| retain::has_old(connection, &tenant, before))
+    }
+
+    fn copy_projections(&self) -> Task<'_, Position> {
+        Box::pin(self.writer.run(retain::copy_projections))
+    }
+
+    fn drop_old(
+        &self,
+        tenant: &Tenant,
+        before: Timestamp,
+        upto: Position,
+        most: usize,
+    ) -> Task<'_, usize> {
+        let tenant = tenant.clone();
+        let drop =
+            move |connection: &mut _| retain::drop_old(connection, &tenant, before, upto, most);
+        Box::pin(self.writer.run(drop))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings of tenants and users on the wire.
 
 use event::Tenant;
-use flow::{ErasedCounts, Redactor};
+use flow::{ErasedCounts, Privacy, Redactor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -19,6 +19,7 @@ pub(crate) struct ProfileRequest {
 #[expect(dead_code, reason = "the shape is for the reference; capture reads the settings")]
 pub(crate) struct PrivacyRequest {
     redact: Option<RedactRequest>,
+    retention_days: Option<RetentionBody>,
 }
 
 /// What is removed; absent ones are on.
@@ -38,6 +39,13 @@ struct RedactRequest {
 pub(crate) struct PrivacyBody {
     tenant: String,
     redact: RedactBody,
+    retention_days: RetentionBody,
+}
+
+/// How long things are kept; for ever when absent.
+#[derive(Debug, Serialize, ToSchema)]
+struct RetentionBody {
+    events: Option<u32>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -52,10 +60,11 @@ struct RedactBody {
 }
 
 impl PrivacyBody {
-    pub(crate) fn of(tenant: &Tenant, redactor: Redactor) -> Self {
-        let Redactor { email, phone, card, iban, ip, secret } = redactor;
+    pub(crate) fn of(tenant: &Tenant, privacy: Privacy) -> Self {
+        let Redactor { email, phone, card, iban, ip, secret } = privacy.redactor;
         let redact = RedactBody { email, phone, card, iban, ip, secret };
-        Self { tenant: tenant.to_string(), redact }
+        let retention_days = RetentionBody { events: privacy.retention_days };
+        Self { tenant: tenant.to_string(), redact, retention_days }
     }
 }
 

@@ -142,7 +142,14 @@ fn judge_claims(
         }
         let outcome = match id {
             // A key that was used up by a request which had nothing to change.
-            None => Outcome::Unchanged,
+            None if position == 0 => Outcome::Unchanged,
+            // The event was dropped when it was old; that it was there is all that is known.
+            None => {
+                let own = (claim.space == ClaimSpace::Event).then(|| claim.id.text());
+                let id = own.unwrap_or_else(|| format!("dropped-{position}"));
+                let id = EventId::new(id).map_err(|_| rusqlite::Error::InvalidQuery)?;
+                Outcome::Replayed { position: Position(position as u64), id }
+            }
             Some(id) => {
                 let id = EventId::new(id).map_err(|_| rusqlite::Error::InvalidQuery)?;
                 Outcome::Replayed { position: Position(position as u64), id }

@@ -11,13 +11,14 @@ mod turn;
 use event::{Change, Event, Position, Timestamp};
 use rusqlite::Connection;
 
-use super::keys::{Key, Table};
+use super::keys::{Key, PackedId, Table};
 pub(super) use activity::DAY_MICROS;
 
 /// The event that changes are applied for, by its keys.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) position: Position,
+    pub(super) id: PackedId,
     pub(super) project: Key,
     pub(super) user: Option<Key>,
     pub(super) conversation: Option<Key>,
@@ -37,6 +38,7 @@ impl Subject {
         let conversation = event.conversation.as_ref().map(|id| id.as_str());
         Ok(Self {
             position,
+            id: PackedId::of(event.id.as_str()),
             project,
             user: look_up(Table::Users, event.user.as_ref().map(|id| id.as_str()))?,
             conversation: look_up(Table::Conversations, conversation)?,

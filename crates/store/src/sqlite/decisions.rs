@@ -23,7 +23,7 @@ pub(super) fn by_id(
         .query_row((project, PackedId::of(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((made, settled)) = found else { return Ok(None) };
-    read(connection, scope, id.clone(), made, settled).map(Some)
+    read(connection, scope, id.clone(), made, settled)
 }
 
 /// Those of a conversation.
@@ -50,19 +50,23 @@ pub(super) fn of_conversation(
         let unreadable = || StoreError::Corrupt(format!("the decision at {made} has no id"));
         let id = PackedId::read(row, 0)?.ok_or_else(unreadable)?;
         let id = DecisionId::new(id).map_err(|_| unreadable())?;
-        found.push(read(connection, scope, id, made, row.get(2)?)?);
+        found.extend(read(connection, scope, id, made, row.get(2)?)?);
     }
     Ok(found)
 }
 
+/// `None` when what was decided was dropped because it was old.
 fn read(
     connection: &Connection,
     scope: &Scope,
     id: DecisionId,
     made: i64,
     settled: Option<i64>,
-) -> Result<StoredDecision, StoreError> {
-    let gone = || StoreError::Corrupt(format!("the events of decision {id} are gone"));
-    let event = |position| events::at(connection, scope, position)?.ok_or_else(gone);
-    Ok(StoredDecision { made: event(made)?, settled: settled.map(event).transpose()?, id })
+) -> Result<Option<StoredDecision>, StoreError> {
+    let Some(made) = events::at(connection, scope, made)? else { return Ok(None) };
+    let settled = match settled {
+        None => None,
+        Some(position) => events::at(connection, scope, position)?,
+    };
+    Ok(Some(StoredDecision { id, made, settled }))
 }

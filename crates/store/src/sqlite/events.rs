@@ -52,9 +52,11 @@ pub(super) fn at(
     found.transpose()
 }
 
-/// The position of the newest event; 0 when there is none.
+/// The position of the newest event, even if it was dropped since; 0 when there never was one.
 pub(super) fn newest(connection: &Connection) -> Result<Position, StoreError> {
-    let select = "SELECT coalesce(max(position), 0) FROM events";
+    let select = "SELECT max(
+        coalesce((SELECT max(position) FROM events), 0),
+        coalesce((SELECT value FROM meta WHERE name = 'baseline_position'), 0))";
     let newest: i64 = connection.query_row(select, [], |row| row.get(0))?;
     Ok(Position(newest as u64))
 }

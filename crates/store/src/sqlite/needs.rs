@@ -17,7 +17,7 @@ pub(super) enum Obstacle {
 }
 
 /// What a write is about, before it is stored.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct About<'a> {
     /// The keys that are known already.
     pub(super) subject: Subject,
@@ -116,7 +116,7 @@ fn standing(
         .prepare_cached(
             "SELECT r.position, r.reaction,
                  coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
-             FROM reactions r JOIN events e ON e.position = r.position
+             FROM reactions r LEFT JOIN events e ON e.position = r.position
              WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS ?3",
         )?
         .query_row((turn, Origin::User.code(), user), |row| {

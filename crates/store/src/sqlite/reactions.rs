@@ -12,10 +12,10 @@ use crate::error::StoreError;
 use crate::read::reactions::{ConversationQuery, ReactionFilter, ReactionSearch, StoredReaction};
 
 const COLUMNS: &str =
-    "r.position, e.id, t.id, c.id, u.id, r.origin, r.reaction, r.confidence, r.ts,
+    "r.position, r.event, t.id, c.id, u.id, r.origin, r.reaction, r.confidence, r.ts,
         coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment')),
         t.track, t.bundle, t.user_type";
-const JOINS: &str = "JOIN events e ON e.position = r.position
+const JOINS: &str = "LEFT JOIN events e ON e.position = r.position
     JOIN turns t ON t.key = r.turn
     LEFT JOIN conversations c ON c.key = r.conversation
     LEFT JOIN users u ON u.key = r.user";

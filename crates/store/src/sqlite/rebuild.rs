@@ -8,6 +8,8 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::apply::{Subject, apply};
 use super::events;
+use super::keys::PackedId;
+use super::retain;
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt};
 use crate::read::events::StoredEvent;
@@ -16,7 +18,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-const PROJECTIONS: [(&str, &str); 7] = [
+pub(super) const PROJECTIONS: [(&str, &str); 7] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -43,6 +45,10 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
     transaction.execute_batch(EMPTY)?;
     let total = events::newest(&transaction)?;
     let (mut done, mut events) = (Position(0), 0);
+    if let Some(position) = retain::baseline(&transaction)? {
+        retain::restore(&transaction)?;
+        done = position;
+    }
     loop {
         let page = page(&transaction, done)?;
         let Some((last, _)) = page.last() else { break };
@@ -71,6 +77,7 @@ fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)
         let subject = keys.query_row([position.0 as i64], |row| {
             Ok(Subject {
                 position,
+                id: PackedId::of(event.id.as_str()),
                 project: row.get(0)?,
                 user: row.get(1)?,
                 conversation: row.get(2)?,

@@ -40,6 +40,28 @@ pub(super) fn erase(
     connection
         .prepare_cached("UPDATE profiles SET attributes = '{}' WHERE user = ?1")?
         .execute([key])?;
+    connection
+        .prepare_cached("UPDATE baseline_profiles SET attributes = '{}' WHERE user = ?1")?
+        .execute([key])?;
+    connection
+        .prepare_cached(
+            "UPDATE baseline_turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE user = ?1",
+        )?
+        .execute([key])?;
+    // Turns whose opening was dropped when it was old are found through the copy.
+    connection
+        .prepare_cached(
+            "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)",
+        )?
+        .execute([key])?;
+    connection
+        .prepare_cached(
+            "DELETE FROM dead_letters WHERE project = ?1 AND EXISTS (
+                 SELECT 1 FROM json_each(letter, '$.events') WHERE value ->> '$.user' = ?2)",
+        )?
+        .execute((subject.project, user.as_str()))?;
     connection.prepare_cached("UPDATE users SET id = NULL WHERE key = ?1")?.execute([key]).map(drop)
 }
 

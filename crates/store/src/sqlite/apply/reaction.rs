@@ -93,12 +93,13 @@ pub(super) fn react(
     };
     connection
         .prepare_cached(
-            "INSERT INTO reactions (position, project, turn, conversation, user, origin, reaction,
+            "INSERT INTO reactions (position, event, project, turn, conversation, user, origin, reaction,
                  confidence, ts)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
         .execute((
             active.position,
+            &subject.id,
             subject.project,
             turn,
             conversation,

@@ -1,0 +1,126 @@
+//! Retention: what is older than a tenant wants is dropped, now and then.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use event::{Clock, Tenant};
+use store::{Store, StoreError};
+
+use crate::engine::Engine;
+use crate::tasks::Stop;
+
+/// How often it is looked for.
+const PAUSE: Duration = Duration::from_secs(3600);
+/// Events dropped at once; others may write in between.
+const CHUNK: usize = 2000;
+
+impl Engine {
+    /// Starts dropping what is too old. Call it once, before serving.
+    pub fn keep_retention(&self) {
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        let changed = self.privacy.changed();
+        self.tasks.start(|stop| run(store, clock, changed, stop));
+    }
+}
+
+async fn run(
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    mut changed: tokio::sync::watch::Receiver<u64>,
+    mut stop: Stop,
+) {
+    while !*stop.borrow() {
+        changed.mark_unchanged();
+        if let Err(error) = drop_all(&*store, &*clock).await {
+            tracing::warn!(%error, "old events could not be dropped; trying again later");
+        }
+        tokio::select! {
+            _ = stop.changed() => {}
+            _ = changed.changed() => {}
+            () = tokio::time::sleep(PAUSE) => {}
+        }
+    }
+}
+
+async fn drop_all(store: &dyn Store, clock: &dyn Clock) -> Result<(), StoreError> {
+    for (tenant, settings) in store.privacy().await? {
+        let Ok((_, Some(days))) = capture::accept_privacy(&settings) else { continue };
+        drop_of(store, clock, &tenant, days).await?;
+    }
+    Ok(())
+}
+
+async fn drop_of(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    tenant: &Tenant,
+    days: u32,
+) -> Result<(), StoreError> {
+    let before = clock.now().plus_secs(-i64::from(days) * 86_400);
+    if !store.has_old(tenant, before).await? {
+        return Ok(());
+    }
+    let upto = store.copy_projections().await?;
+    let mut dropped = 0;
+    loop {
+        let some = store.drop_old(tenant, before, upto, CHUNK).await?;
+        dropped += some;
+        if some < CHUNK {
+            break;
+        }
+    }
+    store.scrub().await?;
+    tracing::info!(%tenant, dropped, "old events dropped");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use event::{Scope, Timestamp};
+    use serde_json::json;
+    use store::sqlite::{Limits, SqliteStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::{Incoming, RawEvent, Trust};
+
+    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn rating(engine: &Engine, id: &str) -> Incoming {
+        let data = json!({"rating": "positive"});
+        let raw = RawEvent {
+            id: Some(id.into()),
+            event_type: "explicit".into(),
+            source: "user_rating".into(),
+            category: "quality".into(),
+            message_id: Some("t1".into()),
+            data: data.as_object().cloned().unwrap_or_default(),
+            ..RawEvent::default()
+        };
+        let mac = engine.fingerprint("event", &json!([id, data]));
+        Incoming { raw, mac, key: None, trust: Trust::Backend }
+    }
+
+    #[tokio::test]
+    async fn what_is_older_than_wanted_goes_and_its_id_stays_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(START));
+        let for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
+        let engine = Engine::open(Arc::new(store), for_engine, [1; 32]).await.unwrap();
+        let scope = Scope::default();
+        engine.record(&scope, rating(&engine, "old")).await.unwrap();
+        clock.advance_secs(40 * 86_400);
+        engine.record(&scope, rating(&engine, "new")).await.unwrap();
+        let settings = json!({"retention_days": {"events": 30}});
+        let settings = settings.as_object().unwrap().clone();
+        engine.set_privacy(&scope.tenant, settings).await.unwrap();
+        drop_all(&*engine.store, &*clock).await.unwrap();
+        let id = |text: &str| event::EventId::new(text).unwrap();
+        assert!(engine.event(&scope, &id("old")).await.unwrap().is_none());
+        assert!(engine.event(&scope, &id("new")).await.unwrap().is_some());
+        let again = engine.record(&scope, rating(&engine, "old")).await.unwrap();
+        assert!(again.replayed && again.id == id("old"), "{again:?}");
+        assert!(!engine.rebuild(|_, _| {}).await.unwrap().changed);
+    }
+}

@@ -1,0 +1,84 @@
+//! Drops old events, and keeps what followed from them.
+//!
+//! First the projections are copied as they are, with the position they are of; then events up to
+//! that position may go. A rebuild starts from the copy and replays the rest.
+
+use event::{Position, Tenant, Timestamp};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use super::events::newest;
+use super::rebuild::PROJECTIONS;
+use crate::error::StoreError;
+
+const BASELINE: &str = "baseline_position";
+
+/// The position of the copy, if there is one.
+pub(super) fn baseline(connection: &Connection) -> rusqlite::Result<Option<Position>> {
+    let select = "SELECT value FROM meta WHERE name = ?1";
+    let position: Option<i64> =
+        connection.query_row(select, [BASELINE], |row| row.get(0)).optional()?;
+    Ok(position.map(|position| Position(position as u64)))
+}
+
+/// Whether a tenant has events from before this moment.
+pub(super) fn has_old(
+    connection: &Connection,
+    tenant: &Tenant,
+    before: Timestamp,
+) -> Result<bool, StoreError> {
+    // The oldest events come first, but imported ones may be older than they stand.
+    let sql = "SELECT 1 FROM events e JOIN projects p ON p.key = e.project
+        WHERE p.tenant = ?1 AND e.received_at < ?2 LIMIT 1";
+    Ok(connection.prepare_cached(sql)?.exists((tenant.as_str(), before.as_micros()))?)
+}
+
+/// Copies the projections, and answers the position they are of.
+pub(super) fn copy_projections(connection: &mut Connection) -> Result<Position, StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for (table, _) in PROJECTIONS {
+        transaction.execute_batch(&format!(
+            "DELETE FROM baseline_{table}; INSERT INTO baseline_{table} SELECT * FROM {table};"
+        ))?;
+    }
+    let position = newest(&transaction)?;
+    transaction.execute(
+        "REPLACE INTO meta (name, value) VALUES (?1, ?2)",
+        (BASELINE, position.0 as i64),
+    )?;
+    transaction.commit()?;
+    Ok(position)
+}
+
+/// Puts the copy back in the place of the projections. Turns that came later keep their rows, empty.
+pub(super) fn restore(connection: &Connection) -> rusqlite::Result<()> {
+    for (table, _) in PROJECTIONS {
+        if table == "turns" {
+            connection.execute_batch(
+                "UPDATE turns SET (conversation, user, ts, opened, completed, track, bundle, user_type)
+                     = (SELECT b.conversation, b.user, b.ts, b.opened, b.completed, b.track, b.bundle,
+                            b.user_type
+                        FROM baseline_turns b WHERE b.key = turns.key)",
+            )?;
+        } else {
+            connection
+                .execute_batch(&format!("INSERT INTO {table} SELECT * FROM baseline_{table}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Drops some of a tenant's events from before a moment, up to a position. Answers how many; fewer
+/// than `most` means that there are no more.
+pub(super) fn drop_old(
+    connection: &mut Connection,
+    tenant: &Tenant,
+    before: Timestamp,
+    upto: Position,
+    most: usize,
+) -> Result<usize, StoreError> {
+    let sql = "DELETE FROM events WHERE position IN (
+            SELECT e.position FROM events e JOIN projects p ON p.key = e.project
+            WHERE p.tenant = ?1 AND e.position <= ?2 AND e.received_at < ?3 LIMIT ?4)";
+    let values = (tenant.as_str(), upto.0 as i64, before.as_micros(), most as i64);
+    Ok(connection.prepare_cached(sql)?.execute(values)?)
+}
