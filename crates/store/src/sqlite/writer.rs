@@ -24,8 +24,8 @@ pub(super) type Answer = Result<Vec<Outcome>, StoreError>;
 struct Submission {
     writes: Vec<Prepared>,
     reply: oneshot::Sender<Answer>,
-    // Room in the queue, given back when the submission has been answered.
-    _room: OwnedSemaphorePermit,
+    // Room in the queue, given back before the submission is answered.
+    room: OwnedSemaphorePermit,
 }
 
 /// Something else that needs the writing connection, between two groups.
@@ -105,7 +105,7 @@ impl Writer {
             })?;
         let (reply, answer) = oneshot::channel();
         self.meters.queued_writes.fetch_add(writes.len() as u64, Ordering::Relaxed);
-        self.send(Job::Commit(Submission { writes, reply, _room: room }))?;
+        self.send(Job::Commit(Submission { writes, reply, room }))?;
         Ok(answer)
     }
 
@@ -236,8 +236,10 @@ impl Work {
         let head = self.cursor.head;
         self.announce.send_if_modified(|known| std::mem::replace(known, head) != head);
         for (submission, answer) in group.into_iter().zip(answers) {
+            let Submission { reply, room, writes } = submission;
+            drop((room, writes));
             // A caller that hung up needs no answer; its writes are stored all the same.
-            drop(submission.reply.send(answer));
+            drop(reply.send(answer));
         }
     }
 
