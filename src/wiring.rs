@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use event::{Clock, Timestamp};
-use flow::{CopyPlace, Engine};
+use flow::{Copies, CopyPlace, Engine};
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
-use store::{FolderBlobs, Store};
+use store::{Blobs, FolderBlobs, Store};
 
 use crate::config::{Config, KeepCopies, StoreSection};
 
@@ -101,20 +101,19 @@ pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<Opened> {
 }
 
 /// Where copies of turn logs go, if they are wanted.
-pub(crate) fn copies(config: &Config) -> anyhow::Result<Option<CopyPlace>> {
+pub(crate) fn copies(config: &Config) -> anyhow::Result<Copies> {
     let section = &config.turn_log;
-    if !section.mirror {
-        return Ok(None);
-    }
     let folder = match section.folder.as_str() {
         "" => Path::new(&config.store.data).join("turn-logs"),
         folder => folder.into(),
     };
     let files = Arc::new(FolderBlobs::new(&folder).context("turn_log.folder cannot be found")?);
-    Ok(Some(match section.keep {
-        KeepCopies::Table => CopyPlace::Table { not: files },
-        KeepCopies::Folder => CopyPlace::Blobs(files),
-    }))
+    let files: Arc<dyn Blobs> = files;
+    let place = section.mirror.then(|| match section.keep {
+        KeepCopies::Table => CopyPlace::Table { not: Arc::clone(&files) },
+        KeepCopies::Folder => CopyPlace::Blobs(Arc::clone(&files)),
+    });
+    Ok(Copies { place, files })
 }
 
 /// The log alone, for reading, whoever owns the store.

@@ -19,6 +19,7 @@ CREATE TABLE users (
     key     INTEGER PRIMARY KEY,
     project INTEGER NOT NULL REFERENCES projects (key),
     id      TEXT,
+    erased  INTEGER, -- the position of the event that says so
     UNIQUE (project, id)
 );
 

@@ -43,7 +43,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     refuse_strangers(address, engine.is_open())?;
     let listener =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
-    match wiring::copies(&config)? {
+    match wiring::copies(&config)?.place {
         Some(place) => engine.mirror_turn_logs(place),
         None => engine.forget_turn_log_copies().await?,
     }

@@ -107,9 +107,17 @@ fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
     for path in ["/api/v1/events", "/api/v1/turns/t1", "/api/v1/users/u1", "/api/v1/decisions/d1"] {
         assert_eq!(copy.get(path), server.get(path), "{path}");
     }
-    // A turn that was imported is a turn: its id is used up.
-    let other = json!({"turn_id": "t1", "text": "another question"});
-    assert_eq!(copy.post("/api/v1/turns", &other).0, 409);
+    // A turn that was imported is a turn, and a client that sends it again is told so.
+    let again = json!({"turn_id": "t1", "conversation_id": "c1", "user_id": "u1",
+        "text": "What is the answer?", "response": "42", "model": "m1"});
+    assert_eq!(copy.post("/api/v1/turns", &again).1["replayed"], true);
+    let (_, folder) = server.stop();
+    let into_itself = uptake(folder.path(), &["import", path, "--json"]);
+    assert_eq!(
+        into_itself.1, "{\"imported\":0,\"rejected\":0,\"replayed\":7}\n",
+        "{}",
+        into_itself.2
+    );
 }
 
 #[test]

@@ -49,12 +49,14 @@ fn erase_while_others_write(server: &Server) -> (u16, Value) {
     })
 }
 
+fn with_mirror(folder: tempfile::TempDir, keep: &str) -> Server {
+    let settings = [("UPTAKE__TURN_LOG__MIRROR", "true"), ("UPTAKE__TURN_LOG__KEEP", keep)];
+    Server::start_with(folder, &settings)
+}
+
 #[test]
 fn nothing_of_an_erased_user_is_left_while_others_go_on() {
-    let server = Server::start_with(
-        tempfile::tempdir().unwrap(),
-        &[("UPTAKE__TURN_LOG__MIRROR", "true"), ("UPTAKE__TURN_LOG__KEEP", "folder")],
-    );
+    let server = with_mirror(tempfile::tempdir().unwrap(), "folder");
     let profile = json!({"attributes": {"name": WORDS}});
     assert_eq!(server.client().put(&format!("/api/v1/users/{USER}"), &profile).0, 200);
     let mut known = rating_body("t0-10");
@@ -72,11 +74,6 @@ fn nothing_of_an_erased_user_is_left_while_others_go_on() {
     assert_eq!((erased.0, &erased.1["erased"]["turns"]), (200, &json!(60)), "{}", erased.1);
     for text in [WORDS, USER] {
         assert!(!is_on_disk(&server, text), "{text} is in the folder");
-        let copies = server.folder().join("turn-logs/default/default");
-        for file in std::fs::read_dir(copies).unwrap() {
-            let copy = std::fs::read_to_string(file.unwrap().path()).unwrap();
-            assert!(!copy.contains(text), "{text} is in a copy");
-        }
     }
     // What they thought still counts, without them.
     for (n, counts_before) in before.iter().enumerate() {
@@ -108,4 +105,76 @@ fn a_user_who_comes_back_is_a_new_one() {
     react(&server, "c1", "new", &json!({"reaction": "ok"}));
     let path = "/conversations/default/default/feedback/conversations-in-period?user_id=u1";
     assert_eq!(server.get(path).1["items"][0]["feedback_counts"]["total"], 1);
+}
+
+#[test]
+fn no_copy_outlives_an_erasure_wherever_copies_are_kept() {
+    for keep in ["table", "folder"] {
+        let server = with_mirror(tempfile::tempdir().unwrap(), keep);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (client, stop) = (server.client(), &stop);
+            scope.spawn(move || {
+                for n in 1000.. {
+                    if stop.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    live(&client, "busy", "busy words", n);
+                }
+            });
+            // The mirror is at work on their turns while they are erased.
+            for n in 0..15 {
+                let (user, words) = (format!("victim{n:03}"), format!("zwxqv{n:03}"));
+                for turn in 0..3 {
+                    live(&server.client(), &user, &words, n * 10 + turn);
+                }
+                let path = format!("/api/v1/users/{user}");
+                assert_eq!(server.client().delete(&path).0, 200);
+            }
+            stop.store(true, Ordering::SeqCst);
+        });
+        for n in 0..15 {
+            for text in [format!("victim{n:03}"), format!("zwxqv{n:03}")] {
+                assert!(!is_on_disk(&server, &text), "{keep}: {text} is in the folder");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_they_said_on_the_turns_of_others_goes_too() {
+    let server = with_mirror(tempfile::tempdir().unwrap(), "folder");
+    crate::reports::turn(&server, "c1", "t1");
+    let said = json!({"reaction": "not_ok", "text": WORDS, "user_id": USER});
+    assert_eq!(react(&server, "c1", "t1", &said).0, 200);
+    let (mut server, mut mirrored) = (server, false);
+    for _ in 0..2000 {
+        mirrored = is_on_disk(&server, WORDS)
+            && server.get("/api/v1/turns/t1/log?copy=true").1.to_string().contains(WORDS);
+        if mirrored {
+            break;
+        }
+    }
+    assert!(mirrored);
+    // An earlier run kept copies; this one does not, and still erases them.
+    server = Server::start_in(server.kill_and_leave());
+    assert_eq!(server.client().delete(&format!("/api/v1/users/{USER}")).0, 200);
+    assert!(!is_on_disk(&server, WORDS) && !is_on_disk(&server, USER));
+    assert_eq!(counts(&server, "c1"), [1, 1, 0, 0, 1, 0], "what they thought still counts");
+}
+
+#[test]
+fn nothing_new_is_put_down_to_somebody_who_was_erased() {
+    let server = Server::start();
+    crate::reports::turn(&server, "c1", "t1");
+    react(&server, "c1", "t1", &json!({"reaction": "ok"}));
+    assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
+    react(&server, "c1", "t1", &json!({"reaction": "not_ok"}));
+    let mut rating = rating_body("t1");
+    rating["user_id"] = Value::Null;
+    assert_eq!(server.post("/api/v1/feedback", &rating).0, 201);
+    assert_eq!(counts(&server, "c1"), [2, 2, 0, 2, 0, 0], "theirs, and the stranger's last word");
+    let folder = server.kill_and_leave();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
 }

@@ -119,6 +119,18 @@ fn each_role_can_do_its_own_things_and_no_others() {
         ("GET", "/metrics", Value::Null, [403, 403, 200, 200]),
         ("GET", "/api/v1/keys", Value::Null, [403, 403, 403, 200]),
     ];
+    let secret = with_key(&server, &keys[0]).post(REACT, &json!({"reaction": "neutral"})).1;
+    assert_eq!(secret["rn"], Value::Null, "whose turn it is, is nobody's business: {secret}");
+    for more in [
+        json!({"severity": "critical"}),
+        json!({"type": "metric"}),
+        json!({"id": "chosen"}),
+        json!({"data": {"rating": 1, "origin": "machine"}}),
+    ] {
+        let mut body = testkit::rating_body("t1");
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(with_key(&server, &keys[0]).post("/api/v1/feedback", &body).0, 403, "{more}");
+    }
     for (method, path, body, expected) in rows {
         let got = [0, 1, 2, 3].map(|n| {
             let client = with_key(&server, &keys[n]);

@@ -43,11 +43,19 @@ fn a_second_server_on_the_same_folder_is_told_who_has_it() {
 fn a_request_that_never_ends_does_not_keep_it_from_stopping() {
     let server = Server::start();
     let mut client = server.connect();
-    let head = "POST /api/v1/feedback HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+    let head = "POST /api/v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
         Content-Length: 100\r\n\r\n{";
     std::io::Write::write_all(&mut client, head.as_bytes()).unwrap();
     // Seen by the server, because a later request on another connection is answered.
     assert_eq!(server.get("/health/live").0, 200);
     let (status, _folder) = server.stop();
     assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn without_keys_a_page_elsewhere_cannot_pose_as_this_machine() {
+    let server = Server::start();
+    let evil = server.client().with("Host", "evil.example");
+    assert_eq!(evil.get("/api/v1/events").0, 403);
+    assert_eq!(server.get("/api/v1/events").0, 200);
 }

@@ -76,7 +76,9 @@ fn reactions_of_users_are_ratings_and_those_of_machines_are_not() {
 fn read_stream(server: &Server, path: &str, last: Option<u64>, count: usize) -> Vec<(u64, String)> {
     let mut stream = server.connect();
     let last = last.map_or(String::new(), |last| format!("Last-Event-ID: {last}\r\n"));
-    let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n{last}\r\n");
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n{last}\r\n"
+    );
     stream.write_all(head.as_bytes()).unwrap();
     let (mut found, mut position) = (Vec::new(), 0);
     for line in BufReader::new(stream).lines() {
@@ -116,10 +118,32 @@ fn a_stream_brings_what_is_there_and_then_whatever_comes() {
 fn an_open_stream_does_not_keep_the_server_from_stopping() {
     let server = Server::start();
     let mut stream = server.connect();
-    let head = "GET /api/v1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n";
+    let head =
+        "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     let mut line = String::new();
     BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("HTTP/1.1 200"), "{line}");
     assert_eq!(server.stop().0.code(), Some(0));
+}
+
+#[test]
+fn a_stream_ends_when_its_key_is_revoked() {
+    let server = Server::start();
+    let key = crate::keys::create(&server, &["--tenant", "default", "--role", "read"]);
+    let writer = crate::keys::create(&server, &["--tenant", "default", "--role", "ingest"]);
+    let mut stream = server.connect();
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\nConnection: close\r\n\
+         Accept: text/event-stream\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("HTTP/1.1 200"));
+    let id = key.split('_').nth(1).unwrap();
+    let (code, _, _) = crate::server::uptake(server.folder(), &["keys", "revoke", id]);
+    assert_eq!(code, Some(0));
+    let client = server.client().with("X-API-Key", &writer);
+    assert_eq!(client.post("/api/v1/feedback", &mixed(0)).0, 201);
+    assert!(!lines.any(|line| line.unwrap().starts_with("data:")), "it went on");
 }

@@ -1,15 +1,16 @@
 //! Removes secrets and personal data from texts, before anything else sees them.
 //!
-//! Candidates are found by one pattern and then checked by what can be checked: a card number by its
-//! check digit, an IBAN by its checksum, an address by parsing it. What is not sure to be one stays.
+//! One pass per kind. Candidates are found by a pattern and then checked by what can be checked: a
+//! card number by its check digit, an IBAN by its checksum, an address by parsing it. What is not
+//! sure to be one stays.
 
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
-use event::Event;
+use event::{Event, EventId};
 use regex::{Captures, Regex};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What is removed. Everything unless a tenant switches it off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,37 +39,93 @@ impl Default for Redactor {
 /// Values under these names are ids; changing one would tear apart what belongs together.
 const IDS: [&str; 3] = ["message_id", "decision_id", "entity_id"];
 
-#[expect(clippy::expect_used, reason = "the pattern is fixed, and a test compiles it")]
-static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = r#"(?x)
-        (?P<block>-----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----[\s\S]*?(?:-----END\ [A-Z\ ]*PRIVATE\ KEY-----|\z))
-      | (?P<token>\b(?:
+/// Texts under these names are secrets, whatever they look like (letters and digits only).
+const SECRET_NAMES: [&str; 12] = [
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "clientsecret",
+    "secretkey",
+    "apikey",
+    "accesstoken",
+    "refreshtoken",
+    "privatekey",
+    "authorization",
+];
+
+#[expect(clippy::expect_used, reason = "the patterns are fixed, and a test compiles them")]
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern compiles")
+}
+
+static SECRET: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?x)
+        (?P<whole>-----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----[\s\S]*?(?:-----END\ [A-Z\ ]*PRIVATE\ KEY-----|\z)
+          | \b(?:
             sk-[A-Za-z0-9_-]{16,} | [prs]k_(?:live|test)_[A-Za-z0-9]{10,}
           | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | glpat-[A-Za-z0-9_-]{16,}
-          | xox[abprs]-[A-Za-z0-9-]{10,} | AKIA[0-9A-Z]{16} | AIza[0-9A-Za-z_-]{30,}
-          | hf_[A-Za-z0-9]{20,} | uk_[a-z0-9]{8,}_[a-z0-9]{20,}
+          | xox[abprs]-[A-Za-z0-9-]{10,} | A[KS]IA[0-9A-Z]{16} | AIza[0-9A-Za-z_-]{30,}
+          | hf_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{30,} | whsec_[A-Za-z0-9]{16,}
+          | dop_v1_[a-f0-9]{32,} | ya29\.[A-Za-z0-9_-]{20,}
+          | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,} | uk_[a-z0-9]{8,}_[a-z0-9]{20,}
           | eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}))
-      | (?P<assigned>(?i:\b(?:api[_-]?key|secret|token|password|passwd|pwd)\b["']?\s*[:=]\s*["']?))
-            (?P<value>[^\s"',;\[\]]{6,})
-      | (?P<email>[\p{L}0-9._%+'-]+@[\p{L}0-9-]+(?:\.[\p{L}0-9-]+)*\.\p{L}{2,})
-      | (?P<iban>\b[A-Z]{2}[0-9]{2}(?:[\ ]?[A-Z0-9]{4}){2,7}(?:[\ ]?[A-Z0-9]{1,4})?\b)
-      | (?P<ip6>(?:[0-9A-Fa-f]{1,4}|:):[0-9A-Fa-f:.]*[0-9A-Fa-f:])
-      | (?P<ip4>\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b)
-      | (?P<phone>(?:\+|\b00)[0-9](?:[\s().-]{0,2}[0-9]){7,14}\b
-          | \([0-9]{2,4}\)[\s.-]?[0-9]{3,4}[\s.-]?[0-9]{3,4}\b
-          | \b[0-9]{3}[.-][0-9]{3}[.-][0-9]{4}\b
-          | \b0[0-9]{2,4}[\s/-][0-9]{3,4}[\s-]?[0-9]{3,5}\b)
-      | (?P<card>\b[2-6](?:[\ -]?[0-9]){12,18}\b)
-    "#;
-    Regex::new(pattern).expect("the pattern compiles")
+      | (?P<name>(?i:\b(?:bearer|basic)\s+))(?P<header>[A-Za-z0-9._~+/=-]{16,})
+      | (?P<label>(?i:[A-Za-z0-9_.-]*(?:api[_\ -]?key|secret|token|passw(?:or)?d|passphrase|pwd|account[_-]?key)
+            [A-Za-z0-9_]*(?:\\?["'])?\s*(?:[:=]|\bis\b)\s*))
+        (?: (?P<quoted>\\?["'][^"'\\\n]{4,}\\?["']) | (?P<bare>[^\s"',;&()<>\[\]{}]{6,}) )
+    "#,
+    )
+});
+static EMAIL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"[\p{L}0-9._%+'-]+@[\p{L}0-9-]+(?:\.[\p{L}0-9-]+)*\.\p{L}{2,}"));
+static IBAN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b[A-Z]{2}[0-9]{2}(?:[ \u{a0}]?[A-Z0-9]{4}){2,7}(?:[ \u{a0}]?[A-Z0-9]{1,4})?\b")
+});
+static DIGITS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"[0-9](?:[ .\-\u{a0}\u{202f}\n]?[0-9]){12,}"));
+static IP6: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:[0-9A-Fa-f]{1,4}|:):[0-9A-Fa-f:.]*[0-9A-Fa-f:]"));
+static IP4: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b"));
+static PHONE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?x) \+[1-9][0-9]{0,2}(?:[\ \u{a0}()/-]{0,3}[0-9]){7,13}\b
+          | \b00[1-9](?:[\ \u{a0}()/-]{0,2}[0-9]){8,13}\b
+          | \([0-9]{2,5}\)[\ .-]?[0-9]{3,4}[\ .-]?[0-9]{3,4}\b
+          | \b(?:1[\ .-])?[2-9][0-9]{2}[.-][0-9]{3}[.-][0-9]{4}\b
+          | \b0[1-9][0-9]{1,3}[\ /-][0-9]{3,4}[\ -]?[0-9]{3,5}\b
+          | \b0[1-9](?:[\ .-][0-9]{2}){4}\b",
+    )
 });
 
 impl Redactor {
-    /// Redacts every text of an event: in its data and its tags.
+    /// Redacts every text of an event: in its data, also in the names of its fields, and its tags.
     pub fn redact_event(&self, event: &mut Event) {
         event.tags.iter_mut().for_each(|tag| self.redact_text(tag));
-        for (name, value) in &mut event.data {
-            if !IDS.contains(&name.as_str()) {
+        self.redact_fields(&mut event.data);
+    }
+
+    fn redact_fields(&self, fields: &mut Map<String, Value>) {
+        let renamed: Vec<(String, String)> = fields
+            .keys()
+            .filter_map(|name| match self.redact(name) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(redacted) => Some((name.clone(), redacted)),
+            })
+            .collect();
+        for (name, redacted) in renamed {
+            if let Some(value) = fields.remove(&name) {
+                fields.insert(redacted, value);
+            }
+        }
+        for (name, value) in fields {
+            let is_id = IDS.contains(&name.as_str())
+                && value.as_str().is_some_and(|text| EventId::new(text).is_ok());
+            if self.secret && is_secret_name(name) && value.is_string() {
+                *value = Value::String("[secret]".to_owned());
+            } else if !is_id {
                 self.redact_value(value);
             }
         }
@@ -79,13 +136,7 @@ impl Redactor {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => self.redact_text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
-            Value::Object(fields) => {
-                for (name, value) in fields {
-                    if !IDS.contains(&name.as_str()) {
-                        self.redact_value(value);
-                    }
-                }
-            }
+            Value::Object(fields) => self.redact_fields(fields),
         }
     }
 
@@ -100,65 +151,170 @@ impl Redactor {
         if text.len() < 6 {
             return Cow::Borrowed(text);
         }
-        PATTERN.replace_all(text, |found: &Captures<'_>| self.replacement(text, found))
-    }
-
-    fn replacement(&self, text: &str, found: &Captures<'_>) -> String {
-        let whole = &found[0];
-        let is = |name: &str| found.name(name).is_some();
-        let put = |on: bool, word: &str| if on { word.to_owned() } else { whole.to_owned() };
-        if let Some(name) = found.name("assigned") {
-            return put(self.secret, &format!("{}[secret]", name.as_str()));
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        let mut text = Cow::Borrowed(text);
+        if self.secret && text.len() >= 8 {
+            text = pass(text, &SECRET, secret);
         }
-        if is("block") || is("token") {
-            return put(self.secret, "[secret]");
+        if self.email && text.contains('@') {
+            text = pass(text, &EMAIL, email);
         }
-        if is("email") {
-            return put(self.email, "[email]");
+        if self.iban && digits >= 2 && text.len() >= 15 {
+            text = pass(text, &IBAN, |found, _| is_iban(&found[0]).then(|| "[iban]".to_owned()));
         }
-        if is("iban") {
-            return put(self.iban && is_iban(whole), "[iban]");
+        if self.card && digits >= 13 {
+            text = pass(text, &DIGITS, cards);
         }
-        if let Some(address) = found.name("ip6") {
-            let alone = stands_alone(text, address.start(), address.end());
-            return put(self.ip && alone && is_ip6(whole), "[ip]");
+        if self.ip && text.contains(':') {
+            text = pass(text, &IP6, ip6);
         }
-        if is("ip4") {
-            return put(self.ip && whole.parse::<Ipv4Addr>().is_ok(), "[ip]");
+        if self.ip && digits >= 4 && text.contains('.') {
+            text = pass(text, &IP4, |found, around| {
+                let alone = !around.before.ends_with(['.', '-'])
+                    && !around.after.starts_with(['.', '-'])
+                    || !around.after[1..].starts_with(|c: char| c.is_ascii_digit());
+                (alone && found[0].parse::<Ipv4Addr>().is_ok()).then(|| "[ip]".to_owned())
+            });
         }
-        // Digits that go on behind a hyphen are a part of something longer.
-        let (start, end) = found.get(0).map_or((0, 0), |all| (all.start(), all.end()));
-        let part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
-        let alone = !text[..start].ends_with(part) && !text[end..].starts_with(part);
-        if is("phone") {
-            return put(self.phone && alone && !is_card(whole), "[phone]");
+        if self.phone && digits >= 8 {
+            text = pass(text, &PHONE, phone);
         }
-        put(self.card && alone && is_card(whole), "[card]")
+        text
     }
 }
 
-/// Not in the middle of a word, such as a path of modules.
-fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+/// What stands on both sides of a candidate.
+struct Around<'t> {
+    before: &'t str,
+    after: &'t str,
+}
+
+/// Replaces the candidates that are ones; the text is not copied when none is.
+fn pass<'t>(
+    text: Cow<'t, str>,
+    pattern: &Regex,
+    judge: impl Fn(&Captures<'_>, &Around<'_>) -> Option<String>,
+) -> Cow<'t, str> {
+    let mut redacted: Option<String> = None;
+    let mut done = 0;
+    for found in pattern.captures_iter(&text) {
+        let Some(whole) = found.get(0) else { continue };
+        let around = Around { before: &text[..whole.start()], after: &text[whole.end()..] };
+        if let Some(word) = judge(&found, &around) {
+            let redacted = redacted.get_or_insert_default();
+            redacted.push_str(&text[done..whole.start()]);
+            redacted.push_str(&word);
+            done = whole.end();
+        }
+    }
+    match redacted {
+        None => text,
+        Some(mut redacted) => {
+            redacted.push_str(&text[done..]);
+            Cow::Owned(redacted)
+        }
+    }
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let plain = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
+    let plain: String = plain.collect();
+    SECRET_NAMES.contains(&plain.as_str())
+}
+
+/// A token goes as a whole. Behind a label only the value goes: a quoted one, or a bare one with a
+/// digit in it; without one it is more often a word, a type or a variable.
+fn secret(found: &Captures<'_>, _: &Around<'_>) -> Option<String> {
+    if found.name("whole").is_some() {
+        return Some("[secret]".to_owned());
+    }
+    if let Some(name) = found.name("name") {
+        return Some(format!("{}[secret]", name.as_str()));
+    }
+    let label = found.name("label")?.as_str();
+    if found.name("quoted").is_some() {
+        let quote = if label.contains('\\') { "\\\"" } else { "\"" };
+        return Some(format!("{label}{quote}[secret]{quote}"));
+    }
+    let value = found.name("bare")?.as_str();
+    let certain = value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    (certain && value != "[secret]").then(|| format!("{label}[secret]"))
+}
+
+/// `git@host:path` is an address of another kind.
+fn email(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+    let is_remote = found[0].starts_with("git@") && around.after.starts_with(':');
+    (!is_remote).then(|| "[email]".to_owned())
+}
+
+/// Card numbers among the groups of a long row of digits: whatever comes before or behind them.
+fn cards(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+    let run = &found[0];
+    // A plus makes it a phone number.
+    if around.before.ends_with(|c: char| c.is_ascii_digit() || c == '+') {
+        return None;
+    }
+    let is_digit = |c: char| c.is_ascii_digit();
+    // Start and end of every group of digits.
+    let mut groups: Vec<(usize, usize)> = Vec::new();
+    for (at, c) in run.char_indices() {
+        match groups.last_mut() {
+            Some((_, end)) if is_digit(c) && *end == at => *end = at + 1,
+            _ if is_digit(c) => groups.push((at, at + 1)),
+            _ => {}
+        }
+    }
+    let (mut text, mut done, mut first) = (String::new(), 0, 0);
+    while first < groups.len() {
+        let card = (first..groups.len()).rev().find(|last| {
+            let part = &run[groups[first].0..groups[*last].1];
+            is_card(part)
+        });
+        if let Some(last) = card {
+            text.push_str(&run[done..groups[first].0]);
+            text.push_str("[card]");
+            done = groups[last].1;
+            first = last + 1;
+        } else {
+            first += 1;
+        }
+    }
+    (done > 0).then(|| text + &run[done..])
+}
+
+fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+    // Digits that go on behind a hyphen are a part of something longer.
+    let part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    let alone = !around.before.ends_with(part) && !around.after.starts_with(part);
+    let in_a_number = around.after.starts_with('.')
+        && around.after[1..].starts_with(|c: char| c.is_ascii_digit());
+    (alone && !in_a_number && !found[0].is_empty()).then(|| "[phone]".to_owned())
+}
+
+/// Not in the middle of a word, such as a path of modules, and with a digit and three groups:
+/// `a::b` is more often code.
+fn ip6(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
+    let text = &found[0];
     let part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    !text[..start].ends_with(part) && !text[end..].starts_with(part)
-}
-
-/// An address with at least three groups and a digit: `a::b` is more often code.
-fn is_ip6(text: &str) -> bool {
+    let alone = !around.before.ends_with(part) && !around.after.starts_with(part);
     let groups = text.split(':').filter(|group| !group.is_empty()).count();
     let digits = text.bytes().any(|byte| byte.is_ascii_digit());
-    groups >= 3 && digits && text.parse::<Ipv6Addr>().is_ok()
+    let whole = text.contains("::") || text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_address = alone && groups >= 2 && digits && whole && text.len() >= 6;
+    (is_address && text.parse::<Ipv6Addr>().is_ok()).then(|| "[ip]".to_owned())
 }
 
 fn digits(text: &str) -> impl DoubleEndedIterator<Item = u32> + '_ {
     text.chars().filter_map(|c| c.to_digit(10))
 }
 
-/// 13 to 19 digits, not all the same, with the right check digit (Luhn).
+/// 13 to 19 digits that begin like a card's, not all the same, with the right check digit (Luhn).
 fn is_card(text: &str) -> bool {
     let count = digits(text).count();
     let first = digits(text).next();
-    if !(13..=19).contains(&count) || digits(text).all(|digit| Some(digit) == first) {
+    let begins = first.is_some_and(|digit| (2..=6).contains(&digit));
+    if !(13..=19).contains(&count) || !begins || digits(text).all(|digit| Some(digit) == first) {
         return false;
     }
     let sum: u32 = digits(text)
@@ -210,6 +366,17 @@ mod tests {
         check("key sk-abcdefghijklmnop1234 leaked", "key [secret] leaked");
         check("AKIAIOSFODNN7EXAMPLE", "[secret]");
         check("password = hunter2hunter2", "password = [secret]");
+        check("DB_PASSWORD=tr0ub4dor&x=1", "DB_PASSWORD=[secret]&x=1");
+        check("my password is hunter2hunter2", "my password is [secret]");
+        check("Authorization: Bearer abcdefghij0123456789", "Authorization: Bearer [secret]");
+        check("access_token: 'a quoted phrase'", "access_token: \"[secret]\"");
+        check("Visa 4111 1111 1111 1111 12/27", "Visa [card] 12/27");
+        check("2026 4111 1111 1111 1111 123", "2026 [card] 123");
+        check("AB12 4111 1111 1111 1111", "AB12 [card]");
+        check("4111.1111.1111.1111 and 4111\u{a0}1111\u{a0}1111\u{a0}1111", "[card] and [card]");
+        check("node:10.0.0.1, database:10.1.2.3:5432", "node:[ip], database:[ip]:5432");
+        check("+49 171 12345005 or 06 12 34 56 78", "[phone] or [phone]");
+        check("fe80::1ff:fe23:4567:890a", "[ip]");
         check(r#"{"api_key": "abc123def456"}"#, r#"{"api_key": "[secret]"}"#);
         check(
             "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- x",
@@ -222,7 +389,7 @@ mod tests {
         for text in [
             "4111 1111 1111 1112",
             "order 1234567890123",
-            "DE89 3704 0044 0532 0130 01",
+            "DE89 3704 5544 2532 2130 02",
             "999.1.1.1",
             "std::net::Ipv6Addr and a::b and x::y::z",
             "at 12:30:45 on 2026-01-15",
@@ -232,6 +399,15 @@ mod tests {
             "turn_1762441078644_qp8d27",
             "the token is expired",
             "SELECT 1",
+            "password: Option<String>, token: String,",
+            "let secret = compute_secret();",
+            "SELECT password = user_password FROM t",
+            "const pwd = process.cwd()",
+            "x = 1 + 12345678 + y, lat +52.5200080",
+            "0x00 0000000000 and 00012345678 and 100-200-3000",
+            "git@github.com:org/repo.git",
+            "1:2:3:4:5:6:7:8",
+            "tokens_used: 1200",
             "0193a1b2-0000-7000-8000-00000000000f",
         ] {
             check(text, text);
@@ -258,12 +434,16 @@ mod tests {
     fn an_event_is_redacted_everywhere_but_in_its_ids() {
         let mut event = testkit::event(&event::Scope::default(), "e1");
         event.tags = vec!["a@b.example".into()];
-        let data =
-            serde_json::json!({"deep": [{"text": "a@b.example"}], "message_id": "a@b.example"});
+        let data = serde_json::json!({"deep": [{"text": "a@b.example"}],
+            "message_id": "a@b.example", "a@b.example": 5, "api_key": "plain",
+            "entity_id": {"note": "a@b.example"}});
         event.data = data.as_object().unwrap().clone();
         Redactor::default().redact_event(&mut event);
         assert_eq!(event.tags, ["[email]"]);
         assert_eq!(event.data["deep"][0]["text"], "[email]");
         assert_eq!(event.data["message_id"], "a@b.example");
+        assert_eq!(event.data["[email]"], 5);
+        assert_eq!(event.data["entity_id"]["note"], "[email]");
+        assert_eq!(event.data["api_key"], "[secret]");
     }
 }

@@ -60,8 +60,9 @@ pub struct Claim {
     pub space: ClaimSpace,
     /// The id in that namespace.
     pub id: String,
-    /// What the client sent under it.
-    pub mac: Mac,
+    /// What the client sent under it. `None`: not known, so that whatever comes under it is taken
+    /// for a repeat.
+    pub mac: Option<Mac>,
 }
 
 /// What must be so for a write to be stored. Judged inside the transaction, about the turn, the

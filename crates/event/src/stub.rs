@@ -8,6 +8,10 @@ use crate::record::Event;
 use crate::rule::Rule;
 use crate::turn::{Completion, Opening, TurnHalf};
 
+/// Figures of a metric that say nothing of anybody.
+const NUMBERS: [&str; 6] =
+    ["latency_ms", "tokens_used", "tokens_in", "tokens_out", "cost", "time_to_first_token_ms"];
+
 impl Event {
     /// The data without words, ids and features. What the projections are made of stays, so that a
     /// rebuild from stubs is the same as one from the events themselves.
@@ -21,9 +25,12 @@ impl Event {
             }
             Ok(Body::Reaction(given)) => Self::data_of(&GivenReaction { text: None, ..given }),
             Ok(Body::Rating(_)) => self.only(&["rating", "score"]),
-            Ok(Body::Metric) => self.numbers(),
-            Ok(Body::Decision(_) | Body::Settlement(_)) => {
-                self.only(&["decision_id", "decision_type", "outcome", "confidence"])
+            Ok(Body::Metric) => self.only(&NUMBERS),
+            Ok(Body::Settlement(_)) => self.only(&["decision_id", "outcome"]),
+            Ok(Body::Decision(_)) => {
+                let mut left = self.only(&["decision_id", "outcome", "confidence"]);
+                left.insert("decision_type".into(), "erased".into());
+                left
             }
             Ok(Body::Rule(Rule::Profile { .. })) => {
                 Self::data_of(&Rule::Profile { attributes: Map::new() })
@@ -36,11 +43,6 @@ impl Event {
 
     fn only(&self, names: &[&str]) -> Map<String, Value> {
         let keep = |(name, _): &(&String, &Value)| names.contains(&name.as_str());
-        self.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
-    }
-
-    fn numbers(&self) -> Map<String, Value> {
-        let keep = |(_, value): &(&String, &Value)| value.is_number();
         self.data.iter().filter(keep).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 }
@@ -108,7 +110,7 @@ mod tests {
         let rating = json!({"rating": 5, "comment": "secret", "note": "secret"});
         check(Type::Explicit, Source::UserRating, &rating, &json!({"rating": 5}));
         check(Type::Explicit, Source::UserComment, &json!({"comment": "secret"}), &json!({}));
-        let metric = json!({"endpoint": "/secret", "latency_ms": 5, "user": "secret"});
+        let metric = json!({"endpoint": "/secret", "latency_ms": 5, "user": 4_915_112});
         check(Type::Metric, Source::Trace, &metric, &json!({"latency_ms": 5}));
         let profile = json!({"rule": "profile", "attributes": {"name": "secret"}});
         let stub = json!({"rule": "profile", "attributes": {}});

@@ -1,16 +1,20 @@
 //! Erases a user: an event says that somebody was erased, and what they did becomes stubs.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use event::{Change, Mac, Rule, Scope, UserId, Write};
-use store::ErasedCounts;
+use store::{ErasedCounts, StoreError};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::mirror::CopyPlace;
+use crate::mirror::{Copies, CopyPlace, Mirror};
 
 /// How long the mirror is waited for, so that it writes no copy of what was erased.
 const MIRROR_WAIT: Duration = Duration::from_secs(10);
+
+/// How long readers of what was are waited for.
+const SCRUB_WAIT: Duration = Duration::from_secs(20);
 
 impl Engine {
     /// Erases a user and answers what was erased. Nothing of their words or their name is left in
@@ -19,7 +23,7 @@ impl Engine {
         &self,
         scope: &Scope,
         user: &UserId,
-        copies: Option<&CopyPlace>,
+        copies: &Copies,
     ) -> Result<ErasedCounts, FlowError> {
         let (counts, turns) = self.store.whats_of(scope, user).await?;
         let now = self.clock.now();
@@ -29,17 +33,35 @@ impl Engine {
         // The event itself says nothing of whom; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let receipt = self.commit_one(write).await?;
-        if let Some(place) = copies {
+        if let Some(place) = &copies.place {
             self.wait_for_mirror(place, receipt.position).await?;
-            if let CopyPlace::Blobs(blobs) = place {
-                for turn in &turns {
-                    blobs.delete(scope, turn).await?;
-                }
+            let mirror = Mirror { store: Arc::clone(&self.store), place: place.clone() };
+            mirror.copy_again(scope, &turns).await?;
+        }
+        if !copies.keeps_files() {
+            // An earlier run may have kept copies there.
+            for turn in &turns {
+                copies.files.delete(scope, turn).await?;
             }
         }
-        self.store.scrub().await?;
+        self.scrub().await?;
         tracing::info!(events = counts.events, turns = counts.turns, "a user was erased");
         Ok(counts)
+    }
+
+    /// Until nobody reads any more what was.
+    pub(crate) async fn scrub(&self) -> Result<(), FlowError> {
+        let scrubbed = async {
+            while !self.store.scrub().await? {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Ok(())
+        };
+        let late = "somebody still reads what was erased; ask again".to_owned();
+        match tokio::time::timeout(SCRUB_WAIT, scrubbed).await {
+            Ok(result) => result,
+            Err(_) => Err(StoreError::Unavailable(late).into()),
+        }
     }
 
     /// Until the mirror has passed a position: then no copy of an earlier state is under way.

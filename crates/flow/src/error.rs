@@ -18,7 +18,9 @@ pub enum FlowError {
     #[error("there is no {0} with this id here")]
     Unknown(&'static str),
     /// A page that anybody can open may not say this.
-    #[error("a widget key can only send ratings, comments and interactions on a turn (message_id)")]
+    #[error(
+        "a widget key can only send its user's ratings, comments and interactions on a turn (message_id)"
+    )]
     NotForWidgets,
     /// The report cannot be given as asked.
     #[error(transparent)]

@@ -6,26 +6,19 @@ use serde_json::Value;
 use crate::engine::Engine;
 use crate::error::FlowError;
 
-/// The door's name in MACs: a line is the same line whenever it is imported.
-const DOOR: &str = "import";
-
 impl Engine {
     /// Checks a line and makes the write that would store it.
     pub fn prepare_line(&self, line: Value) -> Result<Write, FlowError> {
-        let mut without_place = line.clone();
-        if let Some(fields) = without_place.as_object_mut() {
-            // Where it stood in another log says nothing about what it is.
-            fields.remove("position");
-        }
-        let mac = self.fingerprint(DOOR, &without_place);
         let Value::Object(fields) = line else {
             return Err(FlowError::NotALine);
         };
         let now = self.clock.now();
         let line = capture::read_line(fields, now, || self.mint.event_id(now))?;
         let spaces = claims_of(&line.event);
-        let mut write = self.write_of(line.event, mac, None);
-        write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac }));
+        // What its client once sent is not in the file, so whatever comes under its ids later is
+        // taken for a repeat, and so is a line that is there already.
+        let mut write = self.write_of(line.event, None, None);
+        write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac: None }));
         Ok(write)
     }
 }

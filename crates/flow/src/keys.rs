@@ -40,6 +40,11 @@ impl Engine {
         (right && key.revoked_at.is_none()).then_some(key)
     }
 
+    /// Whether the key with this id is there and was not revoked.
+    pub(crate) fn is_valid(&self, id: &str) -> bool {
+        self.keys.get(id).is_some_and(|key| key.revoked_at.is_none())
+    }
+
     /// All keys, oldest first, revoked ones too.
     pub fn keys(&self) -> Vec<Arc<StoredKey>> {
         self.keys.all()

@@ -32,7 +32,7 @@ pub use engine::Engine;
 pub use error::FlowError;
 pub use keys::NewKey;
 pub use lookup::Stretch;
-pub use mirror::CopyPlace;
+pub use mirror::{Copies, CopyPlace};
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;

@@ -49,6 +49,28 @@ impl std::fmt::Debug for CopyPlace {
     }
 }
 
+/// Copies of turn logs: where they are kept, if they are, and where they may have been before.
+#[derive(Clone)]
+pub struct Copies {
+    /// Where they are kept now.
+    pub place: Option<CopyPlace>,
+    /// The folder that they are kept in, or may have been.
+    pub files: Arc<dyn Blobs>,
+}
+
+impl std::fmt::Debug for Copies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Copies").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl Copies {
+    /// Whether the folder is where they are kept now.
+    pub(crate) fn keeps_files(&self) -> bool {
+        matches!(self.place, Some(CopyPlace::Blobs(_)))
+    }
+}
+
 impl Engine {
     /// Starts copying, from where it stopped the last time. Call it once, before serving.
     pub fn mirror_turn_logs(&self, place: CopyPlace) {
@@ -78,12 +100,26 @@ impl Engine {
     }
 }
 
-struct Mirror {
-    store: Arc<dyn Store>,
-    place: CopyPlace,
+pub(crate) struct Mirror {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) place: CopyPlace,
 }
 
 impl Mirror {
+    /// Makes copies of some turns again, as they are now.
+    pub(crate) async fn copy_again(
+        &self,
+        scope: &Scope,
+        turns: &[TurnId],
+    ) -> Result<(), StoreError> {
+        for turn in turns {
+            let copies = self.copy(scope, turn.clone()).await?.into_iter().collect();
+            let upto = self.store.mirrored_to(&self.place.name()).await?;
+            self.store.note_copies(&self.place.name(), copies, upto).await?;
+        }
+        Ok(())
+    }
+
     async fn run(self, mut stop: Stop) {
         let mut head = self.store.watch();
         let mut pause = FIRST_PAUSE;

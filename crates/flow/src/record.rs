@@ -8,7 +8,8 @@
 
 use capture::RawEvent;
 use event::{
-    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Outcome, Position, Scope, Source, Write,
+    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Outcome, Position, Scope, Severity,
+    Source, Type, Write,
 };
 use serde_json::Value;
 
@@ -109,7 +110,11 @@ impl Engine {
         let mut write = self.write_of(event, mac, key);
         match trust {
             Trust::Backend => {}
-            Trust::Widget => write.needs.push(widget_need(&write.entry.event)?),
+            Trust::Widget => {
+                write.needs.push(widget_need(&write.entry.event)?);
+                // Its time is ours, and it cannot find out or use up anybody's ids.
+                write.entry.event.ts = now;
+            }
         }
         Ok(write)
     }
@@ -117,15 +122,20 @@ impl Engine {
     /// The write that stores an event and what follows from it, without what its tenant wants
     /// removed. It uses up the event's id, the request's key and, if it makes a decision, the
     /// decision's id.
-    pub(crate) fn write_of(&self, mut event: Event, mac: Mac, key: Option<RequestKey>) -> Write {
+    pub(crate) fn write_of(
+        &self,
+        mut event: Event,
+        mac: impl Into<Option<Mac>>,
+        key: Option<RequestKey>,
+    ) -> Write {
+        let mac = mac.into();
         self.privacy.of(&event.scope.tenant).redactor.redact_event(&mut event);
         let changes = report::changes_of(&event);
         let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
         let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
-        claims.extend(key.map(|RequestKey { id, mac }| Claim {
-            space: ClaimSpace::RequestKey,
-            id,
-            mac,
+        claims.extend(key.map(|RequestKey { id, mac }| {
+            let mac = Some(mac);
+            Claim { space: ClaimSpace::RequestKey, id, mac }
         }));
         for change in &changes {
             if let Change::Decide(id) = change {
@@ -162,7 +172,13 @@ fn widget_need(event: &Event) -> Result<Need, FlowError> {
         event.kind.source,
         Source::UserRating | Source::UserComment | Source::UserInteraction
     );
-    if !by_user || event.turn.is_none() {
+    let of_user = matches!(
+        event.kind.event_type,
+        Type::Explicit | Type::UserExplicit | Type::Implicit | Type::Interaction
+    );
+    let claims_more = event.severity != Severity::Info
+        || ["origin", "confidence"].iter().any(|name| event.data.contains_key(*name));
+    if !by_user || !of_user || claims_more || event.turn.is_none() {
         return Err(FlowError::NotForWidgets);
     }
     Ok(Need::Turn(event.conversation.clone()))

@@ -29,11 +29,15 @@ impl Redactors {
     pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
         let redactors = Self { known: RwLock::default(), changes: watch::channel(0).0 };
         for (tenant, settings) in store.privacy().await? {
-            let unreadable =
-                |error| StoreError::Corrupt(format!("the privacy settings of {tenant}: {error}"));
-            let (redactor, retention_days) =
-                capture::accept_privacy(&settings).map_err(unreadable)?;
-            redactors.set(tenant.clone(), Privacy { redactor, retention_days });
+            match capture::accept_privacy(&settings) {
+                Ok((redactor, retention_days)) => {
+                    redactors.set(tenant, Privacy { redactor, retention_days });
+                }
+                // The strictest is safe; not starting would help nobody.
+                Err(error) => {
+                    tracing::warn!(%tenant, %error, "unreadable privacy settings; all is removed");
+                }
+            }
         }
         Ok(redactors)
     }

@@ -59,12 +59,21 @@ pub struct Follow {
     waiting: std::vec::IntoIter<StoredEvent>,
     head: tokio::sync::watch::Receiver<Position>,
     stop: Stop,
+    // Whoever reads along by a key does so as long as the key is valid.
+    key: Option<String>,
 }
 
 impl Engine {
     /// Follows the events of some kinds behind a position.
-    pub fn follow(&self, scope: Scope, after: Position, any_of: Vec<KindFilter>) -> Follow {
+    pub fn follow(
+        &self,
+        scope: Scope,
+        after: Position,
+        any_of: Vec<KindFilter>,
+        key: Option<String>,
+    ) -> Follow {
         Follow {
+            key,
             page: EventPage { scope, after, limit: STRETCH, any_of },
             waiting: Vec::new().into_iter(),
             head: self.store.watch(),
@@ -75,6 +84,9 @@ impl Engine {
     /// The next event, when there is one; `None` when the engine stops.
     pub async fn next(&self, follow: &mut Follow) -> Result<Option<StoredEvent>, FlowError> {
         loop {
+            if follow.key.as_ref().is_some_and(|id| !self.is_valid(id)) {
+                return Ok(None);
+            }
             if let Some(event) = follow.waiting.next() {
                 return Ok(Some(event));
             }

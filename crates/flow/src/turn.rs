@@ -85,7 +85,7 @@ impl Engine {
         let event = capture::turn_event(place.clone(), &half, id, accepted.ts, now);
         let mut write = self.write_of(event, opening.mac, key);
         let turn = place.turn.as_str().to_owned();
-        write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: opening.mac });
+        write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(opening.mac) });
         let receipt = self.commit_one(write).await?;
         let place = match receipt.replayed {
             true => self.place_of(scope, &receipt).await?.unwrap_or(place),
@@ -142,7 +142,7 @@ impl Engine {
         let event = capture::turn_event(place, &half, self.mint.event_id(now), ts, now);
         let mut write = self.write_of(event, mac, key);
         let id = turn.as_str().to_owned();
-        write.claims.push(Claim { space: ClaimSpace::Completion, id, mac });
+        write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
         write.needs.push(Need::Turn(None));
         let receipt = self.commit_one(write).await?;
         Ok(CompleteReceipt { turn, replayed: receipt.replayed })

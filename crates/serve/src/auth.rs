@@ -79,7 +79,12 @@ impl Doorman {
             return Ok(Caller::Owner);
         }
         if self.engine.is_open() {
-            return Ok(Caller::Open);
+            return if is_this_machine(headers) {
+                Ok(Caller::Open)
+            } else {
+                let detail = "without keys this server answers to this machine's own names only";
+                Err(Problem::forbidden(detail))
+            };
         }
         let Some(text) = given else {
             let detail = "send an API key, as Authorization: Bearer uk_… or X-API-Key: uk_…";
@@ -88,6 +93,19 @@ impl Doorman {
         let key = self.engine.authenticate(&text);
         key.map(Caller::Key).ok_or_else(|| Problem::unauthorized("this API key is not valid"))
     }
+}
+
+/// Whether the request was sent to a name of this machine. A web page elsewhere can make its own
+/// name point here, but not send another one.
+fn is_this_machine(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(header::HOST) else { return true };
+    let Ok(host) = host.to_str() else { return false };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some(_) | None => host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Compares in constant time.
@@ -265,6 +283,22 @@ mod tests {
         check("authorization", "Basic %%%", None);
         check("authorization", "Digest uk_a_b", None);
         check("authorization", "uk_a_b", None);
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_its_own() {
+        let own = |host: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            is_this_machine(&headers)
+        };
+        for good in ["localhost", "LOCALHOST:8787", "127.0.0.1:1", "127.9.9.9", "[::1]:80", "[::1]"]
+        {
+            assert!(own(good), "{good}");
+        }
+        for bad in ["evil.example", "evil.example:8787", "10.0.0.1", "localhost.evil", "x", ""] {
+            assert!(!own(bad), "{bad}");
+        }
     }
 
     #[test]

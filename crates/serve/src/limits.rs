@@ -1,7 +1,7 @@
 //! So many requests per second and no more, where a key says so.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use event::Timestamp;
@@ -22,12 +22,13 @@ type Buckets = HashMap<(String, Option<IpAddr>), Bucket>;
 struct Bucket {
     left: f64,
     at: Timestamp,
+    rate: f64,
 }
 
 impl Bucket {
-    fn filled(self, rate: f64, now: Timestamp) -> Self {
+    fn filled(self, now: Timestamp) -> Self {
         let secs = (now.as_micros() - self.at.as_micros()).max(0) as f64 / 1e6;
-        Self { left: (self.left + secs * rate).min(rate), at: now }
+        Self { left: (self.left + secs * self.rate).min(self.rate), at: now, ..self }
     }
 }
 
@@ -42,22 +43,34 @@ impl RateLimits {
     ) -> Result<(), Problem> {
         let rate = f64::from(rate.max(1));
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST_BUCKETS {
-            buckets.retain(|_, bucket| bucket.filled(rate, now).left < rate);
+        let place = (key.to_owned(), client.map(network));
+        if buckets.len() >= MOST_BUCKETS && !buckets.contains_key(&place) {
+            buckets.retain(|_, bucket| bucket.filled(now).left < bucket.rate);
+            if buckets.len() >= MOST_BUCKETS {
+                // More clients than we can tell apart at once: nobody new until some are gone.
+                return Err(Problem::too_many(1));
+            }
         }
-        if buckets.len() >= MOST_BUCKETS {
-            // More clients than we can tell apart at once: nobody new until some are gone.
-            return Err(Problem::too_many(1));
-        }
-        let full = Bucket { left: rate, at: now };
-        let bucket = buckets.entry((key.to_owned(), client)).or_insert(full);
-        *bucket = bucket.filled(rate, now);
+        let full = Bucket { left: rate, at: now, rate };
+        let bucket = buckets.entry(place).or_insert(full);
+        *bucket = bucket.filled(now);
         if bucket.left < 1.0 {
             let secs = ((1.0 - bucket.left) / rate).ceil().max(1.0);
             return Err(Problem::too_many(secs as u64));
         }
         bucket.left -= 1.0;
         Ok(())
+    }
+}
+
+/// Whoever has one address of the new kind has a whole network of them.
+fn network(client: IpAddr) -> IpAddr {
+    match client {
+        IpAddr::V4(_) => client,
+        IpAddr::V6(address) => {
+            let bits = address.to_bits() & !u128::from(u64::MAX);
+            IpAddr::V6(Ipv6Addr::from_bits(bits))
+        }
     }
 }
 

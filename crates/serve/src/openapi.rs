@@ -58,16 +58,46 @@ pub(crate) fn document() -> Value {
             let Some(operations) = operations.as_object_mut() else { continue };
             for (method, operation) in operations {
                 add_errors(path, method, operation);
+                add_headers(path, method, operation);
                 operation["operationId"] = operation_id(path, method).into();
             }
         }
     }
     join_turn_halves(&mut document["components"]["schemas"]);
     document["components"]["schemas"]["Problem"] = problem_schema();
-    document["components"]["securitySchemes"] =
-        json!({"key": {"type": "http", "scheme": "bearer", "bearerFormat": "uk_<id>_<secret>"}});
-    document["security"] = json!([{"key": []}, {}]);
+    document["components"]["securitySchemes"] = json!({
+        "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "uk_<id>_<secret>"},
+        "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+        "basic": {"type": "http", "scheme": "basic"},
+    });
+    // Nothing at all is enough as long as there are no keys.
+    document["security"] = json!([{"bearer": []}, {"header": []}, {"basic": []}, {}]);
+    for path in ["/api/v1/events", "/api/v1/topics/{topic}"] {
+        document["paths"][path]["get"]["responses"]["200"]["content"]["text/event-stream"] =
+            json!({"schema": {"type": "string"}});
+    }
+    let batch = &mut document["paths"]["/api/v1/feedback/batch"]["post"]["requestBody"]["content"];
+    batch["application/x-ndjson"] = json!({"schema": {"type": "string"}});
     document
+}
+
+/// Headers that requests may carry.
+fn add_headers(path: &str, method: &str, operation: &mut Value) {
+    let header = |name: &str, description: &str| {
+        json!({"name": name, "in": "header", "required": false, "description": description,
+            "schema": {"type": "string", "pattern": "^[!-.0-~]{1,100}$"}})
+    };
+    let mut headers = Vec::new();
+    if path.starts_with("/api/v1") {
+        headers
+            .push(header("X-Uptake-Project", "The project, for keys of several and without keys"));
+        headers.push(header("X-Uptake-Tenant", "The tenant, without keys"));
+    }
+    if matches!(method, "post" | "patch") && !path.contains("keys") && !path.contains("search") {
+        headers.push(header("Idempotency-Key", "Makes a repeat of this very request safe"));
+    }
+    let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+    operation["parameters"] = parameters.into_iter().chain(headers).collect();
 }
 
 fn add_errors(path: &str, method: &str, operation: &mut Value) {
@@ -87,7 +117,7 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
     add(422, "A field does not fit; field names it");
     add(429, "Too many requests with this key");
     add(503, "Not possible right now; try again");
-    if path.contains('{') || path.ends_with("/feedback") {
+    if path.contains('{') && !path.contains("privacy") || path.ends_with("/feedback") {
         add(404, "There is no such thing");
     }
     if matches!(method, "post" | "put" | "patch") {
@@ -95,7 +125,9 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
             add(202, "Accepted and set aside; see dead letters");
         }
         add(400, "The body could not be read, or the reaction is none");
-        add(409, "The id or key was used before with another body");
+        if !path.contains("search") && !path.contains("privacy") && !path.contains("keys") {
+            add(409, "The id or key was used before with another body");
+        }
         add(413, "The body is too large");
         add(415, "The body is not JSON");
     }

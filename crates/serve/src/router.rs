@@ -7,7 +7,7 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
-use flow::{CopyPlace, Engine};
+use flow::{Copies, Engine};
 
 use crate::auth::{Doorman, identify};
 use crate::cors;
@@ -30,7 +30,7 @@ pub struct Settings {
     /// Bytes of a batch.
     pub batch_bytes: usize,
     /// Where copies of turn logs are kept, if they are.
-    pub copies: Option<CopyPlace>,
+    pub copies: Copies,
     /// By which the owner of the data folder is known.
     pub owner_token: String,
 }

@@ -276,7 +276,7 @@ impl UserReads for SqliteStore {
         self.pool.run(move |connection| users::whats_of(connection, &scope, &user))
     }
 
-    fn scrub(&self) -> Task<'_, ()> {
+    fn scrub(&self) -> Task<'_, bool> {
         Box::pin(self.writer.run(users::scrub))
     }
 }

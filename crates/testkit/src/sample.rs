@@ -28,7 +28,7 @@ pub fn event(scope: &Scope, id: &str) -> Event {
 
 /// A claim on an event id with a MAC made of one byte.
 pub fn claim(id: &str, body: u8) -> Claim {
-    Claim { space: ClaimSpace::Event, id: id.to_owned(), mac: Mac([body; 16]) }
+    Claim { space: ClaimSpace::Event, id: id.to_owned(), mac: Some(Mac([body; 16])) }
 }
 
 /// A write of a sample event that claims its id.

@@ -1,13 +1,14 @@
 //! Lines of our own: what `uptake export` wrote, or events as clients send them.
 
 use event::{
-    Body, Category, ConversationId, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant,
-    Timestamp, TurnId, Type, UserId,
+    Body, Category, ConversationId, Event, EventId, Kind, Project, Rule, Scope, Severity, Source,
+    Tenant, Timestamp, TurnId, Type, UserId,
 };
 use serde_json::{Map, Value};
 
 use crate::accept::{RawEvent, accept};
 use crate::check::{CaptureError, check_tags, check_texts, id, timestamp, word};
+use crate::rule::{accept_privacy, accept_profile};
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +55,9 @@ pub fn read_line(
     }
     let own = [Source::Turn, Source::Reaction, Source::Engine];
     let source = Source::from_word(&raw.source);
-    let event = if source.is_some_and(|source| own.contains(&source)) {
+    // The stub of somebody who was erased has nothing left to check.
+    let is_stub = raw.user_id.is_none() && raw.data.is_empty();
+    let event = if is_stub || source.is_some_and(|source| own.contains(&source)) {
         own_record(&scope, raw, now, fresh_id)?
     } else {
         accept(&scope, raw, now, fresh_id)?
@@ -74,7 +77,25 @@ fn own_record(
     };
     check_tags(&raw.tags)?;
     check_texts("data", &raw.data)?;
-    Body::read(kind, &raw.data)?;
+    let body = match Body::read(kind, &raw.data) {
+        Err(_) if raw.data.is_empty() => Body::Other,
+        body => body?,
+    };
+    match body {
+        Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
+        Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
+        Body::Rule(Rule::Erasure { .. })
+        | Body::Turn(_)
+        | Body::Reaction(_)
+        | Body::Rating(_)
+        | Body::Comment(_)
+        | Body::Correction(_)
+        | Body::Interaction(_)
+        | Body::Metric
+        | Body::Decision(_)
+        | Body::Settlement(_)
+        | Body::Other => {}
+    }
     let severity = raw.severity.as_deref().unwrap_or("info");
     Ok(Event {
         id: id("id", raw.id, EventId::new)?.unwrap_or_else(fresh_id),

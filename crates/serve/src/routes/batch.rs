@@ -4,6 +4,7 @@
 //! so many batches are read at a time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -26,7 +27,9 @@ use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 
 const MAX_EVENTS: usize = 10_000;
 /// Batches whose bodies are in memory at once.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
+/// How long a batch waits for a place.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The door's name in the MAC of a whole batch.
 const BATCH_DOOR: &str = "batch";
 
@@ -47,9 +50,11 @@ pub(crate) async fn wait(
     request: Request,
     next: Next,
 ) -> Response {
-    match turnstile.0.acquire().await {
-        Ok(_place) => next.run(request).await,
-        Err(_) => Problem::malformed("the server is stopping").into_response(),
+    match tokio::time::timeout(PATIENCE, turnstile.0.acquire()).await {
+        Ok(Ok(_place)) => next.run(request).await,
+        Ok(Err(_)) | Err(_) => {
+            Problem::unavailable("too many batches at once; nothing was stored").into_response()
+        }
     }
 }
 

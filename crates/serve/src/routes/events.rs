@@ -14,7 +14,7 @@ use futures_util::stream;
 use serde::Deserialize;
 
 use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading};
+use crate::auth::{Caller, May, Reading};
 use crate::body;
 use crate::error::Problem;
 use crate::wire::feedback::{StretchResponse, event_line};
@@ -95,10 +95,14 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let after = address::position("after", request.after)?;
     let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let key = match scope.caller() {
+        Caller::Open | Caller::Owner => None,
+        Caller::Key(key) => Some(key.id.clone()),
+    };
     let scope = scope.get().clone();
     if wants_stream(headers) {
         let after = last_seen(headers)?.unwrap_or(after);
-        return Ok(streamed(Arc::clone(engine), engine.follow(scope, after, any_of)));
+        return Ok(streamed(Arc::clone(engine), engine.follow(scope, after, any_of, key)));
     }
     let page = EventPage { scope, after, limit, any_of };
     Ok(Json(StretchResponse::from(engine.events(page).await?)).into_response())

@@ -38,6 +38,9 @@ pub(crate) async fn submit(
     let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
     let mac = engine.fingerprint(DOOR, &value);
     let trust = if scope.is_widget() { Trust::Widget } else { Trust::Backend };
+    if trust == Trust::Widget && !value["id"].is_null() {
+        return Err(Problem::forbidden("a widget key cannot choose ids; send an Idempotency-Key"));
+    }
     record(&engine, &scope, value, mac, key, trust).await
 }
 

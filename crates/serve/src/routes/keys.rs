@@ -93,14 +93,13 @@ fn read(request: KeyRequest) -> Result<NewKey, Problem> {
     if request.rate == Some(0) {
         return Err(Problem::invalid("rate", "rate is 0, expected at least 1 request per second"));
     }
-    let origin_fits = |origin: &String| {
-        let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
-        host.is_some_and(|host| !host.is_empty() && !host.contains(['/', ' ', '?', '#']))
+    let origin = match request.origin {
+        None => None,
+        Some(text) => Some(as_browsers_send(&text).ok_or_else(|| {
+            let detail = format!("origin is {text:?}, expected one like https://example.org");
+            Problem::invalid("origin", detail)
+        })?),
     };
-    if let Some(origin) = request.origin.as_ref().filter(|origin| !origin_fits(origin)) {
-        let detail = format!("origin is {origin:?}, expected one like https://example.org");
-        return Err(Problem::invalid("origin", detail));
-    }
     Ok(NewKey {
         tenant: address::id("tenant", request.tenant, Tenant::new)?,
         project: request
@@ -109,6 +108,45 @@ fn read(request: KeyRequest) -> Result<NewKey, Problem> {
             .transpose()?,
         role: role.ok_or_else(|| Problem::invalid("role", "role: missing"))?,
         rate: request.rate,
-        origin: request.origin,
+        origin,
     })
+}
+
+/// An origin in the one form in which browsers send it: small letters, no default port.
+fn as_browsers_send(text: &str) -> Option<String> {
+    let text = text.to_ascii_lowercase();
+    let (scheme, rest) = text.split_once("://")?;
+    let default_port = match scheme {
+        "https" => ":443",
+        "http" => ":80",
+        _ => return None,
+    };
+    let rest = rest.strip_suffix(default_port).unwrap_or(rest);
+    let (host, port) = rest.split_once(':').unwrap_or((rest, "1"));
+    let in_host = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
+    let fits = !host.is_empty() && host.bytes().all(in_host) && port.parse::<u16>().is_ok();
+    fits.then(|| format!("{scheme}://{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_kept_as_browsers_send_it() {
+        let rows = [
+            ("https://Shop.Example", Some("https://shop.example")),
+            ("https://shop.example:443", Some("https://shop.example")),
+            ("http://localhost:3000", Some("http://localhost:3000")),
+            ("shop.example", None),
+            ("https://*.example", None),
+            ("https://a@b", None),
+            ("https://shop.example/path", None),
+            ("https://", None),
+            ("ftp://shop.example", None),
+        ];
+        for (given, expected) in rows {
+            assert_eq!(as_browsers_send(given).as_deref(), expected, "{given}");
+        }
+    }
 }

@@ -56,6 +56,9 @@ pub(crate) async fn submit(
     };
     Ok(match engine.react(&scope, incoming).await? {
         ReactionReceipt::Given { reaction, rn, unchanged } => {
+            // A page that anybody can open learns nothing of what was there or whose turn it is.
+            let unchanged = unchanged && !by_widget;
+            let rn = rn.filter(|_| !by_widget);
             let message = match (reaction, unchanged) {
                 (None, false) => "reaction cleared",
                 (None, true) => "nothing to clear",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use event::{Scope, Tenant, UserId};
-use flow::{CopyPlace, Engine};
+use flow::{Copies, Engine};
 use serde_json::{Value, json};
 
 use crate::address::{self, Parts};
@@ -98,12 +98,12 @@ pub(crate) async fn set_profile(
     responses((status = 200, description = "What was erased", body = ErasedBody))
 )]
 pub(crate) async fn erase(
-    State((engine, copies)): State<(Arc<Engine>, Option<CopyPlace>)>,
+    State((engine, copies)): State<(Arc<Engine>, Copies)>,
     scope: May<Managing>,
     user: Parts<String>,
 ) -> Result<Json<ErasedBody>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
-    let erased = engine.erase_user(scope.get(), &user, copies.as_ref()).await?;
+    let erased = engine.erase_user(scope.get(), &user, &copies).await?;
     Ok(Json(ErasedBody::from(erased)))
 }
 

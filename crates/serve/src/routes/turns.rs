@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use event::{Scope, TurnId};
-use flow::{CopyPlace, Engine, IncomingHalf, IncomingTurn, RawCompletion, ReactionCounts};
+use flow::{Copies, Engine, IncomingHalf, IncomingTurn, RawCompletion, ReactionCounts};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -161,7 +161,7 @@ pub(crate) async fn show(
     responses((status = 200, description = "The log", body = Object))
 )]
 pub(crate) async fn log(
-    State((engine, copies)): State<(Arc<Engine>, Option<CopyPlace>)>,
+    State((engine, copies)): State<(Arc<Engine>, Copies)>,
     scope: May<Reading>,
     turn: Parts<String>,
     parameters: Parameters,
@@ -171,7 +171,7 @@ pub(crate) async fn log(
     let document = if request.copy.unwrap_or(false) {
         let none = || Problem::not_found("there is no copy of this turn's log (yet)");
         let id = &turn.head.turn;
-        let copy = engine.turn_log_copy(scope.get(), id, copies.as_ref()).await?;
+        let copy = engine.turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
         let unreadable = |_| Problem::not_found("the copy of this turn's log is unreadable");
         serde_json::from_str(&copy.ok_or_else(none)?).map_err(unreadable)?
     } else {

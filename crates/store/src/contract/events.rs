@@ -32,7 +32,7 @@ fn full(scope: &Scope, id: &str, event_type: Type, source: Source) -> Event {
 
 async fn put(store: &dyn Store, event: &Event) -> Position {
     let id = event.id.as_str().to_owned();
-    let claims = vec![Claim { space: ClaimSpace::Event, id, mac: Mac([1; 16]) }];
+    let claims = vec![Claim { space: ClaimSpace::Event, id, mac: Some(Mac([1; 16])) }];
     let outcomes =
         store.commit(vec![Write { claims, ..Write::of(event.clone(), Vec::new()) }]).await.unwrap();
     match outcomes.as_slice() {

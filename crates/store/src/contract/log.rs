@@ -47,7 +47,7 @@ pub(crate) async fn a_request_key_stands_for_its_first_event(store: &dyn Store) 
     let scope = Scope::default();
     let keyed = |id: &str, body: u8| {
         let mut keyed = write(&scope, id, body);
-        let mac = Mac([body; 16]);
+        let mac = Some(Mac([body; 16]));
         keyed.claims.push(Claim { space: ClaimSpace::RequestKey, id: "k".into(), mac });
         keyed
     };

@@ -70,7 +70,7 @@ pub(crate) async fn a_key_is_used_up_even_if_nothing_changed(store: &dyn Store) 
     play(store, [Scene::open("t1", "c1")]).await;
     let keyed = |id: &str, body: u8| {
         let mut write = Scene::clear(id, "t1").write();
-        let (space, mac) = (ClaimSpace::RequestKey, Mac([body; 16]));
+        let (space, mac) = (ClaimSpace::RequestKey, Some(Mac([body; 16])));
         write.claims.push(Claim { space, id: "k".into(), mac });
         write.needs.push(Need::OtherReaction { reaction: None, text: None });
         write

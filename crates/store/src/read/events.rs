@@ -40,7 +40,7 @@ pub trait EventReads: Send + Sync {
     /// One event by its id.
     fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>>;
 
-    /// The matching events of a page, by position.
+    /// The matching events of a page, by position; fewer than asked for if they are large.
     fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>>;
 
     /// The log of every scope behind a position, in order: for those who read along.

@@ -17,9 +17,10 @@ pub struct ErasedCounts {
 
 /// What there is of a user, and the end of it.
 pub trait UserReads: Send + Sync {
-    /// How much there is of a user, and the turns that have copies to be deleted.
+    /// How much there is of a user, and the turns whose logs tell of them, whosever they are.
     fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)>;
 
-    /// Makes sure that nothing of what was deleted is left in the files.
-    fn scrub(&self) -> Task<'_, ()>;
+    /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
+    /// somebody reads what was; ask again.
+    fn scrub(&self) -> Task<'_, bool>;
 }

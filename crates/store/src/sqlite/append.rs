@@ -23,7 +23,7 @@ pub(super) struct Prepared {
 struct PackedClaim {
     space: ClaimSpace,
     id: PackedId,
-    mac: Mac,
+    mac: Option<Mac>,
 }
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Prepared {
 
     /// The whole of it, for the list of dead letters.
     pub(super) fn as_letter(&self) -> serde_json::Value {
-        let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), &claim.mac);
+        let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), claim.mac);
         let claims: Vec<_> = self.claims.iter().map(claim).collect();
         let event = |entry: &PackedEntry| event_json(&entry.event, &entry.data);
         let events: Vec<_> = self.entries.iter().map(event).collect();
@@ -137,7 +137,8 @@ fn judge_claims(
             .optional()?;
         used_ones.push(used.is_some());
         let Some((mac, position, id)) = used else { continue };
-        if mac.is_some_and(|mac| mac != claim.mac.0) {
+        let other = |(known, new): ([u8; 16], Mac)| known != new.0;
+        if mac.zip(claim.mac).is_some_and(other) {
             return Ok(Some(Outcome::Conflict(claim.space)));
         }
         let outcome = match id {
@@ -237,7 +238,7 @@ fn insert_claims<'a>(
         "INSERT INTO claims (project, space, id, mac, position) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for claim in claims {
-        let mac = &claim.mac.0[..];
+        let mac = claim.mac.as_ref().map(|mac| &mac.0[..]);
         insert.execute((project, claim.space.code(), &claim.id, mac, position))?;
     }
     Ok(())

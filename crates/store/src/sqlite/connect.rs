@@ -17,6 +17,8 @@ pub(super) fn writer(file: &Path) -> Result<Connection, StoreError> {
     // FULL: a commit is on disk before it is answered. Group commit makes that cheap.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "OFF")?;
+    // Nobody else writes, so there is nothing to wait for.
+    connection.busy_timeout(Duration::ZERO)?;
     // What is deleted is overwritten, so that erasing somebody leaves nothing of them.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "cache_size", -16_384)?; // KiB

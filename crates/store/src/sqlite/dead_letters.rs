@@ -37,8 +37,8 @@ pub(super) fn put(
 }
 
 /// A claim as a letter holds it.
-pub(super) fn claim_json(space: ClaimSpace, id: &str, mac: &Mac) -> Value {
-    json!({"space": space.code(), "id": id, "mac": mac.0})
+pub(super) fn claim_json(space: ClaimSpace, id: &str, mac: Option<Mac>) -> Value {
+    json!({"space": space.code(), "id": id, "mac": mac.map(|mac| mac.0)})
 }
 
 /// An event as a letter holds it, with its data written out beside it.
@@ -137,11 +137,11 @@ fn read_claim(value: &Value) -> Option<Claim> {
         ClaimSpace::Decision,
     ];
     let code = value["space"].as_u64()?;
-    let mac: [u8; 16] = serde_json::from_value(value["mac"].clone()).ok()?;
+    let mac: Option<[u8; 16]> = serde_json::from_value(value["mac"].clone()).ok()?;
     Some(Claim {
         space: spaces.into_iter().find(|space| u64::from(space.code()) == code)?,
         id: value["id"].as_str()?.to_owned(),
-        mac: Mac(mac),
+        mac: mac.map(Mac),
     })
 }
 

@@ -10,6 +10,10 @@ use super::keys::{PackedId, find_project};
 use crate::error::StoreError;
 use crate::read::events::{EventPage, KindFilter, StoredEvent};
 
+/// Data that one stretch brings at the most (and one event more): many large events at once are
+/// more than a reader wants to hold.
+const MOST_BYTES: usize = 4 << 20;
+
 // Everything but the ids of user, conversation and turn is in the event's own row.
 pub(super) const SELECT: &str =
     "SELECT e.position, e.type, e.source, e.severity, e.category, e.id, u.id, c.id,
@@ -75,8 +79,11 @@ pub(super) fn tail(
     );
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((after.0 as i64, limit as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    while bytes < MOST_BYTES
+        && let Some(row) = rows.next()?
+    {
+        bytes += text(row, 12)?.len();
         found.push(read_event(row, &read_scope(row)?)?);
     }
     Ok(found)
@@ -125,8 +132,11 @@ pub(super) fn page(
     );
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((project, page.after.0 as i64, page.limit as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    while bytes < MOST_BYTES
+        && let Some(row) = rows.next()?
+    {
+        bytes += text(row, 12)?.len();
         found.push(read_event(row, &page.scope)?);
     }
     Ok(found)

@@ -95,7 +95,10 @@ pub(super) fn whose(
     turn: Key,
 ) -> rusqlite::Result<Option<Key>> {
     let of_turn: Option<Key> = connection
-        .prepare_cached("SELECT user FROM turns WHERE key = ?1")?
+        .prepare_cached(
+            "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
+             WHERE t.key = ?1",
+        )?
         .query_row([turn], |row| row.get(0))?;
     match of_turn {
         Some(user) => Ok(Some(user)),

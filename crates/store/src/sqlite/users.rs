@@ -7,9 +7,6 @@ use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::users::ErasedCounts;
 
-/// How often scrubbing is tried while others read what was.
-const SCRUB_TRIES: u32 = 200;
-
 /// How much there is of a user, and their turns.
 pub(super) fn whats_of(
     connection: &Connection,
@@ -27,14 +24,23 @@ pub(super) fn whats_of(
     };
     let turns: Vec<String> = connection
         .prepare_cached(
-            "SELECT DISTINCT t.id FROM events e JOIN turns t ON t.key = e.turn
-             WHERE e.user = ?1 AND t.user = ?1",
+            "SELECT DISTINCT t.id FROM events e JOIN turns t ON t.key = e.turn WHERE e.user = ?1",
         )?
         .query_map([key], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let counts = ErasedCounts {
-        events: count("SELECT count(*) FROM events WHERE user = ?1")?,
-        turns: turns.len() as u64,
+        events: count("SELECT count(*) FROM events WHERE user = ?1")?
+            + count(
+                "SELECT count(*) FROM events e
+                 JOIN (SELECT DISTINCT turn FROM events WHERE user = ?1 AND turn IS NOT NULL) own
+                     ON own.turn = e.turn
+                 JOIN turns t ON t.key = e.turn AND t.user = ?1
+                 WHERE e.user IS NULL",
+            )?,
+        turns: count(
+            "SELECT count(DISTINCT t.key) FROM events e JOIN turns t ON t.key = e.turn
+             WHERE e.user = ?1 AND t.user = ?1",
+        )?,
         reactions: count("SELECT count(*) FROM reactions WHERE user = ?1")?,
     };
     let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
@@ -44,15 +50,10 @@ pub(super) fn whats_of(
 
 /// Moves the write-ahead log into the database and cuts it to nothing. What was deleted is already
 /// overwritten there (`secure_delete`).
-pub(super) fn scrub(connection: &mut Connection) -> Result<(), StoreError> {
-    for _ in 0..SCRUB_TRIES {
-        let busy: i64 =
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-        if busy == 0 {
-            return Ok(());
-        }
-        // Somebody reads a state from before; reads are short.
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    Err(StoreError::Unavailable("others read what was erased; ask again".into()))
+/// Answers `false` when somebody still reads a state from before; it does not wait for them, since
+/// others want to write.
+pub(super) fn scrub(connection: &mut Connection) -> Result<bool, StoreError> {
+    let busy: i64 =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    Ok(busy == 0)
 }

@@ -62,7 +62,10 @@ pub(super) fn erase(
                  SELECT 1 FROM json_each(letter, '$.events') WHERE value ->> '$.user' = ?2)",
         )?
         .execute((subject.project, user.as_str()))?;
-    connection.prepare_cached("UPDATE users SET id = NULL WHERE key = ?1")?.execute([key]).map(drop)
+    connection
+        .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
+        .execute((key, subject.at()))
+        .map(drop)
 }
 
 /// The user's events, and those that name no user but a turn of theirs.

@@ -57,9 +57,15 @@ fn place(
     subject: &Subject,
     turn: Key,
 ) -> rusqlite::Result<(Option<Key>, Option<Key>)> {
+    // Nothing is put down to somebody who was erased before it happened.
     let (conversation, user, opened): (Option<Key>, Option<Key>, bool) = connection
-        .prepare_cached("SELECT conversation, user, opened IS NOT NULL FROM turns WHERE key = ?1")?
-        .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        .prepare_cached(
+            "SELECT t.conversation, u.key, t.opened IS NOT NULL
+             FROM turns t LEFT JOIN users u
+                 ON u.key = t.user AND (u.erased IS NULL OR u.erased > ?2)
+             WHERE t.key = ?1",
+        )?
+        .query_row((turn, subject.at()), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let user = match subject.user.or(user) {
         None if opened => Some(anonymous(connection, subject.project)?),
         known => known,
