@@ -76,6 +76,8 @@ CREATE INDEX events_by_turn ON events (turn, position) WHERE turn IS NOT NULL;
 
 -- What a user did, for erasing them.
 CREATE INDEX events_by_user ON events (user, position) WHERE user IS NOT NULL;
+CREATE INDEX events_of_conversations ON events (conversation, position)
+    WHERE conversation IS NOT NULL AND user IS NULL AND turn IS NULL;
 
 -- Ids that are used up for ever. Neither retention nor erasure removes a row; erasure takes `mac`.
 CREATE TABLE claims (

@@ -178,3 +178,30 @@ fn nothing_new_is_put_down_to_somebody_who_was_erased() {
     let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.starts_with("{\"changed\":false"), "{out}");
 }
+
+#[test]
+fn what_names_only_their_conversation_goes_when_nobody_else_is_in_it() {
+    let server = Server::start();
+    let open = |conversation: &str, turn: &str, user: &str| {
+        let body =
+            json!({"turn_id": turn, "conversation_id": conversation, "user_id": user, "text": "q"});
+        assert_eq!(server.post("/api/v1/turns", &body).0, 201);
+    };
+    open("alone", "t1", USER);
+    open("shared", "t2", USER);
+    open("shared", "t3", "other");
+    for (conversation, word) in [("alone", WORDS), ("shared", "shared-words")] {
+        let decision = json!({"session_id": conversation, "decision_type": word, "decision_data": {"a": word}});
+        assert_eq!(server.post("/api/v1/decisions", &decision).0, 201);
+        let comment = json!({"type": "explicit", "source": "user_comment", "category": "quality",
+            "session_id": conversation, "data": {"comment": word}});
+        assert_eq!(server.post("/api/v1/feedback", &comment).0, 201);
+    }
+    let erased = server.client().delete(&format!("/api/v1/users/{USER}")).1;
+    assert_eq!(
+        erased["erased"]["events"], 4,
+        "two turns, and two things in a conversation of theirs"
+    );
+    assert!(!is_on_disk(&server, WORDS) && !is_on_disk(&server, USER));
+    assert!(is_on_disk(&server, "shared-words"));
+}

@@ -13,6 +13,7 @@ use rusqlite::Connection;
 
 use super::keys::{Key, PackedId, Table};
 pub(super) use activity::DAY_MICROS;
+pub(super) use erase::THEIRS;
 
 /// The event that changes are applied for, by its keys.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use event::{Scope, TurnId, UserId};
 use rusqlite::Connection;
 
+use super::apply::THEIRS;
 use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::users::ErasedCounts;
@@ -29,14 +30,7 @@ pub(super) fn whats_of(
         .query_map([key], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let counts = ErasedCounts {
-        events: count("SELECT count(*) FROM events WHERE user = ?1")?
-            + count(
-                "SELECT count(*) FROM events e
-                 JOIN (SELECT DISTINCT turn FROM events WHERE user = ?1 AND turn IS NOT NULL) own
-                     ON own.turn = e.turn
-                 JOIN turns t ON t.key = e.turn AND t.user = ?1
-                 WHERE e.user IS NULL",
-            )?,
+        events: count(&format!("{THEIRS} SELECT count(*) FROM theirs"))?,
         turns: count(
             "SELECT count(DISTINCT t.key) FROM events e JOIN turns t ON t.key = e.turn
              WHERE e.user = ?1 AND t.user = ?1",

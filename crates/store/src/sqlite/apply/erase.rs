@@ -68,18 +68,30 @@ pub(super) fn erase(
         .map(drop)
 }
 
-/// The user's events, and those that name no user but a turn of theirs.
+/// The positions of a user's events: those that name them; those that name nobody but a turn of
+/// theirs; and those that name only a conversation in which nobody else has a turn.
+pub(in super::super) const THEIRS: &str = "
+    WITH own_turns AS (
+        SELECT DISTINCT t.key, t.conversation FROM events e JOIN turns t ON t.key = e.turn
+        WHERE e.user = ?1 AND t.user = ?1),
+    own_conversations AS (
+        SELECT DISTINCT conversation FROM own_turns o
+        WHERE conversation IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM turns other
+            WHERE other.conversation = o.conversation AND other.user IS NOT ?1)),
+    theirs (position) AS (
+        SELECT position FROM events WHERE user = ?1
+        UNION
+        SELECT e.position FROM own_turns o JOIN events e ON e.turn = o.key WHERE e.user IS NULL
+        UNION
+        SELECT e.position FROM own_conversations c JOIN events e ON e.conversation = c.conversation
+        WHERE e.user IS NULL AND e.turn IS NULL)";
+
 fn positions(connection: &Connection, user: Key, after: i64) -> rusqlite::Result<Vec<i64>> {
     connection
         .prepare_cached(&format!(
-            "SELECT position FROM events WHERE user = ?1 AND position > ?2
-             UNION
-             SELECT e.position FROM events e
-             JOIN (SELECT DISTINCT turn FROM events WHERE user = ?1 AND turn IS NOT NULL) own
-                 ON own.turn = e.turn
-             JOIN turns t ON t.key = e.turn AND t.user = ?1
-             WHERE e.user IS NULL AND e.position > ?2
-             ORDER BY 1 LIMIT {CHUNK}"
+            "{THEIRS} SELECT position FROM theirs WHERE position > ?2
+             ORDER BY position LIMIT {CHUNK}"
         ))?
         .query_map((user, after), |row| row.get(0))?
         .collect()
