@@ -9,8 +9,9 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;mar
     border-bottom:1px solid #d5dbe3}h3{margin:1.8rem 0 .3rem;font-size:1rem}code,pre{font:14px/1.45 \
     ui-monospace,monospace;background:#f2f4f7;border-radius:4px}code{padding:.1em .3em}\
     pre{padding:.7rem;overflow-x:auto}.m{color:#0b57a4;text-transform:uppercase}\
+    .s{font-size:.85rem;color:#566372}\
     @media(prefers-color-scheme:dark){body{color:#dfe5ec;background:#14181d}code,pre{background:#1f262e}\
-    h2{border-color:#333c46}.m{color:#7fb8f0}}";
+    h2{border-color:#333c46}.m{color:#7fb8f0}.s{color:#9aa7b5}}";
 
 /// The page.
 pub(crate) fn page(document: &Value) -> String {
@@ -24,7 +25,7 @@ pub(crate) fn page(document: &Value) -> String {
     for tag in tags(document) {
         put(&mut page, &format!("<h2>{}</h2>", escaped(&tag)));
         for (path, method, operation) in operations(document, &tag) {
-            put(&mut page, &show(path, method, operation));
+            put(&mut page, &show(document, path, method, operation));
         }
     }
     put(&mut page, "</html>");
@@ -59,7 +60,7 @@ fn tags(document: &Value) -> Vec<String> {
     order.into_iter().filter(used).map(str::to_owned).collect()
 }
 
-fn show(path: &str, method: &str, operation: &Value) -> String {
+fn show(document: &Value, path: &str, method: &str, operation: &Value) -> String {
     let mut text = format!(
         "<h3><span class=\"m\">{}</span> <code>{}</code></h3><p>{}</p>",
         escaped(method),
@@ -79,7 +80,62 @@ fn show(path: &str, method: &str, operation: &Value) -> String {
         put(&mut text, &format!("<p>Parameters: {}</p>", query.join(" ")));
     }
     put(&mut text, &format!("<pre>{}</pre>", escaped(&curl(path, method, operation))));
+    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let fields = fields(document, body);
+    if !fields.is_empty() {
+        put(&mut text, &format!("<p>Fields (* must be there): {}</p>", fields.join(" ")));
+    }
+    put(&mut text, &format!("<p class=\"s\">{}</p>", answers(operation)));
     text
+}
+
+/// The names of a body's fields, with what each holds.
+fn fields(document: &Value, schema: &Value) -> Vec<String> {
+    let schema = if schema["items"].is_object() { &schema["items"] } else { schema };
+    let schema = resolved(document, schema);
+    let required = |name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name))
+    };
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let field = |(name, value): (&String, &Value)| {
+        let star = if required(name) { "*" } else { "" };
+        format!("<code>{}{star}</code> {}", escaped(name), escaped(&kind(document, value)))
+    };
+    properties.map(field).collect()
+}
+
+fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let name = schema["$ref"].as_str().and_then(|text| text.rsplit('/').next());
+    name.map_or(schema, |name| &document["components"]["schemas"][name])
+}
+
+/// In a word: text, number, list and so on.
+fn kind(document: &Value, schema: &Value) -> String {
+    let named = |one: &&Value| one["$ref"].is_string();
+    let schema = match schema["oneOf"].as_array().and_then(|all| all.iter().find(named)) {
+        Some(one) => resolved(document, one),
+        None => resolved(document, schema),
+    };
+    let types = &schema["type"];
+    match types.as_str().or_else(|| types[0].as_str()) {
+        Some("string") => "text",
+        Some("array") => "list",
+        Some("boolean") => "true or false",
+        Some("integer" | "number") => "number",
+        Some("object") => "object",
+        Some(_) | None => "anything",
+    }
+    .to_owned()
+}
+
+/// Statuses and what they mean.
+fn answers(operation: &Value) -> String {
+    let responses = operation["responses"].as_object().into_iter().flatten();
+    let answer = |(status, value): (&String, &Value)| {
+        let words = value["description"].as_str().unwrap_or_default();
+        format!("<b>{}</b> {}", escaped(status), escaped(words))
+    };
+    responses.map(answer).collect::<Vec<_>>().join(" · ")
 }
 
 /// A line that can be pasted, on the ids of the examples.
