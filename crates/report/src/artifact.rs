@@ -43,8 +43,8 @@ pub async fn search(
     let ArtifactSearch { mut query, cursor } = search;
     let purpose = purpose(&query);
     if let Some(text) = cursor {
-        let payload = seal.open(&purpose, &text).ok_or(ReportError::BadCursor)?;
-        let place = Place::read(&payload).ok_or(ReportError::BadCursor)?;
+        let numbers = seal.open_numbers(&purpose, &text).ok_or(ReportError::BadCursor)?;
+        let place = Place::from(numbers);
         (query.window, query.before) = (place.window, Some(place.before));
     }
     let (scope, limit, window) = (query.scope.clone(), query.limit, query.window);
@@ -54,7 +54,7 @@ pub async fn search(
     found.truncate(limit);
     let last = found.last().filter(|_| more);
     let next = last.map(|last| Place { window, before: (last.ts, last.position) });
-    let next_cursor = next.map(|place| seal.close(&purpose, &place.write()));
+    let next_cursor = next.map(|place| seal.close_numbers(&purpose, place.into()));
     let items = found.into_iter().map(|reaction| {
         let mut tags = vec![
             "artifact:turn.log.reaction".to_owned(),
@@ -80,21 +80,16 @@ struct Place {
     before: (Timestamp, Position),
 }
 
-impl Place {
-    fn write(&self) -> Vec<u8> {
-        let Self { window, before: (ts, position) } = self;
-        let moments = [window.start, window.end, *ts].map(Timestamp::as_micros);
-        let numbers = moments.into_iter().chain([position.0 as i64]);
-        numbers.flat_map(i64::to_be_bytes).collect()
+impl From<[i64; 4]> for Place {
+    fn from([start, end, ts, position]: [i64; 4]) -> Self {
+        let [start, end, ts] = [start, end, ts].map(Timestamp::from_micros);
+        Self { window: Window { start, end }, before: (ts, Position(position as u64)) }
     }
+}
 
-    fn read(payload: &[u8]) -> Option<Self> {
-        let number = |at: usize| {
-            let bytes = payload.get(at * 8..at * 8 + 8)?;
-            Some(i64::from_be_bytes(bytes.try_into().ok()?))
-        };
-        let moment = |at| number(at).map(Timestamp::from_micros);
-        let window = Window { start: moment(0)?, end: moment(1)? };
-        Some(Self { window, before: (moment(2)?, Position(number(3)? as u64)) })
+impl From<Place> for [i64; 4] {
+    fn from(place: Place) -> Self {
+        let Place { window: Window { start, end }, before: (ts, position) } = place;
+        [start.as_micros(), end.as_micros(), ts.as_micros(), position.0 as i64]
     }
 }

@@ -80,8 +80,8 @@ pub async fn period(
     let place = match &request.cursor {
         None => None,
         Some(text) => {
-            let payload = seal.open(&purpose, text).ok_or(ReportError::BadCursor)?;
-            Some(Place::read(&payload).ok_or(ReportError::BadCursor)?)
+            let numbers = seal.open_numbers(&purpose, text).ok_or(ReportError::BadCursor)?;
+            Some(Place::from(numbers))
         }
     };
     let PeriodRequest { scope, window, now, filter, limit, include_turns, .. } = request;
@@ -101,7 +101,7 @@ pub async fn period(
     };
     let page = store.active_conversations(query).await?;
     let next = page.next.map(|mark| Place { window, mark });
-    let next_cursor = next.map(|place| seal.close(&purpose, &place.write()));
+    let next_cursor = next.map(|place| seal.close_numbers(&purpose, place.into()));
     let item = |active| item(&scope, active, include_turns);
     Ok(PeriodReport { window, items: page.items.into_iter().map(item).collect(), next_cursor })
 }
@@ -146,21 +146,16 @@ struct Place {
     mark: PeriodMark,
 }
 
-impl Place {
-    fn write(&self) -> Vec<u8> {
-        let Self { window: Window { start, end }, mark } = self;
-        let numbers =
-            [start.as_micros(), end.as_micros(), mark.last_activity.as_micros(), mark.key];
-        numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
+impl From<[i64; 4]> for Place {
+    fn from([start, end, last, key]: [i64; 4]) -> Self {
+        let [start, end, last] = [start, end, last].map(Timestamp::from_micros);
+        Self { window: Window { start, end }, mark: PeriodMark { last_activity: last, key } }
     }
+}
 
-    fn read(payload: &[u8]) -> Option<Self> {
-        let number = |at: usize| {
-            let bytes = payload.get(at * 8..at * 8 + 8)?;
-            Some(i64::from_be_bytes(bytes.try_into().ok()?))
-        };
-        let moment = |at| number(at).map(Timestamp::from_micros);
-        let window = Window { start: moment(0)?, end: moment(1)? };
-        Some(Self { window, mark: PeriodMark { last_activity: moment(2)?, key: number(3)? } })
+impl From<Place> for [i64; 4] {
+    fn from(place: Place) -> Self {
+        let Place { window: Window { start, end }, mark } = place;
+        [start.as_micros(), end.as_micros(), mark.last_activity.as_micros(), mark.key]
     }
 }

@@ -40,6 +40,19 @@ impl Seal {
         (hash(mac) == hash(&self.mac(purpose, payload))).then(|| payload.to_vec())
     }
 
+    /// Four numbers as a cursor.
+    pub(crate) fn close_numbers(&self, purpose: &str, numbers: [i64; 4]) -> String {
+        let payload: Vec<u8> = numbers.into_iter().flat_map(i64::to_be_bytes).collect();
+        self.close(purpose, &payload)
+    }
+
+    /// The four numbers of a cursor.
+    pub(crate) fn open_numbers(&self, purpose: &str, text: &str) -> Option<[i64; 4]> {
+        let payload: [u8; 32] = self.open(purpose, text)?.try_into().ok()?;
+        let (numbers, _) = payload.as_chunks::<8>();
+        <[[u8; 8]; 4]>::try_from(numbers).ok().map(|all| all.map(i64::from_be_bytes))
+    }
+
     fn mac(&self, purpose: &str, payload: &[u8]) -> [u8; MAC_BYTES] {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(&(purpose.len() as u64).to_le_bytes());
