@@ -96,10 +96,11 @@ impl Create {
         let body = json!({"tenant": self.tenant, "project": self.project, "role": self.role,
             "rate": self.rate, "origin": self.origin});
         let made = ask(&config, |server| server.post("/api/v1/keys", &body))?;
+        let key = made["key"].as_str().context("the server answered without a key")?;
         if self.json {
             println!("{made}");
         } else {
-            println!("{}", made["key"].as_str().unwrap_or_default());
+            println!("{key}");
             eprintln!("Keep it: it is shown this once. Its id is {}.", made["id"]);
         }
         Ok(())

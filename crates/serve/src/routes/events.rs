@@ -132,8 +132,15 @@ fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
                 return None;
             }
         };
-        let position = event.position.to_string();
-        let line = Line::default().id(position).data(event_line(event).ok()?);
+        let position = event.position;
+        let data = match event_line(event) {
+            Ok(data) => data,
+            Err(error) => {
+                tracing::error!(%position, %error, "an event cannot be written out");
+                return None;
+            }
+        };
+        let line = Line::default().id(position.to_string()).data(data);
         Some((Ok::<_, Infallible>(line), (engine, follow)))
     });
     Sse::new(lines).keep_alive(KeepAlive::default()).into_response()

@@ -149,6 +149,10 @@ fn read_event(value: &Value, scope: &Scope) -> Option<Event> {
     let text = |name: &str| value[name].as_str();
     let moment = |name: &str| value[name].as_i64().map(Timestamp::from_micros);
     let data: Map<String, Value> = value["data"].as_object()?.clone();
+    // An id that is there and does not fit makes the whole letter unreadable, not nameless.
+    let user = text("user").map(UserId::new).transpose().ok()?;
+    let conversation = text("conversation").map(ConversationId::new).transpose().ok()?;
+    let turn = text("turn").map(TurnId::new).transpose().ok()?;
     Some(Event {
         id: EventId::new(text("id")?).ok()?,
         scope: scope.clone(),
@@ -158,9 +162,9 @@ fn read_event(value: &Value, scope: &Scope) -> Option<Event> {
         },
         severity: Severity::from_word(text("severity")?)?,
         category: Category::from_word(text("category")?)?,
-        user: text("user").and_then(|id| UserId::new(id).ok()),
-        conversation: text("conversation").and_then(|id| ConversationId::new(id).ok()),
-        turn: text("turn").and_then(|id| TurnId::new(id).ok()),
+        user,
+        conversation,
+        turn,
         ts: moment("ts")?,
         received_at: moment("received_at")?,
         tags: serde_json::from_value(value["tags"].clone()).ok()?,
