@@ -10,6 +10,8 @@ mod record;
 mod turn;
 mod feedback;
 mod reaction;
+mod signal;
+mod vector;
 mod rule;
 mod stub;
 mod change;
@@ -23,9 +25,12 @@ pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
 pub use record::Event;
 pub use rule::Rule;
+pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};
 pub use time::{BadTime, Clock, Timestamp, Window};
 pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
+pub use vector::Vector;
 pub use word::{
-    Category, DecisionOutcome, InteractionKind, Kind, Origin, Reaction, Role, Severity, Source,
-    TurnStatus, Type, ValidationOutcome,
+    Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Origin, Reaction,
+    RetryIntent, Role, Severity, Source, Tolerance, TurnStatus, Type, ValidationOutcome,
+    VerdictStatus,
 };

@@ -11,6 +11,9 @@ impl UnitInterval {
     /// Certain.
     pub const ONE: Self = Self(1.0);
 
+    /// Certainly not.
+    pub const ZERO: Self = Self(0.0);
+
     /// Returns `None` for NaN and for anything outside 0..=1.
     pub fn new(value: f64) -> Option<Self> {
         (0.0..=1.0).contains(&value).then_some(Self(value))

@@ -186,6 +186,51 @@ words!(
     }
 );
 
+words!(
+    /// What the next message says about an answer.
+    VerdictStatus {
+        Rejected = 1 "rejected",
+        Accepted = 2 "accepted",
+        Neutral = 3 "neutral",
+    }
+);
+
+words!(
+    /// How a message rejects the answer before it.
+    CorrectionType {
+        Explicit = 1 "explicit",
+        Rephrased = 2 "rephrased",
+        Abandonment = 3 "abandonment",
+    }
+);
+
+words!(
+    /// How an answer failed by itself.
+    ErrorType {
+        ExecutionError = 1 "execution_error",
+        EmptyResponse = 2 "empty_response",
+        ModelRefusal = 3 "model_refusal",
+        ErrorText = 4 "error_text",
+    }
+);
+
+words!(
+    /// How well people bear the time an answer took.
+    Tolerance {
+        High = 1 "high",
+        Medium = 2 "medium",
+        Low = 3 "low",
+    }
+);
+
+words!(
+    /// Why somebody asks again.
+    RetryIntent {
+        Dissatisfied = 1 "dissatisfied",
+        Exploratory = 2 "exploratory",
+    }
+);
+
 /// Type and source together decide what an event's data looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
