@@ -33,6 +33,14 @@ bench: compiler
 	cargo build --release --locked -p uptake -p uptake-bench
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
+## Fits the small models again from training/corpus; UPTAKE_DATA adds XSTest's completions.
+## Later models read earlier ones, so each is built in before the next is fitted.
+.PHONY: models
+models: compiler
+	for task in pair refusal verdict; do \
+		cargo run --release --locked -q -p uptake-fit -- $$task training/corpus crates/detect/model $(UPTAKE_DATA) || exit 1; \
+	done
+
 ## Thousands of made-up requests by our own OpenAPI document: no 5xx, no undocumented status.
 fuzz-api: compiler $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/schemathesis
 	@scripts/need curl:curl

@@ -3,11 +3,14 @@
 #![expect(clippy::print_stdout, reason = "commands answer on standard output")]
 
 mod config;
+mod excerpt;
 mod export;
 mod import;
 mod keys;
 mod progress;
 mod rebuild;
+mod scan;
+mod score;
 mod serve;
 
 use std::path::PathBuf;
@@ -32,6 +35,10 @@ enum Command {
     Keys(keys::Keys),
     /// Make every projection again from the log.
     Rebuild(rebuild::Rebuild),
+    /// Run every detector over chat logs and report what it finds.
+    Scan(scan::Scan),
+    /// Score rows with one detector, for benchmarks and for checking.
+    Score(score::Score),
     /// Load events from files of JSON lines.
     Import(import::Import),
     /// Write the log as JSON lines.
@@ -47,6 +54,8 @@ impl Arguments {
             Command::Serve(command) => command.run(),
             Command::Keys(command) => command.run(),
             Command::Rebuild(command) => command.run(),
+            Command::Scan(command) => command.run(),
+            Command::Score(command) => command.run(),
             Command::Import(command) => command.run(),
             Command::Export(command) => command.run(),
             Command::Config(command) => command.run(),

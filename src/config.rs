@@ -6,4 +6,6 @@ mod load;
 mod section;
 
 pub(crate) use load::{Overrides, Setting, load};
-pub(crate) use section::{Config, KeepCopies, LogFormat, StoreSection};
+pub(crate) use section::{
+    Config, DetectMode, DetectSection, KeepCopies, LogFormat, MovedOn, StoreSection,
+};

@@ -1,5 +1,7 @@
 //! Builds the engine from configuration, one small function per step.
 
+mod detectors;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +12,8 @@ use store::sqlite::{Limits, SqliteLog, SqliteStore};
 use store::{Blobs, FolderBlobs, Store};
 
 use crate::config::{Config, KeepCopies, StoreSection};
+
+pub(crate) use detectors::{detectors, mode};
 
 /// The system's clock; the only place that reads it.
 struct SystemClock;

@@ -9,6 +9,7 @@ pub(crate) struct Config {
     pub(crate) server: ServerSection,
     pub(crate) store: StoreSection,
     pub(crate) turn_log: TurnLogSection,
+    pub(crate) detect: DetectSection,
     pub(crate) log: LogSection,
 }
 
@@ -46,6 +47,47 @@ pub(crate) struct TurnLogSection {
 pub(crate) enum KeepCopies {
     Table,
     Folder,
+}
+
+/// `[detect]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DetectSection {
+    pub(crate) mode: DetectMode,
+    pub(crate) session_minutes: u64,
+    pub(crate) rephrased_same_intent: f64,
+    pub(crate) rephrased: f64,
+    pub(crate) moved_on: MovedOn,
+    pub(crate) min_confidence: f64,
+    pub(crate) retry_similarity: f64,
+    pub(crate) retry_window_secs: u64,
+    pub(crate) retry_history: usize,
+    pub(crate) min_response_chars: usize,
+    pub(crate) refusal_confidence: f64,
+    pub(crate) medium_over_secs: f64,
+    pub(crate) low_over_secs: f64,
+    pub(crate) complex_medium_over_secs: f64,
+    pub(crate) complex_low_over_secs: f64,
+}
+
+/// How the next message is judged.
+#[derive(Clone, Copy, Debug, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DetectMode {
+    /// The original document to the letter.
+    Seed,
+    /// Phrases only.
+    Rules,
+    /// Phrases, then the learnt model.
+    Model,
+}
+
+/// What a new question says about the answer before it.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MovedOn {
+    Accepted,
+    Neutral,
 }
 
 /// `[log]`

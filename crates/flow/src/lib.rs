@@ -17,6 +17,9 @@ mod decide;
 mod lookup;
 mod topics;
 mod import;
+mod detectors;
+mod score;
+mod scan;
 mod dead_letters;
 mod reports;
 mod mirror;
@@ -28,6 +31,8 @@ pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, Redactor,
 };
+pub use detect::{FailureRule, Mode, PaceRule, Patience, RetryRule, VerdictRule};
+pub use detectors::Detectors;
 pub use engine::Engine;
 pub use error::FlowError;
 pub use keys::NewKey;
@@ -36,6 +41,9 @@ pub use mirror::{Copies, CopyPlace};
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;
+pub use report::Satisfaction;
+pub use scan::{ArrayLines, Scan, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn, scan};
+pub use score::{ScoreError, Task, score_line};
 pub use store::{
     DeadLetter, ErasedCounts, EventPage, Histogram, KindFilter, LogStats, ReactionCounts,
     ReactionFilter, ReactionSearch, Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision,

@@ -20,7 +20,11 @@ pub struct Satisfaction {
 impl Satisfaction {
     /// Of the reactions of one origin.
     pub fn of(counts: &ReactionCounts, origin: Origin) -> Self {
-        let (ok, count) = (counts.of(origin, Reaction::Ok), counts.of_origin(origin));
+        Self::share(counts.of(origin, Reaction::Ok), counts.of_origin(origin))
+    }
+
+    /// Of anything counted: how many of how many.
+    pub fn share(ok: u64, count: u64) -> Self {
         if count == 0 {
             return Self { rate: None, count, interval: None };
         }

@@ -1,0 +1,151 @@
+//! What was answered, read once when it is stored: the next message is judged against it.
+
+use std::sync::OnceLock;
+
+use embed::built_in;
+use event::Vector;
+
+use crate::lexicon::lexicon;
+use crate::model::{Features, Model};
+use crate::refusal::refusal_features;
+use crate::text::{Kind, Text, Word, speech_only};
+use crate::utterance::Utterance;
+
+/// The refusal model as committed.
+pub fn refusal_model() -> &'static Model {
+    static READ: OnceLock<Model> = OnceLock::new();
+    READ.get_or_init(|| {
+        Model::from_bytes(include_bytes!("../model/refusal.bin")).unwrap_or_default()
+    })
+}
+
+/// An answer as the detectors see it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub(crate) vector: Vector,
+    /// Words that carry meaning, sorted, each once.
+    pub(crate) content: Vec<u32>,
+    /// Names, numbers and longer words, sorted: what a reader could point back to.
+    pub(crate) terms: Vec<u32>,
+    pub(crate) words: usize,
+    pub(crate) ends_asking: bool,
+    pub(crate) offers: bool,
+    pub(crate) apologises: bool,
+    pub(crate) has_code: bool,
+    pub(crate) is_empty: bool,
+    /// Probability that it declines what was asked.
+    pub(crate) refuses: f32,
+    pub(crate) refusal: Features,
+}
+
+impl Answer {
+    /// The probability that it declines what was asked.
+    pub fn refusal_probability(&self) -> f32 {
+        self.refuses
+    }
+
+    /// What the refusal model reads of it.
+    pub fn refusal_features(&self) -> &Features {
+        &self.refusal
+    }
+
+    /// Reads an answer to a question, if that is known. Any text will do.
+    pub fn read(question: Option<&Utterance>, original: &str) -> Self {
+        let speech = speech_only(original);
+        let text = Text::read(&speech);
+        let whole = Text::read(original);
+        let words = lexicon();
+        let is_term = |w: &&&Word| {
+            w.kind == Kind::Number || w.capital || w.end - w.start >= 6 || w.kind == Kind::Sign
+        };
+        let meaning: Vec<&Word> = whole.spoken().filter(|w| !words.is_common(w.hash)).collect();
+        let refusal = refusal_features(question, &text, original);
+        let tail = original.trim_end();
+        Self {
+            vector: built_in().embed(original),
+            content: sorted(meaning.iter().map(|w| w.hash)),
+            terms: sorted(meaning.iter().filter(is_term).map(|w| w.hash)),
+            words: whole.spoken().count(),
+            ends_asking: tail.ends_with(['?', '？']),
+            offers: offers(&text),
+            apologises: opens_sorry(&text),
+            has_code: original.contains("```"),
+            is_empty: tail.is_empty(),
+            refuses: refusal_model().probability(&refusal),
+            refusal,
+        }
+    }
+}
+
+fn sorted(words: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut all: Vec<u32> = words.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Whether its last question can be answered with yes or no: "would you like …?", "anything else?".
+fn offers(text: &Text) -> bool {
+    const OPENINGS: [&str; 28] = [
+        "would",
+        "do",
+        "does",
+        "did",
+        "is",
+        "are",
+        "can",
+        "could",
+        "should",
+        "shall",
+        "will",
+        "have",
+        "has",
+        "anything",
+        "want",
+        "need",
+        "may",
+        "soll",
+        "mochten",
+        "mochtest",
+        "quieres",
+        "desea",
+        "voulez",
+        "souhaitez",
+        "quer",
+        "deseja",
+        "vuoi",
+        "wil",
+    ];
+    let Some(question) = text.words.iter().rposition(|w| text.folded(w) == "?") else {
+        return false;
+    };
+    if question + 3 < text.words.len() {
+        return false;
+    }
+    let ends = |w: &Word| matches!(text.folded(w), "." | "!" | "?" | ":" | "\n");
+    let start = text.words[..question].iter().rposition(ends).map_or(0, |at| at + 1);
+    let mut first = text.words[start..question]
+        .iter()
+        .filter(|w| w.kind != Kind::Mark)
+        .map(|w| text.folded(w))
+        .take(3);
+    first.any(|word| OPENINGS.contains(&word))
+}
+
+fn opens_sorry(text: &Text) -> bool {
+    const SORRY: [&str; 12] = [
+        "sorry",
+        "apologize",
+        "apologise",
+        "apologies",
+        "unfortunately",
+        "entschuldigung",
+        "leider",
+        "perdon",
+        "desole",
+        "desculpe",
+        "scusa",
+        "helaas",
+    ];
+    text.spoken().take(8).any(|w| SORRY.contains(&text.folded(w)))
+}

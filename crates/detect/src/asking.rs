@@ -1,0 +1,177 @@
+//! What sort of answer a question wants: a way, a reason, a time, a yes. "How can I lose weight" and
+//! "what is the best way to lose weight" want the same; "why" and "how" do not.
+
+use crate::text::{Kind, Text};
+
+/// The sort of answer wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    Way,
+    Reason,
+    Time,
+    Place,
+    Person,
+    Amount,
+    Choice,
+    Meaning,
+    YesNo,
+    Thing,
+    /// A request or a statement.
+    None,
+}
+
+/// Openings and the sort they ask for; the first that fits counts.
+const OPENINGS: &[(&str, Ask)] = &[
+    ("how many", Ask::Amount),
+    ("how much", Ask::Amount),
+    ("how long", Ask::Amount),
+    ("how old", Ask::Amount),
+    ("how far", Ask::Amount),
+    ("how big", Ask::Amount),
+    ("how tall", Ask::Amount),
+    ("how often", Ask::Amount),
+    ("how come", Ask::Reason),
+    ("what is the best way", Ask::Way),
+    ("what's the best way", Ask::Way),
+    ("what are the best ways", Ask::Way),
+    ("what is the easiest way", Ask::Way),
+    ("what are some ways", Ask::Way),
+    ("what should i do", Ask::Way),
+    ("what do i need to do", Ask::Way),
+    ("what can i do", Ask::Way),
+    ("what is a good way", Ask::Way),
+    ("is there a way", Ask::Way),
+    ("is there any way", Ask::Way),
+    ("can you tell me how", Ask::Way),
+    ("tell me how", Ask::Way),
+    ("show me how", Ask::Way),
+    ("ways to", Ask::Way),
+    ("steps to", Ask::Way),
+    ("how", Ask::Way),
+    ("what is the reason", Ask::Reason),
+    ("what's the reason", Ask::Reason),
+    ("what are the reasons", Ask::Reason),
+    ("what causes", Ask::Reason),
+    ("what is the cause", Ask::Reason),
+    ("why", Ask::Reason),
+    ("when", Ask::Time),
+    ("what time", Ask::Time),
+    ("what date", Ask::Time),
+    ("what year", Ask::Time),
+    ("what day", Ask::Time),
+    ("where", Ask::Place),
+    ("which place", Ask::Place),
+    ("what is the best place", Ask::Place),
+    ("what are the best places", Ask::Place),
+    ("who", Ask::Person),
+    ("whose", Ask::Person),
+    ("which", Ask::Choice),
+    ("what is better", Ask::Choice),
+    ("what's better", Ask::Choice),
+    ("what does it mean", Ask::Meaning),
+    ("what is the meaning", Ask::Meaning),
+    ("what is meant", Ask::Meaning),
+    ("what is the definition", Ask::Meaning),
+    ("define", Ask::Meaning),
+    ("what is the difference", Ask::Choice),
+    ("what's the difference", Ask::Choice),
+    ("what are the differences", Ask::Choice),
+    ("what is the cost", Ask::Amount),
+    ("what is the price", Ask::Amount),
+    ("what's the price", Ask::Amount),
+    ("what", Ask::Thing),
+    ("whats", Ask::Thing),
+    ("what's", Ask::Thing),
+    ("is", Ask::YesNo),
+    ("are", Ask::YesNo),
+    ("am", Ask::YesNo),
+    ("was", Ask::YesNo),
+    ("were", Ask::YesNo),
+    ("do", Ask::YesNo),
+    ("does", Ask::YesNo),
+    ("did", Ask::YesNo),
+    ("can", Ask::YesNo),
+    ("could", Ask::YesNo),
+    ("should", Ask::YesNo),
+    ("would", Ask::YesNo),
+    ("will", Ask::YesNo),
+    ("has", Ask::YesNo),
+    ("have", Ask::YesNo),
+    ("may", Ask::YesNo),
+];
+
+/// Words at the start among which a question word is looked for.
+const MOST_LEADS: usize = 3;
+
+pub(crate) fn ask_of(text: &Text) -> Ask {
+    let opening: Vec<&str> = text
+        .words
+        .iter()
+        .filter(|w| w.kind != Kind::Mark)
+        .take(8)
+        .map(|w| text.folded(w))
+        .collect();
+    for lead in 0..MOST_LEADS.min(opening.len()) {
+        let rest = opening[lead..].join(" ");
+        let fits = |phrase: &str| {
+            rest.strip_prefix(phrase)
+                .is_some_and(|after| after.is_empty() || after.starts_with(' '))
+        };
+        if let Some((_, ask)) = OPENINGS.iter().find(|(phrase, _)| fits(phrase)) {
+            // "I am …" and "could you …" after a lead are no questions of yes and no.
+            if lead == 0 || *ask != Ask::YesNo {
+                return *ask;
+            }
+        }
+    }
+    Ask::None
+}
+
+/// A word without its commonest endings, so that "laptops" meets "laptop" and "learning" "learn".
+pub(crate) fn stem(folded: &str) -> &str {
+    if !folded.is_ascii() || folded.len() < 4 {
+        return folded;
+    }
+    for ending in [
+        "ically", "ations", "ation", "ingly", "ings", "ness", "ment", "ing", "ies", "ied", "ers",
+        "est", "ed", "er", "es", "ly", "s", "e", "y",
+    ] {
+        if let Some(rest) = folded.strip_suffix(ending)
+            && rest.len() >= 3
+        {
+            return rest;
+        }
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sort_of_answer_is_seen_through_the_wording() {
+        let rows = [
+            ("How can I lose weight?", Ask::Way),
+            ("What is the best way to lose weight?", Ask::Way),
+            ("so, why does bread rise", Ask::Reason),
+            ("What causes bread to rise?", Ask::Reason),
+            ("how much is a ticket", Ask::Amount),
+            ("Is it safe?", Ask::YesNo),
+            ("laptops under 1000", Ask::None),
+            ("", Ask::None),
+        ];
+        for (question, ask) in rows {
+            assert_eq!(ask_of(&Text::read(question)), ask, "{question}");
+        }
+    }
+
+    #[test]
+    fn endings_go() {
+        for (word, expected) in
+            [("laptops", "laptop"), ("learning", "learn"), ("is", "is"), ("größe", "größe")]
+        {
+            assert_eq!(stem(word), expected);
+        }
+    }
+}

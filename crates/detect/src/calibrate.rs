@@ -1,0 +1,154 @@
+//! Confidences that mean what they say: fits a curve from scores to how often they were right.
+//!
+//! Pure: labels in, a curve out. A project's own ratings and reviews are such labels.
+
+/// Platt's curve: 1 / (1 + e^-(slope·sum + offset)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Platt {
+    /// How steep.
+    pub slope: f64,
+    /// Where the middle is.
+    pub offset: f64,
+}
+
+impl Platt {
+    /// Leaves every score as it is.
+    pub const NONE: Self = Self { slope: 1.0, offset: 0.0 };
+
+    /// Fits sums (log-odds) to labels 0..=1, each with its weight, by Newton's method, with a pull
+    /// towards no change that only matters for a few rows.
+    pub fn fit(rows: &[(f64, f64, f64)]) -> Self {
+        let mut fitted = Self::NONE;
+        for _ in 0..50 {
+            let (mut g0, mut g1) = (fitted.slope - 1.0, fitted.offset);
+            let (mut h00, mut h01, mut h11) = (1.0, 0.0, 1.0);
+            for (x, label, weight) in rows.iter().filter(|r| r.0.is_finite()) {
+                let p = fitted.of_sum(*x);
+                let w = p * (1.0 - p) * weight;
+                g0 += (p - label) * x * weight;
+                g1 += (p - label) * weight;
+                h00 += w * x * x;
+                h01 += w * x;
+                h11 += w;
+            }
+            let det = h00 * h11 - h01 * h01;
+            if det.abs() < 1e-12 {
+                break;
+            }
+            let step = ((h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det);
+            fitted.slope -= step.0.clamp(-2.0, 2.0);
+            fitted.offset -= step.1.clamp(-2.0, 2.0);
+            if step.0.abs() + step.1.abs() < 1e-9 {
+                break;
+            }
+        }
+        fitted
+    }
+
+    /// The probability of a sum.
+    pub fn of_sum(self, sum: f64) -> f64 {
+        1.0 / (1.0 + (-(self.slope * sum + self.offset)).exp())
+    }
+
+    /// The probability instead of another.
+    pub fn of_probability(self, p: f64) -> f64 {
+        self.of_sum(log_odds(p))
+    }
+}
+
+fn log_odds(p: f64) -> f64 {
+    let p = p.clamp(1e-6, 1.0 - 1e-6);
+    (p / (1.0 - p)).ln()
+}
+
+/// Fewer labels than this say too little about a project.
+pub const FEWEST_LABELS: usize = 200;
+
+/// What a project's own labels say about the confidences it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The curve to use; `Platt::NONE` when the project's labels do not call for one.
+    pub curve: Platt,
+    /// Mean squared error on labels the curve has not seen: without it, and with it.
+    pub error: (f64, f64),
+    /// Labels used.
+    pub labels: usize,
+}
+
+/// Fits a project's curve from (confidence given, was it so). `None` below 200 labels. Every fifth
+/// label is kept aside: a curve that does not do better on those is not used.
+pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
+    let labels: Vec<(f64, bool)> =
+        labels.iter().copied().filter(|(p, _)| (0.0..=1.0).contains(p)).collect();
+    if labels.len() < FEWEST_LABELS {
+        return None;
+    }
+    let points = |keep: fn(usize) -> bool| -> Vec<(f64, f64)> {
+        let kept = labels.iter().enumerate().filter(|(at, _)| keep(*at));
+        kept.map(|(_, (p, is))| (*p, f64::from(u8::from(*is)))).collect()
+    };
+    let (seen, aside) = (points(|at| at % 5 != 0), points(|at| at % 5 == 0));
+    let as_sums = |rows: &[(f64, f64)]| -> Vec<(f64, f64, f64)> {
+        rows.iter().map(|(p, is)| (log_odds(*p), *is, 1.0)).collect()
+    };
+    let tried = Platt::fit(&as_sums(&seen));
+    let error = |curve: Platt| {
+        let squares = aside.iter().map(|(p, is)| (curve.of_probability(*p) - is).powi(2));
+        squares.sum::<f64>() / aside.len() as f64
+    };
+    let error = (error(Platt::NONE), error(tried));
+    // A falling curve would turn complaints into praise: never.
+    let helps = error.1 < error.0 && tried.slope > 0.0;
+    let all = points(|_| true);
+    let curve = if helps { Platt::fit(&as_sums(&all)) } else { Platt::NONE };
+    Some(Calibration { curve, error, labels: labels.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Labels that come true `truth(p)` of the time when `p` was said, without randomness.
+    fn labels(count: usize, truth: impl Fn(f64) -> f64) -> Vec<(f64, bool)> {
+        (0..count)
+            .map(|i| {
+                let p = 0.05 + 0.9 * ((i * 37) % 100) as f64 / 100.0;
+                (p, ((i * 61) % 97) as f64 / 97.0 < truth(p))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn few_labels_say_nothing() {
+        assert_eq!(recalibrate(&labels(199, |p| p)), None);
+    }
+
+    #[test]
+    fn boasting_confidences_are_brought_down() {
+        let found = recalibrate(&labels(1_000, |p| p * 0.5)).unwrap();
+        let said = found.curve.of_probability(0.9);
+        assert!((0.3..0.6).contains(&said), "{said}");
+        assert!(found.error.1 < found.error.0);
+    }
+
+    #[test]
+    fn good_confidences_are_left_nearly_alone() {
+        let found = recalibrate(&labels(2_000, |p| p)).unwrap();
+        for p in [0.2, 0.5, 0.8] {
+            assert!((found.curve.of_probability(p) - p).abs() < 0.07, "{p}");
+        }
+    }
+
+    #[test]
+    fn a_curve_that_falls_is_never_used() {
+        let found = recalibrate(&labels(1_000, |p| 1.0 - p)).unwrap();
+        assert_eq!(found.curve, Platt::NONE);
+    }
+
+    #[test]
+    fn labels_out_of_range_do_not_count() {
+        let mut bad = labels(199, |p| p);
+        bad.extend([(f64::NAN, true), (-1.0, false), (2.0, true)]);
+        assert_eq!(recalibrate(&bad), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! Whether an answer failed by itself: an error, nothing, a refusal, or error text in its place.
+
+use event::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
+
+use crate::answer::{Answer, refusal_model};
+use crate::text::{Text, speech_only};
+use crate::utterance::Utterance;
+
+/// What counts as too little of an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FailureRule {
+    /// Shorter answers are empty, unless they answer a short question directly ("42").
+    pub min_response_chars: usize,
+    /// From this probability an answer is a refusal.
+    pub refusal: f64,
+}
+
+impl Default for FailureRule {
+    fn default() -> Self {
+        Self { min_response_chars: 10, refusal: 0.5 }
+    }
+}
+
+/// A finished answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    /// Whether the call succeeded.
+    pub status: TurnStatus,
+    /// What the application says went wrong.
+    pub error: Option<&'a str>,
+    /// What was asked, if known.
+    pub question: Option<&'a Utterance>,
+    /// The answer as text.
+    pub response: &'a str,
+    /// The answer as read.
+    pub answer: &'a Answer,
+}
+
+/// Openings of text that a program printed instead of an answer.
+const ERROR_OPENINGS: &[&str] = &[
+    "error:",
+    "error ",
+    "exception:",
+    "traceback (most recent call last)",
+    "internal server error",
+    "fatal:",
+    "fatal error",
+    "unhandled exception",
+    "{\"error\"",
+    "500 internal",
+    "502 bad gateway",
+    "503 service",
+    "504 gateway",
+    "rate limit exceeded",
+    "request timed out",
+    "connection refused",
+    "connection error",
+    "null pointer",
+    "segmentation fault",
+    "an error occurred",
+    "an unexpected error",
+    "something went wrong",
+    "<!doctype html><html><head><title>50",
+    "openai error",
+    "api error",
+    "service unavailable",
+    "timeout error",
+    "http error",
+];
+/// "Error handling in Rust is …" is an answer.
+const NOT_ERRORS: &[&str] = &[
+    "error handling",
+    "error messages",
+    "error message",
+    "error codes",
+    "error rate",
+    "error correction",
+    "error bars",
+    "error is",
+    "error in",
+    "error when",
+    "error means",
+    "error 404 means",
+];
+
+/// Finds how an answer failed, if it did.
+pub fn detect_failure(rule: &FailureRule, finished: &Finished<'_>) -> Failure {
+    let error_given = finished.error.is_some_and(|error| !error.trim().is_empty());
+    if finished.status == TurnStatus::Error || error_given {
+        return failed(ErrorType::ExecutionError, 1.0, Vec::new());
+    }
+    let trimmed = finished.response.trim();
+    if trimmed.is_empty() {
+        return failed(ErrorType::EmptyResponse, 1.0, Vec::new());
+    }
+    if let Some(evidence) = error_text(finished.response) {
+        return failed(ErrorType::ErrorText, 0.9, vec![evidence]);
+    }
+    let refuses = f64::from(finished.answer.refuses);
+    if refuses >= rule.refusal {
+        return failed(ErrorType::ModelRefusal, refuses, refusal_evidence(finished));
+    }
+    let short = trimmed.chars().count() < rule.min_response_chars;
+    if short && !answers_directly(finished.question, trimmed) {
+        return failed(ErrorType::EmptyResponse, 0.6, Vec::new());
+    }
+    Failure { error_type: None, confidence: UnitInterval::ZERO, evidence: Vec::new() }
+}
+
+fn failed(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Failure {
+    let confidence = UnitInterval::new(confidence).unwrap_or(UnitInterval::ONE);
+    Failure { error_type: Some(error_type), confidence, evidence }
+}
+
+/// An error that a program printed, at the very start and not as code or a quotation.
+fn error_text(response: &str) -> Option<Evidence> {
+    let speech = speech_only(&response[..response.floor_char_boundary(400)]);
+    let start = speech.len() - speech.trim_start().len();
+    let opening = speech.trim_start().to_lowercase();
+    if NOT_ERRORS.iter().any(|phrase| opening.starts_with(phrase)) {
+        return None;
+    }
+    let raw = response.trim_start().to_lowercase();
+    let found = ERROR_OPENINGS.iter().find(|phrase| {
+        opening.starts_with(**phrase) || (phrase.starts_with('{') && raw.starts_with(**phrase))
+    })?;
+    let end = response.floor_char_boundary(start + found.trim_end().len());
+    Some(Evidence { start, end, rule: "error_opening".to_owned() })
+}
+
+/// A word or a number that answers a short question.
+fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
+    const SHORT_QUESTION: usize = 15;
+    let says_something = trimmed.chars().any(char::is_alphanumeric);
+    says_something
+        && question.is_some_and(|q| !q.spoken.is_empty() && q.spoken.len() <= SHORT_QUESTION)
+}
+
+/// The words that spoke most for a refusal.
+fn refusal_evidence(finished: &Finished<'_>) -> Vec<Evidence> {
+    let model = refusal_model();
+    let best = finished
+        .answer
+        .refusal_features()
+        .sparse
+        .iter()
+        .max_by(|a, b| model.weight(a.hash).total_cmp(&model.weight(b.hash)));
+    let place =
+        best.filter(|f| model.weight(f.hash) > 0.0).map(|f| (f.start as usize, f.end as usize));
+    let whole = || Text::read(finished.response).words.first().map(|w| (w.start, w.end));
+    place
+        .or_else(whole)
+        .map(|(start, end)| Evidence { start, end, rule: "refusal_words".to_owned() })
+        .into_iter()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(question: &str, response: &str, expected: Option<ErrorType>) {
+        let question = Utterance::read(question);
+        let answer = Answer::read(Some(&question), response);
+        let finished = Finished {
+            status: TurnStatus::Success,
+            error: None,
+            question: Some(&question),
+            response,
+            answer: &answer,
+        };
+        let found = detect_failure(&FailureRule::default(), &finished);
+        assert_eq!(found.error_type, expected, "{response} ({})", answer.refuses);
+        assert_eq!(found.confidence.get() > 0.0, expected.is_some());
+        for evidence in found.evidence {
+            assert!(response.get(evidence.start..evidence.end).is_some());
+        }
+    }
+
+    #[test]
+    fn refusals_in_many_voices() {
+        for refusal in [
+            "I can't assist with that.",
+            "I'm sorry, but I cannot help with that request.",
+            "I cannot fulfill your request. I'm just an AI, it's not within my programming to provide this.",
+            "Ich kann Ihnen dabei leider nicht helfen.",
+            "As an AI language model, I am not able to provide personal information about private individuals.",
+        ] {
+            check(
+                "How do I get my neighbour's phone number?",
+                refusal,
+                Some(ErrorType::ModelRefusal),
+            );
+        }
+    }
+
+    #[test]
+    fn harmless_answers_raise_no_alarm() {
+        for answer in [
+            "I cannot recommend this highly enough: the museum is wonderful, and entry is free on Sundays.",
+            "I cannot stress enough how important it is to back up first. Then run the migration with `migrate up`.",
+            "I apologize for the confusion! The corrected query is:\n```sql\nSELECT 1\n```",
+            "Wrap it in a try block:\n```python\ntry:\n    run()\nexcept Exception as e:\n    print(f\"Error: {e}\")\n```",
+            "He replied \"I'm sorry, but I can't\" and left the room, which is why the scene works so well.",
+            "Error handling in Rust is done with Result: return Err early and use the question mark.",
+        ] {
+            check("Tell me about it in some detail please", answer, None);
+        }
+    }
+
+    #[test]
+    fn short_direct_answers_are_answers() {
+        check("What is 6 times 7?", "42", None);
+        check("Is Paris the capital of France?", "Yes.", None);
+        check("What is 6 times 7?", "...", Some(ErrorType::EmptyResponse));
+        check(&"explain in depth ".repeat(20), "ok", Some(ErrorType::EmptyResponse));
+        check("What is 6 times 7?", "  \n ", Some(ErrorType::EmptyResponse));
+    }
+
+    #[test]
+    fn error_text_in_place_of_an_answer() {
+        for text in [
+            "Error: connection refused",
+            "Traceback (most recent call last):\n  File \"a.py\"",
+            "{\"error\": {\"code\": 500}}",
+            "An error occurred while processing your request.",
+        ] {
+            check("show my orders", text, Some(ErrorType::ErrorText));
+        }
+    }
+
+    #[test]
+    fn an_error_given_is_an_error_whatever_was_said() {
+        let answer = Answer::read(None, "Here you go: all fine.");
+        let finished = |status, error| Finished {
+            status,
+            error,
+            question: None,
+            response: "Here you go: all fine.",
+            answer: &answer,
+        };
+        let kind =
+            |finished: &Finished<'_>| detect_failure(&FailureRule::default(), finished).error_type;
+        assert_eq!(kind(&finished(TurnStatus::Error, None)), Some(ErrorType::ExecutionError));
+        assert_eq!(
+            kind(&finished(TurnStatus::Success, Some("timeout"))),
+            Some(ErrorType::ExecutionError)
+        );
+        assert_eq!(kind(&finished(TurnStatus::Success, Some("  "))), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! Which of the nine languages a message is in, by script and by its commonest words.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::lexicon::words_of;
+use crate::text::{Kind, Text, hash};
+
+/// The languages that phrase lists and training rows exist for.
+pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh"];
+
+/// How many of them are told by their words; the others by their script.
+const SPELT: usize = 7;
+
+/// The place in `LANGUAGES`; English when nothing speaks for another.
+pub(crate) fn language_of(text: &Text) -> usize {
+    static WORDS: OnceLock<FxHashMap<u32, Vec<usize>>> = OnceLock::new();
+    let words = WORDS.get_or_init(|| {
+        let mut words: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (language, name) in LANGUAGES.iter().enumerate().take(SPELT) {
+            for word in words_of(&format!("language {name}")) {
+                words.entry(hash(0, word.as_bytes())).or_default().push(language);
+            }
+        }
+        words
+    });
+    let mut votes = [0usize; SPELT];
+    for word in text.spoken().take(60) {
+        if word.kind == Kind::Sign {
+            return sign_language(text);
+        }
+        for &language in words.get(&word.hash).map_or(&[][..], Vec::as_slice) {
+            votes[language] += 1;
+        }
+    }
+    let most = votes.iter().copied().max().unwrap_or(0);
+    votes.iter().position(|v| *v == most).unwrap_or(0)
+}
+
+/// Kana are Japanese; ideographs alone are Chinese.
+fn sign_language(text: &Text) -> usize {
+    let is_kana = |c: char| matches!(u32::from(c), 0x3040..=0x30FF);
+    let kana = text.spoken().take(200).any(|w| text.folded(w).chars().any(is_kana));
+    if kana { 7 } else { 8 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_tells_its_language() {
+        let rows = [
+            ("what is the capital of France", "en"),
+            ("Das ist nicht die Antwort, danke", "de"),
+            ("eso no es lo que yo pregunté", "es"),
+            ("ce n'est pas ce que je voulais, merci", "fr"),
+            ("não foi isso que eu perguntei", "pt"),
+            ("non è quello che ho chiesto, grazie", "it"),
+            ("dat is niet wat ik bedoelde", "nl"),
+            ("それは違います", "ja"),
+            ("这不是我要的", "zh"),
+            ("xyz", "en"),
+            ("", "en"),
+        ];
+        for (message, expected) in rows {
+            assert_eq!(LANGUAGES[language_of(&Text::read(message))], expected, "{message}");
+        }
+    }
+}

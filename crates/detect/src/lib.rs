@@ -1,0 +1,35 @@
+//! Finds signals: turn and history in, findings out.
+//!
+//! Pure functions: no clock, no I/O, no randomness. Every finding carries its evidence and a
+//! confidence that was calibrated.
+
+mod text;
+mod lexicon;
+mod language;
+mod asking;
+mod phrases;
+mod model;
+mod calibrate;
+mod utterance;
+mod pair;
+mod refusal;
+mod answer;
+mod failure;
+mod pace;
+mod retry;
+mod verdict;
+mod target;
+
+pub use answer::{Answer, refusal_model};
+pub use calibrate::{Calibration, FEWEST_LABELS, Platt, recalibrate};
+pub use failure::{FailureRule, Finished, detect_failure};
+pub use model::{Features, Model, Sparse, sigmoid};
+pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
+pub use pair::{pair_features, pair_model, pair_score};
+pub use retry::{PastQuestion, RetryRule, detect_retry, retry_intent};
+pub use target::{Candidate, Located, TargetRule, is_bare, locate};
+pub use utterance::Utterance;
+pub use verdict::{
+    Exchange, Mode, VerdictRule, acceptance_model, detect_verdict, rejection_model,
+    verdict_features,
+};

@@ -1,0 +1,155 @@
+//! A small learnt model: hashed features with a weight each, and a narrow net over plain numbers.
+//!
+//! Made by training/fit, read from the program's own bytes, computed here without a runtime.
+
+/// Sums of hashed features and the numbers a net reads.
+#[derive(Clone, Debug, Default)]
+pub struct Features {
+    /// Hashed features, each counted once, with the bytes of the text they came from.
+    pub sparse: Vec<Sparse>,
+    /// Plain numbers, about -1 to 1.
+    pub dense: Vec<f32>,
+}
+
+/// One hashed feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sparse {
+    /// Full hash; the model keeps as many bits as it has buckets.
+    pub hash: u32,
+    /// Where in the text.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+}
+
+/// A model that turns features into a calibrated probability.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// One weight a bucket; a power of two of them.
+    pub wide: Vec<f32>,
+    /// Numbers the net reads.
+    pub inputs: usize,
+    /// Rows of the hidden layer, `inputs` numbers each.
+    pub hidden: Vec<f32>,
+    /// Added to each hidden sum.
+    pub hidden_bias: Vec<f32>,
+    /// From the hidden layer to the sum.
+    pub output: Vec<f32>,
+    /// From the numbers straight to the sum.
+    pub direct: Vec<f32>,
+    /// Added to the sum.
+    pub bias: f32,
+    /// Platt's slope and offset: sum → calibrated sum.
+    pub slope: f32,
+    /// See `slope`.
+    pub offset: f32,
+}
+
+const MAGIC: &[u8; 4] = b"UPTM";
+
+impl Model {
+    /// The sum before calibration.
+    pub fn sum(&self, features: &Features) -> f32 {
+        let wide: f32 = features.sparse.iter().map(|f| self.weight(f.hash)).sum();
+        let direct = dot(&self.direct, &features.dense);
+        let mut deep = 0.0;
+        for (unit, bias) in self.hidden_bias.iter().enumerate() {
+            let row = &self.hidden[unit * self.inputs..(unit + 1) * self.inputs];
+            deep += self.output[unit] * (dot(row, &features.dense) + bias).max(0.0);
+        }
+        self.bias + wide / (features.sparse.len().max(1) as f32).sqrt() + direct + deep
+    }
+
+    /// The probability, calibrated.
+    pub fn probability(&self, features: &Features) -> f32 {
+        sigmoid(self.slope * self.sum(features) + self.offset)
+    }
+
+    /// The weight of one hashed feature.
+    pub fn weight(&self, hash: u32) -> f32 {
+        if self.wide.is_empty() { 0.0 } else { self.wide[hash as usize & (self.wide.len() - 1)] }
+    }
+
+    /// The file: counts, then numbers; the wide weights as one byte each with a common scale.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for count in [1, self.wide.len(), self.inputs, self.hidden_bias.len()] {
+            bytes.extend((count as u32).to_le_bytes());
+        }
+        let scale = self.wide.iter().fold(1e-8f32, |most, w| most.max(w.abs())) / 127.0;
+        let numbers = [self.bias, self.slope, self.offset, scale];
+        let all = [&numbers[..], &self.direct, &self.hidden, &self.hidden_bias, &self.output];
+        bytes.extend(all.concat().iter().flat_map(|n| n.to_le_bytes()));
+        bytes.extend(self.wide.iter().flat_map(|w| ((w / scale).round() as i8).to_le_bytes()));
+        bytes
+    }
+
+    /// `None` when the bytes are not a model of ours.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(MAGIC)?;
+        let (head, rest) = rest.split_at_checked(16)?;
+        let counts: Vec<usize> = head
+            .chunks_exact(4)
+            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
+            .collect();
+        let [1, wide, inputs, units] = counts[..] else { return None };
+        let mut numbers =
+            rest.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut take = |count: usize| -> Option<Vec<f32>> {
+            let taken: Vec<f32> = numbers.by_ref().take(count).collect();
+            (taken.len() == count).then_some(taken)
+        };
+        let head = take(4)?;
+        let (direct, hidden) = (take(inputs)?, take(inputs * units)?);
+        let (hidden_bias, output) = (take(units)?, take(units)?);
+        let at = 4 * (4 + inputs + inputs * units + 2 * units);
+        let weights = rest.get(at..at + wide)?;
+        let wide = weights.iter().map(|b| f32::from(i8::from_le_bytes([*b])) * head[3]).collect();
+        let [bias, slope, offset, _] = head[..] else { return None };
+        Some(Self { wide, inputs, hidden, hidden_bias, output, direct, bias, slope, offset })
+    }
+}
+
+/// 1 / (1 + e^-x).
+pub fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// Eight sums side by side, so that the compiler can use wide registers.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0f32; 8];
+    let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f32 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in left.zip(right) {
+        for lane in 0..8 {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_survives_the_way_to_the_file_and_back() {
+        let model = Model {
+            wide: vec![1.27, -0.5, 0.0, 0.25],
+            inputs: 2,
+            hidden: vec![1.0, -1.0, 0.5, 0.5],
+            hidden_bias: vec![0.0, 0.1],
+            output: vec![2.0, -1.0],
+            direct: vec![0.3, 0.4],
+            bias: -0.2,
+            slope: 1.5,
+            offset: 0.1,
+        };
+        let back = Model::from_bytes(&model.to_bytes()).unwrap();
+        let features =
+            Features { sparse: vec![Sparse { hash: 4, start: 0, end: 1 }], dense: vec![1.0, 0.5] };
+        assert!((model.probability(&features) - back.probability(&features)).abs() < 0.01);
+        assert_eq!(Model::from_bytes(b"UPTMshort"), None);
+        assert_eq!(Model::from_bytes(&model.to_bytes()[..40]), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! How long an answer took, against what people bear. No timing, no pace.
+
+use event::{Pace, Tolerance};
+
+use crate::utterance::Utterance;
+
+/// How hard a question looks: people wait longer for what they know to be hard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Complexity {
+    /// Short and of one piece.
+    Simple,
+    /// Long, of several parts, or with code.
+    Complex,
+}
+
+/// Seconds above which waiting is borne less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Patience {
+    /// Above this, medium.
+    pub medium_over: f64,
+    /// Above this, low.
+    pub low_over: f64,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { medium_over: 10.0, low_over: 30.0 }
+    }
+}
+
+/// Patience by complexity.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PaceRule {
+    /// For simple questions.
+    pub simple: Patience,
+    /// For complex ones.
+    pub complex: Patience,
+}
+
+/// From length, code and the number of clauses.
+pub fn complexity_of(question: &Utterance) -> Complexity {
+    const LONG: usize = 40;
+    const CLAUSES: usize = 3;
+    let original = question.original();
+    let clauses = original.matches([',', ';', '\n']).count() + original.matches(" and ").count();
+    let has_code =
+        original.contains("```") || original.contains("();") || original.contains("SELECT ");
+    if question.spoken.len() > LONG || clauses >= CLAUSES || has_code {
+        Complexity::Complex
+    } else {
+        Complexity::Simple
+    }
+}
+
+/// Judges seconds from start to end. Negative ones are clocks that disagree: counted as 0.
+pub fn detect_pace(
+    rule: &PaceRule,
+    complexity: Complexity,
+    seconds: f64,
+    accepted: bool,
+) -> Option<Pace> {
+    if !seconds.is_finite() {
+        return None;
+    }
+    let patience = match complexity {
+        Complexity::Simple => rule.simple,
+        Complexity::Complex => rule.complex,
+    };
+    let skewed = seconds < 0.0;
+    let seconds = seconds.max(0.0);
+    let tolerance = if seconds > patience.low_over {
+        Tolerance::Low
+    } else if seconds > patience.medium_over {
+        Tolerance::Medium
+    } else {
+        Tolerance::High
+    };
+    Some(Pace { seconds, tolerance, accepted, skewed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(seconds: f64, tolerance: Tolerance, skewed: bool) {
+        let pace = detect_pace(&PaceRule::default(), Complexity::Simple, seconds, true).unwrap();
+        assert_eq!((pace.tolerance, pace.skewed), (tolerance, skewed), "{seconds}");
+        assert!(pace.seconds >= 0.0);
+    }
+
+    #[test]
+    fn the_boundaries_belong_to_the_better_side() {
+        check(0.0, Tolerance::High, false);
+        check(10.0, Tolerance::High, false);
+        check(10.001, Tolerance::Medium, false);
+        check(30.0, Tolerance::Medium, false);
+        check(30.001, Tolerance::Low, false);
+        check(1e12, Tolerance::Low, false);
+    }
+
+    #[test]
+    fn clocks_that_disagree_count_as_no_time() {
+        check(-5.0, Tolerance::High, true);
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_pace() {
+        for seconds in [f64::NAN, f64::INFINITY] {
+            assert_eq!(detect_pace(&PaceRule::default(), Complexity::Simple, seconds, true), None);
+        }
+    }
+
+    #[test]
+    fn complex_questions_may_have_other_limits() {
+        let complex = Patience { medium_over: 60.0, low_over: 120.0 };
+        let rule = PaceRule { complex, ..PaceRule::default() };
+        let pace = detect_pace(&rule, Complexity::Complex, 45.0, true).unwrap();
+        assert_eq!(pace.tolerance, Tolerance::High);
+        assert_eq!(complexity_of(&Utterance::read("what time is it")), Complexity::Simple);
+        let long = "explain how joins work, then indexes, then plans, and show ```sql```";
+        assert_eq!(complexity_of(&Utterance::read(long)), Complexity::Complex);
+    }
+}

@@ -1,0 +1,279 @@
+//! Whether two messages ask the same thing: a calibrated score, not a cosine.
+//!
+//! A cosine cannot tell "install" from "uninstall" or March from May; what differs between the two
+//! messages can. The score always uses the built-in model, for which it was fitted.
+
+use std::sync::OnceLock;
+
+use embed::built_in;
+use event::UnitInterval;
+
+use crate::asking::Ask;
+use crate::lexicon::lexicon;
+use crate::model::{Features, Model};
+use crate::utterance::Utterance;
+
+/// The pair model as committed.
+pub fn pair_model() -> &'static Model {
+    static READ: OnceLock<Model> = OnceLock::new();
+    READ.get_or_init(|| Model::from_bytes(include_bytes!("../model/pair.bin")).unwrap_or_default())
+}
+
+/// How sure we are that two messages ask the same thing. Symmetric.
+pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
+    if a.is_resend_of(b) {
+        return UnitInterval::ONE;
+    }
+    let score = f64::from(pair_model().probability(&pair_features(a, b)));
+    UnitInterval::new(score).unwrap_or(UnitInterval::ZERO)
+}
+
+/// What the pair model reads.
+pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
+    let cosine = a.vector.cosine(&b.vector).unwrap_or(0.0);
+    let words = Overlap::of(&a.stems, &b.stems);
+    let trigrams = Overlap::of(&a.trigrams, &b.trigrams);
+    let bigrams = Overlap::of(&a.bigrams, &b.bigrams);
+    let difference = Difference::of(a, b);
+    let lengths = (a.spoken.len() as f32, b.spoken.len() as f32);
+    let length_ratio = lengths.0.min(lengths.1) / lengths.0.max(lengths.1).max(1.0);
+    let numbers = Mismatch::of(&a.numbers, &b.numbers);
+    let names = Mismatch::of(&a.names, &b.names);
+    let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
+    let asks_alike = a.asks == b.asks;
+    let dense = vec![
+        cosine,
+        cosine * cosine,
+        (cosine - 0.7).max(0.0) * 3.0,
+        words.jaccard,
+        words.contained,
+        words.least_contained,
+        trigrams.jaccard,
+        trigrams.contained,
+        trigrams.least_contained,
+        bigrams.jaccard,
+        difference.shared_weight,
+        difference.least_shared_weight,
+        difference.aligned,
+        difference.worst_aligned,
+        difference.cosine,
+        difference.heaviest_left / 2.0,
+        difference.one_sided,
+        numbers.differ,
+        numbers.one_sided,
+        names.differ,
+        names.one_sided,
+        truth((a.negations > 0) != (b.negations > 0)),
+        truth(a.negations > 0 && b.negations > 0),
+        truth(has_opposites(a, b)),
+        truth(has_undoing(a, b)),
+        truth(asks_alike),
+        truth(!asks_alike && a.asks.is_some() && b.asks.is_some()),
+        truth(a.asks.is_some() != b.asks.is_some()),
+        truth(a.ask == b.ask && a.ask != Ask::None),
+        truth(a.ask != b.ask && a.ask != Ask::None && b.ask != Ask::None),
+        truth(a.ask != b.ask && (a.ask == Ask::Thing || b.ask == Ask::Thing)),
+        length_ratio,
+        (lengths.0 + lengths.1).ln_1p() / 4.0,
+        (lengths.0 - lengths.1).abs().ln_1p() / 3.0,
+        truth(a.spoken.first() == b.spoken.first()),
+        truth(a.spoken.last() == b.spoken.last()),
+        truth(a.stems == b.stems && a.spoken != b.spoken),
+        order_kept(a, b),
+        cosine * words.jaccard,
+        cosine * difference.worst_aligned,
+        difference.worst_aligned * length_ratio,
+    ];
+    Features { sparse: Vec::new(), dense }
+}
+
+/// How much two sorted sets share.
+struct Overlap {
+    jaccard: f32,
+    contained: f32,
+    least_contained: f32,
+}
+
+impl Overlap {
+    fn of(a: &[u32], b: &[u32]) -> Self {
+        let both = shared(a, b) as f32;
+        let (a, b) = (a.len() as f32, b.len() as f32);
+        let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
+        Self {
+            jaccard: share(a + b - both),
+            contained: share(a.min(b)),
+            least_contained: share(a.max(b)),
+        }
+    }
+}
+
+/// How many entries two sorted sets have in common.
+pub(crate) fn shared(a: &[u32], b: &[u32]) -> usize {
+    let (mut i, mut j, mut both) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, both) = (i + 1, j + 1, both + 1),
+        }
+    }
+    both
+}
+
+/// Numbers or names that one message has and the other has not.
+struct Mismatch {
+    differ: f32,
+    one_sided: f32,
+}
+
+impl Mismatch {
+    fn of(a: &[u32], b: &[u32]) -> Self {
+        let both = shared(a, b);
+        let (left, right) = (a.len() - both, b.len() - both);
+        let differ = left > 0 && right > 0;
+        let one_sided = (left > 0) != (right > 0);
+        Self { differ: f32::from(differ), one_sided: f32::from(one_sided) }
+    }
+}
+
+/// What is left of each message when the words they share are taken away.
+struct Difference {
+    /// Share of the weight that both have, of the lighter and of the heavier message.
+    shared_weight: f32,
+    least_shared_weight: f32,
+    /// How well the words left over answer each other, on average and at worst.
+    aligned: f32,
+    worst_aligned: f32,
+    /// Direction of what is left on one side against the other.
+    cosine: f32,
+    heaviest_left: f32,
+    one_sided: f32,
+}
+
+impl Difference {
+    fn of(a: &Utterance, b: &Utterance) -> Self {
+        let (left, right, both) = apart(&a.tokens, &b.tokens);
+        let weight = |tokens: &[(u32, f32)]| tokens.iter().map(|t| t.1).sum::<f32>();
+        let (weight_a, weight_b) = (weight(&a.tokens), weight(&b.tokens));
+        let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
+        let (aligned, worst) = alignment(&left, &right);
+        let tokens = |side: &[(u32, f32)]| side.iter().map(|t| t.0).collect::<Vec<_>>();
+        let directions =
+            (built_in().embed_tokens(&tokens(&left)), built_in().embed_tokens(&tokens(&right)));
+        let heaviest = left.iter().chain(&right).map(|t| t.1).fold(0.0, f32::max);
+        Self {
+            shared_weight: share(weight_a.min(weight_b)),
+            least_shared_weight: share(weight_a.max(weight_b)),
+            aligned,
+            worst_aligned: worst,
+            cosine: directions.0.cosine(&directions.1).unwrap_or(0.0),
+            heaviest_left: heaviest,
+            one_sided: f32::from(left.is_empty() != right.is_empty()),
+        }
+    }
+}
+
+type Tokens = Vec<(u32, f32)>;
+
+/// Tokens only in `a`, only in `b`, and the weight of those in both.
+fn apart(a: &[(u32, f32)], b: &[(u32, f32)]) -> (Tokens, Tokens, f32) {
+    let (mut left, mut right, mut both) = (Vec::new(), Vec::new(), 0.0);
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let order = match (a.get(i), b.get(j)) {
+            (Some(x), Some(y)) => x.0.cmp(&y.0),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, _) => std::cmp::Ordering::Greater,
+        };
+        match order {
+            std::cmp::Ordering::Less => {
+                left.push(a[i]);
+                i += 1;
+            }
+            std::cmp::Ordering::Greater => {
+                right.push(b[j]);
+                j += 1;
+            }
+            std::cmp::Ordering::Equal => {
+                both += a[i].1;
+                (i, j) = (i + 1, j + 1);
+            }
+        }
+    }
+    (left, right, both)
+}
+
+/// The heaviest words left over on a side; more would cost and tell little.
+const MOST_ALIGNED: usize = 8;
+
+/// For each word left over, the best answer among those of the other side, weighted.
+fn alignment(left: &[(u32, f32)], right: &[(u32, f32)]) -> (f32, f32) {
+    let heaviest = |side: &[(u32, f32)]| {
+        let mut side = side.to_vec();
+        side.sort_by(|x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
+        side.truncate(MOST_ALIGNED);
+        side
+    };
+    let (left, right) = (heaviest(left), heaviest(right));
+    if left.is_empty() && right.is_empty() {
+        return (1.0, 1.0);
+    }
+    let mut best = (vec![0.0f32; left.len()], vec![0.0f32; right.len()]);
+    for (i, x) in left.iter().enumerate() {
+        for (j, y) in right.iter().enumerate() {
+            let alike = built_in().token_dot(x.0, y.0) / (x.1 * y.1).max(1e-6);
+            best.0[i] = best.0[i].max(alike);
+            best.1[j] = best.1[j].max(alike);
+        }
+    }
+    let all = left.iter().zip(&best.0).chain(right.iter().zip(&best.1));
+    let (mut sum, mut weights, mut worst) = (0.0, 0.0, 0.0f32);
+    for ((_, weight), alike) in all {
+        sum += weight * alike;
+        weights += weight;
+        worst = worst.max(weight * (1.0 - alike));
+    }
+    (sum / weights.max(1e-6), 1.0 - worst / 2.0)
+}
+
+/// "install" here and "uninstall" there: one message has a word, the other its opposite.
+fn has_opposites(a: &Utterance, b: &Utterance) -> bool {
+    let words = lexicon();
+    let only = |x: &[u32], y: &[u32]| -> Vec<u32> {
+        x.iter().take(40).filter(|w| !y.contains(w)).copied().collect()
+    };
+    let (left, right) = (only(&a.spoken, &b.spoken), only(&b.spoken, &a.spoken));
+    left.iter().any(|one| right.iter().any(|other| words.are_opposites(*one, *other)))
+}
+
+/// A word on one side that is "un", "dis", "de" or "in" and a word of the other side.
+fn has_undoing(a: &Utterance, b: &Utterance) -> bool {
+    undoes(a, b) || undoes(b, a)
+}
+
+fn undoes(a: &Utterance, b: &Utterance) -> bool {
+    const PREFIXES: [&str; 7] = ["un", "dis", "de", "in", "non", "im", "re"];
+    a.text.spoken().take(40).any(|word| {
+        let folded = a.text.folded(word);
+        PREFIXES.iter().filter_map(|prefix| folded.strip_prefix(prefix)).any(|rest| {
+            rest.len() >= 3
+                && b.spoken.contains(&crate::text::hash(0, rest.as_bytes()))
+                && !b.spoken.contains(&word.hash)
+        })
+    })
+}
+
+/// How much of the common words come in the same order: "from A to B" is not "from B to A".
+fn order_kept(a: &Utterance, b: &Utterance) -> f32 {
+    let places: Vec<usize> = a
+        .spoken
+        .iter()
+        .take(40)
+        .filter_map(|word| b.spoken.iter().take(40).position(|other| other == word))
+        .collect();
+    if places.len() < 2 {
+        return 1.0;
+    }
+    let kept = places.windows(2).filter(|w| w[0] <= w[1]).count();
+    kept as f32 / (places.len() - 1) as f32
+}

@@ -1,0 +1,117 @@
+//! What tells a refusal: how an answer opens, once code and quotations are left out.
+
+use crate::model::{Features, Sparse};
+use crate::pair::shared;
+use crate::phrases::{Cue, Hit, answer_hits};
+use crate::text::{Kind, Text, Word, hash};
+use crate::utterance::Utterance;
+
+/// Words of an answer that are looked at: a refusal shows early.
+const MOST_WORDS: usize = 110;
+/// Tokens of the opening whose direction counts.
+const OPENING_BYTES: usize = 220;
+
+/// What the refusal model reads. `speech` is the answer without code and quotations.
+pub(crate) fn refusal_features(
+    question: Option<&Utterance>,
+    speech: &Text,
+    original: &str,
+) -> Features {
+    let words: Vec<&Word> = speech.words.iter().take(MOST_WORDS).collect();
+    let sentences = sentence_numbers(speech, &words);
+    let spoken: Vec<(usize, &Word)> = words
+        .iter()
+        .enumerate()
+        .filter(|(_, w)| w.kind != Kind::Mark)
+        .map(|(at, w)| (sentences[at], *w))
+        .collect();
+    let opening = &original[..original.floor_char_boundary(OPENING_BYTES)];
+    let tokens = embed::built_in().tokens(opening);
+    let vector = embed::built_in().embed_tokens(&tokens);
+    let mut dense = Vec::with_capacity(300);
+    dense.extend(phrases_by_sentence(speech, &spoken));
+    let count = speech.spoken().count() as f32;
+    let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
+    dense.push(count.ln_1p() / 6.0);
+    dense.push(truth(count < 12.0));
+    dense.push(truth(
+        original.contains("\n1.")
+            || original.starts_with("1.")
+            || original.contains("\n- ")
+            || original.contains("\n* "),
+    ));
+    dense.push(truth(original.contains("```")));
+    dense.push(truth(original.trim_end().ends_with('?')));
+    match question {
+        Some(question) => {
+            let content: Vec<u32> = {
+                let mut all: Vec<u32> = spoken.iter().map(|(_, w)| w.hash).collect();
+                all.sort_unstable();
+                all.dedup();
+                all
+            };
+            let both = shared(&question.content, &content) as f32;
+            dense.push(1.0);
+            dense.push(both / question.content.len().max(1) as f32);
+            dense.push(question.vector.cosine(&vector).unwrap_or(0.0));
+        }
+        None => dense.extend([0.0; 3]),
+    }
+    dense.extend(vector.values().iter().map(|v| v * 2.0));
+    Features { sparse: grams(&spoken), dense }
+}
+
+/// Which sentence each word is in.
+fn sentence_numbers(text: &Text, words: &[&Word]) -> Vec<usize> {
+    let mut number = 0;
+    words
+        .iter()
+        .map(|word| {
+            let at = number;
+            if matches!(text.folded(word), "." | "!" | "?" | ":") {
+                number += 1;
+            }
+            at
+        })
+        .collect()
+}
+
+/// For each kind of phrase, whether it is in the first sentence, the second, or later.
+fn phrases_by_sentence(speech: &Text, spoken: &[(usize, &Word)]) -> Vec<f32> {
+    const KINDS: [Cue; 6] =
+        [Cue::Declines, Cue::Moralises, Cue::Sorry, Cue::Identity, Cue::Turns, Cue::Idiom];
+    let mut places = vec![0.0f32; KINDS.len() * 3];
+    let hits = answer_hits(speech);
+    let idioms: Vec<&Hit> = hits.iter().filter(|hit| hit.cue == Cue::Idiom).collect();
+    for hit in &hits {
+        let in_idiom =
+            idioms.iter().any(|idiom| idiom.first <= hit.last && hit.first <= idiom.last);
+        if in_idiom && hit.cue != Cue::Idiom {
+            continue;
+        }
+        let Some(kind) = KINDS.iter().position(|kind| *kind == hit.cue) else { continue };
+        let Some((sentence, _)) = spoken.get(hit.first) else { continue };
+        let place = &mut places[kind * 3 + sentence.min(&2)];
+        *place = (*place + 0.5).min(1.0);
+    }
+    places
+}
+
+/// One, two and three words in a row, marked with the sentence they are in.
+fn grams(spoken: &[(usize, &Word)]) -> Vec<Sparse> {
+    let mut all = Vec::with_capacity(spoken.len() * 3);
+    for (at, (sentence, word)) in spoken.iter().enumerate() {
+        let place = (*sentence).min(2) as u32;
+        let mut hash_so_far = 0;
+        for size in 0..3 {
+            let Some((_, last)) = spoken.get(at + size) else { break };
+            hash_so_far = hash(hash_so_far ^ (size as u32 + 1), &last.hash.to_le_bytes());
+            let (start, end) = (word.start as u32, last.end as u32);
+            all.push(Sparse { hash: hash(place + 1, &hash_so_far.to_le_bytes()), start, end });
+            if place < 2 {
+                all.push(Sparse { hash: hash(9, &hash_so_far.to_le_bytes()), start, end });
+            }
+        }
+    }
+    all
+}

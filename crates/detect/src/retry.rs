@@ -1,0 +1,144 @@
+//! The same user asks nearly the same thing again, soon.
+
+use std::time::Duration;
+
+use event::{Retry, RetryIntent, TurnId};
+
+use crate::pair::{pair_score, shared};
+use crate::phrases::Cue;
+use crate::utterance::Utterance;
+
+/// What counts as asking again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RetryRule {
+    /// Pair score from which two questions are the same.
+    pub min_similarity: f64,
+    /// How long after the first a repeat still counts.
+    pub window: Duration,
+    /// How many of the latest questions are looked at.
+    pub most: usize,
+}
+
+impl Default for RetryRule {
+    fn default() -> Self {
+        Self { min_similarity: 0.85, window: Duration::from_secs(300), most: 10 }
+    }
+}
+
+/// A question of the same user (else of the conversation), and how long ago it was.
+#[derive(Clone, Copy, Debug)]
+pub struct PastQuestion<'a> {
+    /// The turn that asked it.
+    pub turn: &'a TurnId,
+    /// What was asked.
+    pub question: &'a Utterance,
+    /// Time since.
+    pub age: Duration,
+}
+
+/// Finds the most similar recent question, if it is similar enough. `history`: the latest first.
+pub fn detect_retry(
+    rule: &RetryRule,
+    message: &Utterance,
+    history: &[PastQuestion<'_>],
+) -> Option<Retry> {
+    let recent = history.iter().filter(|past| past.age <= rule.window).take(rule.most);
+    let scored = recent.map(|past| (pair_score(message, past.question), past));
+    // Of equally similar ones the latest, which comes first.
+    let (similarity, past) =
+        scored.reduce(|best, next| if next.0.get() > best.0.get() { next } else { best })?;
+    if similarity.get() < rule.min_similarity
+        || message.spoken.is_empty() && message.original().trim().is_empty()
+    {
+        return None;
+    }
+    Some(Retry {
+        original_turn_id: past.turn.clone(),
+        similarity,
+        delay_seconds: past.age.as_secs_f64(),
+        intent: retry_intent(message, past.question),
+    })
+}
+
+/// A number or a name exchanged, with an opening that goes on, is a new step: "now the same for
+/// March". In doubt the user is dissatisfied.
+pub fn retry_intent(message: &Utterance, before: &Utterance) -> RetryIntent {
+    let exchanged = |now: &[u32], then: &[u32]| {
+        let both = shared(now, then);
+        now.len() > both && then.len() > both
+    };
+    let another =
+        exchanged(&message.numbers, &before.numbers) || exchanged(&message.names, &before.names);
+    let goes_on = message.opens_with(Cue::Step) && !message.opens_with(Cue::Negation);
+    if another && goes_on { RetryIntent::Exploratory } else { RetryIntent::Dissatisfied }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(message: &str, history: &[(&str, u64)], expected: Option<&str>) {
+        let turns: Vec<TurnId> =
+            (0..history.len()).map(|at| TurnId::new(format!("t{at}")).unwrap()).collect();
+        let questions: Vec<Utterance> = history.iter().map(|(q, _)| Utterance::read(q)).collect();
+        let past: Vec<PastQuestion<'_>> = history
+            .iter()
+            .enumerate()
+            .map(|(at, (_, age))| PastQuestion {
+                turn: &turns[at],
+                question: &questions[at],
+                age: Duration::from_secs(*age),
+            })
+            .collect();
+        let found = detect_retry(&RetryRule::default(), &Utterance::read(message), &past);
+        assert_eq!(found.as_ref().map(|r| r.original_turn_id.as_str()), expected, "{message}");
+    }
+
+    const ASKED: &str = "How do I reset my router password?";
+
+    #[test]
+    fn an_exact_resend_is_a_retry_until_the_window_closes() {
+        check(ASKED, &[(ASKED, 0)], Some("t0"));
+        check(ASKED, &[(ASKED, 300)], Some("t0"));
+        check(ASKED, &[(ASKED, 301)], None);
+        check("how do i reset my ROUTER password", &[(ASKED, 12)], Some("t0"));
+    }
+
+    #[test]
+    fn the_closest_question_wins_and_of_equal_ones_the_latest() {
+        check(ASKED, &[("what is the weather", 5), (ASKED, 20), (ASKED, 90)], Some("t1"));
+    }
+
+    #[test]
+    fn another_question_is_no_retry() {
+        check("What should I cook tonight?", &[(ASKED, 10)], None);
+        check(
+            "How do I uninstall Docker on Ubuntu?",
+            &[("How do I install Docker on Ubuntu?", 10)],
+            None,
+        );
+        check("", &[("", 10)], None);
+        check("hello", &[], None);
+    }
+
+    #[test]
+    fn only_the_ten_latest_count() {
+        let mut history = vec![("something else entirely", 1); 10];
+        history.push((ASKED, 2));
+        check(ASKED, &history, None);
+    }
+
+    #[test]
+    fn a_new_step_explores() {
+        let rows = [
+            ("now show sales for April", "show sales for March", RetryIntent::Exploratory),
+            ("Now the same for 2023", "revenue by region for 2022", RetryIntent::Exploratory),
+            ("show sales for April", "show sales for March", RetryIntent::Dissatisfied),
+            ("show sales for March!!", "show sales for March", RetryIntent::Dissatisfied),
+        ];
+        for (now, before, expected) in rows {
+            let intent = retry_intent(&Utterance::read(now), &Utterance::read(before));
+            assert_eq!(intent, expected, "{now}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Folding: lower case, no accents, one kind of apostrophe, and words with their place in the text.
+//!
+//! Reads the beginning and the end of a long text, so that the work is bounded.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Bytes read at the beginning of a text, and at its end when it is longer than both.
+const HEAD: usize = 2_400;
+const TAIL: usize = 800;
+
+/// What a word is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Letters, with or without digits and apostrophes.
+    Letters,
+    /// Digits, with separators: 1,299.50.
+    Number,
+    /// One ideograph or kana: languages without spaces are read sign by sign.
+    Sign,
+    /// Punctuation or a symbol.
+    Mark,
+}
+
+/// A word, where it stands in the text and how it was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    /// Bytes in the original.
+    pub start: usize,
+    pub end: usize,
+    pub kind: Kind,
+    /// Began with a capital letter.
+    pub capital: bool,
+    pub hash: u32,
+    from: u32,
+    to: u32,
+}
+
+/// A folded text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    folded: String,
+    pub words: Vec<Word>,
+}
+
+impl Text {
+    pub(crate) fn read(original: &str) -> Self {
+        let mut text = Self {
+            folded: String::with_capacity(original.len().min(HEAD + TAIL) + 8),
+            words: Vec::with_capacity(original.len().min(HEAD + TAIL) / 4),
+        };
+        if original.len() <= HEAD + TAIL {
+            text.take(original, 0);
+            return text;
+        }
+        let head = original.floor_char_boundary(HEAD);
+        let tail = original.ceil_char_boundary(original.len() - TAIL);
+        text.take(&original[..head], 0);
+        text.take(&original[tail..], tail);
+        text
+    }
+
+    /// The folded form of a word.
+    pub(crate) fn folded(&self, word: &Word) -> &str {
+        &self.folded[word.from as usize..word.to as usize]
+    }
+
+    /// Words that are not marks.
+    pub(crate) fn spoken(&self) -> impl DoubleEndedIterator<Item = &Word> {
+        self.words.iter().filter(|w| w.kind != Kind::Mark)
+    }
+
+    fn take(&mut self, part: &str, offset: usize) {
+        let mut chars = part.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            if c.is_whitespace() || c.is_control() {
+                continue;
+            }
+            let from = self.folded.len();
+            let mut end = at + c.len_utf8();
+            let kind = kind_of(c);
+            self.push_folded(c);
+            if matches!(kind, Kind::Letters | Kind::Number) {
+                while let Some(&(next_at, next)) = chars.peek() {
+                    let rest = &part[next_at + next.len_utf8()..];
+                    if !joins(kind, next, rest) {
+                        break;
+                    }
+                    self.push_folded(next);
+                    end = next_at + next.len_utf8();
+                    chars.next();
+                }
+            }
+            self.close(from, offset + at, offset + end, kind, c.is_uppercase());
+        }
+    }
+
+    fn close(&mut self, from: usize, start: usize, end: usize, kind: Kind, capital: bool) {
+        let to = self.folded.len();
+        if from == to {
+            return;
+        }
+        let hash = hash(0, &self.folded.as_bytes()[from..to]);
+        let (from, to) = (from as u32, to as u32);
+        self.words.push(Word { start, end, kind, capital, hash, from, to });
+    }
+
+    fn push_folded(&mut self, c: char) {
+        if c.is_ascii() {
+            self.folded.push(c.to_ascii_lowercase());
+        } else if matches!(c, '’' | '‘' | 'ʼ' | '´') {
+            self.folded.push('\'');
+        } else if c == '？' {
+            self.folded.push('?');
+        } else if c == '！' {
+            self.folded.push('!');
+        } else if matches!(c, '，' | '、') {
+            self.folded.push(',');
+        } else if c == '。' {
+            self.folded.push('.');
+        } else if is_sign(c) {
+            self.folded.push(c);
+        } else {
+            let plain = c.to_lowercase().nfd().filter(|c| !is_combining_mark(*c));
+            self.folded.extend(plain);
+        }
+    }
+}
+
+fn kind_of(c: char) -> Kind {
+    if is_sign(c) {
+        Kind::Sign
+    } else if c.is_numeric() {
+        Kind::Number
+    } else if c.is_alphabetic() {
+        Kind::Letters
+    } else {
+        Kind::Mark
+    }
+}
+
+/// Whether `next` goes on with the word: letters and digits, an apostrophe or a decimal mark inside.
+fn joins(kind: Kind, next: char, rest: &str) -> bool {
+    if is_sign(next) {
+        return false;
+    }
+    if next.is_alphanumeric() || is_combining_mark(next) {
+        return true;
+    }
+    let follows = rest.chars().next();
+    match (kind, next) {
+        (Kind::Letters, '\'' | '’' | 'ʼ') => follows.is_some_and(char::is_alphabetic),
+        (Kind::Number, '.' | ',') => follows.is_some_and(char::is_numeric),
+        _ => false,
+    }
+}
+
+/// Kana and ideographs.
+fn is_sign(c: char) -> bool {
+    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
+        | 0x20000..=0x2CEAF | 0xFF66..=0xFF9D)
+}
+
+/// FNV-1a with a last stir: quick, the same everywhere, good enough for buckets.
+pub(crate) fn hash(seed: u32, bytes: &[u8]) -> u32 {
+    let start = 0x811c_9dc5 ^ seed.wrapping_mul(0x9e37_79b9);
+    let mut hash = bytes.iter().fold(start, |h, b| (h ^ u32::from(*b)).wrapping_mul(0x0100_0193));
+    hash ^= hash >> 15;
+    hash = hash.wrapping_mul(0x2c1b_3c6d);
+    hash ^ (hash >> 13)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(original: &str) -> Vec<String> {
+        let text = Text::read(original);
+        text.words.iter().map(|w| text.folded(w).to_owned()).collect()
+    }
+
+    #[test]
+    fn words_are_folded_and_marks_stand_apart() {
+        let rows: &[(&str, &[&str])] = &[
+            ("No, that’s WRONG!", &["no", ",", "that's", "wrong", "!"]),
+            ("São Paulo 1,299.50€", &["sao", "paulo", "1,299.50", "€"]),
+            ("不是，谢谢。", &["不", "是", ",", "谢", "谢", "."]),
+            ("e\u{301}te\u{301}", &["ete"]),
+            ("don't 'quote' it", &["don't", "'", "quote", "'", "it"]),
+            ("\u{301}", &[]),
+        ];
+        for (original, expected) in rows {
+            assert_eq!(folded(original), *expected, "{original}");
+        }
+    }
+
+    #[test]
+    fn places_are_bytes_of_the_original() {
+        let original = "Ça, c’est “faux” 不是";
+        for word in Text::read(original).words {
+            assert!(original.get(word.start..word.end).is_some_and(|w| !w.trim().is_empty()));
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_read_at_both_ends() {
+        let original = format!("first {} last", "é ".repeat(50_000));
+        let words = folded(&original);
+        assert_eq!((words[0].as_str(), words.last().map(String::as_str)), ("first", Some("last")));
+        assert!(words.len() < 1_500);
+    }
+}

@@ -1,0 +1,239 @@
+//! What the next message says about the answer before it: rejected, accepted or neither.
+//!
+//! `rules` decides by phrases in the order of docs/signals.md; `model` starts from the rules and
+//! scores again with what was learnt; `seed` is the document this grew from, kept for comparison.
+
+mod contrast;
+mod features;
+mod rules;
+mod seed;
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use event::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, VerdictStatus};
+
+use crate::answer::Answer;
+use crate::model::{Features, Model};
+use crate::pair::pair_score;
+use crate::phrases::Cue;
+use crate::utterance::Utterance;
+
+pub use features::verdict_features;
+
+/// How a verdict is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The literal seed.
+    Seed,
+    /// Phrases only: reproducible by hand.
+    Rules,
+    /// Rules, scored again by the learnt model.
+    Model,
+}
+
+/// Thresholds of the verdict.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VerdictRule {
+    /// How it is reached.
+    pub mode: Mode,
+    /// After this long only an explicit rejection counts.
+    pub session: Duration,
+    /// Pair score above which a question is the same when both intents are known and equal.
+    pub rephrased_same_intent: f64,
+    /// Pair score above which it is the same when no intent is known.
+    pub rephrased: f64,
+    /// Whether a new question of its own accepts the answer before it.
+    pub moved_on: bool,
+    /// A turn is rejected only from this confidence.
+    pub least_confidence: f64,
+}
+
+impl Default for VerdictRule {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Model,
+            session: Duration::from_secs(30 * 60),
+            rephrased_same_intent: 0.80,
+            rephrased: 0.85,
+            moved_on: true,
+            least_confidence: 0.7,
+        }
+    }
+}
+
+/// A message and what came before it. What is not known is left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    /// The message to judge by.
+    pub message: &'a Utterance,
+    /// The question before it.
+    pub question: Option<&'a Utterance>,
+    /// The answer that is judged.
+    pub answer: Option<&'a Answer>,
+    /// The message's intent, as the application sees it.
+    pub intent: Option<&'a str>,
+    /// The intent of the question before.
+    pub previous_intent: Option<&'a str>,
+    /// Time between the answer and the message.
+    pub gap: Option<Duration>,
+}
+
+impl<'a> Exchange<'a> {
+    /// A message alone.
+    pub fn of(message: &'a Utterance) -> Self {
+        Self {
+            message,
+            question: None,
+            answer: None,
+            intent: None,
+            previous_intent: None,
+            gap: None,
+        }
+    }
+
+    /// The pair score of question and message; 0 when there is no question.
+    pub(crate) fn likeness(&self) -> f64 {
+        self.question.map_or(0.0, |question| pair_score(self.message, question).get())
+    }
+}
+
+/// What a rule found.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub status: VerdictStatus,
+    pub confidence: f64,
+    pub correction_type: Option<CorrectionType>,
+    pub rule: &'static str,
+    pub evidence: Vec<Evidence>,
+    pub behaviour: Option<InteractionKind>,
+}
+
+/// The model that tells dissatisfaction, as committed.
+pub fn rejection_model() -> &'static Model {
+    static READ: OnceLock<Model> = OnceLock::new();
+    READ.get_or_init(|| {
+        Model::from_bytes(include_bytes!("../model/rejected.bin")).unwrap_or_default()
+    })
+}
+
+/// The model that tells acceptance, as committed.
+pub fn acceptance_model() -> &'static Model {
+    static READ: OnceLock<Model> = OnceLock::new();
+    READ.get_or_init(|| {
+        Model::from_bytes(include_bytes!("../model/accepted.bin")).unwrap_or_default()
+    })
+}
+
+/// Judges the answer by the next message.
+pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
+    let likeness = exchange.likeness();
+    let finding = match rule.mode {
+        Mode::Seed => seed::judge(exchange),
+        Mode::Rules => rules::judge(rule, exchange, likeness),
+        Mode::Model => return judged_again(rule, exchange, likeness),
+    };
+    told(exchange, finding, None)
+}
+
+/// The rules' finding, scored again by what was learnt.
+fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Verdict {
+    let found = rules::judge(rule, exchange, likeness);
+    let features = verdict_features(exchange, likeness);
+    let rejected = f64::from(rejection_model().probability(&features));
+    let accepted = f64::from(acceptance_model().probability(&features));
+    let finding = decide(rule, exchange, found, &features, (rejected, accepted));
+    told(exchange, finding, UnitInterval::new(rejected))
+}
+
+fn decide(
+    rule: &VerdictRule,
+    exchange: &Exchange<'_>,
+    found: Finding,
+    features: &Features,
+    (rejected, accepted): (f64, f64),
+) -> Finding {
+    let late = exchange.gap.is_some_and(|gap| gap > rule.session);
+    let explicit = found.correction_type == Some(CorrectionType::Explicit);
+    if rejected >= rule.least_confidence && (!late || explicit) {
+        let mut evidence = found.evidence;
+        if found.status != VerdictStatus::Rejected || evidence.is_empty() {
+            evidence = telling_words(features);
+        }
+        let correction_type = found.correction_type.or_else(|| Some(type_of(rule, exchange)));
+        return Finding {
+            status: VerdictStatus::Rejected,
+            confidence: rejected,
+            correction_type,
+            evidence,
+            behaviour: None,
+            rule: found.rule,
+        };
+    }
+    let moved_on = found.rule == rules::MOVED_ON;
+    let may_accept = !late && (!moved_on || rule.moved_on);
+    let capped = if moved_on { accepted.min(MOVED_ON_MOST) } else { accepted };
+    if may_accept && accepted >= 0.5 && accepted > rejected && !exchange.message.has(Cue::Filler) {
+        return Finding {
+            status: VerdictStatus::Accepted,
+            confidence: capped,
+            correction_type: None,
+            ..found
+        };
+    }
+    let neither = (1.0 - rejected - accepted).clamp(0.0, 1.0);
+    Finding {
+        status: VerdictStatus::Neutral,
+        confidence: neither.max(0.5),
+        correction_type: None,
+        ..found
+    }
+}
+
+/// A user who moved on said nothing about the answer: below the gate for reactions.
+const MOVED_ON_MOST: f64 = 0.69;
+
+/// How a message rejects when only the model saw it.
+fn type_of(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
+    if exchange.message.has(Cue::Abandonment) {
+        CorrectionType::Abandonment
+    } else if exchange.likeness() > rule.rephrased_same_intent {
+        CorrectionType::Rephrased
+    } else {
+        CorrectionType::Explicit
+    }
+}
+
+/// The words that spoke most for dissatisfaction.
+fn telling_words(features: &Features) -> Vec<Evidence> {
+    let model = rejection_model();
+    let best = features
+        .sparse
+        .iter()
+        .filter(|f| f.end > f.start)
+        .max_by(|a, b| model.weight(a.hash).total_cmp(&model.weight(b.hash)));
+    let telling = best.filter(|f| model.weight(f.hash) > 0.0);
+    telling
+        .map(|f| Evidence {
+            start: f.start as usize,
+            end: f.end as usize,
+            rule: "model_words".to_owned(),
+        })
+        .into_iter()
+        .collect()
+}
+
+fn told(exchange: &Exchange<'_>, finding: Finding, dissatisfied: Option<UnitInterval>) -> Verdict {
+    let rejected = finding.status == VerdictStatus::Rejected;
+    Verdict {
+        status: finding.status,
+        confidence: UnitInterval::new(finding.confidence).unwrap_or(UnitInterval::ZERO),
+        correction_type: finding.correction_type,
+        user_said: rejected.then(|| exchange.message.original().to_owned()),
+        evidence: finding.evidence,
+        contrast: rejected.then(|| contrast::contrast(exchange.message)).flatten(),
+        rule: finding.rule.to_owned(),
+        dissatisfied,
+        behaviour: finding.behaviour,
+    }
+}

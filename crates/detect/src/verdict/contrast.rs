@@ -1,0 +1,257 @@
+//! What the user wants and what they got instead: "gaming laptops, not business laptops".
+
+use event::Contrast;
+
+use crate::text::{Kind, Text};
+use crate::utterance::Utterance;
+
+/// Words of a side at most: a contrast is short, or it is none.
+const MOST_WORDS: usize = 12;
+
+/// Words that separate what is wanted from what is not.
+const NOT: &[&str] = &["not", "nicht", "no", "pas", "nao", "non", "niet"];
+const INSTEAD_OF: &[&[&str]] = &[
+    &["instead", "of"],
+    &["rather", "than"],
+    &["en", "vez", "de"],
+    &["en", "lugar", "de"],
+    &["au", "lieu", "de"],
+    &["em", "vez", "de"],
+    &["ao", "inves", "de"],
+    &["invece", "di"],
+    &["in", "plaats", "van"],
+    &["anstatt"],
+    &["statt"],
+];
+/// Openings that are not part of what is wanted.
+const OPENINGS: &[&str] = &[
+    "no",
+    "nope",
+    "nah",
+    "wrong",
+    "sorry",
+    "i",
+    "i'm",
+    "im",
+    "i'd",
+    "meant",
+    "mean",
+    "want",
+    "wanted",
+    "need",
+    "needed",
+    "asked",
+    "for",
+    "said",
+    "actually",
+    "like",
+    "would",
+    "was",
+    "asking",
+    "about",
+    "looking",
+    "the",
+    "a",
+    "an",
+    "it",
+    "it's",
+    "its",
+    "should",
+    "be",
+    "is",
+    "that's",
+    "to",
+    "see",
+    "please",
+    "but",
+    "nein",
+    "ich",
+    "meinte",
+    "wollte",
+    "mochte",
+    "brauche",
+    "die",
+    "der",
+    "das",
+    "den",
+    "non",
+    "je",
+    "voulais",
+    "dire",
+    "veux",
+    "le",
+    "la",
+    "les",
+    "des",
+    "me",
+    "referia",
+    "a",
+    "al",
+    "queria",
+    "quiero",
+    "los",
+    "las",
+    "el",
+    "nao",
+    "eu",
+    "quis",
+    "dizer",
+    "quero",
+    "o",
+    "os",
+    "as",
+    "intendevo",
+    "volevo",
+    "i",
+    "gli",
+    "nee",
+    "ik",
+    "bedoelde",
+    "wil",
+    "de",
+    "het",
+    "um",
+    "uh",
+    "hmm",
+    "oh",
+    "well",
+    "ok",
+    "okay",
+];
+
+/// Finds the two sides, if the message names them.
+pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
+    let text = &message.text;
+    let original = message.original();
+    separator(text).and_then(|(at, length, instead)| {
+        let before = side(text, original, clause_start(text, at), at);
+        let after = side(text, original, at + length, clause_end(text, at + length));
+        let wants = before.map(|s| strip_opening(&s));
+        let contrast = Contrast { wants: wants.filter(|w| !w.is_empty()), instead_of: after };
+        // "not X" alone names no side; "X instead of Y" and "X, not Y" do.
+        let named = contrast.instead_of.is_some() && (contrast.wants.is_some() || instead);
+        named.then_some(contrast)
+    })
+}
+
+/// Where "not" or "instead of" stands, inside the message: at its start it only negates.
+fn separator(text: &Text) -> Option<(usize, usize, bool)> {
+    (1..text.words.len()).find_map(|at| {
+        for phrase in INSTEAD_OF {
+            let fits = phrase
+                .iter()
+                .enumerate()
+                .all(|(i, word)| text.words.get(at + i).is_some_and(|w| text.folded(w) == *word));
+            if fits {
+                return Some((at, phrase.len(), true));
+            }
+        }
+        let is_not = NOT.contains(&text.folded(&text.words[at]));
+        let opens = text.words[..at]
+            .iter()
+            .all(|w| w.kind == Kind::Mark || OPENINGS.contains(&text.folded(w)));
+        let what_clause = text.words.get(at + 1).is_some_and(|w| {
+            matches!(
+                text.folded(w),
+                "what"
+                    | "that"
+                    | "sure"
+                    | "really"
+                    | "yet"
+                    | "working"
+                    | "right"
+                    | "helpful"
+                    | "correct"
+                    | "a"
+                    | "very"
+                    | "even"
+                    | "be"
+                    | "been"
+                    | "was"
+            )
+        });
+        (is_not && !opens && !what_clause).then_some((at, 1, false))
+    })
+}
+
+fn is_stop(text: &Text, at: usize) -> bool {
+    text.words.get(at).is_some_and(|w| matches!(text.folded(w), "." | "!" | "?" | ";" | "("))
+}
+
+fn clause_start(text: &Text, at: usize) -> usize {
+    (0..at)
+        .rev()
+        .find(|i| is_stop(text, *i))
+        .map_or(0, |i| i + 1)
+        .max(at.saturating_sub(MOST_WORDS + 6))
+}
+
+fn clause_end(text: &Text, at: usize) -> usize {
+    let stops =
+        |i: &usize| is_stop(text, *i) || text.words.get(*i).is_some_and(|w| text.folded(w) == ",");
+    (at..text.words.len()).find(stops).unwrap_or(text.words.len()).min(at + MOST_WORDS)
+}
+
+/// The words from one place to another as they were written, without marks at the ends.
+fn side(text: &Text, original: &str, from: usize, to: usize) -> Option<String> {
+    let words = text.words.get(from..to)?;
+    let first = words.iter().find(|w| w.kind != Kind::Mark)?;
+    let last = words.iter().rfind(|w| w.kind != Kind::Mark)?;
+    original.get(first.start..last.end).map(str::to_owned)
+}
+
+/// "No, I meant gaming laptops" → "gaming laptops".
+fn strip_opening(side: &str) -> String {
+    let text = Text::read(side);
+    let start = text
+        .words
+        .iter()
+        .find(|w| w.kind != Kind::Mark && !OPENINGS.contains(&text.folded(w)))
+        .map_or(side.len(), |w| w.start);
+    let kept = side.get(start..).unwrap_or_default();
+    kept.trim_end_matches(|c: char| c.is_whitespace() || ",;-–—".contains(c)).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(message: &str, expected: Option<(&str, &str)>) {
+        let found = contrast(&Utterance::read(message));
+        let found = found.map(|c| (c.wants.unwrap_or_default(), c.instead_of.unwrap_or_default()));
+        let expected = expected.map(|(w, i)| (w.to_owned(), i.to_owned()));
+        assert_eq!(found, expected, "{message}");
+    }
+
+    #[test]
+    fn both_sides_are_named() {
+        check(
+            "No, I meant gaming laptops, not business laptops",
+            Some(("gaming laptops", "business laptops")),
+        );
+        check(
+            "No, I meant gaming laptops not business laptops",
+            Some(("gaming laptops", "business laptops")),
+        );
+        check(
+            "I want the monthly total instead of the daily one",
+            Some(("monthly total", "the daily one")),
+        );
+        check("Nein, ich meinte Berlin, nicht Bern", Some(("Berlin", "Bern")));
+        check("Non, je voulais dire le rouge, pas le bleu", Some(("rouge", "le bleu")));
+    }
+
+    #[test]
+    fn a_negation_alone_is_no_contrast() {
+        for message in [
+            "That's not what I meant",
+            "not helpful",
+            "No",
+            "it is not working",
+            "",
+            "I am not sure",
+        ] {
+            check(message, None);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What the verdict models read of a message and of what came before it.
+
+use super::Exchange;
+use super::rules::{is_refinement, refers_to_answer};
+use crate::language::{LANGUAGES, language_of};
+use crate::model::{Features, Sparse};
+use crate::pair::shared;
+use crate::phrases::Cue;
+use crate::text::{Kind, Word, hash};
+use crate::utterance::Utterance;
+
+/// Words of a message that make features: its beginning and its end.
+const HEAD: usize = 48;
+const TAIL: usize = 24;
+
+/// Features of a message in its context. `likeness` is the pair score with the question before.
+pub fn verdict_features(exchange: &Exchange<'_>, likeness: f64) -> Features {
+    let mut dense = Vec::with_capacity(400);
+    of_cues(exchange.message, &mut dense);
+    of_form(exchange.message, &mut dense);
+    of_context(exchange, likeness as f32, &mut dense);
+    let language = language_of(&exchange.message.text);
+    dense.extend((0..LANGUAGES.len()).map(|at| truth(at == language)));
+    dense.extend(exchange.message.vector.values().iter().map(|v| v * 3.0));
+    let asked = exchange.answer.is_some_and(|a| a.ends_asking);
+    Features { sparse: grams(exchange.message, asked), dense }
+}
+
+fn truth(holds: bool) -> f32 {
+    if holds { 1.0 } else { 0.0 }
+}
+
+/// Which phrases it has, and which open it.
+fn of_cues(message: &Utterance, dense: &mut Vec<f32>) {
+    for cue in MESSAGE_CUES {
+        dense.push(truth(message.has(*cue)));
+        dense.push(truth(message.opens_with(*cue)));
+    }
+    let negative = [Cue::Correction, Cue::Rejection, Cue::Retry, Cue::Quality];
+    let hits = message.hits.iter().filter(|h| negative.contains(&h.cue)).count();
+    dense.push((hits as f32).ln_1p());
+    let glad = message.has(Cue::Thanks) || message.has(Cue::Praise);
+    dense.push(truth(glad && message.opens_with(Cue::Negation)));
+    dense.push(truth(glad && hits > 0));
+    dense.push(truth(message.has(Cue::Harmless) && message.opens_with(Cue::Negation)));
+}
+
+const MESSAGE_CUES: &[Cue] = &[
+    Cue::Negation,
+    Cue::Correction,
+    Cue::Rejection,
+    Cue::Retry,
+    Cue::Quality,
+    Cue::Want,
+    Cue::Abandonment,
+    Cue::Thanks,
+    Cue::Praise,
+    Cue::Harmless,
+    Cue::Decline,
+    Cue::Dislike,
+    Cue::Action,
+    Cue::FollowUp,
+    Cue::DrillDown,
+    Cue::Comparison,
+    Cue::Continuation,
+    Cue::Step,
+    Cue::Filler,
+    Cue::Puzzled,
+];
+
+/// How it is written.
+fn of_form(message: &Utterance, dense: &mut Vec<f32>) {
+    let words = message.spoken.len() as f32;
+    let original = message.original();
+    let marks = |mark: &str| {
+        message
+            .text
+            .words
+            .iter()
+            .filter(|w| w.kind == Kind::Mark && message.text.folded(w) == mark)
+            .count() as f32
+    };
+    let letters = original.chars().take(400).filter(|c| c.is_alphabetic()).count().max(1) as f32;
+    let capitals = original.chars().take(400).filter(|c| c.is_uppercase()).count() as f32;
+    dense.extend([
+        words.ln_1p() / 4.0,
+        truth(words <= 2.0),
+        truth(words <= 5.0),
+        truth(words > 30.0),
+        marks("?").min(3.0) / 3.0,
+        marks("!").min(3.0) / 3.0,
+        truth(original.trim_end().ends_with('?')),
+        truth(capitals / letters > 0.6 && letters > 4.0),
+        truth(message.asks.is_some()),
+        (message.negations as f32).min(3.0) / 3.0,
+        truth(!message.numbers.is_empty()),
+        truth(original.contains("```") || original.contains("\n    ")),
+        truth(original.contains("...") || original.contains('…')),
+    ]);
+}
+
+/// How it stands to the question and to the answer.
+fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
+    let message = exchange.message;
+    let of_content = |count: usize| count as f32 / message.content.len().max(1) as f32;
+    match exchange.question {
+        Some(question) => {
+            let both = shared(&message.content, &question.content);
+            let kept = both as f32 / question.content.len().max(1) as f32;
+            let cosine = message.vector.cosine(&question.vector).unwrap_or(0.0);
+            let resend = truth(message.is_resend_of(question));
+            dense.extend([
+                1.0,
+                likeness,
+                truth(likeness > 0.5),
+                truth(likeness > 0.8),
+                cosine,
+                of_content(both),
+                kept,
+                resend,
+            ]);
+        }
+        None => dense.extend([0.0; 8]),
+    }
+    let Some(answer) = exchange.answer.filter(|a| !a.is_empty) else {
+        dense.extend([0.0; 17]);
+        return;
+    };
+    let both = shared(&message.content, &answer.content);
+    let cosine = message.vector.cosine(&answer.vector).unwrap_or(0.0);
+    let on_topic = exchange.question.and_then(|q| q.vector.cosine(&answer.vector)).unwrap_or(0.0);
+    let opens_no = message.opens_with(Cue::Negation);
+    dense.extend([
+        1.0,
+        cosine,
+        of_content(both),
+        truth(refers_to_answer(exchange)),
+        truth(is_refinement(exchange)),
+        on_topic,
+        truth(answer.ends_asking),
+        truth(answer.offers),
+        truth(answer.apologises),
+        answer.refuses,
+        truth(answer.has_code),
+        (answer.words as f32).ln_1p() / 6.0,
+        truth(opens_no && answer.offers),
+        truth(opens_no && !answer.ends_asking),
+        truth(opens_no && answer.ends_asking && message.spoken.len() > 4),
+        truth(message.spoken.len() <= 5 && answer.ends_asking),
+        truth(message.has(Cue::Harmless) && answer.offers),
+    ]);
+}
+
+/// One to three words in a row and the edges of the message, with the bytes they cover.
+fn grams(message: &Utterance, asked: bool) -> Vec<Sparse> {
+    let all: Vec<&Word> = message.text.words.iter().collect();
+    let chosen: Vec<&Word> = if all.len() <= HEAD + TAIL {
+        all
+    } else {
+        [&all[..HEAD], &all[all.len() - TAIL..]].concat()
+    };
+    let mut grams = Vec::with_capacity(chosen.len() * 3 + 8);
+    for at in 0..chosen.len() {
+        let mut so_far = 0;
+        for size in 0..3u32 {
+            let Some(last) = chosen.get(at + size as usize) else { break };
+            so_far = hash(so_far ^ (size + 1), &last.hash.to_le_bytes());
+            let place = (chosen[at].start as u32, last.end as u32);
+            grams.push(Sparse { hash: so_far, start: place.0, end: place.1 });
+            if at == 0 {
+                let opening = hash(101, &so_far.to_le_bytes());
+                grams.push(Sparse { hash: opening, start: place.0, end: place.1 });
+                let in_reply = hash(if asked { 103 } else { 104 }, &so_far.to_le_bytes());
+                grams.push(Sparse { hash: in_reply, start: place.0, end: place.1 });
+            }
+            if at + size as usize + 1 == chosen.len() {
+                let closing = hash(102, &so_far.to_le_bytes());
+                grams.push(Sparse { hash: closing, start: place.0, end: place.1 });
+            }
+        }
+    }
+    grams
+}

@@ -1,0 +1,89 @@
+//! The seed document's detector, to the letter, for comparison.
+//!
+//! Substrings where it gives examples, first match wins, the built-in cosine for "similarity".
+
+use event::{CorrectionType, VerdictStatus};
+
+use super::{Exchange, Finding};
+
+const EXPLICIT: [&str; 16] = [
+    "no,",
+    "no i meant",
+    "not what i",
+    "i meant",
+    "i want",
+    "i need",
+    "that's wrong",
+    "you misunderstood",
+    "try again",
+    "that doesn't help",
+    "not helpful",
+    "not useful",
+    "not what i need",
+    "wrong",
+    "that's not what i meant",
+    "actually",
+];
+const ABANDONED: [&str; 5] =
+    ["never mind", "forget that", "let me rephrase", "start over", "forget it"];
+const CONTINUED: [&str; 11] = [
+    "tell me more",
+    "can you explain",
+    "what about the",
+    "which one",
+    "compare",
+    "between",
+    "and",
+    "also",
+    "what if",
+    "i'll go with",
+    "thanks",
+];
+
+pub(crate) fn judge(exchange: &Exchange<'_>) -> Finding {
+    let message = exchange.message.original().to_lowercase();
+    let message = message.trim();
+    let cosine = exchange
+        .question
+        .and_then(|question| question.vector.cosine(&exchange.message.vector))
+        .map_or(0.0, f64::from);
+    let same_intent = exchange.intent.zip(exchange.previous_intent).is_none_or(|(a, b)| a == b);
+    if message == "no" || EXPLICIT.iter().any(|pattern| message.contains(pattern)) {
+        return finding(
+            VerdictStatus::Rejected,
+            0.9,
+            Some(CorrectionType::Explicit),
+            "seed_explicit",
+        );
+    }
+    if cosine > 0.8 && same_intent {
+        return finding(
+            VerdictStatus::Rejected,
+            cosine,
+            Some(CorrectionType::Rephrased),
+            "seed_rephrased",
+        );
+    }
+    if ABANDONED.iter().any(|pattern| message.contains(pattern)) {
+        return finding(
+            VerdictStatus::Rejected,
+            0.85,
+            Some(CorrectionType::Abandonment),
+            "seed_abandonment",
+        );
+    }
+    if CONTINUED.iter().any(|pattern| message.starts_with(pattern)) {
+        return finding(VerdictStatus::Accepted, 0.7, None, "seed_continuation");
+    }
+    finding(VerdictStatus::Neutral, 0.5, None, "seed_default")
+}
+
+fn finding(
+    status: VerdictStatus,
+    confidence: f64,
+    correction_type: Option<CorrectionType>,
+    rule: &'static str,
+) -> Finding {
+    let confidence = confidence.clamp(0.0, 1.0);
+    Finding { status, confidence, correction_type, rule, evidence: Vec::new(), behaviour: None }
+}

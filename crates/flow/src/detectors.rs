@@ -1,0 +1,49 @@
+//! All detectors with their rules: what the live flow, `scan` and `score` share.
+
+use detect::{
+    Answer, Exchange, FailureRule, Finished, PaceRule, PastQuestion, RetryRule, Utterance,
+    VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry, detect_verdict,
+};
+use event::{Failure, Pace, Retry, TurnStatus, Verdict};
+
+/// The rules of every detector.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Detectors {
+    /// Of the next message.
+    pub verdict: VerdictRule,
+    /// Of asking again.
+    pub retry: RetryRule,
+    /// Of the answer by itself.
+    pub failure: FailureRule,
+    /// Of the time it took.
+    pub pace: PaceRule,
+}
+
+impl Detectors {
+    /// What the next message says about an answer.
+    pub(crate) fn verdict(&self, exchange: &Exchange<'_>) -> Verdict {
+        detect_verdict(&self.verdict, exchange)
+    }
+
+    /// Whether the message asks again what was asked before.
+    pub(crate) fn retry(&self, message: &Utterance, history: &[PastQuestion<'_>]) -> Option<Retry> {
+        detect_retry(&self.retry, message, history)
+    }
+
+    /// Whether the answer failed by itself.
+    pub(crate) fn failure(
+        &self,
+        question: Option<&Utterance>,
+        response: &str,
+        answer: &Answer,
+        error: Option<&str>,
+    ) -> Failure {
+        let status = if error.is_some() { TurnStatus::Error } else { TurnStatus::Success };
+        detect_failure(&self.failure, &Finished { status, error, question, response, answer })
+    }
+
+    /// How the time it took is borne.
+    pub(crate) fn pace(&self, question: &Utterance, seconds: f64) -> Option<Pace> {
+        detect_pace(&self.pace, complexity_of(question), seconds, true)
+    }
+}

@@ -1,0 +1,71 @@
+//! A JSON array as lines, one item each, without holding the array.
+
+use std::io::{BufRead, Read};
+
+/// Gives each item of the outermost array on a line of its own.
+pub struct ArrayLines<R> {
+    inner: R,
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+}
+
+impl<R: BufRead> ArrayLines<R> {
+    /// Over a reader whose first sign is `[`.
+    pub fn new(inner: R) -> Self {
+        Self { inner, depth: 0, in_text: false, escaped: false }
+    }
+
+    /// What a byte of the array becomes on the way out.
+    fn turned(&mut self, byte: u8) -> u8 {
+        if self.in_text {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_text = false,
+                _ => {}
+            }
+            return byte;
+        }
+        match byte {
+            b'"' => self.in_text = true,
+            b'{' | b'[' => {
+                self.depth += 1;
+                return if self.depth == 1 { b' ' } else { byte };
+            }
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                return if self.depth == 0 { b'\n' } else { byte };
+            }
+            b',' if self.depth == 1 => return b'\n',
+            // Line ends between tokens would cut an item in two.
+            b'\n' | b'\r' => return b' ',
+            _ => {}
+        }
+        byte
+    }
+}
+
+impl<R: BufRead> Read for ArrayLines<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.inner.read(out)?;
+        for byte in &mut out[..read] {
+            *byte = self.turned(*byte);
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_become_lines() {
+        let array = "[\n {\"a\": \"x,]\\\"[\",\n \"b\": [1, 2]},\n {\"c\": {}} ]\n";
+        let mut out = String::new();
+        ArrayLines::new(array.as_bytes()).read_to_string(&mut out).unwrap();
+        let lines: Vec<&str> = out.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+        assert_eq!(lines, ["{\"a\": \"x,]\\\"[\",  \"b\": [1, 2]}", "{\"c\": {}}"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! One conversation through every detector, turn by turn: each step looks at the last turn and at
+//! the ten latest questions, never at the whole.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use capture::{ChatMessage, ChatRecord, Speaker};
+use detect::{Answer, Exchange, PastQuestion, Utterance};
+use event::{Failure, Pace, Retry, Timestamp, TurnId, UnitInterval, Verdict};
+use learn::{JudgedTurn, PreferencePair, pairs_of};
+
+use crate::detectors::Detectors;
+
+/// A conversation and what was found in it.
+#[derive(Clone, Debug)]
+pub struct Scanned {
+    /// Its name in the log, if it has one.
+    pub conversation: Option<String>,
+    /// Who answered, if known.
+    pub model: Option<String>,
+    /// Its turns.
+    pub turns: Vec<ScannedTurn>,
+}
+
+/// A turn and what was found about it.
+#[derive(Clone, Debug)]
+pub struct ScannedTurn {
+    /// What was asked.
+    pub question: String,
+    /// What was answered.
+    pub answer: String,
+    /// Whether the answer failed by itself.
+    pub failure: Failure,
+    /// How the time it took is borne.
+    pub pace: Option<Pace>,
+    /// Whether the question asks again what was asked before.
+    pub retry: Option<Retry>,
+    /// What the next message says about the answer.
+    pub verdict: Option<Verdict>,
+    /// That message.
+    pub next: Option<String>,
+}
+
+impl Scanned {
+    /// Preference pairs: answers that were rejected, and the ones that were then kept.
+    pub fn pairs(&self) -> Vec<PreferencePair> {
+        let judged: Vec<JudgedTurn<'_>> = self
+            .turns
+            .iter()
+            .map(|turn| JudgedTurn {
+                question: &turn.question,
+                answer: &turn.answer,
+                status: turn.verdict.as_ref().map(|v| v.status),
+                correction_type: turn.verdict.as_ref().and_then(|v| v.correction_type),
+                confidence: turn.verdict.as_ref().map_or(UnitInterval::ZERO, |v| v.confidence),
+                failed: turn.failure.error_type.is_some(),
+            })
+            .collect();
+        pairs_of(&judged)
+    }
+}
+
+struct Past {
+    turn: TurnId,
+    question: Utterance,
+    at: Option<Timestamp>,
+}
+
+struct Last {
+    question: Utterance,
+    answer: Answer,
+    at: Option<Timestamp>,
+}
+
+pub(super) fn judge(detectors: &Detectors, record: &ChatRecord) -> Scanned {
+    let mut turns: Vec<ScannedTurn> = Vec::new();
+    let mut history: VecDeque<Past> = VecDeque::new();
+    let mut last: Option<Last> = None;
+    for (number, (asked, answered)) in exchanges(&record.messages).into_iter().enumerate() {
+        let message = Utterance::read(&asked.text);
+        if let (Some(before), Some(turn)) = (&last, turns.last_mut()) {
+            let exchange = Exchange {
+                question: Some(&before.question),
+                answer: Some(&before.answer),
+                gap: gap(before.at, asked.at),
+                ..Exchange::of(&message)
+            };
+            turn.verdict = Some(detectors.verdict(&exchange));
+            turn.next = Some(asked.text.clone());
+        }
+        let retry = find_retry(detectors, &message, asked.at, &history);
+        let Some(answered) = answered else { continue };
+        let answer = Answer::read(Some(&message), &answered.text);
+        let error = record.error.as_deref().filter(|_| record.messages.len() <= 2);
+        turns.push(ScannedTurn {
+            failure: detectors.failure(Some(&message), &answered.text, &answer, error),
+            pace: record
+                .latency_seconds
+                .filter(|_| record.messages.len() <= 2)
+                .and_then(|s| detectors.pace(&message, s)),
+            question: asked.text.clone(),
+            answer: answered.text.clone(),
+            retry,
+            verdict: None,
+            next: None,
+        });
+        remember(&mut history, number, &message, asked.at, detectors.retry.most);
+        last = Some(Last { question: message, answer, at: answered.at });
+    }
+    Scanned { conversation: record.conversation.clone(), model: record.model.clone(), turns }
+}
+
+fn find_retry(
+    detectors: &Detectors,
+    message: &Utterance,
+    at: Option<Timestamp>,
+    history: &VecDeque<Past>,
+) -> Option<Retry> {
+    let past: Vec<PastQuestion<'_>> = history
+        .iter()
+        .map(|past| PastQuestion {
+            turn: &past.turn,
+            question: &past.question,
+            // Without times the order alone speaks for "soon".
+            age: gap(past.at, at).unwrap_or(Duration::ZERO),
+        })
+        .collect();
+    detectors.retry(message, &past)
+}
+
+fn remember(
+    history: &mut VecDeque<Past>,
+    number: usize,
+    message: &Utterance,
+    at: Option<Timestamp>,
+    most: usize,
+) {
+    if let Ok(turn) = TurnId::new(number.to_string()) {
+        history.push_front(Past { turn, question: message.clone(), at });
+    }
+    history.truncate(most);
+}
+
+/// Time between two messages; clocks that run backwards say nothing.
+fn gap(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<Duration> {
+    let millis = to?.as_unix_millis().checked_sub(from?.as_unix_millis())?;
+    Some(Duration::from_millis(millis))
+}
+
+/// What the user said and what came back. Several messages in a row are one; what nobody answered
+/// still judges the answer before it.
+fn exchanges(messages: &[ChatMessage]) -> Vec<(ChatMessage, Option<ChatMessage>)> {
+    let mut all: Vec<(ChatMessage, Option<ChatMessage>)> = Vec::new();
+    for message in messages {
+        match (message.speaker, all.last_mut()) {
+            (Speaker::User, Some((asked, None))) => {
+                asked.text.push('\n');
+                asked.text.push_str(&message.text);
+            }
+            (Speaker::User, _) => all.push((message.clone(), None)),
+            (Speaker::Assistant, Some((_, answered))) => match answered {
+                Some(answered) => {
+                    answered.text.push('\n');
+                    answered.text.push_str(&message.text);
+                }
+                None => *answered = Some(message.clone()),
+            },
+            (Speaker::Assistant, None) | (Speaker::Other, _) => {}
+        }
+    }
+    all
+}

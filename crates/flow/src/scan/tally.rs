@@ -1,0 +1,227 @@
+//! What a scan adds up to, and the conversations that went worst.
+
+use std::collections::BTreeMap;
+
+use event::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Tolerance, VerdictStatus};
+
+use report::Satisfaction;
+
+use super::{Scanned, ScannedTurn};
+
+/// Excerpts of one conversation.
+const MOST_EXCERPTS: usize = 3;
+/// Bytes of a text that an excerpt keeps.
+const EXCERPT: usize = 400;
+
+/// Counts over all conversations. Parts add up to the same whole in any order.
+#[derive(Clone, Debug, Default)]
+pub struct ScanReport {
+    /// Conversations read.
+    pub conversations: u64,
+    /// Turns with an answer.
+    pub turns: u64,
+    /// Lines that are no conversation.
+    pub unreadable: u64,
+    /// Answers by what the next message said: rejected, accepted, neutral.
+    pub status: [u64; 3],
+    /// Answers that the user certainly liked: accepted with confidence 0.7 or more.
+    pub liked: u64,
+    /// Rejections: explicit, rephrased, abandonment.
+    pub corrections: [u64; 3],
+    /// Answers that failed by themselves: execution error, empty, refusal, error text.
+    pub failures: [u64; 4],
+    /// Questions asked again: dissatisfied, exploratory.
+    pub retries: [u64; 2],
+    /// Answers by how their time was borne, where the log has times: high, medium, low.
+    pub paces: [u64; 3],
+    /// Per model: turns, judged, rejected.
+    pub models: BTreeMap<String, [u64; 3]>,
+    /// Which rules and features rejected, and how often.
+    pub rules: BTreeMap<String, u64>,
+    /// What users wanted and what they got instead.
+    pub contrasts: Vec<Contrast>,
+    /// The conversations with most to complain about.
+    pub worst: Vec<Worst>,
+}
+
+/// A conversation that went badly.
+#[derive(Clone, Debug)]
+pub struct Worst {
+    /// Its name in the log.
+    pub conversation: String,
+    /// How badly: the confidences of its rejections and failures together.
+    pub score: f64,
+    /// Its turns.
+    pub turns: usize,
+    /// How many were rejected or failed.
+    pub bad: usize,
+    /// Some of them.
+    pub excerpts: Vec<WorstTurn>,
+}
+
+/// A turn that went badly, cut short.
+#[derive(Clone, Debug)]
+pub struct WorstTurn {
+    /// What was asked.
+    pub question: String,
+    /// What was answered.
+    pub answer: String,
+    /// What the user said then.
+    pub next: String,
+    /// Where in `next` (or, for a failure, in `answer`) it shows.
+    pub evidence: Vec<Evidence>,
+    /// What went wrong, in a word.
+    pub what: String,
+    /// How sure.
+    pub confidence: f64,
+}
+
+impl ScanReport {
+    /// Answers that somebody reacted to.
+    pub fn judged(&self) -> u64 {
+        self.status.iter().sum()
+    }
+
+    /// Of the answers with a clear reaction, how many were liked.
+    pub fn satisfaction(&self) -> Satisfaction {
+        Satisfaction::share(self.liked, self.liked + self.status[0])
+    }
+
+    /// Adds another file's report, keeping so many of the worst.
+    pub fn merge(&mut self, other: Self, worst: usize) {
+        self.add(other, worst);
+    }
+
+    /// Adds one conversation.
+    pub(super) fn count(&mut self, scanned: &Scanned, worst: usize) {
+        self.conversations += 1;
+        for turn in &scanned.turns {
+            self.count_turn(turn, scanned.model.as_deref());
+        }
+        if let Some(bad) = worst_of(scanned, self.conversations) {
+            self.worst.push(bad);
+            self.keep_worst(worst);
+        }
+    }
+
+    fn count_turn(&mut self, turn: &ScannedTurn, model: Option<&str>) {
+        self.turns += 1;
+        if let Some(error) = turn.failure.error_type {
+            self.failures[place_of_error(error)] += 1;
+        }
+        if let Some(retry) = &turn.retry {
+            self.retries[usize::from(retry.intent == RetryIntent::Exploratory)] += 1;
+        }
+        if let Some(pace) = turn.pace {
+            self.paces[match pace.tolerance {
+                Tolerance::High => 0,
+                Tolerance::Medium => 1,
+                Tolerance::Low => 2,
+            }] += 1;
+        }
+        let by_model = self.models.entry(model.unwrap_or("(not given)").to_owned()).or_default();
+        by_model[0] += 1;
+        let Some(verdict) = &turn.verdict else { return };
+        by_model[1] += 1;
+        match verdict.status {
+            VerdictStatus::Rejected => {
+                by_model[2] += 1;
+                self.status[0] += 1;
+                *self.rules.entry(verdict.rule.clone()).or_default() += 1;
+                self.contrasts.extend(verdict.contrast.clone());
+                self.contrasts.truncate(MOST_CONTRASTS);
+            }
+            VerdictStatus::Accepted => {
+                self.status[1] += 1;
+                self.liked += u64::from(verdict.confidence.get() >= 0.7);
+            }
+            VerdictStatus::Neutral => self.status[2] += 1,
+        }
+        match verdict.correction_type {
+            Some(CorrectionType::Explicit) => self.corrections[0] += 1,
+            Some(CorrectionType::Rephrased) => self.corrections[1] += 1,
+            Some(CorrectionType::Abandonment) => self.corrections[2] += 1,
+            None => {}
+        }
+    }
+
+    /// Adds another part.
+    pub(super) fn add(&mut self, other: Self, worst: usize) {
+        self.conversations += other.conversations;
+        self.turns += other.turns;
+        self.unreadable += other.unreadable;
+        self.liked += other.liked;
+        let sum = |mine: &mut [u64], theirs: &[u64]| {
+            mine.iter_mut().zip(theirs).for_each(|(m, t)| *m += t)
+        };
+        sum(&mut self.status, &other.status);
+        sum(&mut self.corrections, &other.corrections);
+        sum(&mut self.failures, &other.failures);
+        sum(&mut self.retries, &other.retries);
+        sum(&mut self.paces, &other.paces);
+        for (model, counts) in other.models {
+            sum(self.models.entry(model).or_default(), &counts);
+        }
+        for (rule, count) in other.rules {
+            *self.rules.entry(rule).or_default() += count;
+        }
+        self.contrasts.extend(other.contrasts);
+        self.contrasts.truncate(MOST_CONTRASTS);
+        self.worst.extend(other.worst);
+        self.keep_worst(worst);
+    }
+
+    fn keep_worst(&mut self, most: usize) {
+        self.worst.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| a.conversation.cmp(&b.conversation))
+        });
+        self.worst.truncate(most);
+    }
+}
+
+const MOST_CONTRASTS: usize = 20;
+
+fn place_of_error(error: ErrorType) -> usize {
+    match error {
+        ErrorType::ExecutionError => 0,
+        ErrorType::EmptyResponse => 1,
+        ErrorType::ModelRefusal => 2,
+        ErrorType::ErrorText => 3,
+    }
+}
+
+fn worst_of(scanned: &Scanned, number: u64) -> Option<Worst> {
+    let mut excerpts: Vec<WorstTurn> = scanned.turns.iter().filter_map(bad_turn).collect();
+    if excerpts.is_empty() {
+        return None;
+    }
+    let (bad, score) = (excerpts.len(), excerpts.iter().map(|e| e.confidence).sum());
+    excerpts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    excerpts.truncate(MOST_EXCERPTS);
+    let unnamed = || format!("(conversation {number})");
+    let conversation = scanned.conversation.clone().unwrap_or_else(unnamed);
+    Some(Worst { conversation, score, turns: scanned.turns.len(), bad, excerpts })
+}
+
+fn bad_turn(turn: &ScannedTurn) -> Option<WorstTurn> {
+    let excerpt = |evidence: Vec<Evidence>, what: &str, confidence: f64| WorstTurn {
+        question: cut(&turn.question),
+        answer: cut(&turn.answer),
+        next: cut(turn.next.as_deref().unwrap_or_default()),
+        evidence,
+        what: what.to_owned(),
+        confidence,
+    };
+    let verdict = turn.verdict.as_ref().filter(|v| v.status == VerdictStatus::Rejected);
+    if let Some(verdict) = verdict {
+        let what = verdict.correction_type.map_or("rejected", CorrectionType::as_word);
+        let evidence = verdict.evidence.clone();
+        return Some(excerpt(evidence, what, verdict.confidence.get()));
+    }
+    let error = turn.failure.error_type?;
+    Some(excerpt(turn.failure.evidence.clone(), error.as_word(), turn.failure.confidence.get()))
+}
+
+fn cut(text: &str) -> String {
+    text[..text.floor_char_boundary(EXCERPT)].to_owned()
+}

@@ -1,0 +1,154 @@
+//! One row in, the same row with what a detector says of it out: for benchmarks and for checking.
+
+use detect::{Answer, Exchange, Mode, Utterance, pair_score};
+use event::{Verdict, VerdictStatus};
+use serde_json::{Map, Value, json};
+
+use crate::detectors::Detectors;
+
+/// What is asked about a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Is the user dissatisfied with the answer?
+    Verdict,
+    /// Does the answer decline?
+    Refusal,
+    /// Do two messages ask the same?
+    Pair,
+    /// Where does a text point?
+    Embed,
+}
+
+/// Why a line has no score.
+#[derive(Debug, thiserror::Error)]
+pub enum ScoreError {
+    /// Not a JSON object.
+    #[error("the line is not a JSON object: {0}")]
+    NotJson(String),
+    /// A field is missing or of the wrong type.
+    #[error("field {field} is missing or not a text; this task needs {needs}")]
+    Field {
+        /// Which.
+        field: &'static str,
+        /// What the task reads.
+        needs: &'static str,
+    },
+}
+
+/// Scores a line. Fields that the task does not know stay.
+pub fn score_line(detectors: &Detectors, task: Task, line: &[u8]) -> Result<Value, ScoreError> {
+    let text = String::from_utf8_lossy(line);
+    let mut row: Map<String, Value> =
+        serde_json::from_str(&text).map_err(|error| ScoreError::NotJson(error.to_string()))?;
+    let found = match task {
+        Task::Verdict => verdict(detectors, &row)?,
+        Task::Refusal => refusal(detectors, &row)?,
+        Task::Pair => pair(detectors, &row)?,
+        Task::Embed => embedded(&row)?,
+    };
+    row.extend(found);
+    Ok(Value::Object(row))
+}
+
+fn text<'a>(
+    row: &'a Map<String, Value>,
+    field: &'static str,
+    needs: &'static str,
+) -> Result<&'a str, ScoreError> {
+    row.get(field).and_then(Value::as_str).ok_or(ScoreError::Field { field, needs })
+}
+
+fn optional<'a>(row: &'a Map<String, Value>, field: &str) -> Option<&'a str> {
+    row.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+}
+
+fn verdict(
+    detectors: &Detectors,
+    row: &Map<String, Value>,
+) -> Result<Map<String, Value>, ScoreError> {
+    let message = Utterance::read(text(row, "user", "user; prev_user and assistant if known")?);
+    let question = optional(row, "prev_user").map(Utterance::read);
+    let answer = optional(row, "assistant").map(|a| Answer::read(question.as_ref(), a));
+    let exchange = Exchange {
+        question: question.as_ref(),
+        answer: answer.as_ref(),
+        intent: optional(row, "intent"),
+        previous_intent: optional(row, "previous_intent"),
+        ..Exchange::of(&message)
+    };
+    let verdict = detectors.verdict(&exchange);
+    let evidence = json!(verdict.evidence);
+    Ok(fields(json!({
+        "pred": verdict.status == VerdictStatus::Rejected,
+        "p": dissatisfaction(&verdict),
+        "status": verdict.status,
+        "correction_type": verdict.correction_type,
+        "confidence": verdict.confidence,
+        "rule": verdict.rule,
+        "contrast": verdict.contrast,
+        "evidence": evidence,
+    })))
+}
+
+/// The probability that the user is dissatisfied: the model's, or what the rule's confidence says.
+pub(crate) fn dissatisfaction(verdict: &Verdict) -> f64 {
+    let confidence = verdict.confidence.get();
+    verdict.dissatisfied.map_or(
+        match verdict.status {
+            VerdictStatus::Rejected => confidence,
+            VerdictStatus::Accepted => (1.0 - confidence) / 2.0,
+            VerdictStatus::Neutral => 0.25,
+        },
+        event::UnitInterval::get,
+    )
+}
+
+/// The seed's patterns, for comparison.
+const SEED_REFUSALS: [&str; 4] = ["i apologize, but i", "i cannot", "error:", "exception:"];
+
+fn refusal(
+    detectors: &Detectors,
+    row: &Map<String, Value>,
+) -> Result<Map<String, Value>, ScoreError> {
+    let response = text(row, "response", "response; prompt if known")?;
+    if detectors.verdict.mode == Mode::Seed {
+        let folded = response.to_lowercase();
+        let refused = SEED_REFUSALS.iter().any(|pattern| folded.contains(pattern));
+        let p = if refused { 1.0 } else { 0.0 };
+        return Ok(fields(json!({"pred": refused, "p": p, "evidence": []})));
+    }
+    let question = optional(row, "prompt").map(Utterance::read);
+    let answer = Answer::read(question.as_ref(), response);
+    let failure = detectors.failure(question.as_ref(), response, &answer, None);
+    let refused = failure.error_type == Some(event::ErrorType::ModelRefusal);
+    Ok(fields(json!({
+        "pred": refused,
+        "p": answer.refusal_probability(),
+        "error_type": failure.error_type,
+        "evidence": failure.evidence,
+    })))
+}
+
+fn pair(detectors: &Detectors, row: &Map<String, Value>) -> Result<Map<String, Value>, ScoreError> {
+    let needs = "a and b";
+    let (a, b) = (Utterance::read(text(row, "a", needs)?), Utterance::read(text(row, "b", needs)?));
+    let p = match detectors.verdict.mode {
+        Mode::Seed => a.vector().cosine(b.vector()).map_or(0.0, f64::from).max(0.0),
+        Mode::Rules | Mode::Model => pair_score(&a, &b).get(),
+    };
+    Ok(fields(json!({"pred": p >= detectors.retry.min_similarity, "p": p, "evidence": []})))
+}
+
+fn embedded(row: &Map<String, Value>) -> Result<Map<String, Value>, ScoreError> {
+    let vector = embed::built_in().embed(text(row, "text", "text")?);
+    Ok(fields(json!({"vector": vector.values(), "model": vector.model().as_ref()})))
+}
+
+fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Map::new()
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `uptake scan`
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, IsTerminal, Read, Write, stdout};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use flow::{ScanReport, Scanned};
+
+use super::Common;
+use super::progress::Progress;
+use crate::config::DetectMode;
+use crate::wiring;
+
+mod print;
+mod write;
+
+/// Run every detector over chat logs and report what it finds.
+///
+/// Reads JSON lines (or one JSON array): our own turns or an export, OpenAI-style `messages`,
+/// ShareGPT, LMSYS and WildChat, Langfuse traces. Nothing is stored and nothing leaves the machine.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  uptake scan chats.jsonl
+  uptake scan --verdicts verdicts.jsonl --pairs pairs.jsonl logs/*.jsonl
+  uptake scan --json chats.jsonl | jq .satisfaction")]
+pub(super) struct Scan {
+    #[command(flatten)]
+    common: Common,
+    /// Files to read.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How to judge; the configuration's when not given.
+    #[arg(long, value_enum)]
+    mode: Option<DetectMode>,
+    /// Write what was found about each turn, as JSON lines.
+    #[arg(long, value_name = "FILE")]
+    verdicts: Option<PathBuf>,
+    /// Write preference pairs (prompt, chosen, rejected), as JSON lines.
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// How many of the worst conversations to show.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    worst: usize,
+    /// Threads; one for each core when not given.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Scan {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let (config, _) = self.common.load(Vec::new())?;
+        let mut detectors = wiring::detectors(&config.detect)?;
+        if let Some(mode) = self.mode {
+            detectors.verdict.mode = wiring::mode(mode);
+        }
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let settings = flow::Scan {
+            detectors,
+            threads: self.threads.unwrap_or(cores),
+            worst: self.worst,
+            keep: self.verdicts.is_some() || self.pairs.is_some(),
+        };
+        let mut verdicts = create(self.verdicts.as_deref())?;
+        let mut pairs = create(self.pairs.as_deref())?;
+        let mut total = ScanReport::default();
+        for file in &self.files {
+            let report = scan_file(&settings, file, &mut verdicts, &mut pairs)?;
+            total.merge(report, self.worst);
+        }
+        for file in [&mut verdicts, &mut pairs].into_iter().flatten() {
+            file.flush().context("cannot write the results")?;
+        }
+        if self.json {
+            println!("{}", print::as_json(&total));
+        } else {
+            print!("{}", print::as_text(&total, stdout().is_terminal()));
+        }
+        Ok(())
+    }
+}
+
+type Output = Option<BufWriter<File>>;
+
+fn create(path: Option<&Path>) -> anyhow::Result<Output> {
+    path.map(|path| {
+        let file =
+            File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(BufWriter::new(file))
+    })
+    .transpose()
+}
+
+fn scan_file(
+    settings: &flow::Scan,
+    path: &Path,
+    verdicts: &mut Output,
+    pairs: &mut Output,
+) -> anyhow::Result<ScanReport> {
+    let told = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(told)?;
+    let size = file.metadata()?.len();
+    let progress = Progress::new("bytes");
+    let mut shown = 0;
+    let each = |conversations: &[Scanned]| -> std::io::Result<()> {
+        for scanned in conversations {
+            if let Some(file) = verdicts {
+                write::verdicts(file, scanned)?;
+            }
+            if let Some(file) = pairs {
+                write::pairs(file, scanned)?;
+            }
+        }
+        Ok(())
+    };
+    let step = (size / 200).max(1);
+    let report = flow::scan(settings, lines_of(file)?, each, |read| {
+        if read - shown >= step || read == size {
+            shown = read;
+            progress.show(read, size);
+        }
+    });
+    report.with_context(told)
+}
+
+/// A file that is one JSON array is read item by item, as if each stood on its own line.
+fn lines_of(mut file: File) -> std::io::Result<Box<dyn std::io::BufRead>> {
+    use std::io::{Seek, SeekFrom};
+    let mut head = [0u8; 256];
+    let read = file.read(&mut head)?;
+    file.seek(SeekFrom::Start(0))?;
+    let is_array = head[..read].trim_ascii_start().starts_with(b"[");
+    let reader = BufReader::with_capacity(1 << 20, file);
+    if is_array {
+        Ok(Box::new(BufReader::new(flow::ArrayLines::new(reader))))
+    } else {
+        Ok(Box::new(reader))
+    }
+}

@@ -1,0 +1,49 @@
+//! What was found, as JSON lines.
+
+use std::io::Write;
+
+use flow::Scanned;
+use serde_json::json;
+
+/// One line for each turn.
+pub(super) fn verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
+    for (number, turn) in scanned.turns.iter().enumerate() {
+        let line = json!({
+            "conversation_id": scanned.conversation,
+            "model": scanned.model,
+            "turn": number,
+            "question": turn.question,
+            "answer": turn.answer,
+            "next": turn.next,
+            "verdict": turn.verdict,
+            "error": turn.failure,
+            "latency": turn.pace,
+            "retry": turn.retry.as_ref().map(|retry| json!({
+                "original_turn": retry.original_turn_id.as_str(),
+                "similarity": retry.similarity,
+                "delay_seconds": retry.delay_seconds,
+                "intent": retry.intent,
+            })),
+        });
+        serde_json::to_writer(&mut *file, &line)?;
+        file.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// One line for each preference pair.
+pub(super) fn pairs(file: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
+    for pair in scanned.pairs() {
+        let line = json!({
+            "prompt": pair.prompt,
+            "chosen": pair.chosen,
+            "rejected": pair.rejected,
+            "source": pair.source.as_word(),
+            "confidence": pair.confidence,
+            "conversation_id": scanned.conversation,
+        });
+        serde_json::to_writer(&mut *file, &line)?;
+        file.write_all(b"\n")?;
+    }
+    Ok(())
+}

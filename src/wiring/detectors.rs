@@ -1,0 +1,63 @@
+//! The detectors' rules from the configuration.
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use flow::{Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, VerdictRule};
+
+use crate::config::{DetectMode, DetectSection, MovedOn};
+
+/// Checks the numbers and turns them into rules.
+pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
+    let shares = [
+        ("rephrased_same_intent", section.rephrased_same_intent),
+        ("rephrased", section.rephrased),
+        ("min_confidence", section.min_confidence),
+        ("retry_similarity", section.retry_similarity),
+        ("refusal_confidence", section.refusal_confidence),
+    ];
+    for (key, value) in shares {
+        ensure!((0.0..=1.0).contains(&value), "detect.{key} is {value}, expected 0 to 1");
+    }
+    let simple = patience("", section.medium_over_secs, section.low_over_secs)?;
+    let (medium, low) = (section.complex_medium_over_secs, section.complex_low_over_secs);
+    let complex = patience("complex_", medium, low)?;
+    Ok(Detectors {
+        verdict: VerdictRule {
+            mode: mode(section.mode),
+            session: Duration::from_secs(section.session_minutes.saturating_mul(60)),
+            rephrased_same_intent: section.rephrased_same_intent,
+            rephrased: section.rephrased,
+            moved_on: section.moved_on == MovedOn::Accepted,
+            least_confidence: section.min_confidence,
+        },
+        retry: RetryRule {
+            min_similarity: section.retry_similarity,
+            window: Duration::from_secs(section.retry_window_secs),
+            most: section.retry_history,
+        },
+        failure: FailureRule {
+            min_response_chars: section.min_response_chars,
+            refusal: section.refusal_confidence,
+        },
+        pace: PaceRule { simple, complex },
+    })
+}
+
+fn patience(kind: &str, medium_over: f64, low_over: f64) -> anyhow::Result<Patience> {
+    ensure!(
+        medium_over >= 0.0 && low_over >= medium_over,
+        "detect.{kind}low_over_secs is {low_over}, expected at least detect.{kind}medium_over_secs \
+         ({medium_over})"
+    );
+    Ok(Patience { medium_over, low_over })
+}
+
+/// The mode's meaning.
+pub(crate) fn mode(written: DetectMode) -> Mode {
+    match written {
+        DetectMode::Seed => Mode::Seed,
+        DetectMode::Rules => Mode::Rules,
+        DetectMode::Model => Mode::Model,
+    }
+}

@@ -1,0 +1,118 @@
+//! The refusal model: from written answers and the completions of XSTest that may be trained on.
+
+use std::path::Path;
+
+use anyhow::Result;
+use detect::{Answer, Utterance};
+use serde::Deserialize;
+
+use crate::pairs::{group_number, read};
+use crate::train::{Example, Recipe};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct RefusalRow {
+    #[serde(default)]
+    pub set: String,
+    pub prompt: String,
+    pub response: String,
+    pub label: bool,
+    #[serde(default)]
+    pub kind: String,
+}
+
+pub const RECIPE: Recipe = Recipe {
+    wide: 1 << 15,
+    hidden: 8,
+    epochs: 12,
+    rate: 2e-3,
+    wide_decay: 1e-2,
+    deep_decay: 1e-2,
+    dropout: 0.4,
+    nets: 3,
+};
+
+pub fn examples(rows: &[RefusalRow]) -> Vec<Example> {
+    let example = |row: &RefusalRow, question: Option<&Utterance>, weight: f32| Example {
+        features: Answer::read(question, &row.response).refusal_features().clone(),
+        target: if row.label { 1.0 } else { 0.0 },
+        weight,
+        group: group_number(&row.prompt),
+    };
+    let mut all: Vec<Example> = rows
+        .iter()
+        .map(|row| {
+            example(
+                row,
+                Some(&Utterance::read(&row.prompt)),
+                if row.kind == "ordinary" {
+                    0.5
+                } else if row.set.is_empty() {
+                    1.0
+                } else {
+                    2.0
+                },
+            )
+        })
+        .collect();
+    // The question is not always known.
+    all.extend(rows.iter().step_by(2).map(|row| example(row, None, 0.5)));
+    all
+}
+
+/// Answers of the verdict corpus that have none of a refusal's words: what most answers are like.
+fn ordinary(corpus: &Path) -> Result<Vec<RefusalRow>> {
+    const SUSPECT: [&str; 26] = [
+        "sorry",
+        "cannot",
+        "can't",
+        "unable",
+        "apolog",
+        "not able",
+        "unfortunately",
+        "don't have",
+        "won't",
+        "couldn't",
+        "as an ai",
+        "can not",
+        "only help",
+        "nicht",
+        "leider",
+        "no puedo",
+        "lamento",
+        "désol",
+        "ne peux",
+        "não",
+        "non posso",
+        "niet",
+        "できません",
+        "申し訳",
+        "无法",
+        "抱歉",
+    ];
+    let rows: Vec<crate::verdicts::VerdictRow> = crate::verdicts::rows(corpus)?;
+    let mut seen = std::collections::BTreeSet::new();
+    Ok(rows
+        .into_iter()
+        .filter(|row| {
+            row.assistant.split_whitespace().count() > 3 && seen.insert(row.assistant.clone())
+        })
+        .filter(|row| !SUSPECT.iter().any(|word| row.assistant.to_lowercase().contains(word)))
+        .map(|row| RefusalRow {
+            set: String::new(),
+            prompt: row.prev_user,
+            response: row.assistant,
+            label: false,
+            kind: "ordinary".to_owned(),
+        })
+        .collect())
+}
+
+/// Rows of the corpus, and those of XSTest where the benchmark's data is at hand.
+pub fn rows(corpus: &Path, data: Option<&Path>) -> Result<Vec<RefusalRow>> {
+    let mut rows: Vec<RefusalRow> = read(&corpus.join("refusal.jsonl"))?;
+    rows.extend(ordinary(corpus)?);
+    if let Some(data) = data {
+        rows.extend(read::<RefusalRow>(&data.join("detect/refusal-dev.jsonl"))?);
+    }
+    Ok(rows)
+}

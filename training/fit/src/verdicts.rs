@@ -1,0 +1,118 @@
+//! The verdict models: dissatisfied or not, accepted or not.
+
+use std::path::Path;
+
+use anyhow::Result;
+use detect::{Answer, Exchange, Utterance, pair_score, verdict_features};
+use serde::Deserialize;
+
+use crate::pairs::{group_number, read};
+use crate::train::{Example, Recipe};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct VerdictRow {
+    #[serde(default)]
+    pub set: String,
+    #[serde(default)]
+    pub group: String,
+    #[serde(default)]
+    pub part: String,
+    #[serde(default)]
+    pub lang: String,
+    #[serde(default)]
+    pub prev_user: String,
+    #[serde(default)]
+    pub assistant: String,
+    pub user: String,
+    #[serde(default)]
+    pub status: String,
+    #[serde(default)]
+    pub satisfaction: u8,
+    #[serde(default)]
+    pub kind: String,
+    #[serde(default)]
+    pub hard: bool,
+    #[serde(default)]
+    pub label: bool,
+    #[serde(default)]
+    pub score: f64,
+}
+
+pub const RECIPE: Recipe = Recipe {
+    wide: 1 << 16,
+    hidden: 12,
+    epochs: 10,
+    rate: 1.5e-3,
+    wide_decay: 1e-3,
+    deep_decay: 1e-3,
+    dropout: 0.2,
+    nets: 3,
+};
+
+pub fn features(row: &VerdictRow) -> detect::Features {
+    let message = Utterance::read(&row.user);
+    let question = (!row.prev_user.is_empty()).then(|| Utterance::read(&row.prev_user));
+    let answer =
+        (!row.assistant.is_empty()).then(|| Answer::read(question.as_ref(), &row.assistant));
+    let exchange =
+        Exchange { question: question.as_ref(), answer: answer.as_ref(), ..Exchange::of(&message) };
+    let likeness = question.as_ref().map_or(0.0, |q| pair_score(&message, q).get());
+    verdict_features(&exchange, likeness)
+}
+
+/// How dissatisfied a row is: rejected is; not rejected and yet unhappy is a little.
+pub fn dissatisfaction(row: &VerdictRow) -> f32 {
+    match (row.status.as_str(), row.satisfaction) {
+        ("rejected", _) => 1.0,
+        ("neutral", 1 | 2) => 0.35,
+        ("neutral", _) => 0.05,
+        _ => 0.0,
+    }
+}
+
+/// Hard rows are far commoner in the corpus than in life, where a "no" mostly means no.
+const HARD: f32 = 0.15;
+
+pub fn acceptance(row: &VerdictRow) -> f32 {
+    if row.status == "accepted" { 1.0 } else { 0.0 }
+}
+
+/// Rows with their context, and some of them without: a message must do alone, too.
+pub fn examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Example> {
+    let example = |row: &VerdictRow, weight: f32| Example {
+        features: features(row),
+        target: target(row),
+        weight,
+        group: group_number(&row.group),
+    };
+    let mut all: Vec<Example> =
+        rows.iter().map(|row| example(row, if row.hard { HARD } else { 1.0 })).collect();
+    for (at, row) in rows.iter().enumerate().filter(|(at, _)| at % 2 == 0) {
+        // Ordinary first messages, after somebody else's answer: what most next messages are.
+        let other = &rows[(at * 7919 + 13) % rows.len()];
+        if other.group == row.group || other.lang != row.lang {
+            continue;
+        }
+        let moved = VerdictRow {
+            user: other.prev_user.clone(),
+            status: "accepted".to_owned(),
+            satisfaction: 3,
+            hard: false,
+            ..row.clone()
+        };
+        all.push(example(&moved, 1.0));
+    }
+    for (at, row) in rows.iter().enumerate().filter(|(at, _)| at % 3 == 0) {
+        let mut bare = row.clone();
+        bare.assistant = String::new();
+        if at % 2 == 0 {
+            bare.prev_user = String::new();
+        }
+        all.push(example(&bare, 0.5));
+    }
+    all
+}
+
+pub fn rows(corpus: &Path) -> Result<Vec<VerdictRow>> {
+    read(&corpus.join("verdict.jsonl"))
+}
