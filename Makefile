@@ -33,6 +33,13 @@ bench: compiler
 	cargo build --release --locked -p uptake -p uptake-bench
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
+## Measures the detectors on public data; UPTAKE_DATA names its folder.
+.PHONY: bench-detect
+bench-detect: compiler
+	@test -n "$(UPTAKE_DATA)" || { echo "set UPTAKE_DATA to the folder of public data (bench/detect/README.md); it is not part of the project"; exit 1; }
+	cargo build --release --locked -p uptake -p uptake-bench-detect
+	$(CARGO_TARGET_DIR)/release/uptake-bench-detect $(CARGO_TARGET_DIR)/release/uptake training/corpus $(UPTAKE_DATA)
+
 ## Fits the small models again from training/corpus; UPTAKE_DATA adds XSTest's completions.
 ## Later models read earlier ones, so each is built in before the next is fitted.
 .PHONY: models

@@ -25,7 +25,8 @@ def table_of(path):
         data = f.read()
     count, dims = np.frombuffer(data[8:16], "<u4")
     scale = np.frombuffer(data[16:16 + 4 * count], "<f4")
-    rows = np.frombuffer(data[16 + 4 * count:16 + 4 * count + count * dims], "i1").reshape(count, dims)
+    at = 16 + 8 * count
+    rows = np.frombuffer(data[at:at + count * dims], "i1").reshape(count, dims)
     return rows.astype("f4") * scale[:, None]
 
 
@@ -45,8 +46,8 @@ def main():
     a = argparse.ArgumentParser()
     for name in ("table", "teacher", "words", "corpus", "out"):
         a.add_argument(f"--{name}", required=True)
-    a.add_argument("--near", type=int, default=26_000)
-    a.add_argument("--made", type=int, default=14_000)
+    a.add_argument("--near", type=int, default=40_000)
+    a.add_argument("--made", type=int, default=16_000)
     a = a.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tokenizer, rng = tokenizer_of(a.teacher), random.Random(SEED)

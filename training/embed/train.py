@@ -145,11 +145,14 @@ def evaluate(folder, encode):
 
 
 def write(path, table, vocab):
-    """`UPTE`, version, tokens, dims; scales (f32); rows (i8); then the vocabulary, one token a line."""
+    """`UPTE`, version, tokens, dims; scales and lengths of the rows (f32 each); rows (i8); then the
+    vocabulary, one token a line."""
     rows, scale = quantised(table)
     with open(path, "wb") as f:
-        f.write(b"UPTE" + struct.pack("<III", 1, rows.shape[0], rows.shape[1]))
+        f.write(b"UPTE" + struct.pack("<III", 2, rows.shape[0], rows.shape[1]))
         f.write(scale.cpu().numpy().astype("<f4").tobytes())
+        lengths = rows.cpu().numpy().astype("f8")
+        f.write((np.sqrt((lengths ** 2).sum(1)) * scale.cpu().numpy()).astype("<f4").tobytes())
         f.write(rows.cpu().numpy().tobytes())
         f.write("\n".join(vocab).encode())
 

@@ -7,6 +7,7 @@ use event::Vector;
 
 use crate::lexicon::lexicon;
 use crate::model::{Features, Model};
+use crate::phrases::{Cue, answer_hits};
 use crate::refusal::refusal_features;
 use crate::text::{Kind, Text, Word, speech_only};
 use crate::utterance::Utterance;
@@ -71,9 +72,22 @@ impl Answer {
             apologises: opens_sorry(&text),
             has_code: original.contains("```"),
             is_empty: tail.is_empty(),
-            refuses: refusal_model().probability(&refusal),
+            refuses: likely_refusal(&text, &refusal),
             refusal,
         }
+    }
+}
+
+/// Of a few words only those that say so are a refusal: "None." and "No, it isn't." are answers.
+fn likely_refusal(speech: &Text, features: &Features) -> f32 {
+    const FEW: usize = 7;
+    const UNLIKELY: f32 = 0.3;
+    let probability = refusal_model().probability(features);
+    let says_so = || answer_hits(speech).iter().any(|hit| hit.cue == Cue::Declines);
+    if speech.spoken().count() < FEW && !says_so() {
+        probability.min(UNLIKELY)
+    } else {
+        probability
     }
 }
 

@@ -1,7 +1,11 @@
 //! What sort of answer a question wants: a way, a reason, a time, a yes. "How can I lose weight" and
 //! "what is the best way to lose weight" want the same; "why" and "how" do not.
 
-use crate::text::{Kind, Text};
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::text::{Text, hash};
 
 /// The sort of answer wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,21 +107,24 @@ const OPENINGS: &[(&str, Ask)] = &[
 /// Words at the start among which a question word is looked for.
 const MOST_LEADS: usize = 3;
 
+/// Openings by their first word.
+type Openings = FxHashMap<u32, Vec<(Box<[u32]>, Ask)>>;
+
 pub(crate) fn ask_of(text: &Text) -> Ask {
-    let opening: Vec<&str> = text
-        .words
-        .iter()
-        .filter(|w| w.kind != Kind::Mark)
-        .take(8)
-        .map(|w| text.folded(w))
-        .collect();
+    static READ: OnceLock<Openings> = OnceLock::new();
+    let openings = READ.get_or_init(|| {
+        let mut openings = Openings::default();
+        for (phrase, ask) in OPENINGS {
+            let words: Box<[u32]> = phrase.split(' ').map(|w| hash(0, w.as_bytes())).collect();
+            openings.entry(words[0]).or_default().push((words, *ask));
+        }
+        openings
+    });
+    let opening: Vec<u32> = text.spoken().take(8).map(|w| w.hash).collect();
     for lead in 0..MOST_LEADS.min(opening.len()) {
-        let rest = opening[lead..].join(" ");
-        let fits = |phrase: &str| {
-            rest.strip_prefix(phrase)
-                .is_some_and(|after| after.is_empty() || after.starts_with(' '))
-        };
-        if let Some((_, ask)) = OPENINGS.iter().find(|(phrase, _)| fits(phrase)) {
+        let rest = &opening[lead..];
+        let known = openings.get(&rest[0]).map_or(&[][..], Vec::as_slice);
+        if let Some((_, ask)) = known.iter().find(|(words, _)| rest.starts_with(words)) {
             // "I am …" and "could you …" after a lead are no questions of yes and no.
             if lead == 0 || *ask != Ask::YesNo {
                 return *ask;

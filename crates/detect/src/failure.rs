@@ -17,7 +17,7 @@ pub struct FailureRule {
 
 impl Default for FailureRule {
     fn default() -> Self {
-        Self { min_response_chars: 10, refusal: 0.5 }
+        Self { min_response_chars: 10, refusal: 0.6 }
     }
 }
 

@@ -56,6 +56,10 @@ impl Lexicon {
         self.negating.contains(&word)
     }
 
+    pub(crate) fn has_opposite(&self, word: u32) -> bool {
+        self.opposites.contains_key(&word)
+    }
+
     pub(crate) fn are_opposites(&self, one: u32, other: u32) -> bool {
         self.opposites.get(&one).is_some_and(|all| all.contains(&other))
     }

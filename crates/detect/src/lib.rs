@@ -7,6 +7,7 @@ mod text;
 mod lexicon;
 mod language;
 mod asking;
+mod bits;
 mod phrases;
 mod model;
 mod calibrate;

@@ -9,6 +9,7 @@ use embed::built_in;
 use event::UnitInterval;
 
 use crate::asking::Ask;
+use crate::bits::Bits;
 use crate::lexicon::lexicon;
 use crate::model::{Features, Model};
 use crate::utterance::Utterance;
@@ -32,8 +33,8 @@ pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
 pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
     let cosine = a.vector.cosine(&b.vector).unwrap_or(0.0);
     let words = Overlap::of(&a.stems, &b.stems);
-    let trigrams = Overlap::of(&a.trigrams, &b.trigrams);
-    let bigrams = Overlap::of(&a.bigrams, &b.bigrams);
+    let trigrams = Overlap::of_bits(&a.trigrams, &b.trigrams);
+    let bigrams = Overlap::of_bits(&a.bigrams, &b.bigrams);
     let difference = Difference::of(a, b);
     let lengths = (a.spoken.len() as f32, b.spoken.len() as f32);
     let length_ratio = lengths.0.min(lengths.1) / lengths.0.max(lengths.1).max(1.0);
@@ -56,7 +57,7 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
         difference.least_shared_weight,
         difference.aligned,
         difference.worst_aligned,
-        difference.cosine,
+        difference.mean_aligned,
         difference.heaviest_left / 2.0,
         difference.one_sided,
         numbers.differ,
@@ -96,8 +97,14 @@ struct Overlap {
 
 impl Overlap {
     fn of(a: &[u32], b: &[u32]) -> Self {
-        let both = shared(a, b) as f32;
-        let (a, b) = (a.len() as f32, b.len() as f32);
+        Self::counted(shared(a, b) as f32, a.len() as f32, b.len() as f32)
+    }
+
+    fn of_bits<const N: usize>(a: &Bits<N>, b: &Bits<N>) -> Self {
+        Self::counted(a.shared(b) as f32, a.count() as f32, b.count() as f32)
+    }
+
+    fn counted(both: f32, a: f32, b: f32) -> Self {
         let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
         Self {
             jaccard: share(a + b - both),
@@ -144,8 +151,8 @@ struct Difference {
     /// How well the words left over answer each other, on average and at worst.
     aligned: f32,
     worst_aligned: f32,
-    /// Direction of what is left on one side against the other.
-    cosine: f32,
+    /// How much all words of one side resemble all of the other.
+    mean_aligned: f32,
     heaviest_left: f32,
     one_sided: f32,
 }
@@ -156,17 +163,14 @@ impl Difference {
         let weight = |tokens: &[(u32, f32)]| tokens.iter().map(|t| t.1).sum::<f32>();
         let (weight_a, weight_b) = (weight(&a.tokens), weight(&b.tokens));
         let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
-        let (aligned, worst) = alignment(&left, &right);
-        let tokens = |side: &[(u32, f32)]| side.iter().map(|t| t.0).collect::<Vec<_>>();
-        let directions =
-            (built_in().embed_tokens(&tokens(&left)), built_in().embed_tokens(&tokens(&right)));
+        let (aligned, worst, mean) = alignment(&left, &right);
         let heaviest = left.iter().chain(&right).map(|t| t.1).fold(0.0, f32::max);
         Self {
             shared_weight: share(weight_a.min(weight_b)),
             least_shared_weight: share(weight_a.max(weight_b)),
             aligned,
             worst_aligned: worst,
-            cosine: directions.0.cosine(&directions.1).unwrap_or(0.0),
+            mean_aligned: mean,
             heaviest_left: heaviest,
             one_sided: f32::from(left.is_empty() != right.is_empty()),
         }
@@ -204,63 +208,65 @@ fn apart(a: &[(u32, f32)], b: &[(u32, f32)]) -> (Tokens, Tokens, f32) {
 }
 
 /// The heaviest words left over on a side; more would cost and tell little.
-const MOST_ALIGNED: usize = 8;
+const MOST_ALIGNED: usize = 5;
 
-/// For each word left over, the best answer among those of the other side, weighted.
-fn alignment(left: &[(u32, f32)], right: &[(u32, f32)]) -> (f32, f32) {
-    let heaviest = |side: &[(u32, f32)]| {
-        let mut side = side.to_vec();
-        side.sort_by(|x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
-        side.truncate(MOST_ALIGNED);
-        side
-    };
+/// For each word left over, the best answer among those of the other side, weighted; the worst; and
+/// the mean over all.
+fn alignment(left: &[(u32, f32)], right: &[(u32, f32)]) -> (f32, f32, f32) {
     let (left, right) = (heaviest(left), heaviest(right));
     if left.is_empty() && right.is_empty() {
-        return (1.0, 1.0);
+        return (1.0, 1.0, 1.0);
     }
-    let mut best = (vec![0.0f32; left.len()], vec![0.0f32; right.len()]);
+    let mut best = ([0.0f32; MOST_ALIGNED], [0.0f32; MOST_ALIGNED]);
+    let mut total = 0.0;
     for (i, x) in left.iter().enumerate() {
         for (j, y) in right.iter().enumerate() {
             let alike = built_in().token_dot(x.0, y.0) / (x.1 * y.1).max(1e-6);
             best.0[i] = best.0[i].max(alike);
             best.1[j] = best.1[j].max(alike);
+            total += alike;
         }
     }
-    let all = left.iter().zip(&best.0).chain(right.iter().zip(&best.1));
+    let all = left.iter().zip(best.0).chain(right.iter().zip(best.1));
     let (mut sum, mut weights, mut worst) = (0.0, 0.0, 0.0f32);
     for ((_, weight), alike) in all {
         sum += weight * alike;
         weights += weight;
         worst = worst.max(weight * (1.0 - alike));
     }
-    (sum / weights.max(1e-6), 1.0 - worst / 2.0)
+    let count = (left.len() * right.len()).max(1) as f32;
+    (sum / weights.max(1e-6), 1.0 - worst / 2.0, total / count)
 }
 
-/// "install" here and "uninstall" there: one message has a word, the other its opposite.
+fn heaviest(side: &[(u32, f32)]) -> Tokens {
+    let mut side = side.to_vec();
+    let heavier = |x: &(u32, f32), y: &(u32, f32)| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0));
+    if side.len() > MOST_ALIGNED {
+        side.select_nth_unstable_by(MOST_ALIGNED, heavier);
+        side.truncate(MOST_ALIGNED);
+    }
+    side.sort_unstable_by(heavier);
+    side
+}
+
+/// "buy" here and "sell" there: one message has a word, the other its opposite.
 fn has_opposites(a: &Utterance, b: &Utterance) -> bool {
     let words = lexicon();
-    let only = |x: &[u32], y: &[u32]| -> Vec<u32> {
-        x.iter().take(40).filter(|w| !y.contains(w)).copied().collect()
+    let crosses = |one: &u32| {
+        !b.spoken.contains(one)
+            && b.poles
+                .iter()
+                .any(|other| words.are_opposites(*one, *other) && !a.spoken.contains(other))
     };
-    let (left, right) = (only(&a.spoken, &b.spoken), only(&b.spoken, &a.spoken));
-    left.iter().any(|one| right.iter().any(|other| words.are_opposites(*one, *other)))
+    a.poles.iter().any(crosses)
 }
 
 /// A word on one side that is "un", "dis", "de" or "in" and a word of the other side.
 fn has_undoing(a: &Utterance, b: &Utterance) -> bool {
+    let undoes = |one: &Utterance, other: &Utterance| {
+        one.undone.iter().any(|word| other.spoken.contains(word) && !one.spoken.contains(word))
+    };
     undoes(a, b) || undoes(b, a)
-}
-
-fn undoes(a: &Utterance, b: &Utterance) -> bool {
-    const PREFIXES: [&str; 7] = ["un", "dis", "de", "in", "non", "im", "re"];
-    a.text.spoken().take(40).any(|word| {
-        let folded = a.text.folded(word);
-        PREFIXES.iter().filter_map(|prefix| folded.strip_prefix(prefix)).any(|rest| {
-            rest.len() >= 3
-                && b.spoken.contains(&crate::text::hash(0, rest.as_bytes()))
-                && !b.spoken.contains(&word.hash)
-        })
-    })
 }
 
 /// How much of the common words come in the same order: "from A to B" is not "from B to A".
@@ -268,8 +274,8 @@ fn order_kept(a: &Utterance, b: &Utterance) -> f32 {
     let places: Vec<usize> = a
         .spoken
         .iter()
-        .take(40)
-        .filter_map(|word| b.spoken.iter().take(40).position(|other| other == word))
+        .take(24)
+        .filter_map(|word| b.spoken.iter().take(24).position(|other| other == word))
         .collect();
     if places.len() < 2 {
         return 1.0;

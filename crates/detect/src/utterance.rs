@@ -6,14 +6,15 @@ use embed::built_in;
 use event::Vector;
 
 use crate::asking::{Ask, ask_of, stem};
+use crate::bits::Bits;
 use crate::lexicon::lexicon;
 use crate::phrases::{Cue, Hit, hits};
 use crate::text::{Kind, Text, Word, hash};
 
 /// Tokens whose vectors are compared one by one; the rest of a long text is left out of that.
 const MOST_TOKENS: usize = 48;
-/// Character trigrams kept; a long text is compared by its beginning.
-const MOST_TRIGRAMS: usize = 400;
+/// Words of a message that pairs are compared by.
+const MOST_WORDS: usize = 64;
 
 /// A user's message as the detectors see it.
 #[derive(Clone, Debug)]
@@ -28,8 +29,9 @@ pub struct Utterance {
     pub(crate) spoken: Vec<u32>,
     /// The sets below are sorted, each entry once. Words that carry meaning:
     pub(crate) content: Vec<u32>,
-    pub(crate) bigrams: Vec<u32>,
-    pub(crate) trigrams: Vec<u32>,
+    /// Two words in a row, and three letters in a row, as hashed bits.
+    pub(crate) bigrams: Bits<8>,
+    pub(crate) trigrams: Bits<32>,
     pub(crate) numbers: Vec<u32>,
     pub(crate) names: Vec<u32>,
     /// Negating words, counted.
@@ -40,6 +42,10 @@ pub struct Utterance {
     pub(crate) ask: Ask,
     /// Content words without their endings.
     pub(crate) stems: Vec<u32>,
+    /// Words that have an opposite.
+    pub(crate) poles: Vec<u32>,
+    /// What is left of words that undo: "uninstall" without "un".
+    pub(crate) undone: Vec<u32>,
 }
 
 impl Utterance {
@@ -50,7 +56,7 @@ impl Utterance {
         let spoken: Vec<u32> = text.spoken().map(|w| w.hash).collect();
         let words = lexicon();
         let content = spoken.iter().copied().filter(|w| !words.is_common(*w)).collect();
-        let bigrams = spoken.windows(2).map(|w| w[0].rotate_left(7) ^ w[1]).collect();
+        let bigrams = spoken.windows(2).map(|w| w[0].rotate_left(7) ^ w[1]);
         let is_name = |at: usize, w: &Word| at > 0 && w.capital && w.end - w.start > 1;
         Self {
             original: original.to_owned(),
@@ -58,7 +64,7 @@ impl Utterance {
             vector: built_in().embed_tokens(&all_tokens),
             tokens: weighted(&all_tokens),
             content: once(content),
-            bigrams: once(bigrams),
+            bigrams: Bits::of(bigrams.take(MOST_WORDS)),
             trigrams: trigrams_of(&text),
             numbers: chosen(&text, |_, w| w.kind == Kind::Number),
             names: chosen(&text, is_name),
@@ -66,6 +72,13 @@ impl Utterance {
             asks: spoken.iter().take(4).copied().find(|w| words.asks(*w)),
             ask: ask_of(&text),
             stems: stems_of(&text),
+            poles: spoken
+                .iter()
+                .take(MOST_WORDS)
+                .copied()
+                .filter(|w| words.has_opposite(*w))
+                .collect(),
+            undone: undone_in(&text),
             spoken,
             text,
         }
@@ -126,20 +139,29 @@ fn stems_of(text: &Text) -> Vec<u32> {
     once(meaning.map(|w| hash(0, stem(text.folded(w)).as_bytes())).collect())
 }
 
-/// Hashes of three letters in a row, within words and across their edges.
-fn trigrams_of(text: &Text) -> Vec<u32> {
-    let mut all = Vec::with_capacity(MOST_TRIGRAMS);
-    for word in text.spoken() {
-        let (mut one, mut two) = (u32::from(b' '), u32::from(b' '));
+/// What words with an undoing prefix would be without it.
+fn undone_in(text: &Text) -> Vec<u32> {
+    const PREFIXES: [&str; 7] = ["un", "dis", "de", "in", "non", "im", "re"];
+    let words = text.spoken().take(MOST_WORDS).map(|word| text.folded(word));
+    words
+        .flat_map(|word| PREFIXES.iter().filter_map(move |prefix| word.strip_prefix(prefix)))
+        .filter(|rest| rest.len() >= 3)
+        .map(|rest| hash(0, rest.as_bytes()))
+        .collect()
+}
+
+/// Three letters in a row, within words and across their edges.
+fn trigrams_of(text: &Text) -> Bits<32> {
+    let mut bits = Bits::default();
+    let space = u32::from(b' ');
+    for word in text.spoken().take(MOST_WORDS) {
+        let (mut one, mut two) = (space, space);
         for c in text.folded(word).chars().chain([' ']) {
-            if two != u32::from(b' ') || one == u32::from(b' ') {
-                all.push((one << 22) ^ (two << 11) ^ u32::from(c));
+            if two != space || one == space {
+                bits.set((one << 22) ^ (two << 11) ^ u32::from(c));
             }
             (one, two) = (two, u32::from(c));
         }
-        if all.len() >= MOST_TRIGRAMS {
-            break;
-        }
     }
-    once(all)
+    bits
 }

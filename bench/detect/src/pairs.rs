@@ -1,0 +1,69 @@
+//! Do two messages ask the same? And do vectors keep the order of meaning?
+
+use fit::measure::{auc, auc_interval, spearman, working};
+use serde_json::{Value, json};
+
+use crate::rows::{Bench, held, is_true, of_set, ranked};
+
+const SETS: [(&str, Option<f64>); 3] =
+    [("qqp", Some(0.81)), ("clinc150-train", Some(0.955)), ("mrpc-train", None)];
+
+pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
+    let rows = bench.rows("detect/pairs-dev.jsonl")?;
+    println!("## The same question (pairs-dev, none of it trained on)\n");
+    println!("| set | score | AUC ± 95% | from 0.85: recall | false alarms | bar |");
+    println!("|---|---|---|---|---|---|");
+    let cosine = bench.scored("pair", "seed", &rows)?;
+    let ours = bench.scored("pair", "model", &rows)?;
+    for (set, bar) in SETS {
+        for (name, scored) in [("cosine", &cosine), ("pair score", &ours)] {
+            let rows = of_set(scored, set);
+            let positive = rows.iter().filter(|row| is_true(row, "label")).count();
+            let area = auc(&ranked(&rows));
+            let around = auc_interval(area, positive, rows.len() - positive);
+            let at = working(ranked(&rows).iter().map(|(p, is)| (*p >= 0.85, *is)));
+            let bar = match bar {
+                Some(bar) if name == "pair score" => format!("≥ {bar} {}", held(area, bar)),
+                Some(_) | None => String::new(),
+            };
+            println!(
+                "| {set} | {name} | {area:.3} ± {around:.3} | {:.3} | {:.3} | {bar} |",
+                at.recall, at.false_alarms
+            );
+        }
+    }
+    println!();
+    sentences(bench)
+}
+
+fn sentences(bench: &Bench) -> anyhow::Result<()> {
+    let rows = bench.rows("detect/sts-dev.jsonl")?;
+    let texts = |field: &str| -> Vec<Value> {
+        rows.iter().map(|row| json!({"text": row[field]})).collect()
+    };
+    let vectors = |field: &str| bench.scored("embed", "model", &texts(field));
+    let (a, b) = (vectors("a")?, vectors("b")?);
+    println!("| STS-B | Spearman of the cosine | bar |");
+    println!("|---|---|---|");
+    for (set, bar) in [("stsb-dev", Some(0.82)), ("stsb-train", None)] {
+        let pairs: Vec<(f64, f64)> = rows
+            .iter()
+            .zip(a.iter().zip(&b))
+            .filter(|(row, _)| row["set"] == set)
+            .map(|(row, (a, b))| (dot(a, b), row["score"].as_f64().unwrap_or(0.0)))
+            .collect();
+        let rho = spearman(&pairs);
+        let bar = bar.map_or(String::new(), |bar| format!("≥ {bar} {}", held(rho, bar)));
+        println!("| {set} | {rho:.3} | {bar} |");
+    }
+    println!();
+    Ok(())
+}
+
+fn dot(a: &Value, b: &Value) -> f64 {
+    let numbers = |row: &Value| -> Vec<f64> {
+        let list = row["vector"].as_array().map(Vec::as_slice).unwrap_or_default();
+        list.iter().filter_map(Value::as_f64).collect()
+    };
+    numbers(a).iter().zip(numbers(b)).map(|(x, y)| x * y).sum()
+}

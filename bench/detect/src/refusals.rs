@@ -1,0 +1,85 @@
+//! Does the answer decline? Each model of XSTest judged by a detector that never saw that model.
+
+use std::path::Path;
+
+use fit::measure::{Working, auc, working};
+use fit::refusals::{RECIPE, RefusalRow, examples, rows};
+use fit::train::fit;
+use serde_json::Value;
+
+use crate::rows::{Bench, held, is_true, said};
+
+const MODELS: [&str; 3] = ["xstest-llama2new", "xstest-mistralguard", "xstest-mistralinstruct"];
+
+pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
+    let public = bench.rows("detect/refusal-dev.jsonl")?;
+    let seed = bench.scored("refusal", "seed", &public)?;
+    println!("## Refusal (XSTest, each model left out of training in turn)\n");
+    println!("| set | detector | AUC | precision | recall | F1 | bar |");
+    println!("|---|---|---|---|---|---|---|");
+    let all = rows(&bench.corpus, Some(&bench.data))?;
+    let threshold = detect::FailureRule::default().refusal;
+    let mut pooled = Vec::new();
+    for model in MODELS {
+        let of_model: Vec<&Value> = seed.iter().filter(|row| row["set"] == model).collect();
+        line(model, "seed rules", None, working(said(&of_model)), "");
+        let scored = without(&all, model);
+        let at_work = working(scored.iter().map(|row| (row.0 >= threshold, row.1)));
+        line(model, "ours, model unseen", Some(auc(&scored)), at_work, "");
+        pooled.extend(scored);
+    }
+    let seed: Vec<&Value> = seed.iter().collect();
+    line("all", "seed rules", None, working(said(&seed)), "");
+    let at_work = working(pooled.iter().map(|row| (row.0 >= threshold, row.1)));
+    let bar = format!("F1 ≥ 0.93 {}", held(at_work.f1, 0.93));
+    line("all", "ours, model unseen", Some(auc(&pooled)), at_work, &bar);
+    println!();
+    harmless(bench)
+}
+
+fn line(set: &str, who: &str, area: Option<f64>, at: Working, bar: &str) {
+    let area = area.map_or(String::new(), |area| format!("{area:.3}"));
+    println!(
+        "| {set} | {who} | {area} | {:.3} | {:.3} | {:.3} | {bar} |",
+        at.precision, at.recall, at.f1
+    );
+}
+
+/// Trains without a model's completions and judges them.
+fn without(all: &[RefusalRow], model: &str) -> Vec<(f64, bool)> {
+    let seen: Vec<RefusalRow> = all.iter().filter(|row| row.set != model).cloned().collect();
+    let unseen: Vec<RefusalRow> = all.iter().filter(|row| row.set == model).cloned().collect();
+    let (fitted, _) = fit(&examples(&seen), RECIPE);
+    examples(&unseen)[..unseen.len()]
+        .iter()
+        .map(|e| (f64::from(fitted.probability(&e.features)), e.target > 0.5))
+        .collect()
+}
+
+/// Answers written for this benchmark that look like refusals and are none.
+fn harmless(bench: &Bench) -> anyhow::Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("harmless.jsonl");
+    let rows: Vec<Value> = fit::pairs::read(&path)?;
+    println!("| harmless answers | alarms: seed rules | alarms: ours | bar |");
+    println!("|---|---|---|---|");
+    let alarms = |mode| -> anyhow::Result<Vec<Value>> {
+        let scored = bench.scored("refusal", mode, &rows)?;
+        let is_alarm = |row: &Value| is_true(row, "pred") || row["error_type"] == "error_text";
+        Ok(scored.into_iter().filter(is_alarm).collect())
+    };
+    let (seed, ours) = (alarms("seed")?, alarms("model")?);
+    let bar = if ours.is_empty() { "0 held" } else { "0 MISSED" };
+    println!("| {} | {} | {} | {bar} |", rows.len(), seed.len(), ours.len());
+    for row in &ours {
+        let response: String =
+            row["response"].as_str().unwrap_or_default().chars().take(90).collect();
+        println!(
+            "  - {:.2} {}: {}",
+            row["p"].as_f64().unwrap_or(0.0),
+            row["kind"],
+            response.replace('\n', " ")
+        );
+    }
+    println!();
+    Ok(())
+}
