@@ -33,6 +33,11 @@ bench: compiler
 	cargo build --release --locked -p uptake -p uptake-bench
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
+## A minute of mangled rows and logs through the detectors: nothing may panic. SECS=600 for longer.
+.PHONY: fuzz-detect
+fuzz-detect: compiler
+	cargo run --release --locked -q -p uptake-bench-detect --bin fuzz-detect -- training/corpus $(or $(SECS),60)
+
 ## Measures the detectors on public data; UPTAKE_DATA names its folder.
 .PHONY: bench-detect
 bench-detect: compiler

@@ -7,6 +7,8 @@ mod excerpt;
 mod export;
 mod import;
 mod keys;
+mod lines;
+mod logging;
 mod progress;
 mod rebuild;
 mod scan;
@@ -39,7 +41,7 @@ enum Command {
     Scan(scan::Scan),
     /// Score rows with one detector, for benchmarks and for checking.
     Score(score::Score),
-    /// Load events from files of JSON lines.
+    /// Load events or chat logs from files of JSON lines.
     Import(import::Import),
     /// Write the log as JSON lines.
     Export(export::Export),

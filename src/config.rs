@@ -7,5 +7,5 @@ mod section;
 
 pub(crate) use load::{Overrides, Setting, load};
 pub(crate) use section::{
-    Config, DetectMode, DetectSection, KeepCopies, LogFormat, MovedOn, StoreSection,
+    Config, DetectMode, DetectSection, EmbedSection, KeepCopies, LogFormat, MovedOn, StoreSection,
 };

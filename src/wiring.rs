@@ -1,6 +1,7 @@
 //! Builds the engine from configuration, one small function per step.
 
 mod detectors;
+mod embedder;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use store::{Blobs, FolderBlobs, Store};
 use crate::config::{Config, KeepCopies, StoreSection};
 
 pub(crate) use detectors::{detectors, mode};
+pub(crate) use embedder::embedder;
 
 /// The system's clock; the only place that reads it.
 struct SystemClock;

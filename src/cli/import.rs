@@ -1,7 +1,7 @@
 //! `uptake import`
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -11,6 +11,7 @@ use flow::Engine;
 use serde_json::{Value, json};
 
 use super::Common;
+use super::lines::lines_of;
 use super::progress::Progress;
 use crate::wiring;
 
@@ -18,9 +19,11 @@ const PAGE: usize = 1000;
 /// Lines whose trouble is told in full.
 const MOST_TOLD: u64 = 10;
 
-/// Load events from files of JSON lines.
+/// Load events or chat logs from files of JSON lines.
 ///
-/// A line is an event as `uptake export` writes it, or as POST /api/v1/feedback takes it. What was
+/// A line is an event as `uptake export` writes it or as POST /api/v1/feedback takes it, or a
+/// conversation of a chat log: OpenAI-style `messages`, ShareGPT, LMSYS and WildChat, Langfuse
+/// traces, turns as POST /api/v1/turns takes them. A file may also be one JSON array. What was
 /// imported before is left as it is. It needs the data folder to itself: stop the server first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -78,10 +81,11 @@ impl Import {
 }
 
 async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Result<()> {
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let told = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(told)?;
     let size = file.metadata()?.len();
     let progress = Progress::new("bytes");
-    let mut reader = BufReader::new(file);
+    let mut reader = lines_of(file).with_context(told)?;
     let (mut line, mut number, mut read) = (Vec::new(), 0_u64, 0_u64);
     let mut writes = Vec::with_capacity(PAGE);
     loop {
@@ -90,7 +94,7 @@ async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Resu
         (number, read) = (number + 1, read + bytes as u64);
         if !line.trim_ascii().is_empty() {
             match prepare(engine, &line) {
-                Ok(write) => writes.push((number, write)),
+                Ok(prepared) => writes.extend(prepared.into_iter().map(|write| (number, write))),
                 Err(error) => reject(tally, path, number, &error),
             }
         }
@@ -104,7 +108,7 @@ async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Resu
     }
 }
 
-fn prepare(engine: &Engine, line: &[u8]) -> anyhow::Result<Write> {
+fn prepare(engine: &Engine, line: &[u8]) -> anyhow::Result<Vec<Write>> {
     let value: Value = serde_json::from_slice(line).context("the line is not JSON")?;
     Ok(engine.prepare_line(value)?)
 }

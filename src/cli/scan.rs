@@ -1,7 +1,7 @@
 //! `uptake scan`
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, IsTerminal, Read, Write, stdout};
+use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -9,6 +9,7 @@ use clap::Args;
 use flow::{ScanReport, Scanned};
 
 use super::Common;
+use super::lines::lines_of;
 use super::progress::Progress;
 use crate::config::DetectMode;
 use crate::wiring;
@@ -125,19 +126,4 @@ fn scan_file(
         }
     });
     report.with_context(told)
-}
-
-/// A file that is one JSON array is read item by item, as if each stood on its own line.
-fn lines_of(mut file: File) -> std::io::Result<Box<dyn std::io::BufRead>> {
-    use std::io::{Seek, SeekFrom};
-    let mut head = [0u8; 256];
-    let read = file.read(&mut head)?;
-    file.seek(SeekFrom::Start(0))?;
-    let is_array = head[..read].trim_ascii_start().starts_with(b"[");
-    let reader = BufReader::with_capacity(1 << 20, file);
-    if is_array {
-        Ok(Box::new(BufReader::new(flow::ArrayLines::new(reader))))
-    } else {
-        Ok(Box::new(reader))
-    }
 }

@@ -20,7 +20,7 @@ use crate::wiring;
   verdict  user, and prev_user and assistant if known   is the user dissatisfied with the answer?
   refusal  response, and prompt if known                does the answer decline?
   pair     a, b                                         do they ask the same?
-  embed    text                                         the built-in model's vector
+  embed    text                                         its vector; the configuration says by which model
 
 Examples:
   echo '{\"user\":\"No, I meant gaming laptops\"}' | uptake score --task verdict
@@ -47,10 +47,12 @@ enum TaskName {
 impl Score {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
+        super::logging::start(&config)?;
         let mut detectors = wiring::detectors(&config.detect)?;
         if let Some(mode) = self.mode {
             detectors.verdict.mode = wiring::mode(mode);
         }
+        let embedder = wiring::embedder(&config.embed)?;
         let task = match self.task {
             TaskName::Verdict => Task::Verdict,
             TaskName::Refusal => Task::Refusal,
@@ -68,7 +70,7 @@ impl Score {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let row = score_line(&detectors, task, &line).unwrap_or_else(|error| {
+            let row = score_line(&detectors, &embedder, task, &line).unwrap_or_else(|error| {
                 bad += 1;
                 json!({ "error": error.to_string() })
             });

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Common;
-use crate::config::{Config, LogFormat};
+use crate::config::Config;
 use crate::wiring;
 
 /// Serve the API until SIGTERM or Ctrl-C.
@@ -30,7 +30,10 @@ impl Serve {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let flags = self.listen.map(|listen| ("server.listen", listen, "--listen"));
         let (config, _) = self.common.load(flags.into_iter().collect())?;
-        start_logging(&config)?;
+        super::logging::start(&config)?;
+        // Later requests use them; a wrong number is told now.
+        wiring::detectors(&config.detect)?;
+        wiring::embedder(&config.embed)?;
         let address = parse_address(&config.server.listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(serve(config, address))
@@ -85,19 +88,6 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
         }
         tracing::info!("stopping");
     })
-}
-
-fn start_logging(config: &Config) -> anyhow::Result<()> {
-    let level = &config.log.level;
-    let level: tracing::Level = level.parse().map_err(|_| {
-        anyhow::anyhow!("log.level is {level:?}, expected error, warn, info, debug or trace")
-    })?;
-    let lines = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    match config.log.format {
-        LogFormat::Text => lines.with_ansi(false).init(),
-        LogFormat::Json => lines.json().init(),
-    }
-    Ok(())
 }
 
 #[cfg(test)]

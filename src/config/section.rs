@@ -9,6 +9,7 @@ pub(crate) struct Config {
     pub(crate) server: ServerSection,
     pub(crate) store: StoreSection,
     pub(crate) turn_log: TurnLogSection,
+    pub(crate) embed: EmbedSection,
     pub(crate) detect: DetectSection,
     pub(crate) log: LogSection,
 }
@@ -47,6 +48,16 @@ pub(crate) struct TurnLogSection {
 pub(crate) enum KeepCopies {
     Table,
     Folder,
+}
+
+/// `[embed]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EmbedSection {
+    pub(crate) url: String,
+    pub(crate) model: String,
+    pub(crate) key_file: String,
+    pub(crate) timeout_ms: u64,
 }
 
 /// `[detect]`

@@ -19,7 +19,7 @@ pub use fingerprint::{Fingerprint, SealKey};
 pub use reaction::{AcceptedReaction, RawReaction, accept_reaction, reaction_event};
 pub use redact::Redactor;
 pub use rule::{accept_privacy, accept_profile, rule_event};
-pub use source::{ChatMessage, ChatRecord, Line, Speaker, read_chat, read_line};
+pub use source::{ChatMessage, ChatRecord, Line, Speaker, chat_events, read_chat, read_line};
 pub use turn::{
     AcceptedOpening, RawCompletion, RawOpening, RawRetrieved, TurnPlace, accept_completion,
     accept_opening, turn_event,

@@ -20,6 +20,8 @@ mod pace;
 mod retry;
 mod verdict;
 mod target;
+#[cfg(test)]
+mod any_text;
 
 pub use answer::{Answer, refusal_model};
 pub use calibrate::{Calibration, FEWEST_LABELS, Platt, recalibrate};

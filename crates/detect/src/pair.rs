@@ -271,15 +271,20 @@ fn has_undoing(a: &Utterance, b: &Utterance) -> bool {
 
 /// How much of the common words come in the same order: "from A to B" is not "from B to A".
 fn order_kept(a: &Utterance, b: &Utterance) -> f32 {
-    let places: Vec<usize> = a
-        .spoken
-        .iter()
-        .take(24)
-        .filter_map(|word| b.spoken.iter().take(24).position(|other| other == word))
-        .collect();
-    if places.len() < 2 {
-        return 1.0;
+    (order_kept_in(a, b) + order_kept_in(b, a)) / 2.0
+}
+
+fn order_kept_in(a: &Utterance, b: &Utterance) -> f32 {
+    const MOST: usize = 24;
+    let (a, b) = (&a.spoken[..a.spoken.len().min(MOST)], &b.spoken[..b.spoken.len().min(MOST)]);
+    let place = |word: &u32| b.iter().position(|other| other == word);
+    let (mut pairs, mut kept, mut last) = (0, 0, None);
+    for at in a.iter().filter_map(place) {
+        if let Some(last) = last {
+            pairs += 1;
+            kept += usize::from(last <= at);
+        }
+        last = Some(at);
     }
-    let kept = places.windows(2).filter(|w| w[0] <= w[1]).count();
-    kept as f32 / (places.len() - 1) as f32
+    if pairs == 0 { 1.0 } else { kept as f32 / pairs as f32 }
 }

@@ -17,7 +17,11 @@ use crate::answer::Answer;
 use crate::model::{Features, Model};
 use crate::pair::pair_score;
 use crate::phrases::Cue;
+use crate::target::is_bare;
 use crate::utterance::Utterance;
+
+#[cfg(test)]
+mod tests;
 
 pub use features::verdict_features;
 
@@ -140,10 +144,23 @@ pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
 fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Verdict {
     let found = rules::judge(rule, exchange, likeness);
     let features = verdict_features(exchange, likeness);
-    let rejected = f64::from(rejection_model().probability(&features));
+    let learnt = f64::from(rejection_model().probability(&features));
+    let rejected =
+        if is_plain(exchange, &found) { (learnt + 2.0 * found.confidence) / 3.0 } else { learnt };
     let accepted = f64::from(acceptance_model().probability(&features));
     let finding = decide(rule, exchange, found, &features, (rejected, accepted));
     told(exchange, finding, UnitInterval::new(rejected))
+}
+
+/// A bare "try again" leaves nothing to read between the lines: the rule has most of the say. Not so
+/// after a question of the assistant's, to which "no" is an answer.
+fn is_plain(exchange: &Exchange<'_>, found: &Finding) -> bool {
+    let answers = exchange.answer.is_some_and(|answer| answer.ends_asking);
+    let says_so = matches!(
+        found.correction_type,
+        Some(CorrectionType::Explicit | CorrectionType::Abandonment)
+    );
+    says_so && !answers && is_bare(exchange.message)
 }
 
 fn decide(
@@ -173,7 +190,8 @@ fn decide(
     let moved_on = found.rule == rules::MOVED_ON;
     let may_accept = !late && (!moved_on || rule.moved_on);
     let capped = if moved_on { accepted.min(MOVED_ON_MOST) } else { accepted };
-    if may_accept && accepted >= 0.5 && accepted > rejected && !exchange.message.has(Cue::Filler) {
+    let says_nothing = exchange.message.has(Cue::Filler) || exchange.message.spoken.is_empty();
+    if may_accept && accepted >= 0.5 && accepted > rejected && !says_nothing {
         return Finding {
             status: VerdictStatus::Accepted,
             confidence: capped,

@@ -1,17 +1,27 @@
 //! Lines of files in: read, redacted, stored like anything else.
 
 use event::{Body, Claim, ClaimSpace, Event, TurnHalf, Write};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
 
 impl Engine {
-    /// Checks a line and makes the write that would store it.
-    pub fn prepare_line(&self, line: Value) -> Result<Write, FlowError> {
+    /// Checks a line and makes the writes that would store it: an event is one, a conversation of a
+    /// chat log as many as it has messages.
+    pub fn prepare_line(&self, line: Value) -> Result<Vec<Write>, FlowError> {
         let Value::Object(fields) = line else {
             return Err(FlowError::NotALine);
         };
+        if fields.contains_key("type") && fields.contains_key("source") {
+            return Ok(vec![self.prepare_event(fields)?]);
+        }
+        let record = capture::read_chat(&fields)?;
+        let events = capture::chat_events(&record, self.clock.now());
+        events.into_iter().map(|event| self.prepare_event(event)).collect()
+    }
+
+    fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, FlowError> {
         let now = self.clock.now();
         let line = capture::read_line(fields, now, || self.mint.event_id(now))?;
         let spaces = claims_of(&line.event);

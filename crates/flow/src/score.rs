@@ -5,6 +5,7 @@ use event::{Verdict, VerdictStatus};
 use serde_json::{Map, Value, json};
 
 use crate::detectors::Detectors;
+use crate::embedder::Embedder;
 
 /// What is asked about a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,12 @@ pub enum ScoreError {
 }
 
 /// Scores a line. Fields that the task does not know stay.
-pub fn score_line(detectors: &Detectors, task: Task, line: &[u8]) -> Result<Value, ScoreError> {
+pub fn score_line(
+    detectors: &Detectors,
+    embedder: &Embedder,
+    task: Task,
+    line: &[u8],
+) -> Result<Value, ScoreError> {
     let text = String::from_utf8_lossy(line);
     let mut row: Map<String, Value> =
         serde_json::from_str(&text).map_err(|error| ScoreError::NotJson(error.to_string()))?;
@@ -44,7 +50,7 @@ pub fn score_line(detectors: &Detectors, task: Task, line: &[u8]) -> Result<Valu
         Task::Verdict => verdict(detectors, &row)?,
         Task::Refusal => refusal(detectors, &row)?,
         Task::Pair => pair(detectors, &row)?,
-        Task::Embed => embedded(&row)?,
+        Task::Embed => embedded(embedder, &row)?,
     };
     row.extend(found);
     Ok(Value::Object(row))
@@ -139,9 +145,14 @@ fn pair(detectors: &Detectors, row: &Map<String, Value>) -> Result<Map<String, V
     Ok(fields(json!({"pred": p >= detectors.retry.min_similarity, "p": p, "evidence": []})))
 }
 
-fn embedded(row: &Map<String, Value>) -> Result<Map<String, Value>, ScoreError> {
-    let vector = embed::built_in().embed(text(row, "text", "text")?);
-    Ok(fields(json!({"vector": vector.values(), "model": vector.model().as_ref()})))
+fn embedded(
+    embedder: &Embedder,
+    row: &Map<String, Value>,
+) -> Result<Map<String, Value>, ScoreError> {
+    let vectors = embedder.embed(&[text(row, "text", "text")?]);
+    let vector = vectors.first().map(event::Vector::values);
+    let model = vectors.first().map(|v| v.model().as_ref());
+    Ok(fields(json!({"vector": vector, "model": model})))
 }
 
 fn fields(value: Value) -> Map<String, Value> {

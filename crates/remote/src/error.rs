@@ -20,4 +20,7 @@ pub enum RemoteError {
         /// What it said.
         detail: String,
     },
+    /// It was answered with something else than was asked for.
+    #[error("the answer does not fit: {0}")]
+    Unfit(&'static str),
 }

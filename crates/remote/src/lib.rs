@@ -1,9 +1,12 @@
-//! The only crate that calls out over HTTP: so far, to a server of our own that is running.
+//! The only crate that calls out over HTTP: to a server of our own that is running, and to an
+//! embedder.
 //!
 //! Never serves, never touches the store.
 
 mod error;
 mod running;
+mod embedder;
 
+pub use embedder::RemoteEmbedder;
 pub use error::RemoteError;
 pub use running::RunningServer;

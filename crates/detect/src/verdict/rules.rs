@@ -197,8 +197,11 @@ fn moved_on(rule: &VerdictRule, message: &Utterance, likeness: f64) -> Option<Fi
     let holds_back = cues.iter().any(|cue| message.has(*cue));
     let asks = message.asks.is_some() || message.original().trim_end().ends_with(['?', '？']);
     let own = message.spoken.len() >= OWN_REQUEST || (asks && message.spoken.len() >= 2);
-    if !rule.moved_on || holds_back || !own {
+    if holds_back || !own {
         return None;
+    }
+    if !rule.moved_on {
+        return Some(neutral(MOVED_ON));
     }
     let confidence = if likeness < UNRELATED { 0.55 } else { 0.6 };
     let mut found = finding(VerdictStatus::Accepted, confidence, MOVED_ON, Vec::new());

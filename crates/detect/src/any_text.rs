@@ -1,0 +1,119 @@
+//! Whatever is said, the detectors answer within their range and point at real places.
+
+use std::time::Duration;
+
+use event::{TurnId, TurnStatus, Vector};
+use proptest::prelude::*;
+
+use crate::{
+    Answer, Candidate, Exchange, FailureRule, Finished, Mode, PastQuestion, RetryRule, TargetRule,
+    Utterance, VerdictRule, detect_failure, detect_retry, detect_verdict, is_bare, locate,
+    pair_score, recalibrate,
+};
+
+/// Texts of every sort: words that detectors look for, marks, code, signs, and anything at all.
+fn text() -> impl Strategy<Value = String> {
+    let said = prop_oneof![
+        Just("no".to_owned()),
+        Just("that's wrong".to_owned()),
+        Just("I can't help with that.".to_owned()),
+        Just("Error: ".to_owned()),
+        Just("```rust\nfn x() {}\n```".to_owned()),
+        Just("not X but Y instead of Z".to_owned()),
+        Just("\u{202e}שלום עולם".to_owned()),
+        Just("不是这个，谢谢".to_owned()),
+        Just("🙂🙂🙂".to_owned()),
+        Just("\"quoted".to_owned()),
+        Just("1,299.50 €".to_owned()),
+        "\\PC{0,40}",
+        "[a-zA-Z' ,.!?]{0,60}",
+        any::<String>(),
+    ];
+    prop::collection::vec(said, 0..6).prop_map(|parts| parts.join(" "))
+}
+
+fn check(message: &str, question: &str, answer: &str) {
+    let (said, asked) = (Utterance::read(message), Utterance::read(question));
+    let read = Answer::read(Some(&asked), answer);
+    for mode in [Mode::Seed, Mode::Rules, Mode::Model] {
+        let exchange = Exchange {
+            question: Some(&asked),
+            answer: Some(&read),
+            gap: Some(Duration::from_secs(5)),
+            ..Exchange::of(&said)
+        };
+        let rule = VerdictRule { mode, ..VerdictRule::default() };
+        for exchange in [exchange, Exchange::of(&said)] {
+            let verdict = detect_verdict(&rule, &exchange);
+            assert!(verdict.evidence.iter().all(|e| message.get(e.start..e.end).is_some()));
+            assert_eq!(verdict.user_said.is_some(), verdict.correction_type.is_some());
+        }
+    }
+    let finished = Finished {
+        status: TurnStatus::Success,
+        error: None,
+        question: Some(&asked),
+        response: answer,
+        answer: &read,
+    };
+    let failure = detect_failure(&FailureRule::default(), &finished);
+    assert!(failure.evidence.iter().all(|e| answer.get(e.start..e.end).is_some()));
+    let (one, other) = (pair_score(&said, &asked), pair_score(&asked, &said));
+    assert!((one.get() - other.get()).abs() < 1e-4, "{one:?} {other:?}");
+    assert!((pair_score(&said, &said).get() - 1.0).abs() < 1e-9);
+    let turn = TurnId::new("t").unwrap();
+    let past = PastQuestion { turn: &turn, question: &asked, age: Duration::from_secs(10) };
+    detect_retry(&RetryRule::default(), &said, &[past]);
+    let candidate =
+        Candidate { turn: &turn, question: asked.vector(), answer: None, age: Duration::ZERO };
+    let found = locate(&TargetRule::default(), said.vector(), &[candidate]);
+    assert!(found.iter().all(|l| (0.0..=1.0).contains(&l.score)));
+    is_bare(&said);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_text_is_judged(message in text(), question in text(), answer in text()) {
+        check(&message, &question, &answer);
+    }
+
+    #[test]
+    fn any_labels_calibrate_or_do_not(labels in prop::collection::vec((any::<f64>(), any::<bool>()), 0..400)) {
+        if let Some(found) = recalibrate(&labels) {
+            for p in [0.0, 0.3, 0.7, 1.0] {
+                prop_assert!((0.0..=1.0).contains(&found.curve.of_probability(p)));
+            }
+        }
+    }
+
+    #[test]
+    fn any_vectors_compare(a in prop::collection::vec(any::<f32>(), 0..9), b in prop::collection::vec(any::<f32>(), 0..9)) {
+        let (a, b) = (Vector::new("m".into(), a), Vector::new("m".into(), b));
+        if let Some(cosine) = a.cosine(&b) {
+            prop_assert!((-1.0..=1.0).contains(&cosine));
+        }
+    }
+}
+
+#[test]
+fn huge_and_odd_texts_are_judged() {
+    let huge = [
+        "x".repeat(100_000),
+        "no wrong ".repeat(11_200),
+        "é".repeat(50_000),
+        "\n".repeat(100_000),
+        "`\"".repeat(40_000),
+        "不".repeat(33_000),
+    ];
+    for text in &huge {
+        check(text, "what is it", text);
+        check("that's wrong", text, text);
+    }
+    for odd in
+        ["", " ", "\u{feff}", "\u{0}", "\u{301}", "🙂", "```", "\"", "?", "العربية", "a\u{202e}b"]
+    {
+        check(odd, odd, odd);
+    }
+}

@@ -1,0 +1,224 @@
+//! The seed document's own examples, the counter-examples that came later, and the boundaries.
+
+use std::time::Duration;
+
+use event::{CorrectionType, VerdictStatus};
+
+use super::{Exchange, Mode, VerdictRule, detect_verdict, rules};
+use crate::answer::Answer;
+use crate::utterance::Utterance;
+use CorrectionType::{Abandonment, Explicit, Rephrased};
+use VerdictStatus::{Accepted, Neutral, Rejected};
+
+const QUESTION: &str = "find laptops under $1000";
+const ANSWER: &str = "Here are three business laptops under $1000: the Lenovo ThinkPad E14 ($849), \
+    the Dell Latitude 3440 ($799) and the HP ProBook 445 ($899). All come with 16 GB of memory.";
+
+fn judged(mode: Mode, message: &str, gap: Option<Duration>) -> event::Verdict {
+    let (message, question) = (Utterance::read(message), Utterance::read(QUESTION));
+    let answer = Answer::read(Some(&question), ANSWER);
+    let exchange = Exchange {
+        question: Some(&question),
+        answer: Some(&answer),
+        gap,
+        ..Exchange::of(&message)
+    };
+    detect_verdict(&VerdictRule { mode, ..VerdictRule::default() }, &exchange)
+}
+
+#[track_caller]
+fn check(message: &str, status: VerdictStatus, correction_type: Option<CorrectionType>) {
+    for mode in [Mode::Rules, Mode::Model] {
+        let found = judged(mode, message, None);
+        assert_eq!(
+            (found.status, found.correction_type),
+            (status, correction_type),
+            "{mode:?}: {message} (rule {}, {:?})",
+            found.rule,
+            found.dissatisfied
+        );
+        for evidence in &found.evidence {
+            assert!(message.get(evidence.start..evidence.end).is_some(), "{message}");
+        }
+    }
+}
+
+#[test]
+fn the_seeds_rejections_reject() {
+    for message in [
+        "No, I meant gaming laptops",
+        "No, I meant gaming laptops not business laptops",
+        "That's wrong",
+        "Try again",
+        "Not what I asked",
+        "Not what I wanted",
+        "I meant gaming laptops",
+        "I want gaming laptops instead of business laptops",
+        "I need gaming laptops, not business ones",
+        "You misunderstood",
+        "That doesn't help",
+        "Not helpful",
+        "Not useful",
+        "Not what I need",
+        "no",
+        "wrong",
+        "that's not what I meant",
+        "Actually, I meant gaming laptops",
+    ] {
+        check(message, Rejected, Some(Explicit));
+    }
+}
+
+#[test]
+fn the_seeds_abandonments_reject() {
+    for message in ["Never mind", "Forget that", "Let me rephrase", "Start over"] {
+        check(message, Rejected, Some(Abandonment));
+    }
+}
+
+#[test]
+fn the_same_question_again_rejects() {
+    check("find laptops under $1000", Rejected, Some(Rephrased));
+    check("Find laptops under $1000!!", Rejected, Some(Rephrased));
+}
+
+#[test]
+fn the_seeds_acceptances_accept() {
+    for message in [
+        "Tell me more about the first one",
+        "Can you explain the difference in weight?",
+        "What about the battery of the Dell?",
+        "Which one is the lightest?",
+        "Compare the Lenovo and the Dell",
+        "And how much is shipping?",
+        "Also show me a matching mouse",
+        "What if I need 32 GB?",
+        "I'll go with the Lenovo",
+        "Thanks, ordering now",
+        "Thanks",
+    ] {
+        check(message, Accepted, None);
+    }
+}
+
+#[test]
+fn an_unrelated_question_accepts_below_the_gate() {
+    for mode in [Mode::Rules, Mode::Model] {
+        let found = judged(mode, "What should I feed my hamster?", None);
+        assert_eq!(found.status, Accepted);
+        assert!(found.confidence.get() < 0.7, "{:?}", found.confidence);
+        let rule = VerdictRule { mode, moved_on: false, ..VerdictRule::default() };
+        let message = Utterance::read("What should I feed my hamster?");
+        let question = Utterance::read(QUESTION);
+        let exchange = Exchange { question: Some(&question), ..Exchange::of(&message) };
+        assert_eq!(detect_verdict(&rule, &exchange).status, Neutral);
+    }
+}
+
+#[test]
+fn thanks_and_praise_are_no_rejection() {
+    for message in [
+        "No problem, thanks!",
+        "Actually that's great",
+        "no worries, thank you",
+        "No that's all, thanks",
+        "not bad at all, thanks",
+    ] {
+        check(message, Accepted, None);
+    }
+}
+
+#[test]
+fn wanting_something_is_no_rejection_by_itself() {
+    for message in ["I need a recipe for lentil soup", "Actually, what is the weather in Rome?"] {
+        for mode in [Mode::Rules, Mode::Model] {
+            assert_ne!(judged(mode, message, None).status, Rejected, "{mode:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_filler_says_nothing() {
+    for message in ["hmm", "ok?", "", "🙂"] {
+        check(message, Neutral, None);
+    }
+}
+
+#[test]
+fn after_the_session_only_an_explicit_rejection_counts() {
+    let (just, late) = (Duration::from_secs(30 * 60), Duration::from_secs(30 * 60 + 1));
+    for mode in [Mode::Rules, Mode::Model] {
+        assert_eq!(judged(mode, "Thanks, ordering now", Some(just)).status, Accepted);
+        assert_eq!(judged(mode, "Thanks, ordering now", Some(late)).status, Neutral);
+        assert_eq!(
+            judged(mode, "That was wrong, I meant gaming laptops", Some(late)).status,
+            Rejected
+        );
+        assert_eq!(judged(mode, QUESTION, Some(late)).status, Neutral);
+        assert_eq!(judged(mode, "Never mind", Some(late)).status, Neutral);
+    }
+}
+
+#[test]
+fn a_question_is_the_same_only_above_the_threshold() {
+    let (message, question) = (Utterance::read("cheap laptops please"), Utterance::read(QUESTION));
+    let told = |likeness: f64, intents: Option<(&str, &str)>| {
+        let exchange = Exchange {
+            question: Some(&question),
+            intent: intents.map(|i| i.0),
+            previous_intent: intents.map(|i| i.1),
+            ..Exchange::of(&message)
+        };
+        rules::judge(&VerdictRule::default(), &exchange, likeness).correction_type
+    };
+    let same = Some(("search", "search"));
+    assert_eq!(told(0.80, same), None);
+    assert_eq!(told(0.801, same), Some(Rephrased));
+    assert_eq!(told(0.85, None), None);
+    assert_eq!(told(0.851, None), Some(Rephrased));
+    assert_eq!(told(0.99, Some(("search", "buy"))), None);
+}
+
+#[test]
+fn a_refinement_builds_on_the_answer() {
+    for message in
+        ["now find laptops under $800", "and find laptops under $1000 with a touch screen"]
+    {
+        let found = judged(Mode::Rules, message, None);
+        assert_eq!(found.status, Accepted, "{message}: {}", found.rule);
+    }
+}
+
+#[test]
+fn a_rejection_tells_what_was_wanted() {
+    let found = judged(Mode::Model, "No, I meant gaming laptops, not business laptops", None);
+    let contrast = found.contrast.unwrap();
+    assert_eq!(contrast.wants.as_deref(), Some("gaming laptops"));
+    assert_eq!(contrast.instead_of.as_deref(), Some("business laptops"));
+    assert_eq!(found.evidence[0].rule, "negation_start");
+    assert!(found.dissatisfied.unwrap().get() > 0.9);
+}
+
+#[test]
+fn the_seed_mode_is_the_seed() {
+    assert_eq!(judged(Mode::Seed, "I need a recipe", None).status, Rejected);
+    assert_eq!(judged(Mode::Seed, "No problem, thanks!", None).status, Neutral);
+    assert_eq!(judged(Mode::Seed, "Never mind", None).correction_type, Some(Abandonment));
+}
+
+#[test]
+fn complaints_in_nine_languages() {
+    for message in [
+        "That's wrong, I asked for gaming laptops",
+        "Das ist falsch, ich meinte Gaming-Laptops",
+        "Eso está mal, me refería a portátiles para juegos",
+        "C'est faux, je voulais dire des PC de jeu",
+        "Está errado, eu quis dizer notebooks gamer",
+        "È sbagliato, intendevo portatili da gioco",
+        "Dat is fout, ik bedoelde gaming laptops",
+        "違います、ゲーミングノートを聞いています",
+        "不对，我问的是游戏本",
+    ] {
+        check(message, Rejected, Some(Explicit));
+    }
+}

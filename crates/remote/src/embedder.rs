@@ -1,0 +1,130 @@
+//! A remote embedder that speaks the OpenAI way: `POST …/embeddings`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use event::Vector;
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use crate::error::RemoteError;
+
+/// Texts sent in one request.
+const BATCH: usize = 64;
+
+/// Where vectors come from, and how long we wait for them.
+#[derive(Clone)]
+pub struct RemoteEmbedder {
+    agent: Agent,
+    url: String,
+    key: Option<String>,
+    model: Arc<str>,
+}
+
+impl std::fmt::Debug for RemoteEmbedder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = self.key.as_ref().map(|_| "***");
+        f.debug_struct("RemoteEmbedder").field("url", &self.url).field("key", &key).finish()
+    }
+}
+
+impl RemoteEmbedder {
+    /// `url` is the base of the API, such as `http://127.0.0.1:11434/v1`.
+    pub fn new(url: &str, model: &str, key: Option<String>, timeout: Duration) -> Self {
+        let settings = Agent::config_builder()
+            .timeout_global(Some(timeout))
+            .http_status_as_error(false)
+            .build();
+        Self {
+            agent: settings.into(),
+            url: format!("{}/embeddings", url.trim_end_matches('/')),
+            key,
+            model: model.into(),
+        }
+    }
+
+    /// The name that its vectors carry.
+    pub fn model(&self) -> &Arc<str> {
+        &self.model
+    }
+
+    /// A vector for each text, in their order.
+    pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
+        let mut all = Vec::with_capacity(texts.len());
+        for part in texts.chunks(BATCH) {
+            all.extend(self.embed_part(part)?);
+        }
+        Ok(all)
+    }
+
+    fn embed_part(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
+        let mut request = self.agent.post(&self.url);
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        let body = json!({"model": self.model.as_ref(), "input": texts});
+        let unreachable =
+            |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
+        let mut response = request.send_json(&body).map_err(unreachable)?;
+        let status = response.status().as_u16();
+        if !(200..300).contains(&status) {
+            let detail = format!("{} answered with status {status}", self.url);
+            return Err(RemoteError::Refused { status, detail });
+        }
+        let answer: Value = response.body_mut().read_json().map_err(unreachable)?;
+        vectors_in(&answer, texts.len(), &self.model)
+    }
+}
+
+/// The vectors of an answer by their `index`; all of one length, every number finite.
+fn vectors_in(answer: &Value, count: usize, model: &Arc<str>) -> Result<Vec<Vector>, RemoteError> {
+    let unfit = |what: &'static str| RemoteError::Unfit(what);
+    let data = answer["data"].as_array().ok_or(unfit("no list named data"))?;
+    let mut found: Vec<Option<Vec<f32>>> = vec![None; count];
+    for (place, item) in data.iter().enumerate() {
+        let index = item["index"].as_u64().map_or(place, |index| index as usize);
+        let numbers = item["embedding"].as_array().ok_or(unfit("an item without embedding"))?;
+        let values: Vec<f32> =
+            numbers.iter().filter_map(Value::as_f64).map(|number| number as f32).collect();
+        if values.len() != numbers.len() || !values.iter().all(|v| v.is_finite()) {
+            return Err(unfit("an embedding that is not all numbers"));
+        }
+        *found.get_mut(index).ok_or(unfit("an index beyond the texts"))? = Some(values);
+    }
+    let vectors: Option<Vec<Vec<f32>>> = found.into_iter().collect();
+    let vectors = vectors.ok_or(unfit("fewer embeddings than texts"))?;
+    let dims = vectors.first().map_or(0, Vec::len);
+    if dims == 0 && count > 0 || vectors.iter().any(|vector| vector.len() != dims) {
+        return Err(unfit("embeddings of several lengths"));
+    }
+    Ok(vectors.into_iter().map(|values| Vector::new(Arc::clone(model), values)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(answer: &Value, fits: bool) {
+        let read = vectors_in(answer, 2, &"m".into());
+        assert_eq!(read.is_ok(), fits, "{answer} {read:?}");
+    }
+
+    #[test]
+    fn only_a_whole_answer_is_taken() {
+        check(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0, 1.0]}]}), true);
+        check(&json!({"data": [{"embedding": [1.0, 2.0]}]}), false);
+        check(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0]}]}), false);
+        check(&json!({"data": [{"embedding": [1.0, null]}, {"embedding": [2.0, 1.0]}]}), false);
+        check(&json!({"data": [{"embedding": []}, {"embedding": []}]}), false);
+        check(&json!({"data": [{"index": 7, "embedding": [1.0]}, {"embedding": [1.0]}]}), false);
+        check(&json!({"error": "no"}), false);
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_index() {
+        let answer = json!({"data": [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}]});
+        let vectors = vectors_in(&answer, 2, &"m".into()).unwrap();
+        assert_eq!(vectors[0].values(), [1.0, 0.0]);
+        assert_eq!(vectors[1].model().as_ref(), "m");
+    }
+}

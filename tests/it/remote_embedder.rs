@@ -1,0 +1,101 @@
+//! A remote embedder is asked first; when it fails, the built-in model answers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Answers one request on loopback with this status and body, after a while; gives its address.
+fn embedder(
+    status: &'static str,
+    body: String,
+    wait: Duration,
+) -> (String, thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let handle = thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream);
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+            head.push_str(&line);
+        }
+        let mut sent = vec![0; length];
+        reader.read_exact(&mut sent).unwrap();
+        thread::sleep(wait);
+        let answer = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        // The caller may have gone: that is what the slow one is for.
+        let _ = reader.get_mut().write_all(answer.as_bytes());
+        format!("{head}{}", String::from_utf8_lossy(&sent))
+    });
+    (address, handle)
+}
+
+fn embed(url: &str, key_file: &str) -> (Value, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_uptake"))
+        .args(["score", "--task", "embed"])
+        .env("UPTAKE__EMBED__URL", url)
+        .env("UPTAKE__EMBED__MODEL", "tiny")
+        .env("UPTAKE__EMBED__KEY_FILE", key_file)
+        .env("UPTAKE__EMBED__TIMEOUT_MS", "400")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"{\"text\":\"hello\"}\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{told}");
+    (serde_json::from_slice(&output.stdout).unwrap(), told)
+}
+
+#[test]
+fn its_vectors_carry_its_name() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let key = folder.path().join("key");
+    std::fs::write(&key, "secret-key\n").unwrap();
+    let body = json!({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).to_string();
+    let (url, asked) = embedder("200 OK", body, Duration::ZERO);
+    let (row, told) = embed(&url, key.to_str().unwrap());
+    assert_eq!((&row["model"], &row["vector"]), (&json!("tiny"), &json!([0.6f32, 0.8f32])));
+    let asked = asked.join().unwrap();
+    assert!(asked.starts_with("POST /v1/embeddings "), "{asked}");
+    assert!(asked.contains("Bearer secret-key") && asked.contains("\"hello\""), "{asked}");
+    assert!(!told.contains("secret-key") && !told.contains("hello"), "{told}");
+}
+
+#[test]
+fn the_built_in_model_stands_in_when_it_fails_lies_or_is_slow() {
+    let good = json!({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).to_string();
+    let cases = [
+        ("500 Internal Server Error", "{}".to_owned(), Duration::ZERO),
+        ("200 OK", json!({"data": []}).to_string(), Duration::ZERO),
+        ("200 OK", "not json".to_owned(), Duration::ZERO),
+        ("200 OK", good, Duration::from_millis(1500)),
+    ];
+    for (status, body, wait) in cases {
+        let (url, asked) = embedder(status, body, wait);
+        let (row, told) = embed(&url, "");
+        assert_eq!(row["vector"].as_array().unwrap().len(), 256);
+        assert_eq!(row["model"], "uptake-static-1");
+        assert!(told.contains("embedded by the built-in model instead"), "{told}");
+        asked.join().unwrap();
+    }
+    let (row, _) = embed("http://127.0.0.1:1/v1", "");
+    assert_eq!(row["model"], "uptake-static-1");
+}

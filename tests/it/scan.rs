@@ -1,0 +1,261 @@
+//! Chat logs through `uptake scan`, `uptake score` and `uptake import`.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::server::{Server, uptake};
+
+const ASKED: &str = "find laptops under $1000";
+const GIVEN: &str = "Here are three business laptops: ThinkPad, Latitude and ProBook.";
+const WRONG: &str = "No, I meant gaming laptops, not business laptops";
+const BETTER: &str = "For gaming under $1000: the Katana 15 and the TUF A15.";
+const GLAD: &str = "Perfect, thanks, I'll take the TUF";
+
+fn messages() -> Value {
+    json!([
+        {"role": "user", "content": ASKED}, {"role": "assistant", "content": GIVEN},
+        {"role": "user", "content": WRONG}, {"role": "assistant", "content": BETTER},
+        {"role": "user", "content": GLAD}, {"role": "assistant", "content": "Enjoy!"},
+    ])
+}
+
+/// The same conversation in every shape we read.
+fn shapes() -> Vec<(&'static str, Vec<Value>)> {
+    let pairs = [(ASKED, GIVEN), (WRONG, BETTER), (GLAD, "Enjoy!")];
+    let share_gpt: Vec<Value> = pairs
+        .iter()
+        .flat_map(|(q, a)| {
+            [json!({"from": "human", "value": q}), json!({"from": "gpt", "value": a})]
+        })
+        .collect();
+    let turns = |make: &dyn Fn(usize, &str, &str) -> Value| -> Vec<Value> {
+        pairs.iter().enumerate().map(|(at, (q, a))| make(at, q, a)).collect()
+    };
+    vec![
+        ("openai", vec![json!({"id": "x1", "messages": messages()})]),
+        ("sharegpt", vec![json!({"id": "x1", "conversations": share_gpt})]),
+        ("lmsys", vec![json!({"conversation_id": "x1", "model": "m", "conversation": messages()})]),
+        (
+            "langfuse",
+            turns(&|at, q, a| {
+                json!({"id": format!("t{at}"), "sessionId": "x1", "input": q, "output": a,
+                       "timestamp": format!("2026-05-01T10:0{at}:00Z")})
+            }),
+        ),
+        ("ours", turns(&|_, q, a| json!({"conversation_id": "x1", "text": q, "response": a}))),
+    ]
+}
+
+fn file(folder: &Path, name: &str, lines: &[Value]) -> PathBuf {
+    let path = folder.join(name);
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn scan(folder: &Path, arguments: &[&str]) -> Value {
+    let mut all = vec!["scan", "--json"];
+    all.extend(arguments);
+    let (code, out, err) = uptake(folder, &all);
+    assert_eq!(code, Some(0), "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn every_shape_of_log_gives_the_same_report_and_pairs() {
+    let folder = TempDir::new().unwrap();
+    for (name, lines) in shapes() {
+        let log = file(folder.path(), &format!("{name}.jsonl"), &lines);
+        let (pairs, verdicts) = (folder.path().join("pairs"), folder.path().join("verdicts"));
+        let report = scan(
+            folder.path(),
+            &[
+                log.to_str().unwrap(),
+                "--pairs",
+                pairs.to_str().unwrap(),
+                "--verdicts",
+                verdicts.to_str().unwrap(),
+            ],
+        );
+        assert_eq!(report["turns"], 3, "{name}");
+        assert_eq!(
+            report["verdicts"],
+            json!({"rejected": 1, "accepted": 1, "neutral": 0}),
+            "{name}"
+        );
+        let worst = &report["worst"][0];
+        assert_eq!(worst["conversation_id"], "x1", "{name}");
+        assert_eq!(worst["excerpts"][0]["next"], WRONG, "{name}");
+        assert_eq!(worst["excerpts"][0]["evidence"][0]["rule"], "negation_start", "{name}");
+        assert_eq!(report["contrasts"][0]["wants"], "gaming laptops", "{name}");
+        let pair: Value = serde_json::from_str(&fs::read_to_string(&pairs).unwrap()).unwrap();
+        assert_eq!(
+            (pair["chosen"].as_str(), pair["rejected"].as_str()),
+            (Some(BETTER), Some(GIVEN))
+        );
+        assert_eq!(fs::read_to_string(&verdicts).unwrap().lines().count(), 3, "{name}");
+    }
+}
+
+#[test]
+fn an_array_is_read_item_by_item_and_bad_lines_are_counted() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("array.json");
+    let items = json!([{"id": "a", "messages": messages()}, {"id": "b", "messages": messages()}]);
+    fs::write(&path, serde_json::to_string_pretty(&items).unwrap()).unwrap();
+    assert_eq!(scan(folder.path(), &[path.to_str().unwrap()])["conversations"], 2);
+
+    let path = folder.path().join("broken.jsonl");
+    let mut bytes = b"not json\n{\"foo\":1}\n\xff\xfe\n\n".to_vec();
+    bytes.extend(format!("{}\n", json!({"id": "a", "messages": messages()})).bytes());
+    // Bytes that are no UTF-8 inside a message do not stop the scan.
+    bytes.extend(b"{\"messages\":[{\"role\":\"user\",\"content\":\"caf\xe9\"},{\"role\":\"assistant\",\"content\":\"ok then\"}]}\n");
+    fs::write(&path, bytes).unwrap();
+    let report = scan(folder.path(), &[path.to_str().unwrap()]);
+    assert_eq!((&report["conversations"], &report["unreadable_lines"]), (&json!(2), &json!(3)));
+}
+
+#[test]
+fn threads_change_nothing_in_the_result() {
+    let folder = TempDir::new().unwrap();
+    let lines: Vec<Value> =
+        (0..300).map(|n| json!({"id": format!("c{n:03}"), "messages": messages()})).collect();
+    let log = file(folder.path(), "many.jsonl", &lines);
+    let run = |threads: &str| {
+        let verdicts = folder.path().join(format!("v{threads}"));
+        let arguments =
+            [log.to_str().unwrap(), "--threads", threads, "--verdicts", verdicts.to_str().unwrap()];
+        (scan(folder.path(), &arguments), fs::read_to_string(verdicts).unwrap())
+    };
+    assert_eq!(run("1"), run("4"));
+}
+
+#[test]
+fn a_report_is_readable_and_a_missing_file_is_told() {
+    let folder = TempDir::new().unwrap();
+    let log = file(folder.path(), "log.jsonl", &[json!({"id": "c1", "messages": messages()})]);
+    let (code, out, _) = uptake(folder.path(), &["scan", log.to_str().unwrap()]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("Satisfaction") && out.contains("»No«, I meant gaming laptops"), "{out}");
+    let (code, _, err) = uptake(folder.path(), &["scan", "nowhere.jsonl"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("cannot read nowhere.jsonl"), "{err}");
+}
+
+/// What `uptake score` writes for some lines, and its exit code.
+fn score(
+    arguments: &[&str],
+    lines: &[u8],
+    environment: &[(&str, &str)],
+) -> (Option<i32>, Vec<Value>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_uptake"))
+        .arg("score")
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(lines).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let rows = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect())
+}
+
+#[test]
+fn rows_come_back_scored_with_their_own_fields() {
+    let row =
+        json!({"set": "x", "label": true, "prev_user": ASKED, "assistant": GIVEN, "user": WRONG});
+    let (code, rows) = score(&["--task", "verdict"], format!("{row}\n").as_bytes(), &[]);
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        (&rows[0]["set"], &rows[0]["label"], &rows[0]["pred"]),
+        (&json!("x"), &json!(true), &json!(true))
+    );
+    assert_eq!(
+        (&rows[0]["status"], &rows[0]["correction_type"]),
+        (&json!("rejected"), &json!("explicit"))
+    );
+    assert!(rows[0]["p"].as_f64().unwrap() > 0.7);
+
+    let refusal = json!({"response": "I'm sorry, but I can't help with that request."});
+    let (_, rows) = score(&["--task", "refusal"], format!("{refusal}\n").as_bytes(), &[]);
+    assert_eq!((&rows[0]["pred"], &rows[0]["error_type"]), (&json!(true), &json!("model_refusal")));
+
+    let pairs = [
+        json!({"a": "How do I install Docker?", "b": "how do i install docker"}),
+        json!({"a": "How do I install Docker?", "b": "How do I uninstall Docker?"}),
+    ];
+    let lines: String = pairs.iter().map(|pair| format!("{pair}\n")).collect();
+    let (_, rows) = score(&["--task", "pair"], lines.as_bytes(), &[]);
+    assert_eq!((&rows[0]["pred"], &rows[1]["pred"]), (&json!(true), &json!(false)));
+
+    let (_, rows) = score(&["--task", "embed"], b"{\"text\":\"hello\"}\n", &[]);
+    assert_eq!(rows[0]["vector"].as_array().unwrap().len(), 256);
+}
+
+#[test]
+fn a_bad_line_is_an_error_row_in_its_place() {
+    let lines = b"{\"user\":\"thanks\"}\nnonsense\n{\"user\":1}\n[]\n{\"user\":\"wrong\"}\n";
+    let (code, rows) = score(&["--task", "verdict"], lines, &[]);
+    assert_eq!((code, rows.len()), (Some(1), 5));
+    for place in [1, 2, 3] {
+        assert!(rows[place]["error"].is_string(), "{}", rows[place]);
+    }
+    assert_eq!(rows[4]["status"], "rejected");
+}
+
+#[test]
+fn wrong_numbers_in_the_configuration_are_told() {
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("c.toml");
+    fs::write(&config, "[detect]\nretry_similarity = 8.5\n").unwrap();
+    for command in ["scan", "serve"] {
+        let mut arguments = vec![command, "--config", config.to_str().unwrap()];
+        if command == "scan" {
+            arguments.push("x.jsonl");
+        }
+        let (code, _, err) = uptake(folder.path(), &arguments);
+        assert_eq!(code, Some(1));
+        assert!(err.contains("detect.retry_similarity is 8.5, expected 0 to 1"), "{err}");
+    }
+}
+
+#[test]
+fn a_chat_log_is_imported_once_and_served() {
+    for (name, lines) in shapes() {
+        let folder = TempDir::new().unwrap();
+        let log = file(folder.path(), "log.jsonl", &lines);
+        let data = folder.path().join("data");
+        let import = || {
+            let (code, out, err) = uptake(&data, &["import", "--json", log.to_str().unwrap()]);
+            assert_eq!(code, Some(0), "{name}: {err}");
+            serde_json::from_str::<Value>(&out).unwrap()
+        };
+        assert_eq!(import(), json!({"imported": 6, "replayed": 0, "rejected": 0}), "{name}");
+        assert_eq!(import(), json!({"imported": 0, "replayed": 6, "rejected": 0}), "{name}");
+        let server = Server::start_in(folder_of(&data));
+        let shown = server.get("/api/v1/events").1;
+        assert_eq!(shown["items"].as_array().unwrap().len(), 6, "{name}");
+        assert_eq!(shown["items"][0]["session_id"], "x1", "{name}");
+        assert_eq!(shown["items"][0]["data"]["text"], ASKED, "{name}");
+    }
+}
+
+/// A folder of the test's own that the server may keep.
+fn folder_of(data: &Path) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for entry in fs::read_dir(data).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    folder
+}
