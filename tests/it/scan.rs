@@ -114,7 +114,7 @@ fn an_array_is_read_item_by_item_and_bad_lines_are_counted() {
     let mut bytes = b"not json\n{\"foo\":1}\n\xff\xfe\n\n".to_vec();
     bytes.extend(format!("{}\n", json!({"id": "a", "messages": messages()})).bytes());
     // Bytes that are no UTF-8 inside a message do not stop the scan.
-    bytes.extend(b"{\"messages\":[{\"role\":\"user\",\"content\":\"caf\xe9\"},{\"role\":\"assistant\",\"content\":\"ok then\"}]}\n");
+    bytes.extend(b"{\"messages\":[{\"role\":\"user\",\"content\":\"\xe9\xe9\"},{\"role\":\"assistant\",\"content\":\"ok then\"}]}\n");
     fs::write(&path, bytes).unwrap();
     let report = scan(folder.path(), &[path.to_str().unwrap()]);
     assert_eq!((&report["conversations"], &report["unreadable_lines"]), (&json!(2), &json!(3)));

@@ -14,7 +14,8 @@ impl Vector {
     pub fn new(model: Arc<str>, mut values: Vec<f32>) -> Self {
         let length = values.iter().map(|v| v * v).sum::<f32>().sqrt();
         if length.is_finite() && length > 0.0 {
-            values.iter_mut().for_each(|v| *v /= length);
+            let scale = 1.0 / length;
+            values.iter_mut().for_each(|v| *v *= scale);
         } else {
             values.fill(0.0);
         }

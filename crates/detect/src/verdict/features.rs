@@ -1,7 +1,7 @@
 //! What the verdict models read of a message and of what came before it.
 
 use super::Exchange;
-use super::rules::{is_refinement, refers_to_answer};
+use super::rules::{opens_step, refers_to_answer};
 use crate::language::{LANGUAGES, language_of};
 use crate::model::{Features, Sparse};
 use crate::pair::shared;
@@ -130,12 +130,13 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
     let cosine = message.vector.cosine(&answer.vector).unwrap_or(0.0);
     let on_topic = exchange.question.and_then(|q| q.vector.cosine(&answer.vector)).unwrap_or(0.0);
     let opens_no = message.opens_with(Cue::Negation);
+    let refers = refers_to_answer(exchange);
     dense.extend([
         1.0,
         cosine,
         of_content(both),
-        truth(refers_to_answer(exchange)),
-        truth(is_refinement(exchange)),
+        truth(refers),
+        truth(refers || opens_step(exchange)),
         on_topic,
         truth(answer.ends_asking),
         truth(answer.offers),

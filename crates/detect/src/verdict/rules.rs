@@ -120,29 +120,25 @@ fn rephrased(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Opti
 }
 
 /// Builds on the answer: opens a new step, or names something that the answer brought up.
-pub(crate) fn is_refinement(exchange: &Exchange<'_>) -> bool {
+fn is_refinement(exchange: &Exchange<'_>) -> bool {
+    opens_step(exchange) || refers_to_answer(exchange)
+}
+
+/// Says that it goes on: "now …", "and …", or an intent that says so.
+pub(crate) fn opens_step(exchange: &Exchange<'_>) -> bool {
     let message = exchange.message;
     exchange.intent == Some("refine")
         || message.opens_with(Cue::Step)
         || (message.opens_with(Cue::Continuation) && !message.opens_with(Cue::Negation))
-        || refers_to_answer(exchange)
 }
 
 /// A name, number or longer word that first appeared in the answer.
 pub(crate) fn refers_to_answer(exchange: &Exchange<'_>) -> bool {
     let Some(answer) = exchange.answer else { return false };
-    let from_answer = |words: &[u32]| shared(words, &answer.terms);
-    let from_question = exchange.question.map_or(0, |q| {
-        let both: Vec<u32> = exchange
-            .message
-            .content
-            .iter()
-            .copied()
-            .filter(|w| answer.terms.binary_search(w).is_ok() && q.content.binary_search(w).is_ok())
-            .collect();
-        both.len()
-    });
-    from_answer(&exchange.message.content) > from_question
+    let was_asked =
+        |word: &u32| exchange.question.is_some_and(|q| q.content.binary_search(word).is_ok());
+    let mut words = exchange.message.content.iter();
+    words.any(|word| answer.terms.binary_search(word).is_ok() && !was_asked(word))
 }
 
 /// Rule 3: the user gives up.
