@@ -42,7 +42,8 @@ fn tail(text: &str, width: usize) -> String {
 
 /// Line ends and control characters become spaces: a log must not steer the terminal.
 fn flat(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let turns_text = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns_text(c) { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

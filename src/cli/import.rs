@@ -93,7 +93,7 @@ async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Resu
         let bytes = reader.read_until(b'\n', &mut line)?;
         (number, read) = (number + 1, read + bytes as u64);
         if !line.trim_ascii().is_empty() {
-            match prepare(engine, &line) {
+            match prepare(engine, &line, number) {
                 Ok(prepared) => writes.extend(prepared.into_iter().map(|write| (number, write))),
                 Err(error) => reject(tally, path, number, &error),
             }
@@ -108,9 +108,9 @@ async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Resu
     }
 }
 
-fn prepare(engine: &Engine, line: &[u8]) -> anyhow::Result<Vec<Write>> {
+fn prepare(engine: &Engine, line: &[u8], number: u64) -> anyhow::Result<Vec<Write>> {
     let value: Value = serde_json::from_slice(line).context("the line is not JSON")?;
-    Ok(engine.prepare_line(value)?)
+    Ok(engine.prepare_line(value, number)?)
 }
 
 async fn store(

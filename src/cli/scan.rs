@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use flow::{ScanReport, Scanned};
 
@@ -45,8 +45,8 @@ pub(super) struct Scan {
     #[arg(long, default_value_t = 5, value_name = "N")]
     worst: usize,
     /// Threads; one for each core when not given.
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -62,7 +62,7 @@ impl Scan {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let settings = flow::Scan {
             detectors,
-            threads: self.threads.unwrap_or(cores),
+            threads: self.threads.map_or(cores, usize::from),
             worst: self.worst,
             keep: self.verdicts.is_some() || self.pairs.is_some(),
         };
@@ -75,6 +75,12 @@ impl Scan {
         }
         for file in [&mut verdicts, &mut pairs].into_iter().flatten() {
             file.flush().context("cannot write the results")?;
+        }
+        if total.conversations == 0 {
+            bail!(
+                "no conversation was found; expected JSON lines (or one JSON array) with `messages`, \
+                 `conversation(s)`, `input` and `output`, or `text` and `response`"
+            );
         }
         if self.json {
             println!("{}", print::as_json(&total));

@@ -259,3 +259,83 @@ fn folder_of(data: &Path) -> TempDir {
     }
     folder
 }
+
+#[test]
+fn turns_out_of_order_are_judged_in_the_order_of_time() {
+    let folder = TempDir::new().unwrap();
+    let trace = |at: usize, asked: &str, answered: &str| {
+        json!({"id": format!("t{at}"), "sessionId": "s1", "input": asked, "output": answered,
+               "timestamp": format!("2026-05-01T10:0{at}:00Z"), "model": format!("m{at}")})
+    };
+    let mut slow = trace(3, GLAD, "Enjoy!");
+    slow["latency"] = json!(45.0);
+    let mut failed = trace(4, "and a mouse?", "");
+    failed["level"] = json!("ERROR");
+    let log = file(
+        folder.path(),
+        "log.jsonl",
+        &[trace(2, WRONG, BETTER), failed, trace(1, ASKED, GIVEN), slow],
+    );
+    let report = scan(folder.path(), &[log.to_str().unwrap()]);
+    assert_eq!(report["verdicts"]["rejected"], 1);
+    // Each answer is its own model's, with its own time and its own error.
+    assert_eq!(report["models"]["m1"], json!({"turns": 1, "judged": 1, "rejected": 1}));
+    assert_eq!(report["models"]["m2"]["rejected"], 0);
+    assert_eq!(report["latency"]["low"], 1);
+    assert_eq!(report["failures"]["execution_error"], 1);
+}
+
+#[test]
+fn an_answer_after_a_tool_call_is_the_answer() {
+    let folder = TempDir::new().unwrap();
+    let tool = json!({"id": "w", "messages": [
+        {"role": "user", "content": "weather in Rome?"},
+        {"role": "assistant", "content": null, "tool_calls": [{"id": "1"}]},
+        {"role": "tool", "content": "20"},
+        {"role": "assistant", "content": "It is 20 degrees."},
+        {"role": "user", "content": "thanks"}]});
+    let again =
+        |answer: &str| json!({"conversation_id": "c", "text": "try again", "response": answer});
+    let log = file(folder.path(), "log.jsonl", &[tool, again("one"), again("two"), again("one")]);
+    let data = folder.path().join("data");
+    let (code, out, err) = uptake(&data, &["import", "--json", log.to_str().unwrap()]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["imported"], 9);
+    let (_, out, _) = uptake(&data, &["export"]);
+    let responses: Vec<String> = out
+        .lines()
+        .filter_map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["data"]["response"]
+                .as_str()
+                .map(str::to_owned)
+        })
+        .collect();
+    assert_eq!(responses, ["It is 20 degrees.", "one", "two", "one"]);
+}
+
+#[test]
+fn results_that_cannot_be_written_are_told() {
+    let folder = TempDir::new().unwrap();
+    let lines: Vec<Value> =
+        (0..3_000).map(|n| json!({"id": format!("c{n}"), "messages": messages()})).collect();
+    let log = file(folder.path(), "many.jsonl", &lines);
+    let arguments = ["scan", log.to_str().unwrap(), "--verdicts", "/dev/full"];
+    let (code, _, err) = uptake(folder.path(), &arguments);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("No space left"), "{err}");
+}
+
+#[test]
+fn conversations_without_a_name_are_told_by_their_line() {
+    let folder = TempDir::new().unwrap();
+    let dull = json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello there"}]});
+    let mut lines = vec![dull; 99];
+    lines.push(json!({"messages": messages()}));
+    let log = file(folder.path(), "log.jsonl", &lines);
+    let report = scan(folder.path(), &[log.to_str().unwrap()]);
+    assert_eq!(report["worst"][0]["conversation_id"], "(line 100)");
+    let nothing = file(folder.path(), "nothing.jsonl", &[json!({"foo": 1})]);
+    let (code, _, err) = uptake(folder.path(), &["scan", nothing.to_str().unwrap()]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("no conversation was found"), "{err}");
+}

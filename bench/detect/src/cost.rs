@@ -89,7 +89,7 @@ fn one_message(rows: &[[String; 3]]) -> Vec<f64> {
                 .map(|question| PastQuestion {
                     turn: &turns[0],
                     question,
-                    age: Duration::from_secs(5),
+                    age: Some(Duration::from_secs(5)),
                 })
                 .collect();
             let began = Instant::now();

@@ -7,7 +7,7 @@ use event::Vector;
 
 use crate::lexicon::lexicon;
 use crate::model::{Features, Model};
-use crate::phrases::{Cue, answer_hits};
+use crate::phrases::{Cue, Hit, answer_hits};
 use crate::refusal::refusal_features;
 use crate::text::{Kind, Text, Word, speech_only};
 use crate::utterance::Utterance;
@@ -78,17 +78,22 @@ impl Answer {
     }
 }
 
-/// Of a few words only those that say so are a refusal: "None." and "No, it isn't." are answers.
+/// Of a few words only those that say so are a refusal: "None." and "No, it isn't." are answers. And
+/// "I cannot stress enough" declines nothing, when nothing else does.
 fn likely_refusal(speech: &Text, features: &Features) -> f32 {
     const FEW: usize = 7;
     const UNLIKELY: f32 = 0.3;
     let probability = refusal_model().probability(features);
-    let says_so = || answer_hits(speech).iter().any(|hit| hit.cue == Cue::Declines);
-    if speech.spoken().count() < FEW && !says_so() {
-        probability.min(UNLIKELY)
-    } else {
-        probability
-    }
+    let hits = answer_hits(speech);
+    let in_idiom = |hit: &Hit| {
+        hits.iter().any(|idiom| {
+            idiom.cue == Cue::Idiom && idiom.first <= hit.last && hit.first <= idiom.last
+        })
+    };
+    let declines = hits.iter().any(|hit| hit.cue == Cue::Declines && !in_idiom(hit));
+    let has_idiom = hits.iter().any(|hit| hit.cue == Cue::Idiom);
+    let short = speech.spoken().count() < FEW;
+    if !declines && (short || has_idiom) { probability.min(UNLIKELY) } else { probability }
 }
 
 fn sorted(words: impl Iterator<Item = u32>) -> Vec<u32> {

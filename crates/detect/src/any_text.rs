@@ -62,7 +62,7 @@ fn check(message: &str, question: &str, answer: &str) {
     assert!((one.get() - other.get()).abs() < 1e-4, "{one:?} {other:?}");
     assert!((pair_score(&said, &said).get() - 1.0).abs() < 1e-9);
     let turn = TurnId::new("t").unwrap();
-    let past = PastQuestion { turn: &turn, question: &asked, age: Duration::from_secs(10) };
+    let past = PastQuestion { turn: &turn, question: &asked, age: Some(Duration::from_secs(10)) };
     detect_retry(&RetryRule::default(), &said, &[past]);
     let candidate =
         Candidate { turn: &turn, question: asked.vector(), answer: None, age: Duration::ZERO };

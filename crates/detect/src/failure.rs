@@ -36,15 +36,13 @@ pub struct Finished<'a> {
     pub answer: &'a Answer,
 }
 
-/// Openings of text that a program printed instead of an answer.
+/// Openings of text that a program printed instead of an answer. Those without a colon count only
+/// when no sentence follows that explains them.
 const ERROR_OPENINGS: &[&str] = &[
     "error:",
-    "error ",
     "exception:",
     "traceback (most recent call last)",
     "internal server error",
-    "fatal:",
-    "fatal error",
     "unhandled exception",
     "{\"error\"",
     "500 internal",
@@ -55,33 +53,18 @@ const ERROR_OPENINGS: &[&str] = &[
     "request timed out",
     "connection refused",
     "connection error",
-    "null pointer",
-    "segmentation fault",
     "an error occurred",
     "an unexpected error",
     "something went wrong",
-    "<!doctype html><html><head><title>50",
+    "service unavailable",
     "openai error",
     "api error",
-    "service unavailable",
     "timeout error",
     "http error",
 ];
-/// "Error handling in Rust is …" is an answer.
-const NOT_ERRORS: &[&str] = &[
-    "error handling",
-    "error messages",
-    "error message",
-    "error codes",
-    "error rate",
-    "error correction",
-    "error bars",
-    "error is",
-    "error in",
-    "error when",
-    "error means",
-    "error 404 means",
-];
+/// How a program goes on after such an opening.
+const GOES_ON: &[&str] =
+    &["while", "processing", "please", "try", "occurred", "for", "on our", "server", "and we"];
 
 /// Finds how an answer failed, if it did.
 pub fn detect_failure(rule: &FailureRule, finished: &Finished<'_>) -> Failure {
@@ -114,18 +97,27 @@ fn failed(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Fa
 
 /// An error that a program printed, at the very start and not as code or a quotation.
 fn error_text(response: &str) -> Option<Evidence> {
-    let speech = speech_only(&response[..response.floor_char_boundary(400)]);
+    let head = &response[..response.floor_char_boundary(400)];
+    let speech = speech_only(head);
     let start = speech.len() - speech.trim_start().len();
     let opening = speech.trim_start().to_lowercase();
-    if NOT_ERRORS.iter().any(|phrase| opening.starts_with(phrase)) {
-        return None;
-    }
-    let raw = response.trim_start().to_lowercase();
-    let found = ERROR_OPENINGS.iter().find(|phrase| {
-        opening.starts_with(**phrase) || (phrase.starts_with('{') && raw.starts_with(**phrase))
-    })?;
-    let end = response.floor_char_boundary(start + found.trim_end().len());
+    let raw = head.trim_start().to_lowercase();
+    let is_printed = |phrase: &&&str| {
+        let text = if phrase.starts_with('{') { &raw } else { &opening };
+        text.strip_prefix(**phrase)
+            .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_there(rest))
+    };
+    let found = ERROR_OPENINGS.iter().find(is_printed)?;
+    let end = response.floor_char_boundary(start + found.len());
     Some(Evidence { start, end, rule: "error_opening".to_owned() })
+}
+
+/// Nothing more, a mark, or what programs say next: "Connection refused means …" explains.
+fn ends_there(rest: &str) -> bool {
+    let next = rest.trim_start_matches([' ', '\t']);
+    next.is_empty()
+        || next.starts_with(['.', ',', ':', '!', '(', '-', '\n', ';'])
+        || GOES_ON.iter().any(|word| next.starts_with(word))
 }
 
 /// A word or a number that answers a short question.
@@ -203,6 +195,11 @@ mod tests {
             "Wrap it in a try block:\n```python\ntry:\n    run()\nexcept Exception as e:\n    print(f\"Error: {e}\")\n```",
             "He replied \"I'm sorry, but I can't\" and left the room, which is why the scene works so well.",
             "Error handling in Rust is done with Result: return Err early and use the question mark.",
+            "I cannot stress enough how important it is to use a password manager.",
+            "I can’t overstate how useful indexes are; add one on user_id.",
+            "Connection refused means nothing listens on that port. Start the server first.",
+            "An error occurred in your calculation on line 3: the sum is 12.",
+            "Rate limit exceeded errors come from too many calls; wait and try again.",
         ] {
             check("Tell me about it in some detail please", answer, None);
         }

@@ -26,7 +26,33 @@ pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
         return UnitInterval::ONE;
     }
     let score = f64::from(pair_model().probability(&pair_features(a, b)));
+    let score = if is_trap(a, b) { score * LEFT_OF_A_TRAP } else { score };
     UnitInterval::new(score).unwrap_or(UnitInterval::ZERO)
+}
+
+/// What is left of the score when the difference turns the question round.
+const LEFT_OF_A_TRAP: f64 = 0.5;
+/// How much of their words two questions share at least before a single one of them is a trap.
+const NEARLY_THE_SAME: f32 = 0.75;
+const SOMEWHAT_THE_SAME: f32 = 0.3;
+
+/// One negates, undoes or reverses what the other asks, or another operator stands between its words.
+fn is_trap(a: &Utterance, b: &Utterance) -> bool {
+    let alike = Overlap::of(&a.stems, &b.stems).jaccard;
+    let turned = (a.negations > 0) != (b.negations > 0) || a.operators != b.operators;
+    (turned && alike >= NEARLY_THE_SAME)
+        || (has_opposites(a, b) && alike >= SOMEWHAT_THE_SAME)
+        || has_undoing(a, b)
+        || swapped(a, b)
+}
+
+/// The same words in another order, with a direction among them: "from Rome to Oslo".
+fn swapped(a: &Utterance, b: &Utterance) -> bool {
+    let mut sorted = (a.spoken.clone(), b.spoken.clone());
+    sorted.0.sort_unstable();
+    sorted.1.sort_unstable();
+    let to = crate::text::hash(0, b"to");
+    sorted.0 == sorted.1 && a.spoken != b.spoken && a.spoken.contains(&to)
 }
 
 /// What the pair model reads.
@@ -264,7 +290,11 @@ fn has_opposites(a: &Utterance, b: &Utterance) -> bool {
 /// A word on one side that is "un", "dis", "de" or "in" and a word of the other side.
 fn has_undoing(a: &Utterance, b: &Utterance) -> bool {
     let undoes = |one: &Utterance, other: &Utterance| {
-        one.undone.iter().any(|word| other.spoken.contains(word) && !one.spoken.contains(word))
+        one.undone.iter().any(|(done, undone)| {
+            other.spoken.contains(done)
+                && !other.spoken.contains(undone)
+                && !one.spoken.contains(done)
+        })
     };
     undoes(a, b) || undoes(b, a)
 }
@@ -287,4 +317,39 @@ fn order_kept_in(a: &Utterance, b: &Utterance) -> f32 {
         last = Some(at);
     }
     if pairs == 0 { 1.0 } else { kept as f32 / pairs as f32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(a: &str, b: &str) -> f64 {
+        pair_score(&Utterance::read(a), &Utterance::read(b)).get()
+    }
+
+    #[test]
+    fn what_turns_a_question_round_makes_it_another() {
+        for (a, b) in [
+            ("How do I install Docker on Ubuntu?", "How do I uninstall Docker on Ubuntu?"),
+            ("does aspirin thin blood", "does aspirin not thin blood"),
+            ("flights from Rome to Oslo", "flights from Oslo to Rome"),
+            ("convert 5 miles to km", "convert 5 km to miles"),
+            ("rows where x > 5", "rows where x < 5"),
+            ("SELECT a FROM t WHERE x = 1", "SELECT a FROM t WHERE x != 1"),
+            ("C vs Java", "C# vs Java"),
+            ("how do I buy shares", "how do I sell shares"),
+        ] {
+            assert!(score(a, b) <= 0.5, "{a} / {b}: {}", score(a, b));
+        }
+    }
+
+    #[test]
+    fn a_resend_is_the_same_and_another_topic_is_not() {
+        assert!(score("Reset my password!", "reset my password") >= 0.999);
+        assert!(score("How can I reset my password?", "how do i reset my password") > 0.85);
+        assert!(score("How can I reset my password?", "best pizza in Naples") < 0.3);
+        // No word in common with itself but marks: never a crash, the same only when equal.
+        assert!(score("???", "???") >= 0.999);
+        assert!(score("", "hello") < 0.5);
+    }
 }

@@ -38,8 +38,8 @@ pub struct PastQuestion<'a> {
     pub turn: &'a TurnId,
     /// What was asked.
     pub question: &'a Utterance,
-    /// Time since.
-    pub age: Duration,
+    /// Time since; unknown counts as soon.
+    pub age: Option<Duration>,
 }
 
 /// Finds the most similar recent question, if it is similar enough. `history`: the latest first.
@@ -48,7 +48,8 @@ pub fn detect_retry(
     message: &Utterance,
     history: &[PastQuestion<'_>],
 ) -> Option<Retry> {
-    let recent = history.iter().filter(|past| past.age <= rule.window).take(rule.most);
+    let recent =
+        history.iter().filter(|past| past.age.is_none_or(|age| age <= rule.window)).take(rule.most);
     let mut near: Vec<(f32, &PastQuestion<'_>)> = recent
         .map(|past| (nearness(message, past.question), past))
         .filter(|(near, _)| *near >= HOPELESS || rule.min_similarity < SURE)
@@ -67,7 +68,7 @@ pub fn detect_retry(
     Some(Retry {
         original_turn_id: past.turn.clone(),
         similarity,
-        delay_seconds: past.age.as_secs_f64(),
+        delay_seconds: past.age.map(|age| age.as_secs_f64()),
         intent: retry_intent(message, past.question),
     })
 }
@@ -107,7 +108,7 @@ mod tests {
             .map(|(at, (_, age))| PastQuestion {
                 turn: &turns[at],
                 question: &questions[at],
-                age: Duration::from_secs(*age),
+                age: Some(Duration::from_secs(*age)),
             })
             .collect();
         let found = detect_retry(&RetryRule::default(), &Utterance::read(message), &past);

@@ -42,10 +42,12 @@ pub struct Utterance {
     pub(crate) ask: Ask,
     /// Content words without their endings.
     pub(crate) stems: Vec<u32>,
+    /// Operators and other signs that change what is asked: `<`, `!=`, `#`.
+    pub(crate) operators: Vec<u32>,
     /// Words that have an opposite.
     pub(crate) poles: Vec<u32>,
-    /// What is left of words that undo: "uninstall" without "un".
-    pub(crate) undone: Vec<u32>,
+    /// Words that may undo something, and what: ("install", "uninstall").
+    pub(crate) undone: Vec<(u32, u32)>,
 }
 
 impl Utterance {
@@ -72,6 +74,7 @@ impl Utterance {
             asks: spoken.iter().take(4).copied().find(|w| words.asks(*w)),
             ask: ask_of(&text),
             stems: stems_of(&text),
+            operators: operators_in(&text),
             poles: spoken
                 .iter()
                 .take(MOST_WORDS)
@@ -113,7 +116,7 @@ impl Utterance {
         if self.spoken.is_empty() && other.spoken.is_empty() {
             return self.original.trim() == other.original.trim();
         }
-        self.spoken == other.spoken
+        self.spoken == other.spoken && self.operators == other.operators
     }
 }
 
@@ -139,15 +142,30 @@ fn stems_of(text: &Text) -> Vec<u32> {
     once(meaning.map(|w| hash(0, stem(text.folded(w)).as_bytes())).collect())
 }
 
+fn operators_in(text: &Text) -> Vec<u32> {
+    // Not those that prose uses for "and", "or" and "per": / & %.
+    const OPERATORS: &str = "<>=#+*|^~";
+    let is_operator = |w: &Word| w.kind == Kind::Mark && OPERATORS.contains(text.folded(w));
+    // An exclamation mark counts only in front of another operator: `!=`.
+    let negates = |at: usize| {
+        let next = text.words.get(at + 1);
+        text.folded(&text.words[at]) == "!"
+            && next.is_some_and(|n| is_operator(n) && n.start == text.words[at].end)
+    };
+    let words = text.words.iter().enumerate();
+    once(words.filter(|(at, w)| is_operator(w) || negates(*at)).map(|(_, w)| w.hash).collect())
+}
+
 /// What words with an undoing prefix would be without it.
-fn undone_in(text: &Text) -> Vec<u32> {
-    const PREFIXES: [&str; 7] = ["un", "dis", "de", "in", "non", "im", "re"];
-    let words = text.spoken().take(MOST_WORDS).map(|word| text.folded(word));
-    words
-        .flat_map(|word| PREFIXES.iter().filter_map(move |prefix| word.strip_prefix(prefix)))
-        .filter(|rest| rest.len() >= 3)
-        .map(|rest| hash(0, rest.as_bytes()))
-        .collect()
+fn undone_in(text: &Text) -> Vec<(u32, u32)> {
+    const PREFIXES: [&str; 6] = ["un", "dis", "de", "in", "non", "im"];
+    let mut all = Vec::new();
+    for word in text.spoken().take(MOST_WORDS) {
+        let rests = PREFIXES.iter().filter_map(|prefix| text.folded(word).strip_prefix(prefix));
+        let long = rests.filter(|rest| rest.len() >= 3);
+        all.extend(long.map(|rest| (hash(0, rest.as_bytes()), word.hash)));
+    }
+    all
 }
 
 /// Three letters in a row, within words and across their edges.

@@ -172,11 +172,10 @@ fn decide(
 ) -> Finding {
     let late = exchange.gap.is_some_and(|gap| gap > rule.session);
     let explicit = found.correction_type == Some(CorrectionType::Explicit);
-    if rejected >= rule.least_confidence && (!late || explicit) {
-        let mut evidence = found.evidence;
-        if found.status != VerdictStatus::Rejected || evidence.is_empty() {
-            evidence = telling_words(features);
-        }
+    let speaks = !exchange.message.spoken.is_empty();
+    if rejected >= rule.least_confidence && (!late || explicit) && speaks {
+        let agrees = found.status == VerdictStatus::Rejected;
+        let evidence = if agrees { found.evidence } else { telling_words(features) };
         let correction_type = found.correction_type.or_else(|| Some(type_of(rule, exchange)));
         return Finding {
             status: VerdictStatus::Rejected,
@@ -184,29 +183,40 @@ fn decide(
             correction_type,
             evidence,
             behaviour: None,
-            rule: found.rule,
+            rule: if agrees { found.rule } else { MODEL },
         };
     }
     let moved_on = found.rule == rules::MOVED_ON;
     let may_accept = !late && (!moved_on || rule.moved_on);
-    let capped = if moved_on { accepted.min(MOVED_ON_MOST) } else { accepted };
-    let says_nothing = exchange.message.has(Cue::Filler) || exchange.message.spoken.is_empty();
+    // Clear acceptance needs words that say so, or an answer to what the assistant asked.
+    let agrees = found.status == VerdictStatus::Accepted && !moved_on;
+    let replies = exchange.answer.is_some_and(|answer| answer.ends_asking);
+    let capped = if agrees || replies { accepted } else { accepted.min(MOVED_ON_MOST) };
+    let says_nothing = exchange.message.has(Cue::Filler) || !speaks;
     if may_accept && accepted >= 0.5 && accepted > rejected && !says_nothing {
         return Finding {
             status: VerdictStatus::Accepted,
             confidence: capped,
             correction_type: None,
-            ..found
+            evidence: if agrees { found.evidence } else { Vec::new() },
+            rule: if agrees || moved_on { found.rule } else { MODEL },
+            behaviour: found.behaviour,
         };
     }
     let neither = (1.0 - rejected - accepted).clamp(0.0, 1.0);
+    let agrees = found.status == VerdictStatus::Neutral;
     Finding {
         status: VerdictStatus::Neutral,
         confidence: neither.max(0.5),
         correction_type: None,
-        ..found
+        evidence: Vec::new(),
+        rule: if agrees { found.rule } else { MODEL },
+        behaviour: found.behaviour,
     }
 }
+
+/// What is told as the rule where the model overruled the rules.
+const MODEL: &str = "model";
 
 /// A user who moved on said nothing about the answer: below the gate for reactions.
 const MOVED_ON_MOST: f64 = 0.69;
@@ -222,13 +232,16 @@ fn type_of(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
     }
 }
 
+/// Bytes that a telling stretch has at least: "is" explains nothing.
+const TELLING: u32 = 5;
+
 /// The words that spoke most for dissatisfaction.
 fn telling_words(features: &Features) -> Vec<Evidence> {
     let model = rejection_model();
     let best = features
         .sparse
         .iter()
-        .filter(|f| f.end > f.start)
+        .filter(|f| f.end > f.start + TELLING)
         .max_by(|a, b| model.weight(a.hash).total_cmp(&model.weight(b.hash)));
     let telling = best.filter(|f| model.weight(f.hash) > 0.0);
     telling

@@ -48,8 +48,8 @@ pub struct Retry {
     pub original_turn_id: TurnId,
     /// The pair score of the two questions.
     pub similarity: UnitInterval,
-    /// Seconds between them.
-    pub delay_seconds: f64,
+    /// Seconds between them, if the times are known.
+    pub delay_seconds: Option<f64>,
     /// Unhappy with the answer, or exploring.
     pub intent: RetryIntent,
 }

@@ -8,16 +8,18 @@ use crate::error::FlowError;
 
 impl Engine {
     /// Checks a line and makes the writes that would store it: an event is one, a conversation of a
-    /// chat log as many as it has messages.
-    pub fn prepare_line(&self, line: Value) -> Result<Vec<Write>, FlowError> {
+    /// chat log as many as it has messages. `place` is the line's number in its file.
+    pub fn prepare_line(&self, line: Value, place: u64) -> Result<Vec<Write>, FlowError> {
         let Value::Object(fields) = line else {
             return Err(FlowError::NotALine);
         };
-        if fields.contains_key("type") && fields.contains_key("source") {
+        let has = |name: &str| fields.contains_key(name);
+        let is_trace = has("input") || has("output");
+        if has("source") || has("category") || has("data") || (has("type") && !is_trace) {
             return Ok(vec![self.prepare_event(fields)?]);
         }
         let record = capture::read_chat(&fields)?;
-        let events = capture::chat_events(&record, self.clock.now());
+        let events = capture::chat_events(&record, place, self.clock.now());
         events.into_iter().map(|event| self.prepare_event(event)).collect()
     }
 

@@ -8,6 +8,7 @@ mod conversation;
 mod tally;
 
 use std::io::BufRead;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -39,13 +40,15 @@ pub struct Scan {
     pub keep: bool,
 }
 
-/// What a thread works on: lines as read, or conversations put together from single turns.
+/// What a thread works on, each with its number in the file: lines as read, or conversations put
+/// together from single turns.
 enum Job {
-    Lines(Vec<Vec<u8>>),
-    Records(Vec<ChatRecord>),
+    Lines(Vec<(u64, Vec<u8>)>),
+    Records(Vec<(u64, ChatRecord)>),
 }
 
 type Numbered<T> = (u64, T);
+type Judged = Numbered<(ScanReport, Vec<Scanned>)>;
 
 /// Reads lines to their end. `each` sees the conversations in the order of the file, when `keep`
 /// is set; `progress` hears how many bytes were read.
@@ -56,16 +59,17 @@ pub fn scan(
     mut progress: impl FnMut(u64),
 ) -> std::io::Result<ScanReport> {
     let (jobs, waiting) = sync_channel::<Numbered<Job>>(WAITING);
-    let (done, results) = sync_channel::<Numbered<(ScanReport, Vec<Scanned>)>>(WAITING);
+    let (done, results) = sync_channel::<Judged>(WAITING);
     let waiting = Mutex::new(waiting);
+    let failed = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..settings.threads.max(1) {
             let (waiting, done) = (&waiting, done.clone());
             scope.spawn(move || judge_all(settings, waiting, &done));
         }
         drop(done);
-        let collector = scope.spawn(move || collect(settings, &results, &mut each));
-        let read = read_all(lines, &jobs, &mut progress);
+        let collector = scope.spawn(|| collect(settings, results, &mut each, &failed));
+        let read = read_all(lines, &jobs, &mut progress, &failed);
         drop(jobs);
         let report = collector
             .join()
@@ -74,17 +78,18 @@ pub fn scan(
     })
 }
 
-/// Cuts the stream into jobs. Single turns are put together first.
+/// Cuts the stream into jobs. Single turns are put together first. Stops when results cannot be kept.
 fn read_all(
     mut lines: impl BufRead,
     jobs: &SyncSender<Numbered<Job>>,
     progress: &mut impl FnMut(u64),
+    failed: &AtomicBool,
 ) -> std::io::Result<()> {
     let mut assembler = assemble::Assembler::default();
-    let (mut batch, mut number, mut read) = (Vec::with_capacity(BATCH), 0, 0);
+    let (mut batch, mut number, mut read, mut place) = (Vec::with_capacity(BATCH), 0, 0, 0);
     let mut send = |job: Job| -> bool {
         number += 1;
-        jobs.send((number - 1, job)).is_ok()
+        !failed.load(Ordering::Relaxed) && jobs.send((number - 1, job)).is_ok()
     };
     let mut line = Vec::new();
     loop {
@@ -93,22 +98,24 @@ fn read_all(
         if bytes == 0 {
             break;
         }
-        read += bytes as u64;
-        let trimmed = line.trim_ascii();
+        (read, place) = (read + bytes as u64, place + 1);
+        let trimmed = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line).trim_ascii();
         if trimmed.is_empty() {
             continue;
         }
+        let mut goes_on = true;
         match assemble::turn_in(trimmed) {
             Some(turn) => {
-                let complete = assembler.take(turn);
-                if !complete.is_empty() && !send(Job::Records(complete)) {
-                    break;
-                }
+                let complete = assembler.take(place, turn);
+                goes_on = complete.is_empty() || send(Job::Records(complete));
             }
-            None => batch.push(trimmed.to_vec()),
+            None => batch.push((place, trimmed.to_vec())),
         }
-        if batch.len() >= BATCH && !send(Job::Lines(std::mem::take(&mut batch))) {
-            break;
+        if batch.len() >= BATCH {
+            goes_on &= send(Job::Lines(std::mem::take(&mut batch)));
+        }
+        if !goes_on {
+            return Ok(());
         }
         progress(read);
     }
@@ -121,31 +128,30 @@ fn read_all(
     Ok(())
 }
 
+/// Some programs begin a file with it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Takes jobs until there are none.
-fn judge_all(
-    settings: &Scan,
-    waiting: &Mutex<Receiver<Numbered<Job>>>,
-    done: &SyncSender<Numbered<(ScanReport, Vec<Scanned>)>>,
-) {
+fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &SyncSender<Judged>) {
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((number, job)) = job else { return };
         let mut report = ScanReport::default();
         let mut kept = Vec::new();
-        let mut judge = |record: &ChatRecord| {
-            let scanned = conversation::judge(&settings.detectors, record);
+        let mut judge = |place: u64, record: &ChatRecord| {
+            let scanned = conversation::judge(&settings.detectors, place, record);
             report.count(&scanned, settings.worst);
             if settings.keep {
                 kept.push(scanned);
             }
         };
         match job {
-            Job::Records(records) => records.iter().for_each(&mut judge),
+            Job::Records(records) => records.iter().for_each(|(at, record)| judge(*at, record)),
             Job::Lines(lines) => {
                 let mut unreadable = 0;
-                for line in lines {
+                for (at, line) in lines {
                     match record_in(&line) {
-                        Some(record) => judge(&record),
+                        Some(record) => judge(at, &record),
                         None => unreadable += 1,
                     }
                 }
@@ -164,21 +170,26 @@ fn record_in(line: &[u8]) -> Option<ChatRecord> {
     capture::read_chat(value.as_object()?).ok()
 }
 
-/// Puts results back into the order of the file and adds them up.
+/// Puts results back into the order of the file and adds them up. When `each` fails it goes on
+/// taking results, so that nobody waits for ever, and tells at the end.
 fn collect(
     settings: &Scan,
-    results: &Receiver<Numbered<(ScanReport, Vec<Scanned>)>>,
+    results: Receiver<Judged>,
     each: &mut impl FnMut(&[Scanned]) -> std::io::Result<()>,
+    failed: &AtomicBool,
 ) -> std::io::Result<ScanReport> {
     let mut early = std::collections::BTreeMap::new();
-    let (mut next, mut total) = (0, ScanReport::default());
+    let (mut next, mut total, mut trouble) = (0, ScanReport::default(), Ok(()));
     for (number, result) in results {
         early.insert(number, result);
         while let Some((report, kept)) = early.remove(&next) {
             total.add(report, settings.worst);
-            each(&kept)?;
+            if trouble.is_ok() {
+                trouble = each(&kept);
+                failed.store(trouble.is_err(), Ordering::Relaxed);
+            }
             next += 1;
         }
     }
-    Ok(total)
+    trouble.map(|()| total)
 }

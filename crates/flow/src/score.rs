@@ -44,8 +44,9 @@ pub fn score_line(
     line: &[u8],
 ) -> Result<Value, ScoreError> {
     let text = String::from_utf8_lossy(line);
+    let text = text.trim_start_matches('\u{feff}');
     let mut row: Map<String, Value> =
-        serde_json::from_str(&text).map_err(|error| ScoreError::NotJson(error.to_string()))?;
+        serde_json::from_str(text).map_err(|error| ScoreError::NotJson(error.to_string()))?;
     let found = match task {
         Task::Verdict => verdict(detectors, &row)?,
         Task::Refusal => refusal(detectors, &row)?,

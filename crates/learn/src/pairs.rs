@@ -53,6 +53,9 @@ pub struct PreferencePair {
     pub confidence: UnitInterval,
 }
 
+/// A user who only moved on said nothing about the answer.
+const SURE: f64 = 0.7;
+
 /// Chains of rejected answers that end in an accepted one: each rejected answer makes a pair with
 /// the accepted. A rephrased chain keeps its first question; a correction is prompted by what the
 /// user said last, which holds both the question and what was wrong with the first answer.
@@ -66,7 +69,7 @@ pub fn pairs_of(turns: &[JudgedTurn<'_>]) -> Vec<PreferencePair> {
             {
                 chain.push(turn);
             }
-            Some(VerdictStatus::Accepted) if !turn.failed => {
+            Some(VerdictStatus::Accepted) if !turn.failed && turn.confidence.get() >= SURE => {
                 pairs.extend(chain.drain(..).filter_map(|worse| pair(worse, turn)));
             }
             Some(_) | None => chain.clear(),

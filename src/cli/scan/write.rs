@@ -10,7 +10,7 @@ pub(super) fn verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Res
     for (number, turn) in scanned.turns.iter().enumerate() {
         let line = json!({
             "conversation_id": scanned.conversation,
-            "model": scanned.model,
+            "model": turn.model,
             "turn": number,
             "question": turn.question,
             "answer": turn.answer,

@@ -27,6 +27,21 @@ pub struct ChatMessage {
     pub text: String,
     /// When, if the log says so.
     pub at: Option<Timestamp>,
+    /// The turn's own name, where the log has one.
+    pub turn: Option<String>,
+    /// Who made it, for an answer.
+    pub model: Option<String>,
+    /// What the application says went wrong, for an answer.
+    pub error: Option<String>,
+    /// How long it took, for an answer.
+    pub latency_seconds: Option<f64>,
+}
+
+impl ChatMessage {
+    fn new(speaker: Speaker, text: String, at: Option<Timestamp>) -> Self {
+        let (turn, model, error, latency_seconds) = (None, None, None, None);
+        Self { speaker, text, at, turn, model, error, latency_seconds }
+    }
 }
 
 /// A record of a log: a whole conversation, or one turn of one.
@@ -36,32 +51,71 @@ pub struct ChatRecord {
     pub conversation: Option<String>,
     /// The user's name, if given.
     pub user: Option<String>,
-    /// The model that answered, if given.
-    pub model: Option<String>,
     /// What was said, in order.
     pub messages: Vec<ChatMessage>,
     /// Only a part of the conversation: the next record may go on with it.
     pub is_turn: bool,
-    /// The application says that the answer failed.
-    pub error: Option<String>,
-    /// How long the answer took, if the log says so.
-    pub latency_seconds: Option<f64>,
+}
+
+impl ChatRecord {
+    /// What the user said and what came back. Several messages in a row are one; an answer goes to
+    /// the question of its turn where the log names it; what nobody answered stands alone.
+    pub fn exchanges(&self) -> Vec<(ChatMessage, Option<ChatMessage>)> {
+        let mut all: Vec<(ChatMessage, Option<ChatMessage>)> = Vec::new();
+        for message in &self.messages {
+            match message.speaker {
+                Speaker::User => ask(&mut all, message),
+                Speaker::Assistant => answer(&mut all, message),
+                Speaker::Other => {}
+            }
+        }
+        all
+    }
+}
+
+fn ask(all: &mut Vec<(ChatMessage, Option<ChatMessage>)>, message: &ChatMessage) {
+    match all.last_mut() {
+        Some((asked, None)) if asked.turn == message.turn => join(&mut asked.text, &message.text),
+        Some(_) | None => all.push((message.clone(), None)),
+    }
+}
+
+fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage) {
+    let named = message
+        .turn
+        .as_ref()
+        .and_then(|turn| all.iter().rposition(|(asked, _)| asked.turn.as_ref() == Some(turn)));
+    let Some(at) = named.or_else(|| all.len().checked_sub(1)) else { return };
+    match &mut all[at].1 {
+        Some(answered) => {
+            join(&mut answered.text, &message.text);
+            answered.at = message.at.or(answered.at);
+        }
+        none => *none = Some(message.clone()),
+    }
+}
+
+fn join(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(more);
 }
 
 /// Reads a record of any of the known shapes.
 pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError> {
-    let mut read = if let Some(messages) = list(record, "messages") {
+    let read = if let Some(messages) = list(record, "messages") {
         conversation(record, messages)
     } else if let Some(messages) =
         list(record, "conversations").or_else(|| list(record, "conversation"))
     {
         conversation(record, messages)
-    } else if record.contains_key("input") || record.contains_key("output") {
-        trace(record)
-    } else if record.contains_key("text") || record.contains_key("response") {
-        own_turn(record)
     } else if let Some(data) = record.get("data").and_then(Value::as_object) {
         own_event(record, data)
+    } else if record.contains_key("input") || record.contains_key("output") {
+        trace(record)
+    } else if text(record, &["text", "response"]).is_some() {
+        own_turn(record)
     } else {
         return Err(CaptureError::new(
             "record",
@@ -69,8 +123,6 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
             "messages, conversation(s), input and output, or text and response",
         ));
     };
-    read.messages
-        .retain(|message| !message.text.trim().is_empty() || message.speaker == Speaker::Assistant);
     Ok(read)
 }
 
@@ -89,28 +141,43 @@ fn text(record: &Map<String, Value>, names: &[&str]) -> Option<String> {
 }
 
 fn conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRecord {
+    let model = text(record, &["model", "model_name"]);
+    let mut messages: Vec<ChatMessage> = messages.iter().filter_map(message).collect();
+    for answer in messages.iter_mut().filter(|m| m.speaker == Speaker::Assistant) {
+        answer.model = answer.model.take().or_else(|| model.clone());
+    }
+    let names = ["conversation_id", "conversation_hash", "id", "hash", "session_id"];
     ChatRecord {
-        conversation: text(
-            record,
-            &["conversation_id", "conversation_hash", "id", "hash", "session_id"],
-        ),
+        conversation: text(record, &names),
         user: text(record, &["user_id", "hashed_ip", "user"]),
-        model: text(record, &["model", "model_name"]),
-        messages: messages.iter().filter_map(message).collect(),
-        ..ChatRecord::default()
+        messages,
+        is_turn: false,
     }
 }
 
 fn message(value: &Value) -> Option<ChatMessage> {
     let fields = value.as_object()?;
     let who = text(fields, &["role", "from", "author", "speaker"])?;
-    let said = ["content", "value", "text", "message"].iter().find_map(|name| fields.get(*name));
-    Some(ChatMessage {
-        speaker: speaker(&who),
-        text: said.map(said_in).unwrap_or_default(),
-        at: text(fields, &["timestamp", "ts", "created_at"])
-            .and_then(|at| Timestamp::parse(&at).ok()),
-    })
+    let names = ["content", "value", "text", "message", "refusal"];
+    let said = names.iter().filter_map(|name| fields.get(*name)).map(said_in);
+    let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let mut message =
+        ChatMessage::new(speaker(&who), said, time_in(fields, &["timestamp", "ts", "created_at"]));
+    message.model = text(fields, &["model"]);
+    Some(message)
+}
+
+/// A time in any of the usual spellings: RFC 3339, without a zone (taken for UTC), or seconds or
+/// milliseconds since 1970.
+fn time_in(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
+    const MILLIS_FROM: f64 = 1e11;
+    let written = text(fields, names)?;
+    if let Ok(number) = written.parse::<f64>() {
+        let seconds = if number.abs() >= MILLIS_FROM { number / 1000.0 } else { number };
+        return Some(Timestamp::from_micros((seconds * 1e6) as i64));
+    }
+    let spelt = written.replacen(' ', "T", 1);
+    Timestamp::parse(&spelt).or_else(|_| Timestamp::parse(&format!("{spelt}Z"))).ok()
 }
 
 fn speaker(who: &str) -> Speaker {
@@ -150,23 +217,27 @@ fn trace(record: &Map<String, Value>) -> ChatRecord {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     };
-    let at = text(record, &["timestamp", "startTime", "createdAt"])
-        .and_then(|at| Timestamp::parse(&at).ok());
+    let at = time_in(record, &["timestamp", "startTime", "createdAt"]);
     let last_user =
         said.iter().rev().filter_map(|m| message(m)).find(|m| m.speaker == Speaker::User);
     let asked = last_user.map_or_else(|| question_of(input), |m| m.text);
-    let answered = said_in(record.get("output").unwrap_or(&Value::Null));
+    let mut answer = said_in(record.get("output").unwrap_or(&Value::Null));
+    if answer.is_empty() {
+        answer = text(record, &["refusal"]).unwrap_or_default();
+    }
+    let mut question = ChatMessage::new(Speaker::User, asked, at);
+    let mut answer = ChatMessage::new(Speaker::Assistant, answer, at);
+    question.turn = text(record, &["id"]);
+    answer.turn.clone_from(&question.turn);
+    answer.model = text(record, &["model", "modelId"]);
+    answer.error = is_error(record)
+        .then(|| text(record, &["statusMessage", "error"]).unwrap_or_else(|| "error".to_owned()));
+    answer.latency_seconds = record.get("latency").and_then(Value::as_f64);
     ChatRecord {
         conversation: text(record, &["sessionId", "session_id", "traceId", "id"]),
         user: text(record, &["userId", "user_id"]),
-        model: text(record, &["model", "modelId"]),
-        messages: vec![
-            ChatMessage { speaker: Speaker::User, text: asked, at },
-            ChatMessage { speaker: Speaker::Assistant, text: answered, at },
-        ],
+        messages: vec![question, answer],
         is_turn: true,
-        error: text(record, &["statusMessage", "error"]).filter(|_| is_error(record)),
-        latency_seconds: record.get("latency").and_then(Value::as_f64),
     }
 }
 
@@ -185,36 +256,44 @@ fn question_of(input: &Value) -> String {
 
 /// A turn as POST /api/v1/turns takes it.
 fn own_turn(record: &Map<String, Value>) -> ChatRecord {
-    let at = text(record, &["ts", "timestamp"]).and_then(|at| Timestamp::parse(&at).ok());
-    let said = |speaker, name| ChatMessage {
-        speaker,
-        text: text(record, &[name]).unwrap_or_default(),
-        at,
+    let at = time_in(record, &["ts", "timestamp"]);
+    let turn = text(record, &["turn_id"]);
+    let said = |speaker, name| {
+        let mut message = ChatMessage::new(speaker, text(record, &[name]).unwrap_or_default(), at);
+        message.turn.clone_from(&turn);
+        message
     };
-    let millis = record.get("latency_ms").and_then(Value::as_f64);
+    let (question, mut answer) =
+        (said(Speaker::User, "text"), said(Speaker::Assistant, "response"));
+    answer.model = text(record, &["model"]);
+    answer.error =
+        text(record, &["error"]).or_else(|| is_error(record).then(|| "error".to_owned()));
+    answer.latency_seconds = record.get("latency_ms").and_then(Value::as_f64).map(|ms| ms / 1000.0);
     ChatRecord {
         conversation: text(record, &["conversation_id", "session_id"]),
         user: text(record, &["user_id"]),
-        model: text(record, &["model"]),
-        messages: vec![said(Speaker::User, "text"), said(Speaker::Assistant, "response")],
+        messages: vec![question, answer],
         is_turn: true,
-        error: text(record, &["error"]).or_else(|| is_error(record).then(|| "error".to_owned())),
-        latency_seconds: millis.map(|ms| ms / 1000.0),
     }
 }
 
-/// A line of `uptake export`: the opening or the completion of a turn.
+/// A line of `uptake export`: the opening or the completion of a turn. Other events say nothing.
 fn own_event(record: &Map<String, Value>, data: &Map<String, Value>) -> ChatRecord {
     let mut turn = own_turn(data);
     turn.conversation = text(record, &["session_id"]);
     turn.user = text(record, &["user_id"]);
-    let at = text(record, &["timestamp"]).and_then(|at| Timestamp::parse(&at).ok());
-    let opens = text(data, &["phase"]).as_deref() == Some("opened");
-    let completes = text(data, &["phase"]).as_deref() == Some("completed");
-    turn.messages.retain(|m| {
-        (opens && m.speaker == Speaker::User) || (completes && m.speaker == Speaker::Assistant)
-    });
-    turn.messages.iter_mut().for_each(|m| m.at = at);
+    let at = time_in(record, &["timestamp"]);
+    let (id, phase) = (text(record, &["message_id"]), text(data, &["phase"]));
+    let spoken = match phase.as_deref() {
+        Some("opened") => Some(Speaker::User),
+        Some("completed") => Some(Speaker::Assistant),
+        Some(_) | None => None,
+    };
+    turn.messages.retain(|message| Some(message.speaker) == spoken);
+    for message in &mut turn.messages {
+        message.at = at;
+        message.turn.clone_from(&id);
+    }
     turn
 }
 
@@ -254,6 +333,9 @@ mod tests {
 
     #[test]
     fn odd_messages_do_no_harm() {
-        assert!(said(json!({"messages": [1, null, {"role": 3}, {"content": "x"}, {"role": "tool", "content": null}]})).is_empty());
+        let odd = json!({"messages": [1, null, {"role": 3}, {"content": "x"}, {"role": "tool", "content": null}]});
+        assert!(
+            said(odd).iter().all(|(speaker, text)| *speaker == Speaker::Other && text.is_empty())
+        );
     }
 }

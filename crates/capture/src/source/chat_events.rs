@@ -1,43 +1,38 @@
 //! A chat log as the events that would have come through the doors: each question and each answer.
 //!
-//! Ids are made from what the record says, so that the same file brings nothing twice.
+//! Ids are made from what the record says and from its place in the file, so that the same file
+//! brings nothing twice and nothing in it is taken for a repeat of something else in it.
 
 use event::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::chat::{ChatMessage, ChatRecord, Speaker};
+use super::chat::{ChatMessage, ChatRecord};
 
-/// The events of a record, as lines of an export. `now` stands in for times that the log lacks.
-pub fn chat_events(record: &ChatRecord, now: Timestamp) -> Vec<Map<String, Value>> {
+/// The events of a record, as lines of an export. `place` is the record's number in its file; `now`
+/// stands in for times that the log lacks.
+pub fn chat_events(record: &ChatRecord, place: u64, now: Timestamp) -> Vec<Map<String, Value>> {
     let conversation = conversation_id(record);
     let mut lines = Vec::new();
-    let mut question: Option<(String, String)> = None;
-    for (number, message) in record.messages.iter().enumerate() {
-        match message.speaker {
-            Speaker::User => {
-                let turn = turn_id(record, &conversation, number, message);
-                let data = json!({"phase": "opened", "text": message.text});
-                lines.extend(line(record, &conversation, &turn, message, &data, now));
-                question = Some((turn, message.text.clone()));
-            }
-            Speaker::Assistant => {
-                let Some((turn, _)) = question.take() else { continue };
-                let data = completion(record, message);
-                lines.extend(line(record, &conversation, &turn, message, &data, now));
-            }
-            Speaker::Other => {}
+    for (number, (asked, answered)) in record.exchanges().into_iter().enumerate() {
+        let turn = turn_id(record, &conversation, (place, number), &asked);
+        let line = |message: &ChatMessage, data: &Value| {
+            line(record, &conversation, &turn, message, data, now)
+        };
+        lines.extend(line(&asked, &json!({"phase": "opened", "text": asked.text})));
+        if let Some(answered) = answered {
+            lines.extend(line(&answered, &completion(&answered)));
         }
     }
     lines
 }
 
-fn completion(record: &ChatRecord, message: &ChatMessage) -> Value {
-    let status = if record.error.is_some() { "error" } else { "success" };
+fn completion(message: &ChatMessage) -> Value {
+    let status = if message.error.is_some() { "error" } else { "success" };
     let mut data = json!({"phase": "completed", "response": message.text, "status": status});
     if let Value::Object(fields) = &mut data {
-        fields.extend(record.model.clone().map(|model| ("model".to_owned(), json!(model))));
-        fields.extend(record.error.clone().map(|error| ("error".to_owned(), json!(error))));
-        let millis = record.latency_seconds.filter(|s| *s >= 0.0).map(|s| s * 1000.0);
+        fields.extend(message.model.clone().map(|model| ("model".to_owned(), json!(model))));
+        fields.extend(message.error.clone().map(|error| ("error".to_owned(), json!(error))));
+        let millis = message.latency_seconds.filter(|s| *s >= 0.0).map(|s| s * 1000.0);
         fields.extend(millis.map(|ms| ("latency_ms".to_owned(), json!(ms))));
     }
     data
@@ -51,14 +46,13 @@ fn line(
     data: &Value,
     now: Timestamp,
 ) -> Option<Map<String, Value>> {
-    let phase = data["phase"].as_str().unwrap_or_default().to_owned();
-    let user = record.user.as_deref().map(fit);
+    let phase = data["phase"].as_str().unwrap_or_default();
     let line = json!({
-        "id": named("chat", &[turn, &phase]),
+        "id": named("chat", &[turn, phase]),
         "type": "query",
         "source": "turn",
         "category": "quality",
-        "user_id": user,
+        "user_id": record.user.as_deref().map(fit),
         "session_id": conversation,
         "message_id": turn,
         "timestamp": message.at.unwrap_or(now).to_string(),
@@ -78,16 +72,19 @@ fn conversation_id(record: &ChatRecord) -> String {
     }
 }
 
+/// The log's own name for a turn, or one made from where it stands and what it asks.
 fn turn_id(
     record: &ChatRecord,
     conversation: &str,
-    number: usize,
-    message: &ChatMessage,
+    (place, number): (u64, usize),
+    asked: &ChatMessage,
 ) -> String {
-    let at = message.at.map(|at| at.to_string()).unwrap_or_default();
-    // A single turn does not know its number; what it says tells it from others.
-    let place = if record.is_turn { at } else { number.to_string() };
-    named("turn", &[conversation, &place, &message.text])
+    match (&asked.turn, asked.at, record.is_turn) {
+        (Some(turn), _, _) => fit(turn),
+        (None, Some(at), true) => named("turn", &[conversation, &at.to_string(), &asked.text]),
+        (None, None, true) => named("turn", &[conversation, &place.to_string(), &asked.text]),
+        (None, _, false) => named("turn", &[conversation, &number.to_string(), &asked.text]),
+    }
 }
 
 fn fit(name: &str) -> String {

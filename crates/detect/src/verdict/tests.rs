@@ -139,7 +139,7 @@ fn wanting_something_is_no_rejection_by_itself() {
 
 #[test]
 fn a_filler_says_nothing() {
-    for message in ["hmm", "ok?", "", "🙂"] {
+    for message in ["hmm", "ok?", "", "🙂", "...", "??"] {
         check(message, Neutral, None);
     }
 }

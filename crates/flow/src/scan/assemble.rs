@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use capture::{ChatRecord, read_chat};
+use event::Timestamp;
 use serde_json::Value;
 
 /// Text held at the most; beyond it the conversations that were silent longest are let go.
@@ -13,24 +14,54 @@ const MOST_MESSAGES: usize = 2_000;
 /// The turn in a line, if the line is a single turn rather than a conversation.
 pub(super) fn turn_in(line: &[u8]) -> Option<ChatRecord> {
     // Whole conversations are parsed by the threads that judge them; this look is cheap.
-    let names = [&b"\"messages\""[..], b"\"conversation\"", b"\"conversations\""];
-    let head = &line[..line.len().min(4_096)];
-    let whole = names.iter().any(|name| head.windows(name.len()).any(|w| w == *name));
-    if whole && !contains(head, b"\"input\"") {
+    if is_whole(line) {
         return None;
     }
     let value: Value = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
     read_chat(value.as_object()?).ok().filter(|record| record.is_turn)
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|w| w == part)
+/// Whether the outermost object has a key that names a list of messages.
+fn is_whole(line: &[u8]) -> bool {
+    const NAMES: [&[u8]; 3] = [b"messages", b"conversation", b"conversations"];
+    let (mut depth, mut at) = (0usize, 0);
+    while at < line.len() {
+        match line[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let start = at + 1;
+                at = start;
+                while at < line.len() && line[at] != b'"' {
+                    at += 1 + usize::from(line[at] == b'\\');
+                }
+                let end = at.min(line.len());
+                let is_key = line.get(end + 1..).is_some_and(|rest| {
+                    let rest = rest.trim_ascii_start();
+                    rest.starts_with(b":") && rest[1..].trim_ascii_start().starts_with(b"[")
+                });
+                if depth == 1 && is_key && NAMES.contains(&&line[start..end]) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// A conversation, when it was last heard of, and where it began.
+struct Open {
+    age: u64,
+    place: u64,
+    record: ChatRecord,
 }
 
 /// Conversations that may still go on.
 #[derive(Default)]
 pub(super) struct Assembler {
-    open: HashMap<String, (u64, ChatRecord)>,
+    open: HashMap<String, Open>,
     by_age: BTreeMap<u64, String>,
     bytes: usize,
     clock: u64,
@@ -38,20 +69,20 @@ pub(super) struct Assembler {
 
 impl Assembler {
     /// Adds a turn; gives back conversations that had to be let go.
-    pub(super) fn take(&mut self, turn: ChatRecord) -> Vec<ChatRecord> {
-        let Some(id) = turn.conversation.clone() else { return vec![turn] };
+    pub(super) fn take(&mut self, place: u64, turn: ChatRecord) -> Vec<(u64, ChatRecord)> {
+        let Some(id) = turn.conversation.clone() else { return vec![(place, turn)] };
         self.clock += 1;
         self.bytes += size(&turn);
-        let entry = self.open.entry(id.clone()).or_insert_with(|| {
-            let empty = ChatRecord { messages: Vec::new(), ..turn.clone() };
-            (self.clock, empty)
+        let age = self.clock;
+        let open = self.open.entry(id.clone()).or_insert_with(|| {
+            let record = ChatRecord { messages: Vec::new(), ..turn.clone() };
+            Open { age, place, record }
         });
-        self.by_age.remove(&entry.0);
-        entry.0 = self.clock;
-        entry.1.messages.extend(turn.messages);
-        entry.1.model = turn.model.or(entry.1.model.take());
-        let full = entry.1.messages.len() > MOST_MESSAGES;
-        self.by_age.insert(self.clock, id.clone());
+        self.by_age.remove(&open.age);
+        open.age = age;
+        open.record.messages.extend(turn.messages);
+        let full = open.record.messages.len() > MOST_MESSAGES;
+        self.by_age.insert(age, id.clone());
         let mut gone = Vec::new();
         if full {
             gone.extend(self.let_go(&id));
@@ -65,16 +96,20 @@ impl Assembler {
     }
 
     /// Everything that is left, the silent longest first.
-    pub(super) fn finish(mut self) -> Vec<ChatRecord> {
+    pub(super) fn finish(mut self) -> Vec<(u64, ChatRecord)> {
         let ids: Vec<String> = self.by_age.values().cloned().collect();
         ids.iter().filter_map(|id| self.let_go(id)).collect()
     }
 
-    fn let_go(&mut self, id: &str) -> Option<ChatRecord> {
-        let (age, record) = self.open.remove(id)?;
+    fn let_go(&mut self, id: &str) -> Option<(u64, ChatRecord)> {
+        let Open { age, place, mut record } = self.open.remove(id)?;
         self.by_age.remove(&age);
         self.bytes = self.bytes.saturating_sub(size(&record));
-        Some(record)
+        // Logs are not always in the order of time. A stable sort: of equal times the order stays.
+        if record.messages.iter().all(|message| message.at.is_some()) {
+            record.messages.sort_by_key(|message| message.at.map(Timestamp::as_micros));
+        }
+        Some((place, record))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use capture::{ChatMessage, ChatRecord, Speaker};
+use capture::ChatRecord;
 use detect::{Answer, Exchange, PastQuestion, Utterance};
 use event::{Failure, Pace, Retry, Timestamp, TurnId, UnitInterval, Verdict};
 use learn::{JudgedTurn, PreferencePair, pairs_of};
@@ -16,8 +16,8 @@ use crate::detectors::Detectors;
 pub struct Scanned {
     /// Its name in the log, if it has one.
     pub conversation: Option<String>,
-    /// Who answered, if known.
-    pub model: Option<String>,
+    /// Where it begins in the file.
+    pub line: u64,
     /// Its turns.
     pub turns: Vec<ScannedTurn>,
 }
@@ -29,6 +29,8 @@ pub struct ScannedTurn {
     pub question: String,
     /// What was answered.
     pub answer: String,
+    /// Who answered, if known.
+    pub model: Option<String>,
     /// Whether the answer failed by itself.
     pub failure: Failure,
     /// How the time it took is borne.
@@ -72,42 +74,42 @@ struct Last {
     at: Option<Timestamp>,
 }
 
-pub(super) fn judge(detectors: &Detectors, record: &ChatRecord) -> Scanned {
+pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Scanned {
     let mut turns: Vec<ScannedTurn> = Vec::new();
     let mut history: VecDeque<Past> = VecDeque::new();
     let mut last: Option<Last> = None;
-    for (number, (asked, answered)) in exchanges(&record.messages).into_iter().enumerate() {
+    for (number, (asked, answered)) in record.exchanges().into_iter().enumerate() {
         let message = Utterance::read(&asked.text);
+        // Some logs have the answer's time only.
+        let at = asked.at.or(answered.as_ref().and_then(|answer| answer.at));
         if let (Some(before), Some(turn)) = (&last, turns.last_mut()) {
             let exchange = Exchange {
                 question: Some(&before.question),
                 answer: Some(&before.answer),
-                gap: gap(before.at, asked.at),
+                gap: gap(before.at, at),
                 ..Exchange::of(&message)
             };
             turn.verdict = Some(detectors.verdict(&exchange));
             turn.next = Some(asked.text.clone());
         }
-        let retry = find_retry(detectors, &message, asked.at, &history);
+        let retry = find_retry(detectors, &message, at, &history);
         let Some(answered) = answered else { continue };
         let answer = Answer::read(Some(&message), &answered.text);
-        let error = record.error.as_deref().filter(|_| record.messages.len() <= 2);
+        let error = answered.error.as_deref();
         turns.push(ScannedTurn {
             failure: detectors.failure(Some(&message), &answered.text, &answer, error),
-            pace: record
-                .latency_seconds
-                .filter(|_| record.messages.len() <= 2)
-                .and_then(|s| detectors.pace(&message, s)),
+            pace: answered.latency_seconds.and_then(|s| detectors.pace(&message, s)),
+            model: answered.model.clone(),
             question: asked.text.clone(),
             answer: answered.text.clone(),
             retry,
             verdict: None,
             next: None,
         });
-        remember(&mut history, number, &message, asked.at, detectors.retry.most);
+        remember(&mut history, number, &message, at, detectors.retry.most);
         last = Some(Last { question: message, answer, at: answered.at });
     }
-    Scanned { conversation: record.conversation.clone(), model: record.model.clone(), turns }
+    Scanned { conversation: record.conversation.clone(), line, turns }
 }
 
 fn find_retry(
@@ -122,7 +124,7 @@ fn find_retry(
             turn: &past.turn,
             question: &past.question,
             // Without times the order alone speaks for "soon".
-            age: gap(past.at, at).unwrap_or(Duration::ZERO),
+            age: gap(past.at, at),
         })
         .collect();
     detectors.retry(message, &past)
@@ -145,28 +147,4 @@ fn remember(
 fn gap(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<Duration> {
     let millis = to?.as_unix_millis().checked_sub(from?.as_unix_millis())?;
     Some(Duration::from_millis(millis))
-}
-
-/// What the user said and what came back. Several messages in a row are one; what nobody answered
-/// still judges the answer before it.
-fn exchanges(messages: &[ChatMessage]) -> Vec<(ChatMessage, Option<ChatMessage>)> {
-    let mut all: Vec<(ChatMessage, Option<ChatMessage>)> = Vec::new();
-    for message in messages {
-        match (message.speaker, all.last_mut()) {
-            (Speaker::User, Some((asked, None))) => {
-                asked.text.push('\n');
-                asked.text.push_str(&message.text);
-            }
-            (Speaker::User, _) => all.push((message.clone(), None)),
-            (Speaker::Assistant, Some((_, answered))) => match answered {
-                Some(answered) => {
-                    answered.text.push('\n');
-                    answered.text.push_str(&message.text);
-                }
-                None => *answered = Some(message.clone()),
-            },
-            (Speaker::Assistant, None) | (Speaker::Other, _) => {}
-        }
-    }
-    all
 }

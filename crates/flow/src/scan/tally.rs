@@ -94,11 +94,14 @@ impl ScanReport {
 
     /// Adds one conversation.
     pub(super) fn count(&mut self, scanned: &Scanned, worst: usize) {
+        if scanned.turns.is_empty() {
+            return;
+        }
         self.conversations += 1;
         for turn in &scanned.turns {
-            self.count_turn(turn, scanned.model.as_deref());
+            self.count_turn(turn, turn.model.as_deref());
         }
-        if let Some(bad) = worst_of(scanned, self.conversations) {
+        if let Some(bad) = worst_of(scanned) {
             self.worst.push(bad);
             self.keep_worst(worst);
         }
@@ -190,7 +193,7 @@ fn place_of_error(error: ErrorType) -> usize {
     }
 }
 
-fn worst_of(scanned: &Scanned, number: u64) -> Option<Worst> {
+fn worst_of(scanned: &Scanned) -> Option<Worst> {
     let mut excerpts: Vec<WorstTurn> = scanned.turns.iter().filter_map(bad_turn).collect();
     if excerpts.is_empty() {
         return None;
@@ -198,7 +201,7 @@ fn worst_of(scanned: &Scanned, number: u64) -> Option<Worst> {
     let (bad, score) = (excerpts.len(), excerpts.iter().map(|e| e.confidence).sum());
     excerpts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     excerpts.truncate(MOST_EXCERPTS);
-    let unnamed = || format!("(conversation {number})");
+    let unnamed = || format!("(line {})", scanned.line);
     let conversation = scanned.conversation.clone().unwrap_or_else(unnamed);
     Some(Worst { conversation, score, turns: scanned.turns.len(), bad, excerpts })
 }
