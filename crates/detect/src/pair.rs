@@ -33,7 +33,7 @@ pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
 /// What is left of the score when the difference turns the question round.
 const LEFT_OF_A_TRAP: f64 = 0.5;
 /// How much of their words two questions share at least before a single one of them is a trap.
-const NEARLY_THE_SAME: f32 = 0.75;
+const NEARLY_THE_SAME: f32 = 0.66;
 const SOMEWHAT_THE_SAME: f32 = 0.3;
 
 /// One negates, undoes or reverses what the other asks, or another operator stands between its words.

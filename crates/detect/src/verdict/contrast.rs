@@ -2,6 +2,7 @@
 
 use event::Contrast;
 
+use crate::lexicon::lexicon;
 use crate::text::{Kind, Text};
 use crate::utterance::Utterance;
 
@@ -9,7 +10,9 @@ use crate::utterance::Utterance;
 const MOST_WORDS: usize = 12;
 
 /// Words that separate what is wanted from what is not.
-const NOT: &[&str] = &["not", "nicht", "no", "pas", "nao", "non", "niet"];
+const NOT: &[&str] = &["not", "nicht", "pas", "nao", "niet"];
+/// Words that separate only behind a comma: "la roja, no la azul", but "it has no number pad".
+const NOT_BEHIND_COMMA: &[&str] = &["no", "non"];
 const INSTEAD_OF: &[&[&str]] = &[
     &["instead", "of"],
     &["rather", "than"],
@@ -22,6 +25,12 @@ const INSTEAD_OF: &[&[&str]] = &[
     &["in", "plaats", "van"],
     &["anstatt"],
     &["statt"],
+];
+/// Words in front of "not" that make it the negation of a verb.
+const VERBS: &[&str] = &[
+    "do", "does", "did", "is", "are", "am", "was", "were", "will", "would", "can", "could",
+    "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
+    "you're", "or", "why", "ist", "sind", "war", "kann", "n'est", "ne", "est", "is",
 ];
 /// Openings that are not part of what is wanted.
 const OPENINGS: &[&str] = &[
@@ -127,11 +136,16 @@ pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
         let before = side(text, original, clause_start(text, at), at);
         let after = side(text, original, at + length, clause_end(text, at + length));
         let wants = before.map(|s| strip_opening(&s));
-        let contrast = Contrast { wants: wants.filter(|w| !w.is_empty()), instead_of: after };
+        let contrast = Contrast { wants: wants.filter(|w| names_something(w)), instead_of: after };
         // "not X" alone names no side; "X instead of Y" and "X, not Y" do.
         let named = contrast.instead_of.is_some() && (contrast.wants.is_some() || instead);
         named.then_some(contrast)
     })
+}
+
+/// Whether a side has a word that carries meaning.
+fn names_something(side: &str) -> bool {
+    Text::read(side).spoken().any(|word| !lexicon().is_common(word.hash))
 }
 
 /// Where "not" or "instead of" stands, inside the message: at its start it only negates.
@@ -146,7 +160,10 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
                 return Some((at, phrase.len(), true));
             }
         }
-        let is_not = NOT.contains(&text.folded(&text.words[at]));
+        let word = text.folded(&text.words[at]);
+        let before = text.folded(&text.words[at - 1]);
+        let behind_comma = before == ",";
+        let is_not = NOT.contains(&word) || (behind_comma && NOT_BEHIND_COMMA.contains(&word));
         let opens = text.words[..at]
             .iter()
             .all(|w| w.kind == Kind::Mark || OPENINGS.contains(&text.folded(w)));
@@ -170,7 +187,9 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
                     | "was"
             )
         });
-        (is_not && !opens && !what_clause).then_some((at, 1, false))
+        // "it does not work" negates a verb and names no two things.
+        let of_a_verb = VERBS.contains(&before);
+        (is_not && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
     })
 }
 
@@ -238,6 +257,7 @@ mod tests {
             Some(("monthly total", "the daily one")),
         );
         check("Nein, ich meinte Berlin, nicht Bern", Some(("Berlin", "Bern")));
+        check("No, quiero la roja, no la azul", Some(("roja", "la azul")));
         check("Non, je voulais dire le rouge, pas le bleu", Some(("rouge", "le bleu")));
     }
 
@@ -250,6 +270,11 @@ mod tests {
             "it is not working",
             "",
             "I am not sure",
+            "that is not needed",
+            "I do not want tickets",
+            "it will not work for me",
+            "The Dell has no number pad.",
+            "there is no such file in my project",
         ] {
             check(message, None);
         }
