@@ -2,6 +2,8 @@
 //!
 //! Made by training/fit, read from the program's own bytes, computed here without a runtime.
 
+use event::dot;
+
 /// Sums of hashed features and the numbers a net reads.
 #[derive(Clone, Debug, Default)]
 pub struct Features {
@@ -113,19 +115,6 @@ impl Model {
 /// 1 / (1 + e^-x).
 pub fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
-}
-
-/// Eight sums side by side, so that the compiler can use wide registers.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 8];
-    let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f32 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in left.zip(right) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + rest
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub use rule::Rule;
 pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};
 pub use time::{BadTime, Clock, Timestamp, Window};
 pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
-pub use vector::Vector;
+pub use vector::{Vector, dot};
 pub use word::{
     Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Origin, Reaction,
     RetryIntent, Role, Severity, Source, Tolerance, TurnStatus, Type, ValidationOutcome,

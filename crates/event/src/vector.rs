@@ -44,8 +44,8 @@ impl Vector {
     }
 }
 
-/// Eight sums side by side, so that the compiler can use wide registers.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+/// The sum of products, in eight sums side by side so that the compiler can use wide registers.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
     let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f32 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
