@@ -5,6 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use detect::{
     Answer, Exchange, FailureRule, Finished, PastQuestion, RetryRule, Utterance, VerdictRule,
     detect_failure, detect_retry, detect_verdict,
@@ -20,20 +21,18 @@ const ANSWER: usize = 2_000;
 pub(crate) fn measure(bench: &Bench) -> anyhow::Result<()> {
     let rows = bench.rows("detect/verdict-dev.jsonl")?;
     let text = |row: &serde_json::Value, field: &str, most: usize| {
-        let text = row[field].as_str().unwrap_or_default();
-        text[..text.floor_char_boundary(most)].to_owned()
+        let text = row[field].as_str().with_context(|| format!("a row without {field}"))?;
+        anyhow::Ok(text[..text.floor_char_boundary(most)].to_owned())
     };
-    let rows: Vec<[String; 3]> = rows
+    let rows = rows
         .iter()
         .step_by(5)
         .map(|row| {
-            [
-                text(row, "prev_user", MESSAGE),
-                text(row, "assistant", ANSWER),
-                text(row, "user", MESSAGE),
-            ]
+            let (asked, answered) =
+                (text(row, "prev_user", MESSAGE)?, text(row, "assistant", ANSWER)?);
+            anyhow::Ok([asked, answered, text(row, "user", MESSAGE)?])
         })
-        .collect();
+        .collect::<anyhow::Result<Vec<[String; 3]>>>()?;
     // Real messages are short; these are as long as the bar allows.
     let long: Vec<[String; 3]> = rows
         .chunks_exact(20)

@@ -1,5 +1,6 @@
 //! Do two messages ask the same? And do vectors keep the order of meaning?
 
+use anyhow::Context;
 use fit::measure::{auc, auc_interval, spearman, working};
 use serde_json::{Value, json};
 
@@ -46,12 +47,15 @@ fn sentences(bench: &Bench) -> anyhow::Result<()> {
     println!("| STS-B | Spearman of the cosine | bar |");
     println!("|---|---|---|");
     for (set, bar) in [("stsb-dev", Some(0.82)), ("stsb-train", None)] {
-        let pairs: Vec<(f64, f64)> = rows
+        let pairs = rows
             .iter()
             .zip(a.iter().zip(&b))
             .filter(|(row, _)| row["set"] == set)
-            .map(|(row, (a, b))| (dot(a, b), row["score"].as_f64().unwrap_or(0.0)))
-            .collect();
+            .map(|(row, (a, b))| {
+                let gold = row["score"].as_f64().context("a row without score")?;
+                Ok((dot(a, b)?, gold))
+            })
+            .collect::<anyhow::Result<Vec<(f64, f64)>>>()?;
         let rho = spearman(&pairs);
         let bar = bar.map_or(String::new(), |bar| format!("≥ {bar} {}", held(rho, bar)));
         println!("| {set} | {rho:.3} | {bar} |");
@@ -60,10 +64,10 @@ fn sentences(bench: &Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn dot(a: &Value, b: &Value) -> f64 {
-    let numbers = |row: &Value| -> Vec<f64> {
-        let list = row["vector"].as_array().map(Vec::as_slice).unwrap_or_default();
-        list.iter().filter_map(Value::as_f64).collect()
+fn dot(a: &Value, b: &Value) -> anyhow::Result<f64> {
+    let numbers = |row: &Value| -> anyhow::Result<Vec<f64>> {
+        let list = row["vector"].as_array().context("a row came back without vector")?;
+        Ok(list.iter().filter_map(Value::as_f64).collect())
     };
-    numbers(a).iter().zip(numbers(b)).map(|(x, y)| x * y).sum()
+    Ok(numbers(a)?.iter().zip(numbers(b)?).map(|(x, y)| x * y).sum())
 }

@@ -15,9 +15,7 @@ use crate::utterance::Utterance;
 /// The refusal model as committed.
 pub fn refusal_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| {
-        Model::from_bytes(include_bytes!("../model/refusal.bin")).unwrap_or_default()
-    })
+    READ.get_or_init(|| Model::committed(include_bytes!("../model/refusal.bin")))
 }
 
 /// An answer as the detectors see it.

@@ -97,6 +97,23 @@ proptest! {
     }
 }
 
+/// A feature added without `make models` would be left out of every sum without a word.
+#[test]
+fn the_committed_models_read_as_many_numbers_as_there_are_features() {
+    let (a, b) = (Utterance::read("what is it"), Utterance::read("no, the other one"));
+    let answer = Answer::read(Some(&a), "It is a lamp.");
+    let exchange = Exchange { question: Some(&a), answer: Some(&answer), ..Exchange::of(&b) };
+    for exchange in [exchange, Exchange::of(&b)] {
+        let count = crate::verdict_features(&exchange, 0.5).dense.len();
+        assert_eq!(crate::rejection_model().inputs, count);
+        assert_eq!(crate::acceptance_model().inputs, count);
+    }
+    assert_eq!(crate::pair_model().inputs, crate::pair_features(&a, &b).dense.len());
+    assert_eq!(crate::refusal_model().inputs, answer.refusal_features().dense.len());
+    let alone = Answer::read(None, "It is a lamp.");
+    assert_eq!(crate::refusal_model().inputs, alone.refusal_features().dense.len());
+}
+
 #[test]
 fn huge_and_odd_texts_are_judged() {
     let huge = [

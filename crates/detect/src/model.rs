@@ -86,6 +86,14 @@ impl Model {
         bytes
     }
 
+    /// A model that was built in. The committed file is the only input: anything wrong with it is a
+    /// broken build, and must not pass for a model that is never sure of anything.
+    pub(crate) fn committed(bytes: &[u8]) -> Self {
+        let model = Self::from_bytes(bytes);
+        assert!(model.is_some(), "a committed model cannot be read; `make models` makes it again");
+        model.unwrap_or_default()
+    }
+
     /// `None` when the bytes are not a model of ours.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
@@ -138,6 +146,7 @@ mod tests {
         let features =
             Features { sparse: vec![Sparse { hash: 4, start: 0, end: 1 }], dense: vec![1.0, 0.5] };
         assert!((model.probability(&features) - back.probability(&features)).abs() < 0.01);
+        assert_eq!(Model::from_bytes(b""), None);
         assert_eq!(Model::from_bytes(b"UPTMshort"), None);
         assert_eq!(Model::from_bytes(&model.to_bytes()[..40]), None);
     }

@@ -17,7 +17,7 @@ use crate::utterance::Utterance;
 /// The pair model as committed.
 pub fn pair_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| Model::from_bytes(include_bytes!("../model/pair.bin")).unwrap_or_default())
+    READ.get_or_init(|| Model::committed(include_bytes!("../model/pair.bin")))
 }
 
 /// How sure we are that two messages ask the same thing. Symmetric.

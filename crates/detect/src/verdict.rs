@@ -116,17 +116,13 @@ pub(crate) struct Finding {
 /// The model that tells dissatisfaction, as committed.
 pub fn rejection_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| {
-        Model::from_bytes(include_bytes!("../model/rejected.bin")).unwrap_or_default()
-    })
+    READ.get_or_init(|| Model::committed(include_bytes!("../model/rejected.bin")))
 }
 
 /// The model that tells acceptance, as committed.
 pub fn acceptance_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| {
-        Model::from_bytes(include_bytes!("../model/accepted.bin")).unwrap_or_default()
-    })
+    READ.get_or_init(|| Model::committed(include_bytes!("../model/accepted.bin")))
 }
 
 /// Judges the answer by the next message.
