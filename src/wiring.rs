@@ -61,7 +61,10 @@ impl Opened {
 pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
     let store = Arc::new(store(&config.store)?);
     let shared = Arc::clone(&store) as Arc<dyn Store>;
-    let engine = Arc::new(Engine::open(shared, clock(), random_bytes()?).await?);
+    let detectors = detectors(&config.detect)?;
+    let embedder = embedder(&config.embed)?;
+    let opened = Engine::open(shared, clock(), random_bytes()?, detectors, embedder).await?;
+    let engine = Arc::new(opened);
     let token = random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Opened { engine, store, owner_token: token })
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -31,9 +32,6 @@ impl Serve {
         let flags = self.listen.map(|listen| ("server.listen", listen, "--listen"));
         let (config, _) = self.common.load(flags.into_iter().collect())?;
         super::logging::start(&config)?;
-        // Later requests use them; a wrong number is told now.
-        wiring::detectors(&config.detect)?;
-        wiring::embedder(&config.embed)?;
         let address = parse_address(&config.server.listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(serve(config, address))
@@ -51,6 +49,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
         None => engine.forget_turn_log_copies().await?,
     }
     engine.keep_retention();
+    engine.keep_sweeping(Duration::from_secs(config.detect.sweep_secs.max(1)));
     let run = format!("{:x}", wiring::clock().now().as_micros());
     let router = opened.router(&config, &run)?;
     let stop = stop_signal()?;

@@ -66,6 +66,7 @@ pub(crate) struct EmbedSection {
 pub(crate) struct DetectSection {
     pub(crate) mode: DetectMode,
     pub(crate) session_minutes: u64,
+    pub(crate) sweep_secs: u64,
     pub(crate) rephrased_same_intent: f64,
     pub(crate) rephrased: f64,
     pub(crate) moved_on: MovedOn,

@@ -19,15 +19,15 @@ fn the_log_is_exported_while_a_server_runs_and_when_none_does() {
         assert_eq!((code, err.as_str()), (Some(0), ""));
         let lines: Vec<Value> =
             out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines.len(), 4);
-        assert_eq!(Value::Array(lines[..3].to_vec()), shown);
-        assert_eq!(lines[3]["tenant_id"], "acme");
+        assert_eq!(lines.len(), 5);
+        assert_eq!(Value::Array(lines[..4].to_vec()), shown);
+        assert_eq!(lines[4]["tenant_id"], "acme");
     };
     check(server.folder());
     let (_, folder) = server.stop();
     check(folder.path());
     let file = folder.path().join("out.jsonl");
-    let arguments = ["export", "--after", "3", "--json", "--output", file.to_str().unwrap()];
+    let arguments = ["export", "--after", "4", "--json", "--output", file.to_str().unwrap()];
     let (code, out, _) = uptake(folder.path(), &arguments);
     assert_eq!(
         (code, serde_json::from_str::<Value>(&out).unwrap()["events"].clone()),
@@ -62,7 +62,7 @@ fn a_rebuild_changes_nothing() {
     let before = server.post(path, &window);
     let (_, folder) = server.stop();
     let (code, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
-    assert_eq!((code, out.as_str()), (Some(0), "{\"changed\":false,\"events\":13}\n"));
+    assert_eq!((code, out.as_str()), (Some(0), "{\"changed\":false,\"events\":17}\n"));
     let server = Server::start_in(folder);
     assert_eq!(server.post(path, &window), before);
     assert_eq!(server.get("/api/v1/decisions/d1").0, 200);
@@ -101,8 +101,8 @@ fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
     let elsewhere = tempfile::tempdir().unwrap();
     let import = || uptake(elsewhere.path(), &["import", path, "--json"]);
     let first = import();
-    assert_eq!(first.1, "{\"imported\":7,\"rejected\":0,\"replayed\":0}\n", "{}", first.2);
-    assert_eq!(import().1, "{\"imported\":0,\"rejected\":0,\"replayed\":7}\n");
+    assert_eq!(first.1, "{\"imported\":8,\"rejected\":0,\"replayed\":0}\n", "{}", first.2);
+    assert_eq!(import().1, "{\"imported\":0,\"rejected\":0,\"replayed\":8}\n");
     let copy = Server::start_in(elsewhere);
     for path in ["/api/v1/events", "/api/v1/turns/t1", "/api/v1/users/u1", "/api/v1/decisions/d1"] {
         assert_eq!(copy.get(path), server.get(path), "{path}");
@@ -114,7 +114,7 @@ fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
     let (_, folder) = server.stop();
     let into_itself = uptake(folder.path(), &["import", path, "--json"]);
     assert_eq!(
-        into_itself.1, "{\"imported\":0,\"rejected\":0,\"replayed\":7}\n",
+        into_itself.1, "{\"imported\":0,\"rejected\":0,\"replayed\":8}\n",
         "{}",
         into_itself.2
     );

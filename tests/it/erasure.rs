@@ -100,7 +100,7 @@ fn a_user_who_comes_back_is_a_new_one() {
     assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
     let again = server.client().delete("/api/v1/users/u1");
     assert_eq!((again.0, &again.1["erased"]["events"]), (200, &json!(0)), "nobody is there");
-    let turn = json!({"turn_id": "new", "conversation_id": "c1", "user_id": "u1", "text": "again"});
+    let turn = json!({"turn_id": "new", "conversation_id": "c1", "user_id": "u1", "text": "Hello"});
     assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
     react(&server, "c1", "new", &json!({"reaction": "ok"}));
     let path = "/conversations/default/default/feedback/conversations-in-period?user_id=u1";
@@ -199,8 +199,8 @@ fn what_names_only_their_conversation_goes_when_nobody_else_is_in_it() {
     }
     let erased = server.client().delete(&format!("/api/v1/users/{USER}")).1;
     assert_eq!(
-        erased["erased"]["events"], 4,
-        "two turns, and two things in a conversation of theirs"
+        erased["erased"]["events"], 5,
+        "two turns, the same question twice, and two things in a conversation of theirs"
     );
     assert!(!is_on_disk(&server, WORDS) && !is_on_disk(&server, USER));
     assert!(is_on_disk(&server, "shared-words"));

@@ -4,10 +4,13 @@
 
 mod server;
 mod reports;
+mod talk;
 
 mod artifacts;
 mod bad_input;
+mod calibration;
 mod commands;
+mod conversation_loop;
 mod decisions;
 mod durable;
 mod erasure;
@@ -23,7 +26,9 @@ mod reactions;
 mod remote_embedder;
 mod repeats;
 mod scan;
+mod sessions;
 mod start_and_stop;
+mod strategies;
 mod topics;
 mod turn_log;
 mod turns;

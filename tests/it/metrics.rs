@@ -18,7 +18,7 @@ fn requests_commits_and_the_log_are_counted() {
     assert_eq!(status, 200);
     let route = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback";
     let expected = [
-        "uptake_log_position 3".to_owned(),
+        "uptake_log_position 4".to_owned(),
         "uptake_commit_queue_bytes 0".to_owned(),
         "uptake_commit_failures_total 0".to_owned(),
         "uptake_commit_seconds_count 3".to_owned(),

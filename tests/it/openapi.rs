@@ -154,8 +154,14 @@ fn every_door_asks_for_a_key_and_each_role_gets_through_its_own() {
 }
 
 fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
-    let report = ["conversations-in-period", "turns-with-feedbacks", "artifacts/search"];
-    let managed = path.contains("/keys") || path.contains("/privacy") || method == "delete";
+    let report = [
+        "conversations-in-period",
+        "turns-with-feedbacks",
+        "artifacts/search",
+        "strategies/search",
+    ];
+    let erases = method == "delete" && !path.ends_with("/history");
+    let managed = path.contains("/keys") || path.contains("/privacy") || erases;
     if managed {
         &["admin"]
     } else if method == "get" || report.iter().any(|part| path.contains(part)) {

@@ -31,7 +31,7 @@ fn a_reaction_fills_the_turn_log_and_a_clear_removes_its_text() {
         assert_eq!(log["feedbacks"].as_array().unwrap().len(), 1);
         let kinds: Vec<&Value> =
             log["entries"].as_array().unwrap().iter().map(|e| &e["kind"]).collect();
-        assert_eq!(kinds, ["user", "assistant", "reaction"]);
+        assert_eq!(kinds, ["user", "assistant", "signals", "reaction"]);
         assert!(log["text"].as_str().unwrap().contains("secret words"), "{log}");
         assert!(!log.to_string().contains("first words"), "replaced: {log}");
         let record = &shown["reactions"][0];
@@ -75,14 +75,14 @@ fn check_mirror(keep: &str) {
     let server = start(tempfile::tempdir().unwrap());
     turn(&server, "c1", "t.1");
     react(&server, "c1", "t.1", &json!({"reaction": "ok", "text": "secret words"}));
-    let filled = wait_for_copy(&server, "t.1", 3);
+    let filled = wait_for_copy(&server, "t.1", 4);
     assert_eq!(filled["turn_log"]["feedbacks"][0]["text"], "secret words");
     let server = start(server.kill_and_leave());
-    assert_eq!(wait_for_copy(&server, "t.1", 3), filled);
+    assert_eq!(wait_for_copy(&server, "t.1", 4), filled);
     react(&server, "c1", "t.1", &json!({"reaction": null}));
     // Killed at once: the copy is made after the restart if it was not made before.
     let server = start(server.kill_and_leave());
-    let cleared = wait_for_copy(&server, "t.1", 4);
+    let cleared = wait_for_copy(&server, "t.1", 5);
     assert!(!cleared.to_string().contains("words"), "{cleared}");
     if keep == "folder" {
         let file = server.folder().join("turn-logs/default/default/t=2e1.json");

@@ -27,7 +27,9 @@ fn a_turn_in_two_steps_comes_back_whole_also_after_a_crash() {
         "accepted": true, "error": null, "latency_ms": null, "decision_id": null,
         "time_to_first_token_ms": 310});
     let path = format!("/api/v1/turns/{id}/complete");
-    assert_eq!(server.post(&path, &answer), (200, json!({"turn_id": id, "replayed": false})));
+    let completed = server.post(&path, &answer);
+    assert_eq!((completed.0, &completed.1["replayed"]), (200, &json!(false)), "{completed:?}");
+    assert_eq!(completed.1["signals"]["latency"]["seconds"], 1.25);
     let whole = server.get(&format!("/api/v1/turns/{id}")).1;
     for name in ["response", "model", "strategy", "prompt", "retrieved", "tokens_in", "accepted"] {
         assert_eq!(whole["assistant"][name], answer[name], "{name}");
@@ -63,7 +65,7 @@ fn both_halves_may_come_in_one_call_and_repeats_change_nothing() {
     for body in rows {
         assert_eq!(server.post("/api/v1/turns", &body).0, 409, "{body}");
     }
-    assert_eq!(server.get("/api/v1/events").1["items"].as_array().unwrap().len(), 2);
+    assert_eq!(server.get("/api/v1/events").1["items"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -74,7 +76,7 @@ fn a_turn_without_an_id_is_known_by_its_request_key() {
     let first = keyed.post("/api/v1/turns", &body).1;
     let again = keyed.post("/api/v1/turns", &body);
     assert_eq!((again.0, &again.1["turn_id"]), (200, &first["turn_id"]));
-    assert_eq!(server.get("/api/v1/events").1["items"].as_array().unwrap().len(), 2);
+    assert_eq!(server.get("/api/v1/events").1["items"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn what_does_not_fit_a_turn_is_named_and_neither_half_is_stored() {
         (json!({"text": "q", "conversation_id": "a b"}), "conversation_id"),
         (json!({"text": "q", "ts": "soon"}), "ts"),
         (json!({"text": "q", "colour": "red"}), "colour"),
-        (json!({"text": "q", "include": ["context"]}), "include"),
+        (json!({"text": "q", "include": ["examples"]}), "include"),
         (json!({"text": "q", "status": "fine", "response": "a"}), "status"),
         (json!({"text": "q", "model": "m1"}), "response"),
         (json!({"text": "q", "response": "a", "quality_score": 2}), "quality_score"),

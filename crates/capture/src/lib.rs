@@ -6,6 +6,7 @@ mod check;
 mod accept;
 mod turn;
 mod reaction;
+mod finding;
 mod decision;
 mod redact;
 mod source;
@@ -15,8 +16,11 @@ mod fingerprint;
 pub use accept::{RawEvent, accept};
 pub use check::CaptureError;
 pub use decision::{RawDecision, RawOutcome, accept_decision, accept_outcome};
+pub use finding::{FindingPlace, finding_event};
 pub use fingerprint::{Fingerprint, SealKey};
-pub use reaction::{AcceptedReaction, RawReaction, accept_reaction, reaction_event};
+pub use reaction::{
+    AcceptedReaction, MIN_MACHINE_CONFIDENCE, RawReaction, accept_reaction, reaction_event,
+};
 pub use redact::Redactor;
 pub use rule::{accept_privacy, accept_profile, rule_event};
 pub use source::{ChatMessage, ChatRecord, Line, Speaker, chat_events, read_chat, read_line};

@@ -11,7 +11,7 @@ use crate::turn::TurnPlace;
 
 const MAX_CHARS: usize = 1000;
 /// Below this the machine is not sure enough to react.
-const MIN_MACHINE_CONFIDENCE: f64 = 0.70;
+pub const MIN_MACHINE_CONFIDENCE: f64 = 0.70;
 
 /// A reaction as a client sent it.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +86,7 @@ pub fn accept_reaction(raw: RawReaction, now: Timestamp) -> Result<AcceptedReact
             reaction,
             origin,
             confidence,
+            detected_in: None,
         },
     })
 }

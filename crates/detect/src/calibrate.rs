@@ -18,31 +18,54 @@ impl Platt {
     /// Fits sums (log-odds) to labels 0..=1, each with its weight, by Newton's method, with a pull
     /// towards no change that only matters for a few rows.
     pub fn fit(rows: &[(f64, f64, f64)]) -> Self {
+        let rows: Vec<(f64, f64, f64)> =
+            rows.iter().copied().filter(|row| row.0.is_finite()).collect();
         let mut fitted = Self::NONE;
+        let mut loss = fitted.loss(&rows);
         for _ in 0..50 {
-            let (mut g0, mut g1) = (fitted.slope - 1.0, fitted.offset);
-            let (mut h00, mut h01, mut h11) = (1.0, 0.0, 1.0);
-            for (x, label, weight) in rows.iter().filter(|r| r.0.is_finite()) {
-                let p = fitted.of_sum(*x);
-                let w = p * (1.0 - p) * weight;
-                g0 += (p - label) * x * weight;
-                g1 += (p - label) * weight;
-                h00 += w * x * x;
-                h01 += w * x;
-                h11 += w;
-            }
-            let det = h00 * h11 - h01 * h01;
-            if det.abs() < 1e-12 {
-                break;
-            }
-            let step = ((h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det);
-            fitted.slope -= step.0.clamp(-2.0, 2.0);
-            fitted.offset -= step.1.clamp(-2.0, 2.0);
-            if step.0.abs() + step.1.abs() < 1e-9 {
+            let Some(step) = fitted.newton_step(&rows) else { break };
+            // A full step can overshoot far from the middle; half of it, or half of that, does not.
+            let halves = (0..30).map(|halvings| 0.5f64.powi(halvings));
+            let better = halves
+                .map(|share| Self {
+                    slope: fitted.slope - share * step.0,
+                    offset: fitted.offset - share * step.1,
+                })
+                .find(|tried| tried.loss(&rows) < loss);
+            let Some(tried) = better else { break };
+            fitted = tried;
+            let before = std::mem::replace(&mut loss, fitted.loss(&rows));
+            if before - loss < 1e-10 * before.abs() {
                 break;
             }
         }
         fitted
+    }
+
+    /// How badly the curve fits, with the pull towards no change.
+    fn loss(self, rows: &[(f64, f64, f64)]) -> f64 {
+        let pull = ((self.slope - 1.0).powi(2) + self.offset.powi(2)) / 2.0;
+        let surprise = |(x, label, weight): &(f64, f64, f64)| {
+            let p = self.of_sum(*x).clamp(1e-12, 1.0 - 1e-12);
+            -weight * (label * p.ln() + (1.0 - label) * (1.0 - p).ln())
+        };
+        pull + rows.iter().map(surprise).sum::<f64>()
+    }
+
+    fn newton_step(self, rows: &[(f64, f64, f64)]) -> Option<(f64, f64)> {
+        let (mut g0, mut g1) = (self.slope - 1.0, self.offset);
+        let (mut h00, mut h01, mut h11) = (1.0, 0.0, 1.0);
+        for (x, label, weight) in rows {
+            let p = self.of_sum(*x);
+            let w = p * (1.0 - p) * weight;
+            g0 += (p - label) * x * weight;
+            g1 += (p - label) * weight;
+            h00 += w * x * x;
+            h01 += w * x;
+            h11 += w;
+        }
+        let det = h00 * h11 - h01 * h01;
+        (det.abs() > 1e-12).then(|| ((h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det))
     }
 
     /// The probability of a sum.
@@ -129,6 +152,14 @@ mod tests {
         let said = found.curve.of_probability(0.9);
         assert!((0.3..0.6).contains(&said), "{said}");
         assert!(found.error.1 < found.error.0);
+    }
+
+    #[test]
+    fn one_confidence_for_everything_is_brought_to_its_rate() {
+        let alike: Vec<(f64, bool)> = (0..210).map(|i| (0.93, i % 2 == 0)).collect();
+        let found = recalibrate(&alike).unwrap();
+        let said = found.curve.of_probability(0.93);
+        assert!((0.45..0.6).contains(&said), "{said} {found:?}");
     }
 
     #[test]

@@ -20,12 +20,15 @@ mod pace;
 mod retry;
 mod verdict;
 mod target;
+mod farewell;
+mod version;
 #[cfg(test)]
 mod any_text;
 
 pub use answer::{Answer, refusal_model};
 pub use calibrate::{Calibration, FEWEST_LABELS, Platt, recalibrate};
 pub use failure::{FailureRule, Finished, detect_failure};
+pub use farewell::is_farewell;
 pub use model::{Features, Model, Sparse, sigmoid};
 pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
 pub use pair::{pair_features, pair_model, pair_score};
@@ -36,3 +39,4 @@ pub use verdict::{
     Exchange, Mode, VerdictRule, acceptance_model, detect_verdict, rejection_model,
     verdict_features,
 };
+pub use version::version;

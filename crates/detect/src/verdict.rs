@@ -36,6 +36,17 @@ pub enum Mode {
     Model,
 }
 
+impl Mode {
+    /// The word in configuration and findings.
+    pub const fn as_word(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Rules => "rules",
+            Self::Model => "model",
+        }
+    }
+}
+
 /// Thresholds of the verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerdictRule {

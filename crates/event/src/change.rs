@@ -4,10 +4,12 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::id::{ConversationId, DecisionId, EventId, UserId};
+use crate::id::{ConversationId, DecisionId, EventId, TurnId, UserId};
 use crate::number::UnitInterval;
 use crate::record::Event;
-use crate::word::{Origin, Reaction};
+use crate::time::Timestamp;
+use crate::vector::Vector;
+use crate::word::{Origin, Reaction, ValidationOutcome, VerdictStatus};
 
 /// Where an event stands in the log: 1, 2, 3 and so on without gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,6 +39,8 @@ pub enum ClaimSpace {
     Completion,
     /// The id of a decision.
     Decision,
+    /// The id of the last turn of a session, used up when the session ends.
+    Session,
 }
 
 impl ClaimSpace {
@@ -48,6 +52,7 @@ impl ClaimSpace {
             Self::Turn => 3,
             Self::Completion => 4,
             Self::Decision => 5,
+            Self::Session => 6,
         }
     }
 }
@@ -96,9 +101,45 @@ pub enum Change {
         bundle: Option<String>,
         /// Copied onto the turn's reactions.
         user_type: Option<String>,
+        /// What the application took the question for.
+        intent: Option<String>,
     },
+    /// The direction of the question of the event's turn.
+    SetVector(Vector),
     /// The event's turn has its answer.
-    CompleteTurn,
+    CompleteTurn {
+        /// What the application's validator said.
+        outcome: Option<ValidationOutcome>,
+        /// The validator's score.
+        quality: Option<UnitInterval>,
+        /// Whether it says how the application went about it.
+        has_strategy: bool,
+    },
+    /// A message says something about the event's turn. What the same message said before, of
+    /// whatever turn, goes; without a turn that is all.
+    Judge {
+        /// What it says.
+        status: VerdictStatus,
+        /// How sure.
+        confidence: UnitInterval,
+        /// How sure before the project's own calibration.
+        raw_confidence: UnitInterval,
+        /// The user only went on to something else.
+        moved_on: bool,
+        /// The message corrects the question of the turn it is about.
+        corrects: bool,
+        /// The turn of the message; `None` when somebody else's machine judged.
+        detected_in: Option<TurnId>,
+    },
+    /// A person says what the user thought of the event's turn: it stands above what machines say.
+    Review(VerdictStatus),
+    /// The event's conversation went silent after the event's turn.
+    EndSession {
+        /// When something last happened in it.
+        last_at: Timestamp,
+    },
+    /// How the confidences of the event's project are corrected.
+    Calibrate(Map<String, Value>),
     /// A reaction on the event's turn. A user's replaces the one before; a machine's is added.
     React {
         /// Who reacted.
@@ -107,6 +148,8 @@ pub enum Change {
         reaction: Reaction,
         /// How sure we are.
         confidence: UnitInterval,
+        /// The turn whose message a machine read it from.
+        detected_in: Option<TurnId>,
     },
     /// The user's reaction on the event's turn goes.
     ClearReaction,

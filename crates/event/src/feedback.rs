@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::finding::Finding;
 use crate::id::DecisionId;
 use crate::number::UnitInterval;
 use crate::reaction::GivenReaction;
@@ -118,6 +119,8 @@ pub enum Body {
     Reaction(GivenReaction),
     /// A setting.
     Rule(Rule),
+    /// What a detector or a reviewer found.
+    Finding(Finding),
     /// Anything else: kept, not interpreted.
     Other,
 }
@@ -132,6 +135,7 @@ impl Body {
             (Source::UserCorrection, _) => fields.correction().map(Self::Correction),
             (Source::Turn, _) => own_record(data).map(Self::Turn),
             (Source::Engine, Type::Log) => own_record(data).map(Self::Rule),
+            (Source::Engine, Type::Quality) => own_record(data).map(Self::Finding),
             (Source::Reaction, _) => own_record(data).map(Self::Reaction),
             (Source::UserInteraction, _) | (_, Type::Interaction) => {
                 fields.interaction().map(Self::Interaction)

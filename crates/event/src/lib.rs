@@ -8,16 +8,18 @@ mod time;
 mod word;
 mod record;
 mod turn;
-mod feedback;
 mod reaction;
 mod signal;
 mod vector;
+mod finding;
 mod rule;
+mod feedback;
 mod stub;
 mod change;
 
 pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};
 pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
+pub use finding::{Finding, FoundAnswer, FoundRetry, FoundSession, FoundVerdict};
 pub use id::{
     BadId, ConversationId, DecisionId, EntityId, EventId, Project, Scope, Tenant, TurnId, UserId,
 };

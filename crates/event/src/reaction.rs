@@ -22,6 +22,9 @@ pub struct GivenReaction {
     /// In words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The turn whose message the machine read it from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detected_in: Option<TurnId>,
 }
 
 /// The id of a reaction's artifact. Made from the event alone, so that a rebuild makes it again.

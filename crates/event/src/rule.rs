@@ -20,6 +20,17 @@ pub enum Rule {
         /// How many turns were theirs.
         turns: u64,
     },
+    /// What a project's own labels say about the confidences of verdicts.
+    Calibration {
+        /// How steep the curve is; 1 leaves confidences as they are.
+        slope: f64,
+        /// Where its middle is; 0 leaves confidences as they are.
+        offset: f64,
+        /// Labels it was fitted to.
+        labels: u64,
+        /// Mean squared error on labels kept aside: without the curve and with it.
+        error: (f64, f64),
+    },
     /// What is known of the event's user.
     Profile {
         /// By name.

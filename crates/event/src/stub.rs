@@ -3,9 +3,11 @@
 use serde_json::{Map, Value};
 
 use crate::feedback::Body;
+use crate::finding::{Finding, FoundAnswer, FoundVerdict};
 use crate::reaction::GivenReaction;
 use crate::record::Event;
 use crate::rule::Rule;
+use crate::signal::{Failure, Verdict};
 use crate::turn::{Completion, Opening, TurnHalf};
 
 /// Figures of a metric that say nothing of anybody.
@@ -35,7 +37,10 @@ impl Event {
             Ok(Body::Rule(Rule::Profile { .. })) => {
                 Self::data_of(&Rule::Profile { attributes: Map::new() })
             }
-            Ok(Body::Rule(Rule::Privacy { .. } | Rule::Erasure { .. })) => self.data.clone(),
+            Ok(Body::Rule(
+                Rule::Privacy { .. } | Rule::Erasure { .. } | Rule::Calibration { .. },
+            )) => self.data.clone(),
+            Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),
             Ok(Body::Comment(_) | Body::Correction(_) | Body::Interaction(_) | Body::Other)
             | Err(_) => Map::new(),
         }
@@ -56,6 +61,22 @@ fn without_words(done: Completion) -> Completion {
         prompt: None,
         retrieved: Vec::new(),
         ..done
+    }
+}
+
+fn found_without_words(finding: Finding) -> Finding {
+    match finding {
+        Finding::Verdict(found) => {
+            let verdict =
+                Verdict { user_said: None, evidence: Vec::new(), contrast: None, ..found.verdict };
+            Finding::Verdict(Box::new(FoundVerdict { verdict, ..*found }))
+        }
+        Finding::Answer(found) => {
+            let error = Failure { evidence: Vec::new(), ..found.error };
+            Finding::Answer(FoundAnswer { error, ..found })
+        }
+        Finding::Vector { .. } => Finding::Vector { model: String::new(), values: Vec::new() },
+        kept @ (Finding::Retry(_) | Finding::Review { .. } | Finding::Session(_)) => kept,
     }
 }
 
@@ -112,6 +133,16 @@ mod tests {
         check(Type::Explicit, Source::UserComment, &json!({"comment": "secret"}), &json!({}));
         let metric = json!({"endpoint": "/secret", "latency_ms": 5, "user": 4_915_112});
         check(Type::Metric, Source::Trace, &metric, &json!({"latency_ms": 5}));
+        let verdict = json!({"finding": "verdict", "detector": "verdict/1", "detected_in": "t2",
+            "status": "rejected", "confidence": 0.9, "raw_confidence": 0.9, "moved_on": false,
+            "correction_type": "explicit", "user_said": "secret", "rule": "negation_start",
+            "evidence": [{"start": 0, "end": 2, "rule": "negation_start"}],
+            "contrast": {"wants": "secret"}, "dissatisfied": 0.9, "behaviour": null});
+        let mut stub = verdict.clone();
+        stub["user_said"] = Value::Null;
+        stub["evidence"] = json!([]);
+        stub["contrast"] = Value::Null;
+        check(Type::Quality, Source::Engine, &verdict, &stub);
         let profile = json!({"rule": "profile", "attributes": {"name": "secret"}});
         let stub = json!({"rule": "profile", "attributes": {}});
         check(Type::Log, Source::Engine, &profile, &stub);

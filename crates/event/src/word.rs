@@ -231,6 +231,26 @@ words!(
     }
 );
 
+impl From<Reaction> for VerdictStatus {
+    fn from(reaction: Reaction) -> Self {
+        match reaction {
+            Reaction::Ok => Self::Accepted,
+            Reaction::NotOk => Self::Rejected,
+            Reaction::Neutral => Self::Neutral,
+        }
+    }
+}
+
+impl From<VerdictStatus> for Reaction {
+    fn from(status: VerdictStatus) -> Self {
+        match status {
+            VerdictStatus::Accepted => Self::Ok,
+            VerdictStatus::Rejected => Self::NotOk,
+            VerdictStatus::Neutral => Self::Neutral,
+        }
+    }
+}
+
 /// Type and source together decide what an event's data looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {

@@ -22,7 +22,7 @@ impl Engine {
         let letter = self.store.dead_letter(scope, id).await?;
         let mut write = letter.ok_or(FlowError::Unknown("dead letter"))?.write;
         for entry in std::iter::once(&mut write.entry).chain(&mut write.more) {
-            entry.changes = report::changes_of(&entry.event);
+            entry.changes = crate::changes::changes_of(&entry.event);
         }
         match self.store.commit(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {

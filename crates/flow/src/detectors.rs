@@ -36,14 +36,29 @@ impl Detectors {
         question: Option<&Utterance>,
         response: &str,
         answer: &Answer,
+        status: TurnStatus,
         error: Option<&str>,
     ) -> Failure {
-        let status = if error.is_some() { TurnStatus::Error } else { TurnStatus::Success };
         detect_failure(&self.failure, &Finished { status, error, question, response, answer })
     }
 
     /// How the time it took is borne.
-    pub(crate) fn pace(&self, question: &Utterance, seconds: f64) -> Option<Pace> {
-        detect_pace(&self.pace, complexity_of(question), seconds, true)
+    pub(crate) fn pace(&self, question: &Utterance, seconds: f64, accepted: bool) -> Option<Pace> {
+        detect_pace(&self.pace, complexity_of(question), seconds, accepted)
+    }
+
+    /// What judges messages, as findings name it.
+    pub(crate) fn verdict_version(&self) -> String {
+        format!("verdict.{}/{}", self.verdict.mode.as_word(), detect::version())
+    }
+
+    /// What finds retries, as findings name it.
+    pub(crate) fn retry_version(&self) -> String {
+        format!("retry/{}", detect::version())
+    }
+
+    /// What looks at answers, as findings name it.
+    pub(crate) fn answer_version(&self) -> String {
+        format!("answer/{}", detect::version())
     }
 }

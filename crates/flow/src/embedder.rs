@@ -31,4 +31,9 @@ impl Embedder {
         }
         texts.iter().map(|text| embed::built_in().embed(text)).collect()
     }
+
+    /// Whether vectors come from elsewhere.
+    pub fn is_remote(&self) -> bool {
+        self.remote.is_some()
+    }
 }

@@ -8,7 +8,12 @@ use event::{Clock, Position};
 use report::Seal;
 use store::{LogStats, Store};
 
+use crate::calibrate::{Curves, NewLabels};
+use crate::counters::Counters;
+use crate::detectors::Detectors;
+use crate::embedder::Embedder;
 use crate::error::FlowError;
+use crate::history::History;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
 use crate::redactors::Redactors;
@@ -24,6 +29,12 @@ pub struct Engine {
     pub(crate) tasks: Tasks,
     pub(crate) keys: KeyRing,
     pub(crate) privacy: Redactors,
+    pub(crate) detectors: Detectors,
+    pub(crate) embedder: Embedder,
+    pub(crate) history: History,
+    pub(crate) curves: Curves,
+    pub(crate) labels: NewLabels,
+    pub(crate) counters: Counters,
 }
 
 impl Engine {
@@ -32,13 +43,34 @@ impl Engine {
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         seed: [u8; 32],
+        detectors: Detectors,
+        embedder: Embedder,
     ) -> Result<Self, FlowError> {
         let keys = KeyRing::load(&*store).await?;
         let privacy = Redactors::load(&*store).await?;
+        let curves = Curves::load(&*store).await?;
+        let history = History::new(detectors.retry.window, detectors.retry.most);
+        history.refill(&*store, clock.now()).await?;
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
         let seal = Seal::new(&store.seal_key());
         let (mint, tasks) = (Mint::new(seed), Tasks::new());
-        Ok(Self { store, clock, mint, fingerprint, seal, tasks, keys, privacy })
+        let counters = Counters::default();
+        Ok(Self {
+            store,
+            clock,
+            mint,
+            fingerprint,
+            seal,
+            tasks,
+            keys,
+            privacy,
+            detectors,
+            embedder,
+            history,
+            curves,
+            labels: NewLabels::default(),
+            counters,
+        })
     }
 
     /// How far the log goes.
@@ -54,6 +86,11 @@ impl Engine {
     /// How the log is doing.
     pub fn stats(&self) -> LogStats {
         self.store.stats()
+    }
+
+    /// How many answers seemed to end before they began.
+    pub fn skewed_clocks(&self) -> u64 {
+        self.counters.skewed()
     }
 
     /// Lets those who read along end; what is being written goes on.

@@ -8,6 +8,7 @@ use store::{ErasedCounts, StoreError};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::history::Asker;
 use crate::mirror::{Copies, CopyPlace, Mirror};
 
 /// How long the mirror is waited for, so that it writes no copy of what was erased.
@@ -33,6 +34,7 @@ impl Engine {
         // The event itself says nothing of whom; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let receipt = self.commit_one(write).await?;
+        self.history.forget(&Asker::User(scope.clone(), user.clone()));
         if let Some(place) = &copies.place {
             self.wait_for_mirror(place, receipt.position).await?;
             let mirror = Mirror { store: Arc::clone(&self.store), place: place.clone() };

@@ -50,6 +50,7 @@ fn claims_of(event: &Event) -> Option<(ClaimSpace, String)> {
         | Body::Settlement(_)
         | Body::Reaction(_)
         | Body::Rule(_)
+        | Body::Finding(_)
         | Body::Other => None,
     }
 }

@@ -7,18 +7,32 @@ mod mint;
 mod tasks;
 mod key_ring;
 mod redactors;
+mod detectors;
+mod embedder;
+mod history;
+mod calibrate;
+mod counters;
+mod changes;
 mod engine;
 mod keys;
 mod privacy;
 mod record;
+mod hear;
+mod session;
+mod told;
+mod context;
+mod strategies;
+mod calibration;
+mod sweep;
 mod turn;
+mod review;
+mod asked;
+mod view;
 mod react;
 mod decide;
 mod lookup;
 mod topics;
 mod import;
-mod detectors;
-mod embedder;
 mod score;
 mod scan;
 mod dead_letters;
@@ -28,6 +42,7 @@ mod erase;
 mod retain;
 mod replay;
 
+pub use calibration::{CalibrationReport, ReliabilityBin};
 pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, Redactor,
@@ -38,6 +53,7 @@ pub use embedder::Embedder;
 pub use engine::Engine;
 pub use error::FlowError;
 pub use keys::NewKey;
+pub use learn::{PlannerContext, RankMode};
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
 pub use react::{IncomingReaction, ReactionReceipt};
@@ -49,8 +65,11 @@ pub use scan::{ArrayLines, Scan, ScanReport, Scanned, ScannedTurn, Worst, WorstT
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
     DeadLetter, ErasedCounts, EventPage, Histogram, KindFilter, LogStats, ReactionCounts,
-    ReactionFilter, ReactionSearch, Rebuilt, SECONDS, Snapshot, Stopwatch, StoredDecision,
-    StoredEvent, StoredKey, StoredReaction, StoredTurn,
+    ReactionFilter, ReactionSearch, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch,
+    StoredDecision, StoredEvent, StoredExchange, StoredKey, StoredReaction, StoredTurn,
 };
+pub use strategies::{FoundStrategy, Strategies, StrategySearch};
+pub use told::{Previous, Signals};
 pub use topics::{Follow, Topic};
-pub use turn::{CompleteReceipt, IncomingHalf, IncomingTurn, OpenReceipt};
+pub use turn::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
+pub use view::{Timeline, TurnView};

@@ -8,11 +8,12 @@
 
 use capture::RawEvent;
 use event::{
-    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Outcome, Position, Scope, Severity,
-    Source, Type, Write,
+    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Origin, Outcome, Position, Scope,
+    Severity, Source, Type, Write,
 };
 use serde_json::Value;
 
+use crate::changes::changes_of;
 use crate::engine::Engine;
 use crate::error::FlowError;
 
@@ -130,7 +131,7 @@ impl Engine {
     ) -> Write {
         let mac = mac.into();
         self.privacy.of(&event.scope.tenant).redactor.redact_event(&mut event);
-        let changes = report::changes_of(&event);
+        let changes = changes_of(&event);
         let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
         let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
         claims.extend(key.map(|RequestKey { id, mac }| {
@@ -152,8 +153,29 @@ impl Engine {
 
     /// Stores one write and says what became of it.
     pub(crate) async fn commit_one(&self, write: Write) -> Result<Receipt, FlowError> {
-        let mut receipts = self.commit(vec![write]).await?;
+        self.commit_last(vec![write]).await
+    }
+
+    /// Stores writes together and says what became of the last of them.
+    pub(crate) async fn commit_last(&self, writes: Vec<Write>) -> Result<Receipt, FlowError> {
+        let mut receipts = self.commit(writes).await?;
         receipts.pop().unwrap_or(Err(FlowError::NotStored))
+    }
+
+    /// Stores writes together and says how many of them were new.
+    pub(crate) async fn commit_writes(&self, writes: Vec<Write>) -> Result<usize, FlowError> {
+        if writes.is_empty() {
+            return Ok(0);
+        }
+        let receipts = self.commit(writes).await?;
+        Ok(receipts.iter().filter(|receipt| matches!(receipt, Ok(r) if !r.replayed)).count())
+    }
+
+    /// Remembers which projects have something new to calibrate by.
+    pub(crate) fn note_labels(&self, writes: &[Write]) {
+        for write in writes.iter().filter(|write| write.entry.changes.iter().any(is_label)) {
+            self.labels.note(&write.entry.event.scope);
+        }
     }
 
     async fn commit(
@@ -161,8 +183,30 @@ impl Engine {
         writes: Vec<Write>,
     ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
         let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
+        self.note_labels(&writes);
         let outcomes = self.store.commit(writes).await?;
         Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
+    }
+}
+
+/// Whether a person says in it what they think of a turn.
+fn is_label(change: &Change) -> bool {
+    match change {
+        Change::React { origin: Origin::User, .. } | Change::ClearReaction | Change::Review(_) => {
+            true
+        }
+        Change::React { origin: Origin::Machine, .. }
+        | Change::OpenTurn { .. }
+        | Change::SetVector(_)
+        | Change::CompleteTurn { .. }
+        | Change::Judge { .. }
+        | Change::EndSession { .. }
+        | Change::Calibrate(_)
+        | Change::Decide(_)
+        | Change::Settle(_)
+        | Change::SetPrivacy(_)
+        | Change::SetProfile(_)
+        | Change::EraseUser(_) => false,
     }
 }
 
@@ -214,6 +258,7 @@ mod tests {
     use testkit::TestClock;
 
     use super::*;
+    use crate::{Detectors, Embedder};
 
     const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -237,7 +282,15 @@ mod tests {
         let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(START));
         let clock_for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
-        let engine = Engine::open(Arc::new(store), clock_for_engine, [1; 32]).await.unwrap();
+        let engine = Engine::open(
+            Arc::new(store),
+            clock_for_engine,
+            [1; 32],
+            Detectors::default(),
+            Embedder::default(),
+        )
+        .await
+        .unwrap();
         let scope = Scope::default();
         let ahead = START.plus_secs(301);
         let early = engine.record(&scope, incoming(&engine, ahead)).await;

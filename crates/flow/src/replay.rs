@@ -11,7 +11,7 @@ impl Engine {
         &self,
         progress: impl Fn(u64, u64) + Send + 'static,
     ) -> Result<Rebuilt, FlowError> {
-        let how = Rebuild { changes_of: report::changes_of, progress: Box::new(progress) };
+        let how = Rebuild { changes_of: crate::changes::changes_of, progress: Box::new(progress) };
         let rebuilt = self.store.rebuild(how).await?;
         tracing::info!(events = rebuilt.events, changed = rebuilt.changed, "projections rebuilt");
         Ok(rebuilt)

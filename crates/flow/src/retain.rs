@@ -83,7 +83,7 @@ mod tests {
     use testkit::TestClock;
 
     use super::*;
-    use crate::{Incoming, RawEvent, Trust};
+    use crate::{Detectors, Embedder, Incoming, RawEvent, Trust};
 
     const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -108,7 +108,15 @@ mod tests {
         let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(START));
         let for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
-        let engine = Engine::open(Arc::new(store), for_engine, [1; 32]).await.unwrap();
+        let engine = Engine::open(
+            Arc::new(store),
+            for_engine,
+            [1; 32],
+            Detectors::default(),
+            Embedder::default(),
+        )
+        .await
+        .unwrap();
         let scope = Scope::default();
         engine.record(&scope, rating(&engine, "old")).await.unwrap();
         clock.advance_secs(40 * 86_400);

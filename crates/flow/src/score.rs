@@ -1,7 +1,7 @@
 //! One row in, the same row with what a detector says of it out: for benchmarks and for checking.
 
 use detect::{Answer, Exchange, Mode, Utterance, pair_score};
-use event::{Verdict, VerdictStatus};
+use event::{TurnStatus, Verdict, VerdictStatus};
 use serde_json::{Map, Value, json};
 
 use crate::detectors::Detectors;
@@ -126,7 +126,8 @@ fn refusal(
     }
     let question = optional(row, "prompt").map(Utterance::read);
     let answer = Answer::read(question.as_ref(), response);
-    let failure = detectors.failure(question.as_ref(), response, &answer, None);
+    let failure =
+        detectors.failure(question.as_ref(), response, &answer, TurnStatus::Success, None);
     let refused = failure.error_type == Some(event::ErrorType::ModelRefusal);
     Ok(fields(json!({
         "pred": refused,

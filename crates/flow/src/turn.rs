@@ -1,19 +1,26 @@
 //! A turn in, in one step or two.
 //!
 //! ```text
-//! opening ----accept--> (query, turn) event, phase opened ----commit--> the turn is there
-//! completion -accept--> (query, turn) event, phase completed -commit--> it has its answer
+//! opening ----accept--> (query, turn) event, phase opened ----hear-----> with what it says of earlier
+//!                                                                        turns, one commit
+//! completion -accept--> (query, turn) event, phase completed -look at--> with what the answer shows,
+//!                                                                        one commit
 //! ```
 
 use capture::{RawCompletion, RawOpening, TurnPlace};
+use detect::{Answer, Utterance};
 use event::{
-    Claim, ClaimSpace, Completion, ConversationId, Event, Mac, Need, Scope, TurnHalf, TurnId,
+    Claim, ClaimSpace, Completion, ConversationId, Event, Finding, FoundAnswer, Mac, Need, Retry,
+    Scope, Timestamp, TurnHalf, TurnId, TurnStatus, Write,
 };
+use learn::PlannerContext;
 use store::StoredTurn;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::record::{Receipt, RequestKey};
+use crate::strategies::{Strategies, StrategySearch};
+use crate::told::{Previous, Signals, signals_of};
 
 /// Either half on its way in, with the MAC of the fields it came in.
 #[derive(Clone, Debug)]
@@ -33,10 +40,21 @@ pub struct IncomingTurn {
     pub completion: Option<IncomingHalf<RawCompletion>>,
     /// The request's own key.
     pub key: Option<RequestKey>,
+    /// What to bring back with the answer.
+    pub include: Include,
+}
+
+/// What a turn can bring back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Include {
+    /// What a planner should know.
+    pub context: bool,
+    /// Earlier turns like it, and how they went.
+    pub strategies: bool,
 }
 
 /// What the sender of a turn is told: it is on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OpenReceipt {
     /// The turn.
     pub turn: TurnId,
@@ -44,17 +62,35 @@ pub struct OpenReceipt {
     pub conversation: Option<ConversationId>,
     /// It had been stored before; nothing changed.
     pub replayed: bool,
+    /// What the message says about an earlier turn.
+    pub previous: Option<Previous>,
+    /// The question it asks again.
+    pub retry: Option<Retry>,
+    /// What a planner should know, if that was asked for.
+    pub context: Option<PlannerContext>,
+    /// Earlier turns like it, if they were asked for.
+    pub strategies: Option<Strategies>,
     /// What became of the answer, if it came along.
     pub completion: Option<CompleteReceipt>,
 }
 
 /// What the sender of an answer is told: it is on disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CompleteReceipt {
     /// The turn.
     pub turn: TurnId,
     /// It had been stored before; nothing changed.
     pub replayed: bool,
+    /// What the answer shows; `None` for a repeat of what was dropped or erased since.
+    pub signals: Option<Signals>,
+}
+
+/// A turn that is open: where it is, what was asked, when.
+struct OpenTurn {
+    place: TurnPlace,
+    question: String,
+    ts: Timestamp,
+    received_at: Timestamp,
 }
 
 impl Engine {
@@ -64,7 +100,7 @@ impl Engine {
         scope: &Scope,
         incoming: IncomingTurn,
     ) -> Result<OpenReceipt, FlowError> {
-        let IncomingTurn { opening, completion, key } = incoming;
+        let IncomingTurn { opening, completion, key, include } = incoming;
         let now = self.clock.now();
         let accepted = capture::accept_opening(opening.raw, now)?;
         // Both halves are checked before either is stored.
@@ -86,23 +122,61 @@ impl Engine {
         let mut write = self.write_of(event, opening.mac, key);
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(opening.mac) });
-        let receipt = self.commit_one(write).await?;
+        let (receipt, asked, together) = self.hear_and_store(write).await?;
         let place = match receipt.replayed {
             true => self.place_of(scope, &receipt).await?.unwrap_or(place),
             false => place,
         };
+        let told = self.told(scope, &place.turn, &together).await?;
+        let context = match include.context {
+            true => Some(self.context_of(&asked, &place.turn, told.previous.as_ref()).await?),
+            false => None,
+        };
+        let strategies = match include.strategies {
+            true => Some(self.strategies(scope, like(&asked, &place.turn)).await?),
+            false => None,
+        };
         let completion = match completion {
             None => None,
             Some((completion, mac)) => {
-                Some(self.store_completion(place.clone(), completion, mac, None).await?)
+                let question = question_of(&asked);
+                let (ts, received_at) = (asked.ts, asked.received_at);
+                let open = OpenTurn { place: place.clone(), question, ts, received_at };
+                Some(self.store_completion(open, completion, mac, None).await?)
             }
         };
         Ok(OpenReceipt {
             turn: place.turn,
             conversation: place.conversation,
             replayed: receipt.replayed && completion.as_ref().is_none_or(|done| done.replayed),
+            previous: told.previous,
+            retry: told.retry,
+            context,
+            strategies,
             completion,
         })
+    }
+
+    /// Stores an opening with what it says of earlier turns. Answers what became of it, the opening
+    /// as it is stored, and the events that were stored with it: of a repeat, the first one's.
+    async fn hear_and_store(
+        &self,
+        mut write: Write,
+    ) -> Result<(Receipt, Event, Vec<Event>), FlowError> {
+        let event = write.entry.event.clone();
+        let heard = self.hear(&event).await?;
+        write.more = self.entries_of(&event, heard);
+        write.more.extend(self.vector_entry(&event).await);
+        let together = write.more.iter().map(|entry| entry.event.clone()).collect();
+        // A session that went silent ends before the message that comes after it.
+        let ended = self.session_ended_by(&event).await?;
+        let receipt = self.commit_last(ended.into_iter().chain([write]).collect()).await?;
+        if receipt.replayed {
+            let together = self.stored_with(&event.scope, receipt.position).await?;
+            return Ok((receipt, event, together));
+        }
+        self.history.add(&event);
+        Ok((receipt, event, together))
     }
 
     /// Takes in the answer to a question that was opened before.
@@ -115,13 +189,19 @@ impl Engine {
     ) -> Result<CompleteReceipt, FlowError> {
         let accepted = capture::accept_completion(completion.raw, self.clock.now())?;
         let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
-        let place = TurnPlace {
-            scope: scope.clone(),
-            turn,
-            conversation: head.conversation,
-            user: head.user,
+        let exchange = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
+        let open = OpenTurn {
+            place: TurnPlace {
+                scope: scope.clone(),
+                turn,
+                conversation: head.conversation,
+                user: head.user,
+            },
+            question: exchange.map(|exchange| exchange.opening.text).unwrap_or_default(),
+            ts: head.ts,
+            received_at: head.received_at,
         };
-        self.store_completion(place, accepted, completion.mac, key).await
+        self.store_completion(open, accepted, completion.mac, key).await
     }
 
     /// A turn with everything that happened to it.
@@ -131,21 +211,64 @@ impl Engine {
 
     async fn store_completion(
         &self,
-        place: TurnPlace,
+        open: OpenTurn,
         completion: Completion,
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, FlowError> {
         let now = self.clock.now();
-        let (turn, ts) = (place.turn.clone(), completion.completed_at.unwrap_or(now));
+        let OpenTurn { place, question, .. } = &open;
+        let (scope, turn) = (place.scope.clone(), place.turn.clone());
+        // By the client's own time where it has one, even if it tells us of the past.
+        let passed = now.as_micros() - open.received_at.as_micros();
+        let answered = Timestamp::from_micros(open.ts.as_micros().saturating_add(passed.max(0)));
+        let ts = completion.completed_at.unwrap_or(answered.min(now.max(open.ts)));
         let half = TurnHalf::Completed(Box::new(completion));
-        let event = capture::turn_event(place, &half, self.mint.event_id(now), ts, now);
+        let event = capture::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
         let mut write = self.write_of(event, mac, key);
         let id = turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
         write.needs.push(Need::Turn(None));
+        let shown = self.look_at(question, &write.entry.event);
+        let entry = self.finding_entry(&write.entry.event, Some(turn.clone()), &shown);
+        let together = vec![entry.event.clone()];
+        write.more = vec![entry];
         let receipt = self.commit_one(write).await?;
-        Ok(CompleteReceipt { turn, replayed: receipt.replayed })
+        let together = match receipt.replayed {
+            true => self.stored_with(&scope, receipt.position).await?,
+            false => together,
+        };
+        let signals = signals_of(&turn, &together);
+        Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals })
+    }
+
+    /// What an answer shows by itself. The event is redacted already.
+    pub(crate) fn look_at(&self, question: &str, completed: &Event) -> Finding {
+        let text = |name: &str| completed.data.get(name).and_then(|text| text.as_str());
+        let number = |name: &str| completed.data.get(name).and_then(serde_json::Value::as_f64);
+        let response = text("response").unwrap_or_default();
+        let question = Utterance::read(question);
+        let answer = Answer::read(Some(&question), response);
+        let status = text("status").and_then(TurnStatus::from_word);
+        let status = status.unwrap_or(TurnStatus::Success);
+        let failure =
+            self.detectors.failure(Some(&question), response, &answer, status, text("error"));
+        let moment = |name: &str| text(name).and_then(|text| Timestamp::parse(text).ok());
+        let between = moment("started_at")
+            .zip(moment("completed_at"))
+            .map(|(start, end)| (end.as_micros() - start.as_micros()) as f64 / 1e6);
+        // Clocks that disagree show in the two times; a measured latency was put in their place.
+        let seconds = match between {
+            Some(seconds) if seconds < 0.0 && number("latency_ms") == Some(0.0) => Some(seconds),
+            Some(_) | None => number("latency_ms").map(|ms| ms / 1000.0),
+        };
+        let waited = completed.data.get("accepted").and_then(serde_json::Value::as_bool);
+        let pace = seconds.and_then(|s| self.detectors.pace(&question, s, waited.unwrap_or(true)));
+        if pace.is_some_and(|pace| pace.skewed) {
+            self.counters.skewed_clocks();
+        }
+        let detector = self.detectors.answer_version();
+        Finding::Answer(FoundAnswer { detector, error: failure, latency: pace })
     }
 
     /// Where the first one of a repeated opening went; `None` when it was dropped since.
@@ -166,4 +289,18 @@ impl Engine {
         };
         Ok(first.and_then(place))
     }
+}
+
+/// Turns like the one that is being opened, with those to avoid.
+fn like(opening: &Event, turn: &TurnId) -> StrategySearch {
+    StrategySearch {
+        query: question_of(opening),
+        include_rejected: true,
+        not: Some(turn.clone()),
+        ..StrategySearch::default()
+    }
+}
+
+fn question_of(opening: &Event) -> String {
+    opening.data.get("text").and_then(|text| text.as_str()).unwrap_or_default().to_owned()
 }

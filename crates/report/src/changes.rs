@@ -1,7 +1,10 @@
 //! What an event does to the projections. Pure, and the same when an event comes in and when the
 //! projections are made again from the log.
 
-use event::{Body, Change, DecisionId, Event, GivenReaction, Origin, Rule, TurnHalf, UnitInterval};
+use event::{
+    Body, Change, CorrectionType, DecisionId, Event, Finding, GivenReaction, Origin, Rule,
+    TurnHalf, UnitInterval, Vector,
+};
 
 /// The changes that follow from one event.
 pub fn changes_of(event: &Event) -> Vec<Change> {
@@ -14,17 +17,20 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             track: opening.track_id,
             bundle: opening.bundle_id,
             user_type: opening.user_type,
+            intent: opening.intent,
         }],
-        Body::Turn(TurnHalf::Completed(_)) => vec![Change::CompleteTurn],
-        Body::Reaction(GivenReaction { reaction: Some(reaction), origin, confidence, .. }) => {
-            vec![Change::React { origin, reaction, confidence }]
-        }
-        Body::Reaction(GivenReaction { reaction: None, .. }) => vec![Change::ClearReaction],
+        Body::Turn(TurnHalf::Completed(done)) => vec![Change::CompleteTurn {
+            outcome: done.validation_outcome,
+            quality: done.quality_score,
+            has_strategy: done.strategy.is_some(),
+        }],
+        Body::Reaction(given) => by_reaction(given),
         // A rating of a turn is the user's reaction on it, through another door.
         Body::Rating(rating) if event.turn.is_some() => vec![Change::React {
             origin: Origin::User,
             reaction: rating.reaction(),
             confidence: UnitInterval::ONE,
+            detected_in: None,
         }],
         Body::Decision(decision) => decision
             .decision_id
@@ -32,8 +38,10 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             .map(Change::Decide)
             .into_iter()
             .collect(),
+        Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
+        Body::Rule(Rule::Calibration { .. }) => vec![Change::Calibrate(event.data.clone())],
         Body::Settlement(settlement) => vec![Change::Settle(settlement.decision_id)],
         Body::Rule(Rule::Erasure { .. })
         | Body::Rating(_)
@@ -42,6 +50,48 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         | Body::Interaction(_)
         | Body::Metric
         | Body::Other => Vec::new(),
+    }
+}
+
+fn by_reaction(given: GivenReaction) -> Vec<Change> {
+    let GivenReaction { reaction, origin, confidence, detected_in, .. } = given;
+    let Some(reaction) = reaction else { return vec![Change::ClearReaction] };
+    // A machine of the application's own is heard like our detectors; ours say it in a finding.
+    let judged = match (origin, &detected_in) {
+        (Origin::Machine, None) => Some(Change::Judge {
+            status: reaction.into(),
+            confidence,
+            raw_confidence: confidence,
+            moved_on: false,
+            corrects: false,
+            detected_in: None,
+        }),
+        (Origin::Machine, Some(_)) | (Origin::User, _) => None,
+    };
+    let react = Change::React { origin, reaction, confidence, detected_in };
+    std::iter::once(react).chain(judged).collect()
+}
+
+fn by_finding(finding: Finding) -> Option<Change> {
+    match finding {
+        Finding::Verdict(found) => Some(Change::Judge {
+            status: found.verdict.status,
+            confidence: found.verdict.confidence,
+            raw_confidence: found.raw_confidence,
+            moved_on: found.moved_on,
+            // Giving up says nothing of what is wanted instead.
+            corrects: matches!(
+                found.verdict.correction_type,
+                Some(CorrectionType::Explicit | CorrectionType::Rephrased)
+            ),
+            detected_in: Some(found.detected_in),
+        }),
+        Finding::Review { status } => Some(Change::Review(status)),
+        Finding::Session(found) => Some(Change::EndSession { last_at: found.last_at }),
+        Finding::Vector { model, values } => {
+            (!values.is_empty()).then(|| Change::SetVector(Vector::new(model.into(), values)))
+        }
+        Finding::Retry(_) | Finding::Answer(_) => None,
     }
 }
 
@@ -68,6 +118,7 @@ mod tests {
             origin: Origin::User,
             reaction: Reaction::NotOk,
             confidence: UnitInterval::ONE,
+            detected_in: None,
         };
         assert_eq!(changes_of(&rating), [expected]);
         assert_eq!(changes_of(&rating), changes_of(&reaction));

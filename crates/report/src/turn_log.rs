@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use event::{Body, Event, Position, Reaction, Timestamp, TurnHalf};
+use event::{Body, Event, Finding, Position, Reaction, Timestamp, TurnHalf};
 use serde_json::{Map, Value, json};
 use store::{StoredEvent, StoredReaction, StoredTurn};
 
@@ -97,6 +97,17 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
         Body::Interaction(_) => line("interaction", None, event.data.clone()),
         Body::Metric => line("metric", None, event.data.clone()),
         Body::Decision(_) | Body::Settlement(_) => line("decision", None, event.data.clone()),
+        Body::Finding(Finding::Verdict(found)) => {
+            line("verdict", found.verdict.user_said, without(event, &["user_said", "finding"]))
+        }
+        Body::Finding(Finding::Retry(_)) => line("retry", None, without(event, &["finding"])),
+        Body::Finding(Finding::Answer(_)) => line("signals", None, without(event, &["finding"])),
+        Body::Finding(Finding::Review { .. }) => line("review", None, without(event, &["finding"])),
+        Body::Finding(Finding::Session(_)) => {
+            line("session_end", None, without(event, &["finding"]))
+        }
+        // Numbers that say nothing to anybody.
+        Body::Finding(Finding::Vector { .. }) => return None,
         Body::Rule(_) | Body::Other => line("event", None, event.data.clone()),
     };
     Some(entry)

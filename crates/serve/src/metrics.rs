@@ -81,6 +81,9 @@ pub(crate) fn render(requests: &Requests, engine: &Engine) -> String {
     let name = "uptake_commit_failures_total";
     header(&mut page, name, "Groups that could not be committed", "counter");
     line(&mut page, format_args!("{name} {}", stats.failed_commits));
+    let name = "uptake_clock_skew_total";
+    header(&mut page, name, "Answers that seemed to end before they began", "counter");
+    line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
     let name = "uptake_commit_seconds";
     header(&mut page, name, "Time per group commit", "histogram");
     histogram(&mut page, name, "", &stats.commit_seconds);

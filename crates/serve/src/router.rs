@@ -18,8 +18,8 @@ use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, dead_letters, decisions, events, feedback, health, keys, metrics, reactions,
-    reports, tenants, turns,
+    artifacts, batch, calibration, conversations, dead_letters, decisions, events, feedback,
+    health, keys, metrics, reactions, reports, strategies, tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -83,6 +83,12 @@ fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
         .route("/api/v1/turns", post(turns::open))
         .route("/api/v1/turns/{turn_id}", get(turns::show))
         .route("/api/v1/turns/{turn_id}/complete", post(turns::complete))
+        .route("/api/v1/turns/{turn_id}/metadata", get(turns::metadata))
+        .route("/api/v1/turns/{turn_id}/review", post(turns::review))
+        .route("/api/v1/conversations/{id}", get(conversations::timeline))
+        .route("/api/v1/strategies/search", post(strategies::search))
+        .route("/api/v1/calibration", get(calibration::show))
+        .route("/api/v1/users/{user_id}/history", get(tenants::history).delete(tenants::forget))
         .route("/api/v1/decisions", post(decisions::decide).get(decisions::list))
         .route("/api/v1/decisions/{id}", get(decisions::show).patch(decisions::settle))
         .route("/api/v1/artifacts/search", post(artifacts::search))

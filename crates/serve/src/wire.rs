@@ -1,6 +1,8 @@
 //! Request and response shapes: the public contract, and only that.
 
 pub(crate) mod feedback;
+pub(crate) mod loops;
+pub(crate) mod strategy;
 pub(crate) mod turn;
 pub(crate) mod reaction;
 pub(crate) mod decision;

@@ -7,6 +7,7 @@ mod meter;
 mod log;
 mod read;
 mod blobs;
+pub mod vectors;
 pub mod sqlite;
 #[cfg(test)]
 mod contract;
@@ -19,13 +20,17 @@ pub use read::copies::{TurnLogCopies, TurnLogCopy};
 pub use read::dead_letters::{DeadLetter, DeadLetters};
 pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
+pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
 pub use read::keys::{KeyStore, StoredKey};
+pub use read::labels::{Label, LabelReads, StoredCalibration};
 pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
     ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
 };
 pub use read::retention::Retention;
 pub use read::rules::{RuleReads, TenantSettings};
+pub use read::sessions::{OpenSession, SessionReads};
+pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 pub use read::users::{ErasedCounts, UserReads};
 
@@ -34,6 +39,10 @@ pub trait Store:
     Log
     + EventReads
     + TurnReads
+    + ExchangeReads
+    + SessionReads
+    + LabelReads
+    + SimilarReads
     + ReactionReads
     + DecisionReads
     + TurnLogCopies
@@ -49,6 +58,13 @@ impl<T> Store for T where
     T: Log
         + EventReads
         + TurnReads
+        + ExchangeReads
+        + SessionReads
+        + LabelReads
+        + SimilarReads
+        + ExchangeReads
+        + SessionReads
+        + LabelReads
         + ReactionReads
         + DecisionReads
         + TurnLogCopies

@@ -2,6 +2,10 @@
 
 pub(crate) mod events;
 pub(crate) mod turns;
+pub(crate) mod exchanges;
+pub(crate) mod sessions;
+pub(crate) mod labels;
+pub(crate) mod similar;
 pub(crate) mod reactions;
 pub(crate) mod decisions;
 pub(crate) mod copies;

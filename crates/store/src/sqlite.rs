@@ -8,12 +8,16 @@ mod apply;
 mod needs;
 mod dead_letters;
 mod append;
+mod similar;
 mod writer;
 mod retain;
 mod rebuild;
 mod pool;
 mod events;
 mod turns;
+mod exchanges;
+mod sessions;
+mod labels;
 mod reactions;
 mod period;
 mod decisions;
@@ -23,10 +27,11 @@ mod rules;
 mod users;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use event::{
     ConversationId, DecisionId, EventId, Outcome, Position, Scope, Tenant, Timestamp, TurnId,
-    UserId, Write,
+    UserId, VerdictStatus, Write,
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -38,12 +43,16 @@ use crate::read::copies::{TurnLogCopies, TurnLogCopy};
 use crate::read::dead_letters::{DeadLetter, DeadLetters};
 use crate::read::decisions::{DecisionReads, StoredDecision};
 use crate::read::events::{EventPage, EventReads, StoredEvent};
+use crate::read::exchanges::{ExchangeQuery, ExchangeReads, Habit, StoredExchange};
 use crate::read::keys::{KeyStore, StoredKey};
+use crate::read::labels::{Label, LabelReads, StoredCalibration};
 use crate::read::reactions::{
     ConversationQuery, PeriodPage, PeriodQuery, ReactionReads, ReactionSearch, StoredReaction,
 };
 use crate::read::retention::Retention;
 use crate::read::rules::{RuleReads, TenantSettings};
+use crate::read::sessions::{OpenSession, SessionReads};
+use crate::read::similar::{SimilarQuery, SimilarReads, SimilarTurns};
 use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
 use crate::read::users::{ErasedCounts, UserReads};
 
@@ -67,6 +76,9 @@ impl Default for Limits {
 /// A store in one folder of this machine.
 pub struct SqliteStore {
     writer: writer::Writer,
+    shelves: Arc<similar::Shelves>,
+    // Stops its thread when the store goes.
+    _loader: similar::Loader,
     pool: pool::ReadPool,
     seal_key: [u8; 32],
     folder: folder::FolderLock,
@@ -86,8 +98,10 @@ impl SqliteStore {
         migrate::to_newest(&mut connection)?;
         let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
         let pool = pool::ReadPool::open(&file, limits.readers)?;
-        let writer = writer::Writer::start(connection, limits)?;
-        Ok(Self { writer, pool, seal_key, folder: lock })
+        let shelves = Arc::new(similar::Shelves::new());
+        let writer = writer::Writer::start(connection, limits, Arc::clone(&shelves))?;
+        let loader = similar::Loader::start(&file, Arc::clone(&shelves))?;
+        Ok(Self { writer, shelves, _loader: loader, pool, seal_key, folder: lock })
     }
 
     /// Tells other processes of this machine's owner how to reach the server that has the store.
@@ -178,6 +192,10 @@ impl EventReads for SqliteStore {
     fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| events::tail(connection, after, limit))
     }
+
+    fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>> {
+        self.pool.run(move |connection| events::recent_questions(connection, since, newest))
+    }
 }
 
 impl TurnReads for SqliteStore {
@@ -189,6 +207,72 @@ impl TurnReads for SqliteStore {
     fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
         let scope = scope.clone();
         self.pool.run(move |connection| turns::with_events(connection, &scope, &turns))
+    }
+}
+
+impl ExchangeReads for SqliteStore {
+    fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
+        // One or two turns are a matter of microseconds.
+        if query.limit <= 2 {
+            return self.pool.run_short(move |connection| exchanges::newest(connection, &query));
+        }
+        self.pool.run(move |connection| exchanges::newest(connection, &query))
+    }
+
+    fn exchanges_by_id(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredExchange>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| exchanges::by_id(connection, &scope, &turns))
+    }
+
+    fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {
+        self.pool.run(move |connection| exchanges::habits(connection, &query))
+    }
+
+    fn statuses(
+        &self,
+        scope: &Scope,
+        conversation: &ConversationId,
+        limit: usize,
+    ) -> Task<'_, Vec<(TurnId, VerdictStatus)>> {
+        let (scope, conversation) = (scope.clone(), conversation.clone());
+        self.pool.run_short(move |connection| {
+            exchanges::statuses(connection, &scope, &conversation, limit)
+        })
+    }
+}
+
+impl SessionReads for SqliteStore {
+    fn open_session(
+        &self,
+        scope: &Scope,
+        conversation: &ConversationId,
+    ) -> Task<'_, Option<OpenSession>> {
+        let (scope, conversation) = (scope.clone(), conversation.clone());
+        self.pool.run_short(move |connection| {
+            sessions::of_conversation(connection, &scope, &conversation)
+        })
+    }
+
+    fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>> {
+        self.pool.run(move |connection| sessions::silent(connection, since, limit))
+    }
+}
+
+impl LabelReads for SqliteStore {
+    fn labels(&self, scope: &Scope, limit: usize) -> Task<'_, Vec<Label>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| labels::labels(connection, &scope, limit))
+    }
+
+    fn calibrations(&self) -> Task<'_, Vec<StoredCalibration>> {
+        self.pool.run(labels::calibrations)
+    }
+}
+
+impl SimilarReads for SqliteStore {
+    fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns> {
+        let shelves = Arc::clone(&self.shelves);
+        self.pool.run(move |connection| similar::find(connection, &shelves, &query))
     }
 }
 

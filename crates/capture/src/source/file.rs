@@ -84,7 +84,8 @@ fn own_record(
     match body {
         Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
         Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
-        Body::Rule(Rule::Erasure { .. })
+        Body::Rule(Rule::Erasure { .. } | Rule::Calibration { .. })
+        | Body::Finding(_)
         | Body::Turn(_)
         | Body::Reaction(_)
         | Body::Rating(_)

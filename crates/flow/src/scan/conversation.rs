@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use capture::ChatRecord;
 use detect::{Answer, Exchange, PastQuestion, Utterance};
-use event::{Failure, Pace, Retry, Timestamp, TurnId, UnitInterval, Verdict};
+use event::{Failure, Pace, Retry, Timestamp, TurnId, TurnStatus, UnitInterval, Verdict};
 use learn::{JudgedTurn, PreferencePair, pairs_of};
 
 use crate::detectors::Detectors;
@@ -96,9 +96,10 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Sc
         let Some(answered) = answered else { continue };
         let answer = Answer::read(Some(&message), &answered.text);
         let error = answered.error.as_deref();
+        let status = if error.is_some() { TurnStatus::Error } else { TurnStatus::Success };
         turns.push(ScannedTurn {
-            failure: detectors.failure(Some(&message), &answered.text, &answer, error),
-            pace: answered.latency_seconds.and_then(|s| detectors.pace(&message, s)),
+            failure: detectors.failure(Some(&message), &answered.text, &answer, status, error),
+            pace: answered.latency_seconds.and_then(|s| detectors.pace(&message, s, true)),
             model: answered.model.clone(),
             question: asked.text.clone(),
             answer: answered.text.clone(),

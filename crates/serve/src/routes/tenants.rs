@@ -88,6 +88,46 @@ pub(crate) async fn set_profile(
     show_profile(&engine, scope.get(), &user).await
 }
 
+/// `GET /api/v1/users/{user_id}/history`
+#[utoipa::path(
+    get,
+    path = "/api/v1/users/{user_id}/history",
+    tag = "users",
+    summary = "The latest questions of a user, which a new one is compared with to see a retry",
+    params(("user_id" = String, Path)),
+    responses((status = 200, description = "The newest first", body = Object))
+)]
+pub(crate) async fn history(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Reading>,
+    user: Parts<String>,
+) -> Result<Json<Value>, Problem> {
+    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let asked = engine.question_history(scope.get(), &user).into_iter().map(
+        |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
+    );
+    Ok(Json(json!({"user_id": user.as_str(), "queries": asked.collect::<Vec<Value>>()})))
+}
+
+/// `DELETE /api/v1/users/{user_id}/history`
+#[utoipa::path(
+    delete,
+    path = "/api/v1/users/{user_id}/history",
+    tag = "users",
+    summary = "Forget what a user asked lately, for telling retries; the turns themselves stay",
+    params(("user_id" = String, Path)),
+    responses((status = 200, description = "Forgotten", body = Object))
+)]
+pub(crate) async fn forget(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Writing>,
+    user: Parts<String>,
+) -> Result<Json<Value>, Problem> {
+    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let forgotten = engine.forget_questions(scope.get(), &user);
+    Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
+}
+
 /// `DELETE /api/v1/users/{user_id}`
 #[utoipa::path(
     delete,

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use event::{Scope, TurnId};
-use flow::{Copies, Engine, IncomingHalf, IncomingTurn, RawCompletion, ReactionCounts};
+use event::{Scope, TurnId, VerdictStatus};
+use flow::{
+    Copies, Engine, Include, IncomingHalf, IncomingTurn, RawCompletion, ReactionCounts, TurnView,
+};
+use report::FeedbackItem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -15,6 +18,7 @@ use crate::address::{self, Parameters, Parts, Read};
 use crate::auth::{May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::wire::loops::{ReviewRequest, ReviewResponse, SignalsBody, metadata_json, verdict_json};
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
 use crate::wire::report::{assistant, user};
 use crate::wire::turn::{
@@ -23,6 +27,7 @@ use crate::wire::turn::{
 
 const OPEN_DOOR: &str = "turn";
 const COMPLETE_DOOR: &str = "completion";
+const REVIEW_DOOR: &str = "review";
 
 /// `POST /api/v1/turns`
 #[utoipa::path(
@@ -44,25 +49,41 @@ pub(crate) async fn open(
         None => None,
         Some(completion) => Some(half(&engine, completion)?),
     };
+    let include = take_include(&mut fields)?;
     let mac = engine.fingerprint(OPEN_DOOR, &fields);
     let request: OpeningRequest = body::shape(fields)?;
-    refuse_later_features(&request)?;
     let opening = IncomingHalf { raw: request.into(), mac };
-    let incoming = IncomingTurn { opening, completion, key };
+    let incoming = IncomingTurn { opening, completion, key, include };
     let receipt = engine.open_turn(scope.get(), incoming).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    let response = OpenResponse {
-        turn_id: receipt.turn.to_string(),
-        conversation_id: receipt.conversation.map(|id| id.to_string()),
-        replayed: receipt.replayed,
-        previous: None,
-        retry: None,
-        completed: receipt.completion.map(|done| CompleteResponse {
-            turn_id: done.turn.to_string(),
-            replayed: done.replayed,
-        }),
+    Ok((status, Json(OpenResponse::from(receipt))))
+}
+
+/// What the request wants back. It says nothing about the turn, so the same turn may come again
+/// with another wish.
+fn take_include(fields: &mut Value) -> Result<Include, Problem> {
+    let mut include = Include::default();
+    let Some(fields) = fields.as_object_mut() else { return Ok(include) };
+    if fields.remove("router").is_some_and(|router| !router.is_null()) {
+        return Err(Problem::invalid("router", "router: this version has no routers yet"));
+    }
+    let wanted = match fields.remove("include") {
+        None | Some(Value::Null) => return Ok(include),
+        Some(Value::Array(wanted)) => wanted,
+        Some(_) => return Err(Problem::invalid("include", "include: expected a list of words")),
     };
-    Ok((status, Json(response)))
+    for word in wanted {
+        match word.as_str() {
+            Some("context") => include.context = true,
+            Some("strategies") => include.strategies = true,
+            // A wish that cannot be met is an error, not a silence.
+            Some(_) | None => {
+                let detail = format!("include: {word} is unknown, expected context or strategies");
+                return Err(Problem::invalid("include", detail));
+            }
+        }
+    }
+    Ok(include)
 }
 
 /// The fields of the second half, if any of them is there.
@@ -77,19 +98,6 @@ fn half(engine: &Engine, fields: Value) -> Result<Half, Problem> {
     let mac = engine.fingerprint(COMPLETE_DOOR, &fields);
     let request: CompletionRequest = body::shape(fields)?;
     Ok(IncomingHalf { raw: RawCompletion::from(request), mac })
-}
-
-/// What a turn can bring back joins with the steps that make it; until then asking for it is an
-/// error, not a silence.
-fn refuse_later_features(request: &OpeningRequest) -> Result<(), Problem> {
-    if let Some(word) = request.include.as_ref().and_then(|include| include.first()) {
-        let detail = format!("include: this version cannot bring {word:?} yet, expected nothing");
-        return Err(Problem::invalid("include", detail));
-    }
-    if request.router.is_some() {
-        return Err(Problem::invalid("router", "router: this version has no routers yet"));
-    }
-    Ok(())
 }
 
 /// `POST /api/v1/turns/{turn_id}/complete`
@@ -113,8 +121,7 @@ pub(crate) async fn complete(
     let key = request_key(&engine, &sent.headers, COMPLETE_DOOR, &[turn.as_str()], &fields)?;
     let completion = half(&engine, fields)?;
     let receipt = engine.complete_turn(scope.get(), turn, completion, key).await?;
-    let turn_id = receipt.turn.to_string();
-    Ok(Json(CompleteResponse { turn_id, replayed: receipt.replayed }))
+    Ok(Json(CompleteResponse::from(receipt)))
 }
 
 /// `GET /api/v1/turns/{turn_id}`
@@ -131,24 +138,88 @@ pub(crate) async fn show(
     scope: May<Reading>,
     turn: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
-    let (turn, log) = load(&engine, scope.get(), turn).await?;
-    let feedbacks: Vec<FeedbackBody> = log.feedbacks.iter().map(FeedbackBody::from).collect();
+    let view = load_view(&engine, scope.get(), turn).await?;
+    Ok(Json(turn_json(scope.get(), &view)))
+}
+
+/// `GET /api/v1/turns/{turn_id}/metadata`
+#[utoipa::path(
+    get,
+    path = "/api/v1/turns/{turn_id}/metadata",
+    tag = "turns",
+    summary = "A turn as the source system's metadata.json",
+    params(("turn_id" = String, Path)),
+    responses((status = 200, description = "The document", body = Object))
+)]
+pub(crate) async fn metadata(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Reading>,
+    turn: Parts<String>,
+) -> Result<Json<Value>, Problem> {
+    let view = load_view(&engine, scope.get(), turn).await?;
+    Ok(Json(metadata_json(&view)))
+}
+
+/// `POST /api/v1/turns/{turn_id}/review`
+#[utoipa::path(
+    post,
+    path = "/api/v1/turns/{turn_id}/review",
+    tag = "turns",
+    summary = "A person confirms or flips the machine's verdict",
+    params(("turn_id" = String, Path)),
+    request_body(content = ReviewRequest, example = json!({"status": "accepted"})),
+    responses((status = 200, description = "Stored; it counts from now on", body = ReviewResponse))
+)]
+pub(crate) async fn review(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Writing>,
+    turn: Parts<String>,
+    sent: Sent,
+) -> Result<Json<ReviewResponse>, Problem> {
+    let turn = turn_id(turn)?;
+    let fields = body::json(&sent)?;
+    let key = request_key(&engine, &sent.headers, REVIEW_DOOR, &[turn.as_str()], &fields)?;
+    let mac = engine.fingerprint(REVIEW_DOOR, &fields);
+    let request: ReviewRequest = body::shape(fields)?;
+    let status = VerdictStatus::from_word(&request.status).ok_or_else(|| {
+        let expected = VerdictStatus::WORDS.join(", ");
+        Problem::invalid("status", format!("status: expected one of {expected}"))
+    })?;
+    let receipt = engine.review(scope.get(), turn.clone(), status, mac, key).await?;
+    Ok(Json(ReviewResponse {
+        turn_id: turn.to_string(),
+        status: status.as_word(),
+        id: receipt.id.to_string(),
+        replayed: receipt.replayed,
+    }))
+}
+
+/// A turn with everything that is known of it.
+pub(super) fn turn_json(scope: &Scope, view: &TurnView) -> Value {
+    let items: Vec<FeedbackItem> =
+        view.reactions.iter().map(|given| FeedbackItem::of(scope, given.clone())).collect();
+    let feedbacks: Vec<FeedbackBody> = items.iter().map(FeedbackBody::from).collect();
     let mut counts = ReactionCounts::default();
-    for item in &log.feedbacks {
-        counts.add(item.reaction.origin, item.reaction.reaction, 1);
+    for given in &view.reactions {
+        counts.add(given.origin, given.reaction, 1);
     }
-    Ok(Json(json!({
-        "turn_id": turn.head.turn.as_str(),
-        "conversation_id": turn.head.conversation.as_ref().map(|id| id.as_str()),
-        "user_id": turn.head.user.as_ref().map(|id| id.as_str()),
-        "ts": turn.head.ts.to_string(),
-        "completed": turn.head.completed,
-        "user": user(&turn),
-        "assistant": assistant(&turn),
+    let exchange = &view.exchange;
+    json!({
+        "turn_id": exchange.turn.as_str(),
+        "conversation_id": exchange.conversation.as_ref().map(|id| id.as_str()),
+        "user_id": exchange.user.as_ref().map(|id| id.as_str()),
+        "ts": exchange.ts.to_string(),
+        "completed": view.stored.head.completed,
+        "user": user(&view.stored),
+        "assistant": assistant(&view.stored),
+        "verdict": verdict_json(view),
+        "signals": view.signals.as_ref().map(SignalsBody::from),
+        "retries": view.retries,
         "reactions": feedbacks,
-        "satisfaction": SatisfactionBody::from(&counts),
-        "hosted_uri": turn.hosted_uri,
-    })))
+        "satisfaction": view.satisfaction(),
+        "satisfaction_rate": SatisfactionBody::from(&counts),
+        "hosted_uri": view.stored.hosted_uri,
+    })
 }
 
 /// `GET /api/v1/turns/{turn_id}/log`, from the store, or with `copy=true` the mirrored document.
@@ -198,6 +269,15 @@ async fn load(
 ) -> Result<(flow::StoredTurn, report::TurnLog), Problem> {
     let unknown = || Problem::not_found("there is no turn with this id here");
     engine.turn_log(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+}
+
+async fn load_view(
+    engine: &Engine,
+    scope: &Scope,
+    turn: Parts<String>,
+) -> Result<TurnView, Problem> {
+    let unknown = || Problem::not_found("there is no turn with this id here");
+    engine.turn_view(scope, turn_id(turn)?).await?.ok_or_else(unknown)
 }
 
 fn turn_id(turn: Parts<String>) -> Result<TurnId, Problem> {

@@ -1,9 +1,12 @@
 //! Turns on the wire.
 
-use flow::{IncomingHalf, RawCompletion, RawOpening, RawRetrieved};
+use flow::{CompleteReceipt, IncomingHalf, OpenReceipt, RawCompletion, RawOpening, RawRetrieved};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+
+use super::loops::{ContextBody, PreviousBody, RetryBody, SignalsBody};
+use super::strategy::StrategiesBody;
 
 /// `POST /api/v1/turns`, the first half.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -18,9 +21,11 @@ pub(crate) struct OpeningRequest {
     track_id: Option<String>,
     bundle_id: Option<String>,
     user_type: Option<String>,
-    #[serde(default)]
-    pub(crate) include: Option<Vec<String>>,
-    pub(crate) router: Option<String>,
+    // Taken out before the rest is read; here for the reference.
+    #[expect(dead_code, reason = "the shape is for the reference")]
+    include: Option<Vec<String>>,
+    #[expect(dead_code, reason = "the shape is for the reference")]
+    router: Option<String>,
 }
 
 impl From<OpeningRequest> for RawOpening {
@@ -164,18 +169,49 @@ pub(crate) struct OpenResponse {
     pub(crate) turn_id: String,
     pub(crate) conversation_id: Option<String>,
     pub(crate) replayed: bool,
-    // The verdict on an earlier turn and the retry join with detection.
-    #[schema(value_type = Option<Object>)]
-    pub(crate) previous: Option<Value>,
-    #[schema(value_type = Option<Object>)]
-    pub(crate) retry: Option<Value>,
+    pub(crate) previous: Option<PreviousBody>,
+    pub(crate) retry: Option<RetryBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) context: Option<ContextBody>,
+    #[serde(flatten)]
+    pub(crate) strategies: Option<StrategiesBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) signals: Option<SignalsBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) completed: Option<CompleteResponse>,
+}
+
+impl From<OpenReceipt> for OpenResponse {
+    fn from(receipt: OpenReceipt) -> Self {
+        let completed = receipt.completion.map(CompleteResponse::from);
+        Self {
+            turn_id: receipt.turn.to_string(),
+            conversation_id: receipt.conversation.map(|id| id.to_string()),
+            replayed: receipt.replayed,
+            previous: receipt.previous.map(PreviousBody::from),
+            retry: receipt.retry.map(RetryBody::from),
+            context: receipt.context.map(ContextBody::from),
+            strategies: receipt.strategies.map(StrategiesBody::from),
+            signals: completed.as_ref().and_then(|done| done.signals.clone()),
+            completed,
+        }
+    }
 }
 
 /// The answer to a completed turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CompleteResponse {
-    pub(crate) turn_id: String,
-    pub(crate) replayed: bool,
+    turn_id: String,
+    replayed: bool,
+    signals: Option<SignalsBody>,
+}
+
+impl From<CompleteReceipt> for CompleteResponse {
+    fn from(receipt: CompleteReceipt) -> Self {
+        Self {
+            turn_id: receipt.turn.to_string(),
+            replayed: receipt.replayed,
+            signals: receipt.signals.as_ref().map(SignalsBody::from),
+        }
+    }
 }

@@ -10,7 +10,7 @@ fn scenes() -> Vec<Scene> {
         Scene::react("early", "t1", Reaction::Ok).inside("elsewhere"),
         Scene::react("named", "t1", Reaction::Ok).by("u2"),
         Scene::open("t1", "c1"),
-        Scene::new("done", "t1", Change::CompleteTurn),
+        Scene::answer("t1"),
         Scene::react("again", "t1", Reaction::NotOk),
         Scene::infer("guess", "t1", Reaction::NotOk).at(90_000),
         Scene::clear("clear", "t1").by("u2"),

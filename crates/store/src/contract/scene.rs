@@ -2,7 +2,7 @@
 
 use event::{
     Change, ConversationId, DecisionId, Event, Origin, Outcome, Position, Reaction, Scope,
-    Timestamp, TurnId, UnitInterval, UserId, Write,
+    Timestamp, TurnId, UnitInterval, UserId, ValidationOutcome, Write,
 };
 use serde_json::json;
 use testkit::claim;
@@ -48,8 +48,19 @@ impl Scene {
             track: Some("A".into()),
             bundle: Some("b".into()),
             user_type: Some("privileged".into()),
+            intent: None,
         };
         Self::new(&format!("open-{turn}"), turn, labels).by("u1").inside(conversation)
+    }
+
+    /// A turn has its answer.
+    pub(super) fn answer(turn: &str) -> Self {
+        let change = Change::CompleteTurn {
+            outcome: Some(ValidationOutcome::Approve),
+            quality: UnitInterval::new(0.9),
+            has_strategy: true,
+        };
+        Self::new(&format!("done-{turn}"), turn, change)
     }
 
     /// Somebody reacts on a turn.
@@ -69,7 +80,8 @@ impl Scene {
         origin: Origin,
         confidence: UnitInterval,
     ) -> Self {
-        let mut scene = Self::new(id, turn, Change::React { origin, reaction, confidence });
+        let mut scene =
+            Self::new(id, turn, Change::React { origin, reaction, confidence, detected_in: None });
         scene.event.data = json!({"text": id}).as_object().unwrap().clone();
         scene
     }

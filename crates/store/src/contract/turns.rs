@@ -1,6 +1,6 @@
 //! What every backend's turn reads must do.
 
-use event::{Change, Scope, Tenant};
+use event::{Scope, Tenant};
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
@@ -16,10 +16,11 @@ pub(crate) async fn a_turn_is_known_from_its_opening_on(store: &dyn Store) {
         conversation: Some(conversation_id("c1")),
         user: Some(user_id("u1")),
         ts: at(5),
+        received_at: event::Timestamp::from_micros(1_800_000_000_000_001),
         completed: false,
     };
     assert_eq!(store.turn_head(&scope, &turn).await.unwrap(), Some(expected.clone()));
-    play(store, [Scene::new("done", "t1", Change::CompleteTurn)]).await;
+    play(store, [Scene::answer("t1")]).await;
     expected.completed = true;
     assert_eq!(store.turn_head(&scope, &turn).await.unwrap(), Some(expected));
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };

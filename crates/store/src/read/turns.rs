@@ -16,6 +16,8 @@ pub struct TurnHead {
     pub user: Option<UserId>,
     /// When it was asked.
     pub ts: Timestamp,
+    /// When we took the question in; `ts` when that was dropped.
+    pub received_at: Timestamp,
     /// Whether its answer is there.
     pub completed: bool,
 }

@@ -107,6 +107,12 @@ pub(super) fn append(
     insert_claims(connection, project, start.0 as i64, &write.claims)?;
     for (position, entry) in (start.0..).map(Position).zip(&write.entries) {
         let subject = insert_event(connection, project, position, entry)?;
+        if position > start {
+            // Made by us together with the first: unique, and found by its id like any other.
+            let (space, id) = (ClaimSpace::Event, entry.id.clone());
+            let claim = PackedClaim { space, id, mac: None };
+            insert_claims(connection, project, position.0 as i64, [&claim])?;
+        }
         for change in &entry.changes {
             apply::apply(connection, &subject, change)?;
         }

@@ -4,14 +4,17 @@
 mod activity;
 mod decision;
 mod erase;
+mod index;
 mod reaction;
+mod judge;
 mod rule;
+mod session;
 mod turn;
 
 use event::{Change, Event, Position, Timestamp};
 use rusqlite::Connection;
 
-use super::keys::{Key, PackedId, Table};
+use super::keys::{Key, PackedId, Table, key_of};
 pub(super) use activity::DAY_MICROS;
 pub(super) use erase::THEIRS;
 
@@ -60,36 +63,83 @@ pub(super) fn apply(
     subject: &Subject,
     change: &Change,
 ) -> rusqlite::Result<()> {
-    match (change, subject.turn) {
-        (Change::OpenTurn { track, bundle, user_type }, Some(turn)) => {
+    match change {
+        Change::Decide(id) => decision::decide(connection, subject, id),
+        Change::Settle(id) => decision::settle(connection, subject, id),
+        Change::EraseUser(user) => erase::erase(connection, subject, user),
+        Change::SetPrivacy(settings) => rule::set_privacy(connection, subject, settings),
+        Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
+        Change::Calibrate(settings) => rule::calibrate(connection, subject, settings),
+        Change::Judge { status, confidence, raw_confidence, moved_on, corrects, detected_in } => {
+            let said = judge::Said {
+                status: *status,
+                confidence: confidence.get(),
+                raw_confidence: raw_confidence.get(),
+                moved_on: *moved_on,
+                corrects: *corrects,
+                detected_in: detected_in.as_ref(),
+            };
+            judge::judge(connection, subject, subject.turn, said)
+        }
+        Change::OpenTurn { .. }
+        | Change::SetVector(_)
+        | Change::CompleteTurn { .. }
+        | Change::React { .. }
+        | Change::ClearReaction
+        | Change::Review(_)
+        | Change::EndSession { .. } => match subject.turn {
+            Some(turn) => apply_to_turn(connection, subject, turn, change),
+            None => Ok(()),
+        },
+    }
+}
+
+fn apply_to_turn(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    change: &Change,
+) -> rusqlite::Result<()> {
+    match change {
+        Change::OpenTurn { track, bundle, user_type, intent } => {
             let labels = turn::Labels {
                 track: track.as_deref(),
                 bundle: bundle.as_deref(),
                 user_type: user_type.as_deref(),
             };
-            turn::open(connection, subject, turn, labels)
+            turn::open(connection, subject, turn, labels)?;
+            session::open(connection, subject, turn)?;
+            index::open(connection, subject, turn, intent.as_deref())
         }
-        (Change::CompleteTurn, Some(turn)) => turn::complete(connection, subject, turn),
-        (Change::React { origin, reaction, confidence }, Some(turn)) => {
-            let given = reaction::Given {
-                origin: *origin,
-                reaction: *reaction,
-                confidence: confidence.get(),
+        Change::SetVector(vector) => index::set_vector(connection, turn, vector),
+        Change::CompleteTurn { outcome, quality, has_strategy } => {
+            let (outcome, quality, has_strategy) = (*outcome, *quality, *has_strategy);
+            turn::complete(connection, subject, turn)?;
+            session::answered(connection, subject, turn)?;
+            index::complete(connection, turn, index::Assessment { outcome, quality, has_strategy })
+        }
+        Change::React { origin, reaction, confidence, detected_in } => {
+            let message = match detected_in {
+                None => None,
+                Some(id) => Some(key_of(connection, Table::Turns, subject.project, id.as_str())?),
             };
-            reaction::react(connection, subject, turn, given)
+            let (origin, reaction) = (*origin, *reaction);
+            let given = reaction::Given { origin, reaction, confidence: confidence.get(), message };
+            reaction::react(connection, subject, turn, given)?;
+            index::refresh(connection, turn)
         }
-        (Change::ClearReaction, Some(turn)) => reaction::clear(connection, subject, turn),
-        (Change::Decide(id), _) => decision::decide(connection, subject, id),
-        (Change::EraseUser(user), _) => erase::erase(connection, subject, user),
-        (Change::SetPrivacy(settings), _) => rule::set_privacy(connection, subject, settings),
-        (Change::SetProfile(attributes), _) => rule::set_profile(connection, subject, attributes),
-        (Change::Settle(id), _) => decision::settle(connection, subject, id),
-        (
-            Change::OpenTurn { .. }
-            | Change::CompleteTurn
-            | Change::React { .. }
-            | Change::ClearReaction,
-            None,
-        ) => Ok(()),
+        Change::ClearReaction => {
+            reaction::clear(connection, subject, turn)?;
+            index::refresh(connection, turn)
+        }
+        Change::Review(status) => judge::review(connection, subject, turn, *status),
+        Change::EndSession { last_at } => session::end(connection, subject, turn, *last_at),
+        Change::Decide(_)
+        | Change::Settle(_)
+        | Change::EraseUser(_)
+        | Change::SetPrivacy(_)
+        | Change::SetProfile(_)
+        | Change::Calibrate(_)
+        | Change::Judge { .. } => Ok(()),
     }
 }

@@ -89,6 +89,28 @@ pub(super) fn tail(
     Ok(found)
 }
 
+/// Questions that came in since a moment, of every scope, in order.
+pub(super) fn recent_questions(
+    connection: &Connection,
+    since: Timestamp,
+    newest_events: u64,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let after = newest(connection)?.0.saturating_sub(newest_events);
+    let columns = SELECT.replacen("e.data", "e.data, p.tenant, p.project", 1);
+    let sql = format!(
+        "{columns} JOIN projects p ON p.key = e.project
+         WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND t.opened = e.position
+         ORDER BY e.position"
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query((after as i64, Source::Turn.code(), since.as_micros()))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read_event(row, &read_scope(row)?)?);
+    }
+    Ok(found)
+}
+
 fn read_scope(row: &Row<'_>) -> Result<Scope, StoreError> {
     let unreadable = |_| StoreError::Corrupt("a scope's name does not fit".into());
     let (tenant, project): (String, String) = (row.get(13)?, row.get(14)?);

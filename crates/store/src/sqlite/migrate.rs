@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0003_keys.sql"),
     include_str!("../../../../migrations/sqlite/0004_privacy.sql"),
     include_str!("../../../../migrations/sqlite/0005_baseline.sql"),
+    include_str!("../../../../migrations/sqlite/0006_loop.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

@@ -18,7 +18,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 7] = [
+pub(super) const PROJECTIONS: [(&str, &str); 12] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -26,6 +26,11 @@ pub(super) const PROJECTIONS: [(&str, &str); 7] = [
     ("decisions", "project, id"),
     ("privacy", "tenant"),
     ("profiles", "user"),
+    ("verdicts", "position"),
+    ("turn_index", "turn"),
+    ("turn_vectors", "turn"),
+    ("open_sessions", "conversation"),
+    ("calibrations", "project"),
 ];
 
 const EMPTY: &str = "
@@ -36,7 +41,12 @@ const EMPTY: &str = "
     DELETE FROM newest;
     DELETE FROM decisions;
     DELETE FROM privacy;
-    DELETE FROM profiles;";
+    DELETE FROM profiles;
+    DELETE FROM verdicts;
+    DELETE FROM turn_index;
+    DELETE FROM turn_vectors;
+    DELETE FROM open_sessions;
+    DELETE FROM calibrations;";
 
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
 pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {

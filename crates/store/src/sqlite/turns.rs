@@ -49,8 +49,10 @@ pub(super) fn with_events(
 fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<Found>, StoreError> {
     let row = connection
         .prepare_cached(
-            "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri
+            "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri,
+                 coalesce(o.received_at, t.ts)
              FROM turns t
+             LEFT JOIN events o ON o.position = t.opened
              LEFT JOIN conversations c ON c.key = t.conversation
              LEFT JOIN users u ON u.key = t.user
              LEFT JOIN turn_logs l ON l.turn = t.key
@@ -60,17 +62,19 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
             let conversation: Option<String> = row.get(1)?;
             let user: Option<String> = row.get(2)?;
             let halves: (i64, Option<i64>) = (row.get(4)?, row.get(5)?);
-            Ok((row.get(0)?, conversation, user, row.get(3)?, halves, row.get(6)?))
+            let times: (i64, i64) = (row.get(3)?, row.get(7)?);
+            Ok((row.get(0)?, conversation, user, times, halves, row.get(6)?))
         })
         .optional()?;
-    let Some((key, conversation, user, ts, halves, hosted_uri)) = row else { return Ok(None) };
+    let Some((key, conversation, user, times, halves, hosted_uri)) = row else { return Ok(None) };
     let (opened, completed) = halves;
     let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an unreadable id"));
     let head = TurnHead {
         turn: turn.clone(),
         conversation: conversation.map(ConversationId::new).transpose().map_err(unreadable)?,
         user: user.map(UserId::new).transpose().map_err(unreadable)?,
-        ts: Timestamp::from_micros(ts),
+        ts: Timestamp::from_micros(times.0),
+        received_at: Timestamp::from_micros(times.1),
         completed: completed.is_some(),
     };
     Ok(Some(Found { key, head, hosted_uri, opened, completed }))

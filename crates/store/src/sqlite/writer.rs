@@ -15,6 +15,7 @@ use super::append::{Cursor, Prepared, append};
 use super::dead_letters;
 use super::events::newest;
 use super::keys::Projects;
+use super::similar::{Shelves, Touched};
 use crate::error::StoreError;
 use crate::meter::{Histogram, LogStats, SECONDS, SIZES, Stopwatch};
 
@@ -56,7 +57,11 @@ struct Meters {
 
 impl Writer {
     /// Starts the thread on its connection.
-    pub(super) fn start(connection: Connection, limits: Limits) -> Result<Self, StoreError> {
+    pub(super) fn start(
+        mut connection: Connection,
+        limits: Limits,
+        similar: Arc<Shelves>,
+    ) -> Result<Self, StoreError> {
         let cursor = Cursor { head: newest(&connection)?, projects: Projects::default() };
         let (announce, head) = watch::channel(cursor.head);
         let meters = Arc::new(Meters {
@@ -69,11 +74,13 @@ impl Writer {
         let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
         let (queue, jobs) = mpsc::unbounded_channel();
         let mut work = Work {
-            connection,
             cursor,
             announce,
             meters: Arc::clone(&meters),
             group_writes: limits.group_writes,
+            touched: Touched::listen(&mut connection)?,
+            similar,
+            connection,
         };
         let thread = std::thread::Builder::new()
             .name("uptake-writer".into())
@@ -180,6 +187,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 struct Work {
     connection: Connection,
+    touched: Touched,
+    similar: Arc<Shelves>,
     cursor: Cursor,
     announce: watch::Sender<Position>,
     meters: Arc<Meters>,
@@ -196,6 +205,7 @@ impl Work {
             self.commit_and_answer(group);
             if let Some(chore) = chore {
                 chore(&mut self.connection);
+                self.keep_in_step();
             }
         }
     }
@@ -228,6 +238,7 @@ impl Work {
         }
         let watch = Stopwatch::start();
         let answers = self.commit(&group);
+        self.keep_in_step();
         self.meters.commit_seconds.record(watch.elapsed().as_secs_f64());
         let writes: usize = group.iter().map(|submission| submission.writes.len()).sum();
         self.meters.commit_writes.record(writes as f64);
@@ -240,6 +251,13 @@ impl Work {
             drop((room, writes));
             // A caller that hung up needs no answer; its writes are stored all the same.
             drop(reply.send(answer));
+        }
+    }
+
+    /// Puts what was touched into the index in memory, before anybody is answered.
+    fn keep_in_step(&self) {
+        if let Err(error) = self.similar.refresh(&self.connection, self.touched.take()) {
+            tracing::error!(%error, "the index of similar turns is behind");
         }
     }
 

@@ -56,6 +56,7 @@ pub(super) fn erase(
              WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)",
         )?
         .execute([key])?;
+    forget_questions(connection, key)?;
     connection
         .prepare_cached(
             "DELETE FROM dead_letters WHERE project = ?1 AND EXISTS (
@@ -66,6 +67,26 @@ pub(super) fn erase(
         .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
         .execute((key, subject.at()))
         .map(drop)
+}
+
+/// What their questions were about goes from the index, and from the questions of others who
+/// corrected an answer to them.
+fn forget_questions(connection: &Connection, user: Key) -> rusqlite::Result<()> {
+    const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
+        UNION SELECT key FROM baseline_turns WHERE user = ?1)";
+    let forget = [
+        format!(
+            "UPDATE turn_index SET intent = NULL, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
+        ),
+        format!(
+            "UPDATE baseline_turn_index SET intent = NULL, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
+        ),
+        format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
+        format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
+        // Tells whoever keeps vectors in memory to look again.
+        format!("UPDATE turn_index SET corrects = corrects WHERE corrects IN {THEIR_TURNS}"),
+    ];
+    forget.iter().try_for_each(|sql| connection.prepare_cached(sql)?.execute([user]).map(drop))
 }
 
 /// The positions of a user's events: those that name them; those that name nobody but a turn of

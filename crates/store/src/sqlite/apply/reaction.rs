@@ -12,6 +12,8 @@ pub(super) struct Given {
     pub(super) origin: Origin,
     pub(super) reaction: Reaction,
     pub(super) confidence: f64,
+    /// The turn whose message a machine read it from.
+    pub(super) message: Option<Key>,
 }
 
 /// A row of the table, as far as counting it needs.
@@ -100,8 +102,8 @@ pub(super) fn react(
     connection
         .prepare_cached(
             "INSERT INTO reactions (position, event, project, turn, conversation, user, origin, reaction,
-                 confidence, ts)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 confidence, ts, detected_in)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute((
             active.position,
@@ -114,6 +116,7 @@ pub(super) fn react(
             active.reaction,
             given.confidence,
             subject.ts.as_micros(),
+            given.message,
         ))?;
     count(connection, subject.project, &active)
 }
@@ -173,6 +176,39 @@ fn move_to_turn(
         count(connection, subject.project, &moved)?;
     }
     Ok(())
+}
+
+/// Takes away what the machine read from a message.
+pub(super) fn take_back(
+    connection: &Connection,
+    project: Key,
+    message: Key,
+) -> rusqlite::Result<()> {
+    remove_all(connection, project, "detected_in = ?1", message)
+}
+
+/// Takes away what machines said of a turn.
+pub(super) fn remove_machines(
+    connection: &Connection,
+    project: Key,
+    turn: Key,
+) -> rusqlite::Result<()> {
+    let machines = format!("turn = ?1 AND origin = {}", Origin::Machine.code());
+    remove_all(connection, project, &machines, turn)
+}
+
+fn remove_all(
+    connection: &Connection,
+    project: Key,
+    condition: &str,
+    key: Key,
+) -> rusqlite::Result<()> {
+    let sql = format!("SELECT {COLUMNS} FROM reactions WHERE {condition}");
+    let found: Vec<Active> = connection
+        .prepare_cached(&sql)?
+        .query_map([key], Active::read)?
+        .collect::<Result<_, _>>()?;
+    found.iter().try_for_each(|active| remove(connection, project, active))
 }
 
 fn remove_users(

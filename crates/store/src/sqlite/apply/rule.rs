@@ -21,6 +21,21 @@ pub(super) fn set_privacy(
         .map(drop)
 }
 
+/// How a project's confidences are corrected.
+pub(super) fn calibrate(
+    connection: &Connection,
+    subject: &Subject,
+    settings: &Map<String, Value>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO calibrations (project, position, settings) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET position = excluded.position, settings = excluded.settings",
+        )?
+        .execute((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
+        .map(drop)
+}
+
 /// A user's attributes.
 pub(super) fn set_profile(
     connection: &Connection,

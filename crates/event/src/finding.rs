@@ -1,0 +1,97 @@
+//! A finding as the log keeps it: the data of (quality, engine) events. Replaying the log reads
+//! findings again; it does not detect again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::TurnId;
+use crate::number::UnitInterval;
+use crate::signal::{Failure, Pace, Verdict};
+use crate::time::Timestamp;
+use crate::word::{RetryIntent, VerdictStatus};
+
+/// What was found, and by which detector.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "finding", rename_all = "snake_case")]
+pub enum Finding {
+    /// What a message says about the event's turn. Without a turn nobody is meant.
+    Verdict(Box<FoundVerdict>),
+    /// The question of the event's turn was asked again.
+    Retry(FoundRetry),
+    /// How the event's turn was answered.
+    Answer(FoundAnswer),
+    /// A person says what the user thought of the event's turn, whatever the machine says.
+    Review {
+        /// What they thought.
+        status: VerdictStatus,
+    },
+    /// The event's conversation went silent; the event's turn was the last before that.
+    Session(FoundSession),
+    /// The question of the event's turn as a remote model sees it.
+    Vector {
+        /// Which model.
+        model: String,
+        /// Its numbers.
+        values: Vec<f32>,
+    },
+}
+
+/// A verdict with where it was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundVerdict {
+    /// Which detector, in which version.
+    pub detector: String,
+    /// The turn whose message says so.
+    pub detected_in: TurnId,
+    /// What it says.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// How sure the detector was before the project's own calibration.
+    pub raw_confidence: UnitInterval,
+    /// The user only went on to something else.
+    pub moved_on: bool,
+    /// How well the message fits the turn, where that was searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_score: Option<f64>,
+}
+
+/// A question asked again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundRetry {
+    /// Which detector, in which version.
+    pub detector: String,
+    /// The turn that asks again; `None` when a button did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detected_in: Option<TurnId>,
+    /// The pair score of the two questions.
+    pub similarity: UnitInterval,
+    /// Seconds between them, if the times are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_seconds: Option<f64>,
+    /// Unhappy with the answer, or exploring.
+    pub intent: RetryIntent,
+}
+
+/// What an answer shows by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundAnswer {
+    /// Which detector, in which version.
+    pub detector: String,
+    /// Whether it failed.
+    pub error: Failure,
+    /// How long it took, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Pace>,
+}
+
+/// A stretch of a conversation between two silences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundSession {
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When something last happened in it.
+    pub last_at: Timestamp,
+    /// How many turns it had.
+    pub turns: u64,
+    /// The last answer was left without any sign of use.
+    pub abandoned: bool,
+}

@@ -1,0 +1,140 @@
+//! Each project's own curve over the confidences of verdicts.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use capture::MIN_MACHINE_CONFIDENCE;
+use detect::{Mode, Platt};
+use event::{Scope, UnitInterval, Verdict, VerdictStatus};
+use serde_json::{Map, Value};
+use store::{Store, StoreError};
+
+use crate::detectors::Detectors;
+
+/// A user who only moved on never counts as a clear sign, whatever the curve says.
+const MOVED_ON_MOST: f64 = MIN_MACHINE_CONFIDENCE - 0.01;
+
+/// The curves in force; a project without one keeps its confidences.
+#[derive(Debug, Default)]
+pub(crate) struct Curves(RwLock<HashMap<Scope, Platt>>);
+
+impl Curves {
+    /// As the store has them.
+    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+        let curves = Self::default();
+        for stored in store.calibrations().await? {
+            curves.set(stored.scope, curve_of(&stored.settings));
+        }
+        Ok(curves)
+    }
+
+    /// A project's.
+    pub(crate) fn of(&self, scope: &Scope) -> Platt {
+        let curves = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        curves.get(scope).copied().unwrap_or(Platt::NONE)
+    }
+
+    /// From now on.
+    pub(crate) fn set(&self, scope: Scope, curve: Platt) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(scope, curve);
+    }
+}
+
+/// Projects in which people said something since their curve was last looked at.
+#[derive(Debug, Default)]
+pub(crate) struct NewLabels(Mutex<HashSet<Scope>>);
+
+impl NewLabels {
+    /// Somebody said something.
+    pub(crate) fn note(&self, scope: &Scope) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !noted.contains(scope) {
+            noted.insert(scope.clone());
+        }
+    }
+
+    /// All of them; they are forgotten here.
+    pub(crate) fn take(&self) -> HashSet<Scope> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The curve of a calibration in the log.
+pub(crate) fn curve_of(settings: &Map<String, Value>) -> Platt {
+    let number = |name: &str| settings.get(name).and_then(Value::as_f64);
+    match (number("slope"), number("offset")) {
+        (Some(slope), Some(offset)) if slope > 0.0 => Platt { slope, offset },
+        (Some(_) | None, Some(_) | None) => Platt::NONE,
+    }
+}
+
+/// The verdict with the project's confidence. A rejection that is no longer sure enough says
+/// nothing. Only the learnt mode is corrected: the others are what their rules say.
+pub(crate) fn calibrated(detectors: &Detectors, curve: Platt, found: Verdict) -> Verdict {
+    if detectors.verdict.mode != Mode::Model || curve == Platt::NONE {
+        return found;
+    }
+    let raw = found.confidence.get();
+    let curved = curve.of_probability(raw);
+    let unit = |value: f64| UnitInterval::new(value).unwrap_or(found.confidence);
+    match found.status {
+        VerdictStatus::Neutral => found,
+        VerdictStatus::Accepted if raw < MIN_MACHINE_CONFIDENCE => {
+            Verdict { confidence: unit(curved.min(MOVED_ON_MOST)), ..found }
+        }
+        VerdictStatus::Rejected if curved < detectors.verdict.least_confidence => Verdict {
+            status: VerdictStatus::Neutral,
+            confidence: unit(0.5),
+            correction_type: None,
+            user_said: None,
+            contrast: None,
+            ..found
+        },
+        VerdictStatus::Accepted | VerdictStatus::Rejected => {
+            Verdict { confidence: unit(curved), ..found }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(status: VerdictStatus, confidence: f64) -> Verdict {
+        Verdict {
+            status,
+            confidence: UnitInterval::new(confidence).unwrap(),
+            correction_type: None,
+            user_said: Some("no".into()),
+            evidence: Vec::new(),
+            contrast: None,
+            rule: "model".into(),
+            dissatisfied: None,
+            behaviour: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(offset: f64, before: (VerdictStatus, f64), after: (VerdictStatus, f64)) {
+        let curve = Platt { slope: 1.0, offset };
+        let found = calibrated(&Detectors::default(), curve, verdict(before.0, before.1));
+        assert_eq!(found.status, after.0);
+        assert!((found.confidence.get() - after.1).abs() < 0.01, "{}", found.confidence.get());
+    }
+
+    #[test]
+    fn a_curve_moves_confidences_and_the_gate_still_holds() {
+        use VerdictStatus::{Accepted, Neutral, Rejected};
+        check(-1.0, (Rejected, 0.9), (Rejected, 0.77));
+        check(-1.0, (Rejected, 0.8), (Neutral, 0.5));
+        check(2.0, (Accepted, 0.6), (Accepted, 0.69));
+        check(1.0, (Accepted, 0.8), (Accepted, 0.916));
+        check(-3.0, (Neutral, 0.6), (Neutral, 0.6));
+        let rules = Detectors {
+            verdict: detect::VerdictRule { mode: Mode::Rules, ..Default::default() },
+            ..Detectors::default()
+        };
+        let curve = Platt { slope: 1.0, offset: -2.0 };
+        assert_eq!(calibrated(&rules, curve, verdict(Rejected, 0.9)), verdict(Rejected, 0.9));
+    }
+}

@@ -1,0 +1,171 @@
+//! What a planner should know before it plans a turn.
+
+use event::{Contrast, Event, TurnId, VerdictStatus};
+use learn::{
+    JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
+};
+use store::{ExchangeQuery, Habit, StoredExchange};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::told::Previous;
+
+/// Turns of the conversation that the planner is shown.
+const MOST_TURNS: usize = 5;
+/// Turns of the user that preferences are read from, and how many of each sort are shown.
+const MOST_HABITS: usize = 50;
+const MOST_SHOWN: usize = 5;
+
+impl Engine {
+    /// The context of a turn that was just opened.
+    pub(crate) async fn context_of(
+        &self,
+        opening: &Event,
+        turn: &TurnId,
+        previous: Option<&Previous>,
+    ) -> Result<PlannerContext, FlowError> {
+        let query = |user, conversation, limit| ExchangeQuery {
+            scope: opening.scope.clone(),
+            conversation,
+            user,
+            until: opening.ts,
+            only_answered: true,
+            limit,
+        };
+        let conversation = opening.conversation.clone();
+        let mut past = self.store.exchanges(query(None, conversation, MOST_TURNS + 1)).await?;
+        past.retain(|exchange| exchange.turn != *turn);
+        past.truncate(MOST_TURNS);
+        past.reverse();
+        let judged = match previous {
+            None => None,
+            Some(previous) => self.judged(opening, previous, &past).await?,
+        };
+        // A user's own turns wherever they are; of somebody unknown those of the conversation.
+        let of = match &opening.user {
+            Some(user) => query(Some(user.clone()), None, MOST_HABITS),
+            None => query(None, opening.conversation.clone(), MOST_HABITS),
+        };
+        let preferences = preferences(self.store.habits(of).await?);
+        let shown: Vec<PastExchange<'_>> = past.iter().map(past_exchange).collect();
+        let message = opening.data.get("text").and_then(|text| text.as_str());
+        Ok(learn::planner_context(&PlannerInput {
+            turn,
+            message: message.unwrap_or_default(),
+            judged: previous.zip(judged.as_ref()).map(|(previous, judged)| JudgedPrevious {
+                turn: &previous.turn,
+                question: &judged.opening.text,
+                strategy: judged.completion.as_ref().and_then(|done| done.strategy.as_ref()),
+                verdict: &previous.verdict,
+            }),
+            rejection_streak: previous.map_or(0, |previous| previous.rejection_streak),
+            conversation: &shown,
+            preferences: &preferences,
+        }))
+    }
+
+    /// The turn that was judged, which is usually among those that are shown.
+    async fn judged(
+        &self,
+        opening: &Event,
+        previous: &Previous,
+        past: &[StoredExchange],
+    ) -> Result<Option<StoredExchange>, FlowError> {
+        if let Some(found) = past.iter().find(|exchange| exchange.turn == previous.turn) {
+            return Ok(Some(found.clone()));
+        }
+        let ids = vec![previous.turn.clone()];
+        Ok(self.store.exchanges_by_id(&opening.scope, ids).await?.pop())
+    }
+}
+
+fn past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
+    let done = exchange.completion.as_ref();
+    PastExchange {
+        turn: &exchange.turn,
+        question: &exchange.opening.text,
+        answer: done.and_then(|done| done.response.as_deref()),
+        status: exchange.standing.status,
+        strategy: done.and_then(|done| Some(done.strategy.as_ref()?.name.as_str())),
+    }
+}
+
+/// What somebody likes, from how they took their latest answers: the most frequent first.
+fn preferences(habits: Vec<Habit>) -> Preferences {
+    let mut accepted = Tally::default();
+    let mut rejected = Tally::default();
+    let mut corrections: Tally<Contrast> = Tally::default();
+    for habit in habits {
+        match habit.status {
+            VerdictStatus::Accepted => accepted.add(habit.strategy),
+            VerdictStatus::Rejected => {
+                rejected.add(habit.strategy);
+                corrections.add(habit.contrast);
+            }
+            VerdictStatus::Neutral => {}
+        }
+    }
+    let corrections = corrections.top().into_iter().map(|(contrast, count)| RepeatedCorrection {
+        wants: contrast.wants,
+        instead_of: contrast.instead_of,
+        count,
+    });
+    Preferences {
+        accepted_strategies: accepted.top(),
+        rejected_strategies: rejected.top(),
+        corrections: corrections.collect(),
+    }
+}
+
+/// How often each was seen; of equals the one seen first comes first.
+struct Tally<T>(Vec<(T, u32)>);
+
+impl<T> Default for Tally<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq> Tally<T> {
+    fn add(&mut self, seen: Option<T>) {
+        let Some(seen) = seen else { return };
+        match self.0.iter_mut().find(|(known, _)| *known == seen) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((seen, 1)),
+        }
+    }
+
+    fn top(mut self) -> Vec<(T, u32)> {
+        self.0.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        self.0.truncate(MOST_SHOWN);
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_liked_most_often_comes_first() {
+        let habit = |strategy: &str, status, wants: Option<&str>| Habit {
+            strategy: Some(strategy.to_owned()),
+            status,
+            contrast: wants
+                .map(|wants| Contrast { wants: Some(wants.to_owned()), instead_of: None }),
+        };
+        use VerdictStatus::{Accepted, Neutral, Rejected};
+        let found = preferences(vec![
+            habit("web", Accepted, None),
+            habit("sql", Accepted, None),
+            habit("sql", Accepted, None),
+            habit("guess", Rejected, Some("gaming laptops")),
+            habit("guess", Rejected, Some("gaming laptops")),
+            habit("other", Neutral, Some("nothing")),
+        ]);
+        assert_eq!(found.accepted_strategies, [("sql".to_owned(), 2), ("web".to_owned(), 1)]);
+        assert_eq!(found.rejected_strategies, [("guess".to_owned(), 2)]);
+        assert_eq!(found.corrections.len(), 1);
+        assert_eq!(found.corrections[0].count, 2);
+    }
+}

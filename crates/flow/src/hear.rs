@@ -1,0 +1,267 @@
+//! What a message says about what came before it: a verdict on an earlier answer, or the same
+//! question again.
+//!
+//! ```text
+//! message --> the answer before it --> verdict --calibrated--> about which turn? --> finding, reaction
+//!         \-> the latest questions  --> retry                                     --> finding
+//! ```
+//!
+//! Looks at the last answered turn and at the latest questions, never at the whole conversation;
+//! only a remark about something further back brings older turns in.
+
+use std::time::Duration;
+
+use capture::{FindingPlace, MIN_MACHINE_CONFIDENCE, TurnPlace};
+use detect::{Answer, Exchange, PastQuestion, Utterance};
+use event::{
+    Body, Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Opening, Origin,
+    Reaction, Retry, Timestamp, TurnHalf, TurnId, UnitInterval, Verdict, VerdictStatus,
+};
+use store::{ExchangeQuery, StoredExchange};
+
+use crate::calibrate::calibrated;
+use crate::changes::{changes_of, opening_of};
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::history::Asker;
+
+/// Characters of a message that are kept as what the user said.
+const SAID_CHARS: usize = 1000;
+
+/// What a message says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heard {
+    pub(crate) verdict: Option<HeardVerdict>,
+    pub(crate) retry: Option<Retry>,
+}
+
+/// A verdict and whom it is about.
+#[derive(Clone, Debug)]
+pub(crate) struct HeardVerdict {
+    pub(crate) verdict: Verdict,
+    pub(crate) raw_confidence: UnitInterval,
+    /// Nobody when that is in doubt.
+    pub(crate) target: Option<TurnPlace>,
+    pub(crate) target_score: Option<f64>,
+}
+
+impl HeardVerdict {
+    /// A weak sign of acceptance: the user went on without a word about the answer.
+    fn moved_on(&self) -> bool {
+        self.verdict.status == VerdictStatus::Accepted
+            && self.raw_confidence.get() < MIN_MACHINE_CONFIDENCE
+    }
+
+    /// What the machine thinks the user thinks, if it is sure enough to say so.
+    fn reaction(&self) -> Option<Reaction> {
+        let sure = self.verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
+        let speaks = self.verdict.status != VerdictStatus::Neutral;
+        (sure && speaks).then(|| Reaction::from(self.verdict.status))
+    }
+}
+
+impl Engine {
+    /// Hears what the message that opens a turn says. The event is redacted already.
+    pub(crate) async fn hear(&self, event: &Event) -> Result<Heard, FlowError> {
+        let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
+            return Ok(Heard::default());
+        };
+        let message = Utterance::read(&opening.text);
+        let retry = self.hear_retry(event, &message);
+        let verdict = match self.previous_of(event).await? {
+            None => None,
+            Some(previous) => Some(self.hear_verdict(event, &opening, &message, &previous).await?),
+        };
+        Ok(Heard { verdict, retry })
+    }
+
+    /// The last answered turn of the conversation before this one.
+    async fn previous_of(&self, event: &Event) -> Result<Option<StoredExchange>, FlowError> {
+        let found = self.answered_before(event, 2).await?;
+        Ok(found.into_iter().next())
+    }
+
+    /// The last answered turns of the conversation before this one, the newest first.
+    async fn answered_before(
+        &self,
+        event: &Event,
+        limit: usize,
+    ) -> Result<Vec<StoredExchange>, FlowError> {
+        let query = ExchangeQuery {
+            scope: event.scope.clone(),
+            conversation: event.conversation.clone(),
+            user: None,
+            until: event.ts,
+            only_answered: true,
+            limit,
+        };
+        let mut found = self.store.exchanges(query).await?;
+        // A repeat of the same request finds the turn itself.
+        found.retain(|exchange| Some(&exchange.turn) != event.turn.as_ref());
+        Ok(found)
+    }
+
+    async fn hear_verdict(
+        &self,
+        event: &Event,
+        opening: &Opening,
+        message: &Utterance,
+        previous: &StoredExchange,
+    ) -> Result<HeardVerdict, FlowError> {
+        let question = Utterance::read(&previous.opening.text);
+        let response = previous.completion.as_ref().and_then(|done| done.response.as_deref());
+        let answer = Answer::read(Some(&question), response.unwrap_or_default());
+        let found = self.detectors.verdict(&Exchange {
+            message,
+            question: Some(&question),
+            answer: Some(&answer),
+            intent: opening.intent.as_deref(),
+            previous_intent: previous.opening.intent.as_deref(),
+            gap: previous.answered_at.map(|at| since(at, event.ts)),
+        });
+        let raw_confidence = found.confidence;
+        let verdict = calibrated(&self.detectors, self.curves.of(&event.scope), found);
+        let target = Some(place_of(event, previous));
+        Ok(HeardVerdict { verdict, raw_confidence, target, target_score: None })
+    }
+
+    fn hear_retry(&self, event: &Event, message: &Utterance) -> Option<Retry> {
+        let asker = Asker::of(event)?;
+        let recent = self.history.recent(&asker, event.ts);
+        let recent: Vec<_> =
+            recent.iter().filter(|(asked, _)| Some(&asked.turn) != event.turn.as_ref()).collect();
+        let questions: Vec<Utterance> =
+            recent.iter().map(|(asked, _)| Utterance::read(&asked.text)).collect();
+        let past: Vec<PastQuestion<'_>> = recent
+            .iter()
+            .zip(&questions)
+            .map(|((asked, age), question)| PastQuestion {
+                turn: &asked.turn,
+                question,
+                age: Some(*age),
+            })
+            .collect();
+        self.detectors.retry(message, &past)
+    }
+
+    /// The entry that keeps the direction of a question by a remote model. When that fails, the
+    /// built-in model's stands, which needs no keeping.
+    pub(crate) async fn vector_entry(&self, opening: &Event) -> Option<Entry> {
+        if !self.embedder.is_remote() {
+            return None;
+        }
+        let text = opening.data.get("text").and_then(|text| text.as_str())?;
+        let vector = self.vector_of(opening_of(text)).await;
+        if vector.model() == embed::built_in().embed("").model() {
+            return None;
+        }
+        let (model, values) = (vector.model().to_string(), vector.values().to_vec());
+        let finding = Finding::Vector { model, values };
+        Some(self.finding_entry(opening, opening.turn.clone(), &finding))
+    }
+
+    /// The entries that keep what was heard, together with the opening they were heard in.
+    pub(crate) fn entries_of(&self, opening: &Event, heard: Heard) -> Vec<Entry> {
+        let Some(detected_in) = opening.turn.clone() else { return Vec::new() };
+        let mut entries = Vec::new();
+        if let Some(retry) = heard.retry {
+            let finding = Finding::Retry(FoundRetry {
+                detector: self.detectors.retry_version(),
+                detected_in: Some(detected_in.clone()),
+                similarity: retry.similarity,
+                delay_seconds: retry.delay_seconds,
+                intent: retry.intent,
+            });
+            let turn = Some(retry.original_turn_id);
+            entries.push(self.finding_entry(opening, turn, &finding));
+        }
+        if let Some(heard) = heard.verdict {
+            entries.extend(self.verdict_entries(opening, &detected_in, heard));
+        }
+        entries
+    }
+
+    pub(crate) fn verdict_entries(
+        &self,
+        opening: &Event,
+        detected_in: &TurnId,
+        heard: HeardVerdict,
+    ) -> Vec<Entry> {
+        let (moved_on, reaction) = (heard.moved_on(), heard.reaction());
+        let HeardVerdict { mut verdict, raw_confidence, target, target_score } = heard;
+        verdict.user_said = verdict.user_said.map(|said| cut(&said));
+        let found = FoundVerdict {
+            detector: self.detectors.verdict_version(),
+            detected_in: detected_in.clone(),
+            raw_confidence,
+            moved_on,
+            target_score,
+            verdict,
+        };
+        let confidence = found.verdict.confidence;
+        let finding = Finding::Verdict(Box::new(found));
+        let turn = target.as_ref().map(|target| target.turn.clone());
+        let mut entries = vec![self.finding_entry(opening, turn, &finding)];
+        if let (Some(place), Some(reaction)) = (target, reaction) {
+            let given = GivenReaction {
+                reaction: Some(reaction),
+                origin: Origin::Machine,
+                confidence,
+                text: said(opening),
+                detected_in: Some(detected_in.clone()),
+            };
+            entries.push(self.reaction_entry(place, given, opening));
+        }
+        entries
+    }
+
+    fn reaction_entry(&self, place: TurnPlace, given: GivenReaction, opening: &Event) -> Entry {
+        let now = opening.received_at;
+        let accepted = capture::AcceptedReaction { user: None, ts: opening.ts, given };
+        let event = capture::reaction_event(place, &accepted, self.mint.event_id(now), now);
+        Entry { changes: changes_of(&event), event }
+    }
+
+    /// A finding about a turn, found in the words of an event.
+    pub(crate) fn finding_entry(
+        &self,
+        words: &Event,
+        turn: Option<TurnId>,
+        finding: &Finding,
+    ) -> Entry {
+        let place = FindingPlace {
+            scope: words.scope.clone(),
+            turn,
+            conversation: words.conversation.clone(),
+            user: words.user.clone(),
+        };
+        let now = words.received_at;
+        let id = self.mint.event_id(now);
+        let event = capture::finding_event(place, finding, id, words.ts, now);
+        Entry { changes: changes_of(&event), event }
+    }
+}
+
+/// Where a reaction on an earlier turn goes. Whoever speaks reacts.
+fn place_of(event: &Event, target: &StoredExchange) -> TurnPlace {
+    TurnPlace {
+        scope: event.scope.clone(),
+        turn: target.turn.clone(),
+        conversation: target.conversation.clone(),
+        user: event.user.clone().or_else(|| target.user.clone()),
+    }
+}
+
+/// Time between two moments; clocks that run backwards make it none.
+fn since(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::from_micros(u64::try_from(to.as_micros() - from.as_micros()).unwrap_or(0))
+}
+
+fn said(opening: &Event) -> Option<String> {
+    let text = opening.data.get("text").and_then(|text| text.as_str())?;
+    Some(cut(text)).filter(|text| !text.trim().is_empty())
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(SAID_CHARS).collect()
+}

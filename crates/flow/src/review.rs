@@ -1,0 +1,35 @@
+//! A person confirms or flips what the machine thinks of a turn.
+
+use capture::FindingPlace;
+use event::{Finding, Mac, Need, Scope, TurnId, VerdictStatus};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::record::{Receipt, RequestKey};
+
+impl Engine {
+    /// Takes in a review. The newest one counts.
+    pub async fn review(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+        status: VerdictStatus,
+        mac: Mac,
+        key: Option<RequestKey>,
+    ) -> Result<Receipt, FlowError> {
+        let now = self.clock.now();
+        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
+        let place = FindingPlace {
+            scope: scope.clone(),
+            turn: Some(turn),
+            conversation: head.conversation,
+            // About the user's turn, but not by them; it goes with the turn when they are erased.
+            user: head.user,
+        };
+        let finding = Finding::Review { status };
+        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let mut write = self.write_of(event, mac, key);
+        write.needs.push(Need::Turn(None));
+        self.commit_one(write).await
+    }
+}

@@ -1,0 +1,84 @@
+//! Where sessions end: after a silence, found by the next message or by the sweep.
+
+use capture::FindingPlace;
+use detect::Utterance;
+use event::{
+    Category, Claim, ClaimSpace, Entry, Event, Finding, FoundSession, InteractionKind, Kind,
+    Severity, Source, Timestamp, Type, Write,
+};
+use serde_json::json;
+use store::OpenSession;
+
+use crate::changes::changes_of;
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+impl Engine {
+    /// The write that ends the session before a message, if too long a silence lies between.
+    pub(crate) async fn session_ended_by(
+        &self,
+        message: &Event,
+    ) -> Result<Option<Write>, FlowError> {
+        let Some(conversation) = &message.conversation else { return Ok(None) };
+        let open = self.store.open_session(&message.scope, conversation).await?;
+        let Some(open) = open.filter(|open| self.is_over(open, message.ts)) else {
+            return Ok(None);
+        };
+        Ok(Some(self.end_of(open).await?))
+    }
+
+    fn is_over(&self, open: &OpenSession, at: Timestamp) -> bool {
+        at.as_micros().saturating_sub(open.last_at.as_micros()) > self.silence_micros()
+    }
+
+    /// The silence that ends a session.
+    pub(crate) fn silence_micros(&self) -> i64 {
+        i64::try_from(self.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
+    }
+
+    /// The write that ends a session. Whoever ends it first does; the others change nothing.
+    pub(crate) async fn end_of(&self, open: OpenSession) -> Result<Write, FlowError> {
+        let now = self.clock.now();
+        let turn = open.last_turn.clone();
+        let last = self.store.exchanges_by_id(&open.scope, vec![turn.clone()]).await?.pop();
+        let said_goodbye = last
+            .as_ref()
+            .is_some_and(|last| detect::is_farewell(&Utterance::read(&last.opening.text)));
+        let abandoned = open.answered && !open.used && !said_goodbye;
+        let finding = Finding::Session(FoundSession {
+            started_at: open.started_at,
+            last_at: open.last_at,
+            turns: open.turns,
+            abandoned,
+        });
+        let place = FindingPlace {
+            scope: open.scope.clone(),
+            turn: Some(turn.clone()),
+            conversation: Some(open.conversation.clone()),
+            user: last.and_then(|last| last.user),
+        };
+        let id = self.mint.event_id(now);
+        let event = capture::finding_event(place, &finding, id, open.last_at, now);
+        let more = abandoned.then(|| self.abandonment(&event));
+        let claims = [(ClaimSpace::Event, event.id.as_str()), (ClaimSpace::Session, turn.as_str())]
+            .map(|(space, id)| Claim { space, id: id.to_owned(), mac: None })
+            .to_vec();
+        let changes = changes_of(&event);
+        Ok(Write { claims, more: more.into_iter().collect(), ..Write::of(event, changes) })
+    }
+
+    /// The user left the last answer without a sign of use.
+    fn abandonment(&self, ended: &Event) -> Entry {
+        let kind = Kind { event_type: Type::Interaction, source: Source::SessionAnalysis };
+        let data = json!({"kind": InteractionKind::Abandonment});
+        let event = Event {
+            id: self.mint.event_id(ended.received_at),
+            kind,
+            severity: Severity::Info,
+            category: Category::UserSatisfaction,
+            data: data.as_object().cloned().unwrap_or_default(),
+            ..ended.clone()
+        };
+        Entry { changes: changes_of(&event), event }
+    }
+}

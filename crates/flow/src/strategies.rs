@@ -1,0 +1,189 @@
+//! Which earlier approach to reuse for a question, and which to avoid.
+//!
+//! ```text
+//! question --embed--> similar turns --rank--> the best few, with how they were answered
+//!                                \-> rejected ones, with what the user said
+//! ```
+
+use event::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
+use learn::{RankMode, StrategyCandidate};
+use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange};
+
+use crate::changes::opening_of;
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// Similar turns of each status that are ranked, for each that is wanted and at the least.
+const POOL_FACTOR: usize = 4;
+const SMALLEST_POOL: usize = 32;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct StrategySearch {
+    /// The question.
+    pub query: String,
+    /// How many are wanted.
+    pub k: usize,
+    /// None less similar than this.
+    pub min_similarity: f64,
+    /// In which order.
+    pub mode: RankMode,
+    /// Whether to name those to avoid.
+    pub include_rejected: bool,
+    /// Only this user's turns.
+    pub user: Option<UserId>,
+    /// Only turns of this intent.
+    pub intent: Option<String>,
+    /// A turn that is not to be found: the one that asks.
+    pub not: Option<TurnId>,
+}
+
+impl Default for StrategySearch {
+    fn default() -> Self {
+        Self {
+            query: String::new(),
+            k: 5,
+            min_similarity: 0.5,
+            mode: RankMode::Tiered,
+            include_rejected: false,
+            user: None,
+            intent: None,
+            not: None,
+        }
+    }
+}
+
+/// An earlier turn like the question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundStrategy {
+    /// Which turn.
+    pub turn: TurnId,
+    /// What was asked there.
+    pub question: String,
+    /// How the application went about it.
+    pub strategy: Option<Strategy>,
+    /// How its answer was taken.
+    pub status: VerdictStatus,
+    /// The validator's score.
+    pub quality: Option<UnitInterval>,
+    /// The cosine of the two questions.
+    pub similarity: f64,
+    /// By which it was ranked.
+    pub ranking_score: f64,
+    /// −1 to 1: how good its answer was.
+    pub satisfaction: f64,
+    /// What the user said when they rejected it.
+    pub user_said: Option<String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strategies {
+    /// To reuse, the best first.
+    pub strategies: Vec<FoundStrategy>,
+    /// To avoid, the most similar first.
+    pub avoid: Vec<FoundStrategy>,
+    /// Whether every turn was compared, and not the most promising ones only.
+    pub exact: bool,
+    /// Whether every stored turn could be looked at: not so soon after a start.
+    pub complete: bool,
+}
+
+impl Engine {
+    /// Searches the whole project.
+    pub async fn strategies(
+        &self,
+        scope: &Scope,
+        search: StrategySearch,
+    ) -> Result<Strategies, FlowError> {
+        let vector = self.vector_of(opening_of(&search.query)).await;
+        let query = SimilarQuery {
+            scope: scope.clone(),
+            vector,
+            most: (search.k * POOL_FACTOR).max(SMALLEST_POOL),
+            floor: search.min_similarity as f32,
+            user: search.user,
+            intent: search.intent,
+        };
+        let mut found = self.store.similar(query).await?;
+        found.turns.retain(|turn| Some(&turn.turn) != search.not.as_ref());
+        let rejected: Vec<SimilarTurn> = match search.include_rejected {
+            true => {
+                let rejected =
+                    found.turns.iter().filter(|turn| turn.status == VerdictStatus::Rejected);
+                rejected.take(search.k).cloned().collect()
+            }
+            false => Vec::new(),
+        };
+        let best = best(search.mode, &found, search.k);
+        Ok(Strategies {
+            strategies: self.with_words(scope, best).await?,
+            avoid: self.with_words(scope, rejected).await?,
+            exact: found.exact,
+            complete: found.complete,
+        })
+    }
+
+    /// The direction of one text. A remote model is asked on a thread that may wait.
+    pub(crate) async fn vector_of(&self, text: &str) -> Vector {
+        if !self.embedder.is_remote() {
+            return embed::built_in().embed(text);
+        }
+        let (embedder, owned) = (self.embedder.clone(), text.to_owned());
+        let task = move || embedder.embed(&[&owned]).pop();
+        match tokio::task::spawn_blocking(task).await {
+            Ok(Some(vector)) => vector,
+            Ok(None) | Err(_) => embed::built_in().embed(text),
+        }
+    }
+
+    /// The turns with what was asked and how they were answered.
+    async fn with_words(
+        &self,
+        scope: &Scope,
+        turns: Vec<SimilarTurn>,
+    ) -> Result<Vec<FoundStrategy>, FlowError> {
+        if turns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids = turns.iter().map(|turn| turn.turn.clone()).collect();
+        let mut words = self.store.exchanges_by_id(scope, ids).await?.into_iter().peekable();
+        let with = |turn: SimilarTurn| {
+            // Both are in one order; a turn that went meanwhile is left out.
+            let exchange = words.next_if(|exchange| exchange.turn == turn.turn)?;
+            Some(found_strategy(turn, exchange))
+        };
+        Ok(turns.into_iter().filter_map(with).collect())
+    }
+}
+
+fn found_strategy(turn: SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
+    FoundStrategy {
+        ranking_score: learn::ranking_score(turn.quality, turn.status),
+        satisfaction: learn::satisfaction(turn.outcome, turn.status),
+        question: exchange.opening.text,
+        strategy: exchange.completion.and_then(|done| done.strategy),
+        user_said: exchange.standing.user_said,
+        status: turn.status,
+        quality: turn.quality,
+        similarity: turn.similarity,
+        turn: turn.turn,
+    }
+}
+
+fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
+    let candidates = found.turns.iter().map(|turn| StrategyCandidate {
+        turn: turn.turn.clone(),
+        status: turn.status,
+        quality: turn.quality,
+        similarity: turn.similarity,
+        silent: turn.silent,
+        ts: turn.ts,
+        has_strategy: turn.has_strategy,
+    });
+    let ranked = learn::rank(mode, candidates.collect());
+    let of = |ranked: StrategyCandidate| {
+        found.turns.iter().find(|turn| turn.turn == ranked.turn).cloned()
+    };
+    ranked.into_iter().take(k).filter_map(of).collect()
+}

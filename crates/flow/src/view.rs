@@ -1,0 +1,139 @@
+//! A turn as people look at it: asked, answered, how it was taken, and why we think so.
+
+use event::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
+use store::{ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::told::Signals;
+
+/// A turn with what is known of it.
+#[derive(Clone, Debug)]
+pub struct TurnView {
+    /// Asked, answered, taken.
+    pub exchange: StoredExchange,
+    /// The verdict that counts among what messages say of it, and when it was found.
+    pub verdict: Option<(FoundVerdict, Timestamp)>,
+    /// What the answer shows by itself.
+    pub signals: Option<Signals>,
+    /// Active reactions, oldest first.
+    pub reactions: Vec<StoredReaction>,
+    /// How often its question was asked again.
+    pub retries: usize,
+    /// When a person reviewed it.
+    pub reviewed_at: Option<Timestamp>,
+    /// Everything that happened to it.
+    pub stored: StoredTurn,
+}
+
+impl TurnView {
+    /// −1 to 1: how good the answer was, by validator and user together.
+    pub fn satisfaction(&self) -> f64 {
+        let standing = &self.exchange.standing;
+        learn::satisfaction(standing.validation_outcome, standing.status)
+    }
+}
+
+/// The turns of a conversation, the oldest first.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    /// The turns.
+    pub turns: Vec<TurnView>,
+    /// Where older turns are, if there are any.
+    pub older: Option<Timestamp>,
+}
+
+impl Engine {
+    /// One turn.
+    pub async fn turn_view(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<TurnView>, FlowError> {
+        let exchange = self.store.exchanges_by_id(scope, vec![turn]).await?.pop();
+        match exchange {
+            None => Ok(None),
+            Some(exchange) => self.view_of(scope, exchange).await,
+        }
+    }
+
+    /// The latest turns of a conversation that were asked no later than a moment.
+    pub async fn timeline(
+        &self,
+        scope: &Scope,
+        conversation: ConversationId,
+        until: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Option<Timeline>, FlowError> {
+        let query = ExchangeQuery {
+            scope: scope.clone(),
+            conversation: Some(conversation),
+            user: None,
+            until: until.unwrap_or(Timestamp::from_micros(i64::MAX)),
+            only_answered: false,
+            limit: limit + 1,
+        };
+        let mut found = self.store.exchanges(query).await?;
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let older = found.get(limit).map(|next| next.ts);
+        found.truncate(limit);
+        let mut turns = Vec::with_capacity(found.len());
+        for exchange in found.into_iter().rev() {
+            turns.extend(self.view_of(scope, exchange).await?);
+        }
+        Ok(Some(Timeline { turns, older }))
+    }
+
+    async fn view_of(
+        &self,
+        scope: &Scope,
+        exchange: StoredExchange,
+    ) -> Result<Option<TurnView>, FlowError> {
+        let Some(stored) = self.turn(scope, exchange.turn.clone()).await? else { return Ok(None) };
+        let reactions = self.reactions_on(scope, &stored).await?;
+        Ok(Some(view(exchange, stored, reactions)))
+    }
+}
+
+fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReaction>) -> TurnView {
+    let mut view = TurnView {
+        verdict: None,
+        signals: None,
+        reactions,
+        retries: 0,
+        reviewed_at: None,
+        exchange,
+        stored: StoredTurn { events: Vec::new(), ..stored.clone() },
+    };
+    for event in &stored.events {
+        take_in(&mut view, event);
+    }
+    view.stored = stored;
+    view
+}
+
+fn take_in(view: &mut TurnView, stored: &StoredEvent) {
+    let is_at = |position: Option<Position>| position == Some(stored.position);
+    let Ok(Body::Finding(finding)) = Body::read(stored.event.kind, &stored.event.data) else {
+        return;
+    };
+    let standing = &view.exchange.standing;
+    match finding {
+        Finding::Verdict(found) if is_at(standing.verdict) => {
+            view.verdict = Some((*found, stored.event.ts));
+        }
+        Finding::Answer(found) => {
+            view.signals = Some(Signals { failure: found.error, pace: found.latency });
+        }
+        Finding::Retry(_) => view.retries += 1,
+        Finding::Review { .. } if is_at(standing.review.map(|(_, position)| position)) => {
+            view.reviewed_at = Some(stored.event.ts);
+        }
+        Finding::Verdict(_)
+        | Finding::Review { .. }
+        | Finding::Session(_)
+        | Finding::Vector { .. } => {}
+    }
+}

@@ -1,0 +1,128 @@
+//! A contrast as far as it can be trusted: two things, not two halves of a sentence.
+//!
+//! "Talks about changing the address, not the name" has the shape of "gaming laptops, not business
+//! laptops" and means the opposite; "too vague, no numbers" means neither. Told to a planner as a
+//! wish they would do harm, so what reads like a sentence or a complaint is left out. What the user
+//! said is quoted anyway.
+
+use event::Contrast;
+
+use super::line::{bare, one_line};
+use super::vocabulary::{NO, SENTENCE, WISHES};
+use super::words::{Word, find, has, words};
+
+/// Words of a thing at most.
+const MOST_WORDS: usize = 8;
+
+/// The sides that name things, cleaned; `None` when what is wanted does not, or when nothing in
+/// the message or the question before it shows that it is wanted.
+pub(super) fn things(contrast: &Contrast, said: &str, question: &str) -> Option<Contrast> {
+    let cleaned = |side: &Option<String>| side.as_deref().map(one_line).filter(|s| !s.is_empty());
+    let wants = cleaned(&contrast.wants);
+    if wants.as_deref().is_some_and(|wants| !is_thing(wants)) {
+        return None;
+    }
+    let instead_of = cleaned(&contrast.instead_of);
+    let sides = [&wants, &instead_of].map(|side| words(side.as_deref().unwrap_or_default()));
+    let shared = |with: &[Word<'_>]| sides[0].iter().any(|w| w.is_content() && has(with, w));
+    let shown = shared(&sides[1]) || shared(&words(question)) || is_wish(said);
+    if !shown || is_list_of_no(said, &sides) {
+        return None;
+    }
+    let instead_of = instead_of.filter(|side| is_thing(side));
+    let named = wants.is_some() || instead_of.is_some();
+    let side = |side: Option<String>| side.map(|side| bare(&side));
+    named.then(|| Contrast { wants: side(wants), instead_of: side(instead_of) })
+}
+
+fn is_wish(said: &str) -> bool {
+    let said = words(said);
+    let opens = said.first().is_some_and(|first| NO.contains(&first.key()));
+    opens || said.iter().any(|word| WISHES.contains(&word.key()))
+}
+
+/// "no subscription, no drama" wants neither.
+fn is_list_of_no(said: &str, sides: &[Vec<Word<'_>>; 2]) -> bool {
+    let said = words(said);
+    let refused = |side: &Vec<Word<'_>>| {
+        let before = find(&said, side, 0).and_then(|at| said.get(at.checked_sub(1)?));
+        before.is_some_and(|word| word.key() == "no")
+    };
+    sides.iter().all(refused)
+}
+
+fn is_thing(side: &str) -> bool {
+    let found = words(side);
+    let one_clause = !side.contains([',', ';', ':', '!', '?', '[', ']', '(', ')', '{', '}']);
+    let spoken = found.iter().any(|word| SENTENCE.contains(&word.text().to_lowercase().as_str()));
+    let named = found.iter().any(|word| !word.is_empty());
+    one_clause && named && !spoken && found.len() <= MOST_WORDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thing_is_a_thing_and_a_sentence_is_not() {
+        let rows = [
+            ("gaming laptops", true),
+            ("the daily one", true),
+            ("laptops with a good keyboard", true),
+            ("Bram's account", true),
+            ("游戏笔记本", true),
+            ("Talks about changing the address", false),
+            ("Wait, I said two seats", false),
+            ("This is about car insurance", false),
+            ("mentions flying but", false),
+            ("ah non non non faut", false),
+            ("the one", false),
+            ("", false),
+            ("one two three four five six seven eight nine", false),
+        ];
+        for (side, expected) in rows {
+            assert_eq!(is_thing(side), expected, "{side}");
+        }
+    }
+
+    #[test]
+    fn a_side_that_is_no_thing_is_left_out() {
+        let side = |text: &str| Some(text.to_owned());
+        let contrast = |wants, instead_of| Contrast { wants, instead_of };
+        let rows = [
+            (contrast(side("a  b"), side("c")), Some(contrast(side("a b"), side("c")))),
+            (contrast(side("that's b"), side("c")), None),
+            (contrast(side("b"), side("what you said")), Some(contrast(side("b"), None))),
+            (contrast(None, side("c")), Some(contrast(None, side("c")))),
+            (contrast(side(" \n"), None), None),
+            (contrast(None, None), None),
+        ];
+        for (given, expected) in rows {
+            assert_eq!(things(&given, "I meant that", ""), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_contrast_counts_when_something_shows_that_it_is_wanted() {
+        let rows = [
+            ("No, gaming, not business", "laptops", "gaming", "business", true),
+            (
+                "gaming laptops, not business laptops",
+                "",
+                "gaming laptops",
+                "business laptops",
+                true,
+            ),
+            ("Boston, not Austin", "fly from Boston to Miami", "Boston", "Austin", true),
+            ("ich wollte Berlin, nicht Bern", "Hotels in Bern", "Berlin", "Bern", true),
+            ("Too vague, no numbers", "How hot is Venus?", "Too vague", "numbers", false),
+            ("No subscription, no drama", "", "subscription", "drama", false),
+            ("useless answer, no kilos", "baggage allowance", "useless answer", "kilos", false),
+        ];
+        for (said, question, wants, instead_of, expected) in rows {
+            let side = |text: &str| Some(text.to_owned());
+            let contrast = Contrast { wants: side(wants), instead_of: side(instead_of) };
+            assert_eq!(things(&contrast, said, question).is_some(), expected, "{said}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn contrast(wants: &str, instead_of: &str) -> Contrast {
+    let side = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Contrast { wants: side(wants), instead_of: side(instead_of) }
+}
+
+#[track_caller]
+fn check(rows: &[(&str, &str, &str, Option<&str>)]) {
+    for (query, wants, instead_of, expected) in rows {
+        let contrast = contrast(wants, instead_of);
+        let found = rewrite(query, &contrast);
+        assert_eq!(found.as_deref(), *expected, "{query} | {wants} | {instead_of}");
+        let again = found.and_then(|found| rewrite(&found, &contrast));
+        assert_eq!(again, None, "again: {query} | {wants} | {instead_of}");
+    }
+}
+
+#[test]
+fn the_unwanted_gives_its_place_to_the_wanted() {
+    check(&[
+        (
+            "business laptops under $1000",
+            "gaming laptops",
+            "business laptops",
+            Some("gaming laptops under $1000"),
+        ),
+        ("Hotels in Bern", "Berlin", "Bern", Some("Hotels in Berlin")),
+        ("hotels in Bern", "in Berlin", "Bern", Some("hotels in Berlin")),
+        ("flights to Paris", "Rome", "to Paris", Some("flights to Rome")),
+        ("laptops for business", "gaming", "for business", Some("laptops for gaming")),
+        (
+            "daily total of orders",
+            "monthly total",
+            "the daily one",
+            Some("monthly total of orders"),
+        ),
+        ("camiseta azul barata", "roja", "la azul", Some("camiseta roja barata")),
+        (
+            "cheap flights from Paris",
+            "flights to Paris",
+            "flights from Paris",
+            Some("cheap flights to Paris"),
+        ),
+        ("gaming laptops under $1000", "laptops", "gaming laptops", Some("laptops under $1000")),
+        (
+            "a Business Laptop, under $1000",
+            "gaming laptops",
+            "business laptops",
+            Some("a gaming Laptop, under $1000"),
+        ),
+        ("price with tax", "without tax", "with tax", Some("price without tax")),
+        ("parse it in C++", "C#", "C++", Some("parse it in C#")),
+        (
+            "laptops for business under $1000",
+            "gaming laptops",
+            "the ones for business",
+            Some("gaming laptops under $1000"),
+        ),
+        (
+            "sales of 2023 and returns of 2023",
+            "2024",
+            "2023",
+            Some("sales of 2024 and returns of 2024"),
+        ),
+    ]);
+}
+
+#[test]
+fn a_part_of_the_unwanted_gives_its_place_too() {
+    check(&[
+        ("business machines", "gaming laptops", "business laptops", Some("gaming machines")),
+        (
+            "total revenue grouped by month",
+            "revenue by quarter",
+            "revenue by month",
+            Some("total revenue grouped by quarter"),
+        ),
+        ("revenue by month", "quarterly", "monthly", Some("revenue by quarter")),
+        ("monthly revenue", "by quarter", "by month", Some("quarterly revenue")),
+        (
+            "cheap business notebooks",
+            "cheap gaming laptops",
+            "business laptops",
+            Some("cheap gaming notebooks"),
+        ),
+    ]);
+}
+
+#[test]
+fn the_wanted_is_put_beside_what_both_share() {
+    check(&[
+        (
+            "laptops under $1000",
+            "gaming laptops",
+            "business laptops",
+            Some("gaming laptops under $1000"),
+        ),
+        (
+            "a laptop under $1000",
+            "gaming laptops",
+            "business laptops",
+            Some("a gaming laptop under $1000"),
+        ),
+        ("Show me laptops", "gaming laptops", "business laptops", Some("Show me gaming laptops")),
+        (
+            "camisetas baratas",
+            "camisetas rojas",
+            "camisetas azules",
+            Some("camisetas rojas baratas"),
+        ),
+        ("iPhone cases", "iPhone 15", "iPhone 14", Some("iPhone 15 cases")),
+        ("laptops under $1000", "gaming laptops", "", Some("gaming laptops under $1000")),
+        (
+            "laptops under $1000",
+            "laptops with a good keyboard",
+            "tablets",
+            Some("laptops with a good keyboard under $1000"),
+        ),
+        ("flights to Paris", "flights to London", "", Some("flights to London")),
+        (
+            "laptops under $1000 with SSD",
+            "gaming laptops under $800",
+            "",
+            Some("gaming laptops under $800 with SSD"),
+        ),
+        ("top 10 products", "20 products", "", Some("top 20 products")),
+    ]);
+}
+
+#[test]
+fn nothing_is_better_than_rubbish() {
+    check(&[
+        // It is there already.
+        ("gaming laptops under $1000", "gaming laptops", "business laptops", None),
+        ("trains from Berlin to Bern", "Berlin", "Bern", None),
+        // Nothing in common.
+        ("photos of the Alps", "Dolomites", "Pyrenees", None),
+        ("revenue by region", "quarterly", "monthly", None),
+        ("laptops", "", "business laptops", None),
+        ("laptops", "the other one", "", None),
+        ("", "gaming laptops", "business laptops", None),
+        // The place is taken by more than can be exchanged.
+        ("flights from Rome to New York", "flights to London", "", None),
+        ("show laptops", "show total revenue", "", None),
+        // What is not wanted would stay.
+        ("business laptops", "gaming laptops", "laptops for business use", None),
+        // Code.
+        ("SELECT * FROM laptops WHERE price < 1000", "gaming laptops", "business laptops", None),
+        ("{\"match\": \"laptops\"}", "gaming laptops", "business laptops", None),
+        ("https://shop.example/laptops", "gaming laptops", "business laptops", None),
+        // Scripts without spaces have no words that we know.
+        ("笔记本电脑", "游戏笔记本", "商务笔记本", None),
+    ]);
+}
+
+#[test]
+fn what_sets_the_wanted_apart_is_in_capitals() {
+    let rows = [
+        ("gaming laptops", "business laptops", "GAMING laptops"),
+        ("Berlin", "Bern", "BERLIN"),
+        ("the monthly total", "the daily total", "the MONTHLY total"),
+        ("orders_v2", "orders", "orders_v2"),
+        ("iPhone", "Pixel", "iPhone"),
+        ("straße", "", "STRASSE"),
+        ("laptops", "laptop", "laptops"),
+        ("", "x", ""),
+    ];
+    for (wants, against, expected) in rows {
+        assert_eq!(emphasised(wants, against), expected, "{wants}");
+    }
+}
+
+/// Words that meet often, so that the rules are reached, and anything at all.
+fn any_text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        8 => prop::sample::select(vec![
+            "gaming", "business", "laptop", "laptops", "the", "one", "for", "to", "under", "$1000",
+            "20", "10", "monthly", "month", "quarter", "daily", "with", "Bern", "C++", "İ", "ß",
+        ]).prop_map(str::to_owned),
+        1 => "\\PC{0,8}",
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(word, 0..7).prop_map(|parts| parts.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_rewrite_is_settled(query in any_text(), wants in any_text(), instead_of in any_text()) {
+        let contrast = contrast(&wants, &instead_of);
+        if let Some(once) = rewrite(&query, &contrast) {
+            prop_assert_eq!(rewrite(&once, &contrast), None);
+            prop_assert!(once != query && once.chars().count() <= QUOTED);
+        }
+        emphasised(&wants, &instead_of);
+    }
+}

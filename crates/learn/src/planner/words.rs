@@ -1,0 +1,170 @@
+//! Words of a text with their places, and when two of them are the same.
+
+use super::vocabulary::{EMPTY, LINKS, RELATIONS};
+
+/// One word.
+#[derive(Clone, Debug)]
+pub(super) struct Word<'a> {
+    source: &'a str,
+    /// Its first byte in the text.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    key: String,
+}
+
+impl Word<'_> {
+    /// The same word, in any case, in the singular or the plural.
+    pub(super) fn is(&self, other: &Word<'_>) -> bool {
+        self.key == other.key
+            || is_plural(&self.key, &other.key)
+            || is_plural(&other.key, &self.key)
+    }
+
+    /// In lower case, without a possessive ending.
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// As it was written.
+    pub(super) fn text(&self) -> &str {
+        self.source.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// An article or a pronoun.
+    pub(super) fn is_empty(&self) -> bool {
+        EMPTY.contains(&self.key.as_str())
+    }
+
+    /// A preposition without a meaning of its own.
+    pub(super) fn is_link(&self) -> bool {
+        LINKS.contains(&self.key.as_str())
+    }
+
+    /// Any preposition.
+    pub(super) fn is_relation(&self) -> bool {
+        self.is_link() || RELATIONS.contains(&self.key.as_str())
+    }
+
+    /// It names or describes something.
+    pub(super) fn is_content(&self) -> bool {
+        !self.is_empty() && !self.is_relation()
+    }
+
+    /// A number, a price, a year.
+    pub(super) fn is_number(&self) -> bool {
+        let digits = self.key.chars().filter(char::is_ascii_digit).count();
+        digits > 0 && digits * 2 >= self.key.chars().count()
+    }
+}
+
+/// The words of a text in order.
+pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        match (is_word_char(c), start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                found.extend(word(text, from, at));
+                start = None;
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+    }
+    found
+}
+
+fn is_word_char(c: char) -> bool {
+    let combining = ('\u{300}'..='\u{36f}').contains(&c);
+    c.is_alphanumeric() || combining || "$€£¥#@%+_^'’-.&".contains(c)
+}
+
+/// The word between two places, without marks at its ends that belong to the sentence.
+fn word(source: &str, from: usize, to: usize) -> Option<Word<'_>> {
+    let raw = source.get(from..to)?;
+    let tail = raw.trim_start_matches(|c| "'’-.&%+".contains(c));
+    let start = to - tail.len();
+    let text = tail.trim_end_matches(|c| "'’-.&".contains(c));
+    let named = text.chars().any(char::is_alphanumeric);
+    let lower = text.to_lowercase();
+    let key = lower.strip_suffix("'s").or(lower.strip_suffix("’s")).unwrap_or(&lower).to_owned();
+    named.then_some(Word { source, start, end: start + text.len(), key })
+}
+
+/// English plurals: laptop → laptops, box → boxes, query → queries.
+fn is_plural(many: &str, one: &str) -> bool {
+    if one.len() < 3 {
+        return false;
+    }
+    let hisses = ["s", "x", "z", "ch", "sh"].iter().any(|end| one.ends_with(end));
+    match many.strip_prefix(one) {
+        Some("s") => !hisses,
+        Some("es") => hisses,
+        Some(_) => false,
+        None => one
+            .strip_suffix('y')
+            .is_some_and(|stem| many.strip_prefix(stem).is_some_and(|ending| ending == "ies")),
+    }
+}
+
+/// The stretch of text from the first of these words to the last.
+pub(super) fn phrase<'a>(words: &[Word<'a>]) -> &'a str {
+    let ends = words.first().zip(words.last());
+    ends.and_then(|(first, last)| first.source.get(first.start..last.end)).unwrap_or_default()
+}
+
+/// Whether two stretches are the same, word by word.
+pub(super) fn same(a: &[Word<'_>], b: &[Word<'_>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is(b))
+}
+
+/// Whether a word is among these.
+pub(super) fn has(words: &[Word<'_>], word: &Word<'_>) -> bool {
+    words.iter().any(|other| other.is(word))
+}
+
+/// Where a stretch begins for the first time, counted in words from a given one.
+pub(super) fn find(words: &[Word<'_>], wanted: &[Word<'_>], from: usize) -> Option<usize> {
+    let windows = words.get(from..)?.windows(wanted.len().max(1));
+    windows.enumerate().find(|(_, window)| same(window, wanted)).map(|(at, _)| from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_the_sentence_are_not_part_of_a_word() {
+        let rows = [
+            ("No, I'm (really) sure...", "No|I'm|really|sure"),
+            ("C++ or C#, under $1,000 at 5%.", "C++|or|C#|under|$1|000|at|5%"),
+            ("e-mail 'quoted' -- v1.5", "e-mail|quoted|v1.5"),
+            ("… ¿qué? 你好", "qué|你好"),
+            ("'- . &", ""),
+        ];
+        for (text, expected) in rows {
+            let found: Vec<&str> = words(text).iter().map(|w| &text[w.start..w.end]).collect();
+            assert_eq!(found.join("|"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn singular_and_plural_are_the_same_word_and_others_are_not() {
+        let rows = [
+            ("laptop", "Laptops", true),
+            ("boxes", "box", true),
+            ("query", "queries", true),
+            ("company's", "company", true),
+            ("plan", "plane", false),
+            ("car", "care", false),
+            ("as", "a", false),
+            ("mass", "mas", false),
+            ("month", "monthly", false),
+        ];
+        for (a, b, expected) in rows {
+            assert_eq!(words(a)[0].is(&words(b)[0]), expected, "{a} {b}");
+            assert_eq!(words(b)[0].is(&words(a)[0]), expected, "{b} {a}");
+        }
+    }
+}

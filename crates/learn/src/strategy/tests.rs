@@ -1,0 +1,149 @@
+use proptest::prelude::*;
+
+use super::*;
+use RankMode::{Formula, Tiered};
+use VerdictStatus::{Accepted, Neutral, Rejected};
+
+fn candidate(turn: &str, status: VerdictStatus, quality: Option<f64>) -> StrategyCandidate {
+    StrategyCandidate {
+        turn: TurnId::new(turn).unwrap(),
+        status,
+        quality: quality.and_then(UnitInterval::new),
+        similarity: 0.8,
+        silent: false,
+        ts: Timestamp::from_micros(0),
+        has_strategy: true,
+    }
+}
+
+fn check(mode: RankMode, candidates: &[StrategyCandidate], expected: &str) {
+    let mut reversed = candidates.to_vec();
+    reversed.reverse();
+    for given in [candidates.to_vec(), reversed] {
+        let order: Vec<String> = rank(mode, given).iter().map(|c| c.turn.to_string()).collect();
+        assert_eq!(order.join(" "), expected, "{mode:?}");
+    }
+}
+
+#[test]
+fn satisfaction_starts_from_the_validator_and_ends_with_the_user() {
+    use ValidationOutcome::{Approve, Fail, Retry, Revise};
+    let rows = [
+        (Some(Approve), 1.0, 0.5),
+        (Some(Revise), 0.8, 0.3),
+        (Some(Retry), 0.6, 0.1),
+        (Some(Fail), 0.0, -0.5),
+        (None, 0.5, 0.0),
+    ];
+    for (outcome, accepted, neutral) in rows {
+        assert_eq!(satisfaction(outcome, Accepted), accepted, "{outcome:?}");
+        assert_eq!(satisfaction(outcome, Neutral), neutral, "{outcome:?}");
+        assert_eq!(satisfaction(outcome, Rejected), -1.0, "{outcome:?}");
+    }
+}
+
+#[test]
+fn scores_print_as_the_table_of_the_specification_has_them() {
+    let rows = [
+        (Accepted, Some(0.9), "0.74"),
+        (Accepted, Some(0.4), "0.44"),
+        (Accepted, Some(0.3), "0.38"),
+        (Neutral, Some(0.9), "0.54"),
+        (Neutral, None, "0.3"),
+        (Rejected, Some(1.0), "0.2"),
+    ];
+    for (status, quality, expected) in rows {
+        let score = ranking_score(quality.and_then(UnitInterval::new), status);
+        assert_eq!(score.to_string(), expected);
+    }
+}
+
+#[test]
+fn the_table_of_the_specification_ranks_in_both_modes() {
+    let table = [
+        candidate("a", Accepted, Some(0.9)),
+        candidate("e", Accepted, Some(0.4)),
+        candidate("b", Accepted, Some(0.3)),
+        candidate("c", Neutral, Some(0.9)),
+        candidate("d", Neutral, None),
+        candidate("f", Rejected, Some(1.0)),
+    ];
+    check(Tiered, &table, "a e b c d");
+    check(Formula, &table, "a c e b d");
+}
+
+#[test]
+fn silent_neutral_turns_are_the_last_tier() {
+    let silent = |turn, status, quality| StrategyCandidate {
+        silent: true,
+        ..candidate(turn, status, Some(quality))
+    };
+    let turns = [
+        silent("quiet", Neutral, 1.0),
+        candidate("spoken", Neutral, Some(0.1)),
+        silent("kept", Accepted, 0.0),
+    ];
+    check(Tiered, &turns, "kept spoken quiet");
+    check(Formula, &turns, "quiet kept spoken");
+}
+
+#[test]
+fn turns_without_a_strategy_come_behind_all_others() {
+    let bare = StrategyCandidate { has_strategy: false, ..candidate("bare", Accepted, Some(1.0)) };
+    let silent = StrategyCandidate { silent: true, ..candidate("quiet", Neutral, Some(0.0)) };
+    for mode in [Tiered, Formula] {
+        check(mode, &[bare.clone(), silent.clone()], "quiet bare");
+    }
+}
+
+#[test]
+fn ties_go_to_the_nearer_then_the_newer_then_the_first_by_name() {
+    let row = |turn, similarity, secs| StrategyCandidate {
+        similarity,
+        ts: Timestamp::from_micros(0).plus_secs(secs),
+        ..candidate(turn, Neutral, None)
+    };
+    let turns = [row("d", 0.7, 9), row("c", 0.8, 1), row("b", 0.8, 2), row("a", 0.8, 1)];
+    for mode in [Tiered, Formula] {
+        check(mode, &turns, "b a c d");
+    }
+}
+
+fn any_candidates() -> impl Strategy<Value = Vec<StrategyCandidate>> {
+    let status = prop_oneof![Just(Accepted), Just(Neutral), Just(Rejected)];
+    let quality = prop::option::of(prop_oneof![Just(0.5), 0.0..=1.0]);
+    let similarity = prop_oneof![Just(0.8), -1.0..=1.0];
+    let row = (status, quality, similarity, any::<bool>(), 0..3_i64, any::<bool>());
+    prop::collection::vec(row, 0..20).prop_map(|rows| {
+        let numbered = rows.into_iter().enumerate();
+        numbered
+            .map(|(n, (status, quality, similarity, silent, secs, has_strategy))| {
+                StrategyCandidate {
+                    similarity,
+                    silent,
+                    ts: Timestamp::from_micros(0).plus_secs(secs),
+                    has_strategy,
+                    ..candidate(&format!("t{n}"), status, quality)
+                }
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_the_order_of_arrival_does_not_matter(
+        (given, shuffled) in any_candidates().prop_flat_map(|c| (Just(c.clone()), Just(c).prop_shuffle())),
+    ) {
+        for mode in [Tiered, Formula] {
+            let ranked = rank(mode, given.clone());
+            prop_assert_eq!(&ranked, &rank(mode, shuffled.clone()));
+            let mut names: Vec<&TurnId> = ranked.iter().map(|c| &c.turn).collect();
+            let mut kept: Vec<&TurnId> =
+                given.iter().filter(|c| c.status != Rejected).map(|c| &c.turn).collect();
+            names.sort();
+            kept.sort();
+            prop_assert_eq!(names, kept);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! How many answers in a row were rejected.
+
+use event::VerdictStatus;
+
+/// Counts the rejected turns from the newest back to the first that was not rejected.
+pub fn rejection_streak(statuses_newest_first: impl IntoIterator<Item = VerdictStatus>) -> u32 {
+    let rejected = statuses_newest_first.into_iter().take_while(|s| *s == VerdictStatus::Rejected);
+    u32::try_from(rejected.count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+
+    #[test]
+    fn a_streak_ends_at_the_first_that_was_not_rejected() {
+        let rows: [(&[VerdictStatus], u32); 6] = [
+            (&[], 0),
+            (&[Accepted, Rejected], 0),
+            (&[Neutral, Rejected, Rejected], 0),
+            (&[Rejected], 1),
+            (&[Rejected, Rejected, Accepted, Rejected], 2),
+            (&[Rejected, Rejected, Rejected], 3),
+        ];
+        for (statuses, expected) in rows {
+            assert_eq!(rejection_streak(statuses.iter().copied()), expected, "{statuses:?}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Reading which conversations are going on.
+
+use event::{ConversationId, Scope, Timestamp, TurnId};
+
+use crate::log::Task;
+
+/// A stretch of a conversation that has not ended yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenSession {
+    /// Whose.
+    pub scope: Scope,
+    /// Which conversation.
+    pub conversation: ConversationId,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When something last happened in it.
+    pub last_at: Timestamp,
+    /// Its last turn.
+    pub last_turn: TurnId,
+    /// How many turns it has.
+    pub turns: u64,
+    /// Whether the user did anything with the last answer.
+    pub used: bool,
+    /// Whether the last turn has its answer.
+    pub answered: bool,
+}
+
+/// Conversations that did not go silent yet.
+pub trait SessionReads: Send + Sync {
+    /// The open session of a conversation.
+    fn open_session(
+        &self,
+        scope: &Scope,
+        conversation: &ConversationId,
+    ) -> Task<'_, Option<OpenSession>>;
+
+    /// Sessions in which nothing happened since a moment, the oldest first.
+    fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>>;
+}

@@ -1,0 +1,146 @@
+//! The index of turns: what is known of each when strategies are looked for, and whose word counts
+//! where several speak.
+
+use event::{Origin, Reaction, UnitInterval, ValidationOutcome, Vector, VerdictStatus};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::super::keys::Key;
+use super::Subject;
+use crate::vectors;
+
+/// Confidence of a turn of which nobody said anything.
+const UNKNOWN: f64 = 0.5;
+
+/// The turn begins.
+pub(super) fn open(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    intent: Option<&str>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO turn_index (turn, project, intent) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET intent = excluded.intent",
+        )?
+        .execute((turn, subject.project, intent))?;
+    refresh(connection, turn)
+}
+
+/// What the application's validator said.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Assessment {
+    pub(super) outcome: Option<ValidationOutcome>,
+    pub(super) quality: Option<UnitInterval>,
+    pub(super) has_strategy: bool,
+}
+
+/// The turn has its answer.
+pub(super) fn complete(
+    connection: &Connection,
+    turn: Key,
+    assessment: Assessment,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE turn_index SET completed = 1, validation_outcome = ?2, quality_score = ?3,
+                 has_strategy = ?4
+             WHERE turn = ?1",
+        )?
+        .execute((
+            turn,
+            assessment.outcome.map(ValidationOutcome::code),
+            assessment.quality.map(UnitInterval::get),
+            assessment.has_strategy,
+        ))
+        .map(drop)
+}
+
+/// The direction of the turn's question.
+pub(super) fn set_vector(
+    connection: &Connection,
+    turn: Key,
+    vector: &Vector,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO turn_vectors (turn, model, vector) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET model = excluded.model, vector = excluded.vector",
+        )?
+        .execute((turn, &**vector.model(), vectors::encode(vector.values())))
+        .map(drop)
+}
+
+/// Whose word counts: a review, else the latest reaction of a user, else what messages say. Among
+/// messages the latest counts; one that only moved on never takes the place of another, and one that
+/// says nothing takes the place of none.
+pub(super) fn refresh(connection: &Connection, turn: Key) -> rusqlite::Result<()> {
+    let review: Option<Option<u8>> = connection
+        .prepare_cached("SELECT review FROM turn_index WHERE turn = ?1")?
+        .query_row([turn], |row| row.get(0))
+        .optional()?;
+    // Not opened yet: what came before it counts when it is.
+    let Some(review) = review else { return Ok(()) };
+    let verdict = verdict_in_force(connection, turn)?;
+    let given = match review.and_then(VerdictStatus::from_code) {
+        Some(status) => Some(status),
+        None => by_users(connection, turn)?,
+    };
+    let (status, confidence) = match (given, &verdict) {
+        (Some(status), _) => (status, 1.0),
+        (None, Some(verdict)) => (verdict.status, verdict.confidence),
+        (None, None) => (VerdictStatus::Neutral, UNKNOWN),
+    };
+    let rejects = |verdict: &InForce| {
+        status == VerdictStatus::Rejected && verdict.status == VerdictStatus::Rejected
+    };
+    let detected_in = verdict.as_ref().filter(|verdict| rejects(verdict));
+    connection
+        .prepare_cached(
+            "UPDATE turn_index SET user_feedback_status = ?2, feedback_confidence = ?3,
+                 rejection_detected_in = (SELECT id FROM turns WHERE key = ?4), verdict = ?5
+             WHERE turn = ?1",
+        )?
+        .execute((
+            turn,
+            status.as_word(),
+            confidence,
+            detected_in.and_then(|verdict| verdict.detected_in),
+            verdict.as_ref().map(|verdict| verdict.position),
+        ))
+        .map(drop)
+}
+
+struct InForce {
+    position: i64,
+    status: VerdictStatus,
+    confidence: f64,
+    detected_in: Option<Key>,
+}
+
+fn verdict_in_force(connection: &Connection, turn: Key) -> rusqlite::Result<Option<InForce>> {
+    let found: Option<(i64, u8, f64, Option<Key>)> = connection
+        .prepare_cached(
+            "SELECT position, status, confidence, detected_in FROM verdicts WHERE turn = ?1
+             ORDER BY status = ?2, moved_on, position DESC LIMIT 1",
+        )?
+        .query_row((turn, VerdictStatus::Neutral.code()), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })
+        .optional()?;
+    Ok(found.and_then(|(position, status, confidence, detected_in)| {
+        let status = VerdictStatus::from_code(status)?;
+        Some(InForce { position, status, confidence, detected_in })
+    }))
+}
+
+fn by_users(connection: &Connection, turn: Key) -> rusqlite::Result<Option<VerdictStatus>> {
+    let latest: Option<u8> = connection
+        .prepare_cached(
+            "SELECT reaction FROM reactions WHERE turn = ?1 AND origin = ?2
+             ORDER BY position DESC LIMIT 1",
+        )?
+        .query_row((turn, Origin::User.code()), |row| row.get(0))
+        .optional()?;
+    Ok(latest.and_then(Reaction::from_code).map(VerdictStatus::from))
+}

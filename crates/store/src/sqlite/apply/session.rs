@@ -1,0 +1,55 @@
+//! Sessions: the stretches of a conversation between silences.
+
+use event::Timestamp;
+use rusqlite::Connection;
+
+use super::super::keys::Key;
+use super::Subject;
+
+/// A turn begins in its conversation.
+pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> rusqlite::Result<()> {
+    let Some(conversation) = subject.conversation else { return Ok(()) };
+    connection
+        .prepare_cached(
+            "INSERT INTO open_sessions (conversation, project, started_ts, last_ts, last_turn, turns)
+             VALUES (?1, ?2, ?3, ?3, ?4, 1)
+             ON CONFLICT DO UPDATE SET
+                 started_ts = min(started_ts, excluded.started_ts),
+                 last_turn = iif(excluded.last_ts >= last_ts, excluded.last_turn, last_turn),
+                 last_ts = max(last_ts, excluded.last_ts),
+                 turns = turns + 1",
+        )?
+        .execute((conversation, subject.project, subject.ts.as_micros(), turn))
+        .map(drop)
+}
+
+/// The answer is activity too.
+pub(super) fn answered(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE open_sessions SET last_ts = max(last_ts, ?2)
+             WHERE conversation = (SELECT conversation FROM turns WHERE key = ?1)",
+        )?
+        .execute((turn, subject.ts.as_micros()))
+        .map(drop)
+}
+
+/// It went silent after this turn. If something happened since, it goes on.
+pub(super) fn end(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    last_at: Timestamp,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE turn_index SET silent = 1 WHERE turn = ?1")?
+        .execute([turn])?;
+    connection
+        .prepare_cached("DELETE FROM open_sessions WHERE conversation = ?1 AND last_ts <= ?2")?
+        .execute((subject.conversation, last_at.as_micros()))
+        .map(drop)
+}

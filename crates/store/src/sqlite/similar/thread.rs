@@ -1,0 +1,74 @@
+//! The thread that reads the index in at start, beside requests.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+
+use super::super::connect;
+use super::entry;
+use super::shelves::Shelves;
+use crate::error::StoreError;
+
+/// Turns that are read at once.
+const PAGE: usize = 2_000;
+
+/// Reads the index in: dropped, it stops.
+pub(in super::super) struct Loader {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Loader {
+    /// Starts the thread on a connection of its own.
+    pub(in super::super) fn start(file: &Path, shelves: Arc<Shelves>) -> Result<Self, StoreError> {
+        let connection = connect::reader(file)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let load = move || match load(&connection, &shelves, &stopped) {
+            Ok(turns) => tracing::info!(turns, "index of similar turns read in"),
+            Err(error) => tracing::error!(%error, "index of similar turns is not complete"),
+        };
+        let thread = std::thread::Builder::new()
+            .name("uptake-vectors".into())
+            .spawn(load)
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Loader {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that reads the index of similar turns panicked");
+        }
+    }
+}
+
+/// Reads everything in. Answers how many turns that were.
+fn load(connection: &Connection, shelves: &Shelves, stop: &AtomicBool) -> Result<u64, StoreError> {
+    let (mut after, mut turns) = (0, 0);
+    // What comes later is put in by the writer.
+    let last = entry::last(connection)?;
+    while after < last {
+        if stop.load(Ordering::Acquire) {
+            return Ok(turns);
+        }
+        let page = entry::page(connection, after, PAGE)?;
+        let Some((end, _, _)) = page.last() else { break };
+        after = end.turn;
+        for (entry, model, own) in page {
+            if let Some(values) = entry::together(connection, &entry, &model, &own)? {
+                shelves.load(model, &entry, &values);
+                turns += 1;
+            }
+        }
+    }
+    shelves.finish_loading();
+    Ok(turns)
+}

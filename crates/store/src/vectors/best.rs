@@ -1,0 +1,99 @@
+//! Keeps the few nearest of many.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use super::entry::Near;
+
+/// The nearest seen so far, at most a given number and none below a floor.
+pub(super) struct Best {
+    most: usize,
+    floor: f32,
+    // The worst on top: it is the one that leaves.
+    kept: BinaryHeap<Reverse<Ranked>>,
+}
+
+impl Best {
+    /// A floor that is not a number is none.
+    pub(super) fn new(most: usize, floor: f32) -> Self {
+        let floor = if most == 0 { f32::INFINITY } else { floor.max(-1.0) };
+        Self { most, floor, kept: BinaryHeap::new() }
+    }
+
+    /// Takes it if it is among the nearest.
+    pub(super) fn offer(&mut self, near: Near) {
+        if near.similarity < self.floor {
+            return;
+        }
+        self.kept.push(Reverse(Ranked(near)));
+        if self.kept.len() > self.most {
+            self.kept.pop();
+        }
+        if self.kept.len() == self.most
+            && let Some(Reverse(worst)) = self.kept.peek()
+        {
+            self.floor = worst.0.similarity;
+        }
+    }
+
+    /// Best first.
+    pub(super) fn into_sorted(self) -> Vec<Near> {
+        self.kept.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.0).collect()
+    }
+}
+
+/// In order of similarity, of equal ones by key. Similarities are never NaN.
+#[derive(Clone, Copy)]
+struct Ranked(Near);
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_similarity = self.0.similarity.total_cmp(&other.0.similarity);
+        by_similarity.then(self.0.key.cmp(&other.0.key))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(most: usize, floor: f32, offered: &[(i64, f32)], kept: &[i64]) {
+        let mut best = Best::new(most, floor);
+        for (key, similarity) in offered {
+            best.offer(Near { key: *key, similarity: *similarity });
+        }
+        let keys: Vec<i64> = best.into_sorted().iter().map(|near| near.key).collect();
+        assert_eq!(keys, kept);
+    }
+
+    #[test]
+    fn the_nearest_stay_best_first() {
+        check(2, 0.0, &[(1, 0.5), (2, 0.9), (3, 0.7), (4, 0.1)], &[2, 3]);
+    }
+
+    #[test]
+    fn of_equal_ones_the_larger_key_comes_first() {
+        check(2, 0.0, &[(5, 0.5), (9, 0.5), (7, 0.5), (1, 0.5)], &[9, 7]);
+    }
+
+    #[test]
+    fn nothing_below_the_floor_and_nothing_when_nothing_is_wanted() {
+        check(9, 0.5, &[(1, 0.5), (2, 0.49)], &[1]);
+        check(0, -1.0, &[(1, 1.0)], &[]);
+        check(usize::MAX, f32::NAN, &[(1, -1.0)], &[1]);
+    }
+}

@@ -1,0 +1,57 @@
+//! What is kept beside a vector, and what a search asks and gets.
+
+/// How a turn's answer was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Tier {
+    /// It was accepted.
+    Accepted,
+    /// Nobody said.
+    #[default]
+    Neutral,
+    /// It was rejected.
+    Rejected,
+}
+
+/// What is known of a turn besides its vector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// How its answer was taken.
+    pub tier: Tier,
+    /// Whose it is; 0 for nobody's.
+    pub user: u32,
+    /// What it is after, hashed; 0 for nothing known.
+    pub intent: u32,
+}
+
+/// Which turns a search looks at. The default: all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only turns of this user.
+    pub user: Option<u32>,
+    /// Only turns with this intent.
+    pub intent: Option<u32>,
+}
+
+/// A turn that was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    /// The turn's key.
+    pub key: i64,
+    /// The cosine to what was asked, -1 to 1, never NaN; rounding of the stored vector moves it by
+    /// about 0.001.
+    pub similarity: f32,
+}
+
+/// The nearest turns of each tier, best first, of equal ones the larger key first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Whose answers were accepted.
+    pub accepted: Vec<Near>,
+    /// Whose answers nobody judged.
+    pub neutral: Vec<Near>,
+    /// Whose answers were rejected.
+    pub rejected: Vec<Near>,
+    /// Whether every turn that the filter lets through was compared. Otherwise a few may be missing.
+    pub exact: bool,
+}

@@ -1,0 +1,98 @@
+//! Picks the rows worth a closer look, by how many bits of their sketch differ, in one pass.
+
+/// Of each so many rows, one is looked at closely.
+const ONE_IN: usize = 150;
+/// And at least so many for each that is wanted.
+const FOR_EACH: usize = 30;
+
+/// The rows of one tier with the fewest differing bits so far.
+pub(super) struct Likely {
+    least: usize,
+    seen: usize,
+    /// Rows with more differing bits are left out.
+    cutoff: u16,
+    /// How many rows within the cutoff differ in so many bits.
+    counts: Vec<usize>,
+    within: usize,
+    kept: Vec<(u16, u32)>,
+}
+
+impl Likely {
+    /// To find the `most` nearest by sketches of so many bits.
+    pub(super) fn new(most: usize, bits: usize) -> Self {
+        let (least, counts) = (most.saturating_mul(FOR_EACH), vec![0; bits + 1]);
+        Self { least, seen: 0, cutoff: bits as u16, counts, within: 0, kept: Vec::new() }
+    }
+
+    /// So many more rows come. The more there are, the more are looked at.
+    pub(super) fn see(&mut self, rows: usize) {
+        self.seen += rows;
+    }
+
+    /// Rows with more differing bits need not be offered.
+    pub(super) fn cutoff(&self) -> u16 {
+        self.cutoff
+    }
+
+    /// One of them.
+    pub(super) fn offer(&mut self, differing: u16, place: u32) {
+        if differing <= self.cutoff {
+            self.counts[usize::from(differing)] += 1;
+            self.within += 1;
+            self.kept.push((differing, place));
+            self.tighten();
+        }
+    }
+
+    /// Lowers the cutoff as long as enough rows stay.
+    fn tighten(&mut self) {
+        let enough = self.least.saturating_add(self.seen / ONE_IN);
+        while self.within - self.counts[usize::from(self.cutoff)] >= enough && self.cutoff > 0 {
+            self.within -= self.counts[usize::from(self.cutoff)];
+            self.cutoff -= 1;
+        }
+        if self.kept.len() > self.within * 2 + 1_000 {
+            self.kept.retain(|(differing, _)| *differing <= self.cutoff);
+        }
+    }
+
+    /// Where they are, in order of place.
+    pub(super) fn places(&self) -> impl Iterator<Item = u32> {
+        self.kept.iter().filter(|(differing, _)| *differing <= self.cutoff).map(|(_, place)| *place)
+    }
+
+    /// Whether none was left out.
+    pub(super) fn all(&self) -> bool {
+        self.within == self.seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_likeliest_stay_and_the_rest_goes() {
+        for falling in [false, true] {
+            let mut likely = Likely::new(1, 1_000);
+            for at in 0..1_000u32 {
+                let differing = if falling { 999 - at } else { at };
+                likely.see(1);
+                likely.offer(differing as u16, at);
+            }
+            assert!(!likely.all());
+            let places: Vec<u32> = likely.places().collect();
+            assert!((30..40).contains(&places.len()), "{}", places.len());
+            assert!(places.iter().all(|at| falling == (*at > 500)));
+        }
+    }
+
+    #[test]
+    fn few_rows_all_stay() {
+        let mut likely = Likely::new(10, 64);
+        likely.see(300);
+        (0..300).for_each(|at| likely.offer((at % 65) as u16, at));
+        assert!(likely.all());
+        assert_eq!(likely.places().count(), 300);
+    }
+}

@@ -1,0 +1,75 @@
+//! Where the vector of a key lies.
+//!
+//! Only places are kept, four bytes each: the key is read at the place. In many small tables, so
+//! that one that must grow is quick to move and never doubles the memory of all.
+
+use hashbrown::HashTable;
+
+/// Tables side by side. Empty ones cost a few words each.
+const TABLES: usize = 80;
+
+/// Finds places by key. Callers say which key lies at a place.
+pub(super) struct Places {
+    tables: Vec<HashTable<u32>>,
+    len: usize,
+}
+
+impl Places {
+    pub(super) fn new() -> Self {
+        Self { tables: (0..TABLES).map(|_| HashTable::new()).collect(), len: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Memory in bytes: a place and a mark for each slot.
+    pub(super) fn bytes(&self) -> usize {
+        let slots = |table: &HashTable<u32>| table.capacity() * 8 / 7;
+        self.tables.iter().map(|table| slots(table) * 5 + size_of::<HashTable<u32>>()).sum()
+    }
+
+    pub(super) fn get(&self, key: i64, key_at: impl Fn(u32) -> i64) -> Option<u32> {
+        let hash = hash(key);
+        self.tables[table_of(hash)].find(hash, |place| key_at(*place) == key).copied()
+    }
+
+    /// Notes a key that is not here yet.
+    pub(super) fn add(&mut self, key: i64, place: u32, key_at: impl Fn(u32) -> i64) {
+        let hash = hash(key);
+        let rehash = |place: &u32| self::hash(key_at(*place));
+        self.tables[table_of(hash)].insert_unique(hash, place, rehash);
+        self.len += 1;
+    }
+
+    /// The vector of a key has moved.
+    pub(super) fn change(&mut self, key: i64, from: u32, to: u32) {
+        let hash = hash(key);
+        if let Some(place) = self.tables[table_of(hash)].find_mut(hash, |place| *place == from) {
+            *place = to;
+        }
+    }
+
+    /// Forgets a key.
+    pub(super) fn remove(&mut self, key: i64, place: u32) {
+        let hash = hash(key);
+        let table = &mut self.tables[table_of(hash)];
+        if let Ok(found) = table.find_entry(hash, |known| *known == place) {
+            found.remove();
+            self.len -= 1;
+        }
+    }
+}
+
+/// Mixes all bits (the end of splitmix64): keys often follow one another.
+pub(super) fn hash(key: i64) -> u64 {
+    let mut mixed = key.cast_unsigned().wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// By bits that the tables themselves use neither for the slot nor for the mark.
+fn table_of(hash: u64) -> usize {
+    (hash >> 40) as usize % TABLES
+}

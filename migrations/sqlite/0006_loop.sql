@@ -1,0 +1,80 @@
+-- The conversation loop: what messages say about earlier turns, the index of turns, open sessions.
+-- All of these are projections of the log.
+
+-- What each message says about a turn: one row per message, and any number by other machines.
+CREATE TABLE verdicts (
+    position       INTEGER PRIMARY KEY,
+    turn           INTEGER NOT NULL,
+    detected_in    INTEGER, -- the turn of the message; empty when another machine judged
+    status         INTEGER NOT NULL,
+    confidence     REAL NOT NULL,
+    raw_confidence REAL NOT NULL,
+    moved_on       INTEGER NOT NULL
+);
+
+CREATE INDEX verdicts_by_turn ON verdicts (turn);
+CREATE UNIQUE INDEX verdicts_by_message ON verdicts (detected_in) WHERE detected_in IS NOT NULL;
+
+-- The machine's reactions say which message they were read from.
+ALTER TABLE reactions ADD COLUMN detected_in INTEGER;
+ALTER TABLE baseline_reactions ADD COLUMN detected_in INTEGER;
+CREATE INDEX reactions_by_message ON reactions (detected_in) WHERE detected_in IS NOT NULL;
+
+-- The index of turns, as the source system has it. A turn is in it from its opening on.
+CREATE TABLE turn_index (
+    turn                  INTEGER PRIMARY KEY,
+    project               INTEGER NOT NULL,
+    intent                TEXT,
+    completed             INTEGER NOT NULL DEFAULT 0,
+    validation_outcome    INTEGER,
+    quality_score         REAL,
+    has_strategy          INTEGER NOT NULL DEFAULT 0,
+    user_feedback_status  TEXT NOT NULL DEFAULT 'neutral',
+    feedback_confidence   REAL NOT NULL DEFAULT 0.5,
+    rejection_detected_in TEXT,
+    verdict               INTEGER, -- the position of the verdict in force
+    review                INTEGER, -- what a person said, and the position of that
+    reviewed              INTEGER,
+    corrects              INTEGER, -- the turn whose question this one's message corrects
+    silent                INTEGER NOT NULL DEFAULT 0 -- the session ended after it
+);
+
+CREATE INDEX idx_feedback_status ON turn_index (project, user_feedback_status);
+CREATE INDEX turn_index_by_review ON turn_index (project, reviewed) WHERE reviewed IS NOT NULL;
+CREATE INDEX turn_index_by_corrected ON turn_index (corrects) WHERE corrects IS NOT NULL;
+
+-- The direction of each turn's question: a scale and a byte per dimension.
+CREATE TABLE turn_vectors (
+    turn   INTEGER PRIMARY KEY,
+    model  TEXT NOT NULL,
+    vector BLOB NOT NULL
+);
+
+-- Conversations that did not go silent yet.
+CREATE TABLE open_sessions (
+    conversation INTEGER PRIMARY KEY,
+    project      INTEGER NOT NULL,
+    started_ts   INTEGER NOT NULL,
+    last_ts      INTEGER NOT NULL,
+    last_turn    INTEGER NOT NULL,
+    turns        INTEGER NOT NULL
+);
+
+CREATE INDEX open_sessions_by_time ON open_sessions (last_ts);
+
+-- How each project's confidences are corrected.
+CREATE TABLE calibrations (
+    project  INTEGER PRIMARY KEY,
+    position INTEGER NOT NULL,
+    settings TEXT NOT NULL
+);
+
+CREATE INDEX turns_by_user ON turns (user, ts) WHERE user IS NOT NULL;
+
+CREATE TABLE baseline_verdicts AS SELECT * FROM verdicts WHERE FALSE;
+CREATE TABLE baseline_turn_index AS SELECT * FROM turn_index WHERE FALSE;
+CREATE TABLE baseline_turn_vectors AS SELECT * FROM turn_vectors WHERE FALSE;
+CREATE TABLE baseline_open_sessions AS SELECT * FROM open_sessions WHERE FALSE;
+CREATE TABLE baseline_calibrations AS SELECT * FROM calibrations WHERE FALSE;
+CREATE INDEX baseline_turn_index_by_turn ON baseline_turn_index (turn);
+CREATE INDEX baseline_turn_vectors_by_turn ON baseline_turn_vectors (turn);

@@ -1,0 +1,330 @@
+//! The next message teaches, the next plan knows: the whole loop over HTTP, also after a crash.
+
+use serde_json::{Value, json};
+
+use crate::reports::{counts, react};
+use crate::server::Server;
+use crate::talk::{Talk, ids, moment, offered, status_of};
+
+const LAPTOPS: &str = "Here are three laptops under $1000: the Latitude 3440, the ThinkPad E14 and \
+    the ProBook 450. They are made for business.";
+const CORRECTION: &str = "No, I meant gaming laptops, not business laptops";
+
+fn with_rules() -> Server {
+    let settings = [("UPTAKE__DETECT__MODE", "rules")];
+    Server::start_with(tempfile::tempdir().unwrap(), &settings)
+}
+
+#[test]
+fn a_rejected_strategy_is_never_offered_again_and_the_planner_knows_what_was_wanted() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "henry", "u1");
+    let first = talk.say("turn_1233", "Find me laptops under $1000");
+    assert_eq!((&first["previous"], &first["retry"]), (&Value::Null, &Value::Null), "{first}");
+    talk.answer_by("turn_1233", LAPTOPS, "laptops under $1000");
+    let search = json!({"query": "laptops under $1000", "include_rejected": true});
+    assert_eq!(offered(&server, &search), ["turn_1233"]);
+
+    let second = talk.say("turn_1234", CORRECTION);
+    let previous = &second["previous"];
+    assert_eq!(previous["turn_id"], "turn_1233", "{second}");
+    assert_eq!(previous["status"], "rejected");
+    assert!(previous["confidence"].as_f64().unwrap() >= 0.7, "{previous}");
+    assert_eq!(previous["correction_type"], "explicit");
+    assert_eq!(previous["user_said"], CORRECTION);
+    assert_eq!(
+        previous["contrast"],
+        json!({"wants": "gaming laptops", "instead_of": "business laptops"})
+    );
+    assert_eq!(previous["evidence"][0], json!({"start": 0, "end": 2, "rule": "negation_start"}));
+    assert_eq!(previous["rejection_streak"], 1);
+    assert!(previous["rn"].as_str().unwrap().contains(":turn_1233:artifact:"), "{previous}");
+    let context = &second["context"];
+    assert_eq!(context["suggest_clarify"], false);
+    assert_eq!(context["rewritten_query"], "gaming laptops under $1000");
+    let markdown = context["markdown"].as_str().unwrap();
+    for line in [
+        "## 2. Gathered Context",
+        "### Previous Response Feedback",
+        "**Status:** REJECTED",
+        "**Detected:** Turn turn_1234 detected that Turn turn_1233 was rejected",
+        "**User said:** \"No, I meant gaming laptops, not business laptops\"",
+        "**Previous strategy:** commerce_search with query \"laptops under $1000\"",
+        "**Instruction for Planner:**",
+        "- Do NOT reuse the strategy from Turn turn_1233",
+        "- User wants GAMING laptops, not business laptops",
+        "- Adjust search query to be specific: \"gaming laptops under $1000\"",
+        "### Conversation Context",
+        "### Session Preferences",
+    ] {
+        assert!(markdown.lines().any(|found| found == line), "{line} is not in\n{markdown}");
+    }
+    assert_eq!(ids(&second["strategies"]), Vec::<String>::new(), "{second}");
+    assert_eq!(ids(&second["avoid"]), ["turn_1233"]);
+    assert_eq!(second["avoid"][0]["user_said"], CORRECTION);
+    assert_eq!(second["avoid"][0]["strategy"]["name"], "commerce_search");
+
+    let check = |server: &Server| {
+        assert_eq!(offered(server, &search), Vec::<String>::new());
+        assert_eq!(counts(server, "henry"), [1, 0, 1, 0, 1, 0]);
+        let metadata = server.get("/api/v1/turns/turn_1233/metadata").1;
+        assert_eq!(metadata["session_id"], "henry");
+        assert_eq!(metadata["validation_outcome"], "APPROVE");
+        assert_eq!(metadata["quality_score"], 0.85);
+        let feedback = &metadata["user_feedback"];
+        assert_eq!(feedback["status"], "rejected");
+        assert_eq!(feedback["detected_in_turn"], "turn_1234");
+        assert_eq!(feedback["correction_type"], "explicit_correction");
+        assert_eq!(feedback["user_said"], CORRECTION);
+        assert!(feedback["detected_at"].is_string(), "{feedback}");
+        assert_eq!(server.get("/api/v1/turns/turn_1233").1["satisfaction"], -1.0);
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    check(&server);
+    // The same request again gets the same answer, and nothing is counted twice.
+    let body = json!({"conversation_id": "henry", "user_id": "u1", "turn_id": "turn_1234",
+        "text": CORRECTION});
+    let (status, again) = server.post("/api/v1/turns", &body);
+    assert_eq!((status, &again["previous"]), (200, previous), "{again}");
+    check(&server);
+
+    let talk = Talk::new(&server, "henry", "u1");
+    talk.answer_by("turn_1234", LAPTOPS, "gaming laptops under $1000");
+    let third = talk.say("turn_1235", "That's still wrong, these are all business laptops");
+    assert_eq!(third["previous"]["turn_id"], "turn_1234", "{third}");
+    assert_eq!(third["previous"]["rejection_streak"], 2, "{third}");
+    assert_eq!(third["context"]["suggest_clarify"], true);
+    let markdown = third["context"]["markdown"].as_str().unwrap();
+    assert!(markdown.contains("2 answers in a row were rejected"), "{markdown}");
+    assert!(offered(&server, &search).is_empty());
+}
+
+#[test]
+fn correcting_three_times_in_a_row_rejects_three_turns() {
+    for server in [Server::start(), with_rules()] {
+        let talk = Talk::new(&server, "c1", "u1");
+        let said = [
+            ("t1", "Find me laptops under $1000"),
+            ("t2", "No, I meant gaming laptops, not business laptops"),
+            ("t3", "No, I meant gaming laptops, not office laptops"),
+            ("t4", "No, wrong again. I meant gaming laptops with an RTX card"),
+        ];
+        for (n, (turn, text)) in said.iter().enumerate() {
+            let heard = talk.say(turn, text);
+            if n > 0 {
+                assert_eq!(heard["previous"]["turn_id"], said[n - 1].0, "{heard}");
+                assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
+                assert_eq!(heard["previous"]["rejection_streak"], n);
+            }
+            talk.answer_by(turn, LAPTOPS, "laptops");
+        }
+        let server = server.kill_and_restart();
+        for turn in ["t1", "t2", "t3"] {
+            assert_eq!(status_of(&server, turn).0, "rejected", "{turn}");
+        }
+        assert_eq!(status_of(&server, "t4"), ("neutral".into(), 0.5));
+        assert_eq!(counts(&server, "c1"), [3, 0, 3, 0, 3, 0]);
+    }
+}
+
+#[test]
+fn a_message_after_half_an_hour_never_accepts_but_may_still_reject() {
+    for server in [Server::start(), with_rules()] {
+        for (n, (text, secs, expected)) in [
+            ("Thanks, that helps a lot!", 60, "accepted"),
+            ("Thanks, that helps a lot!", 31 * 60, "neutral"),
+            ("What is the capital of Peru?", 31 * 60, "neutral"),
+            ("Tell me more about the second one", 31 * 60, "neutral"),
+            ("That was wrong, try again", 31 * 60, "rejected"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let conversation = format!("c{n}");
+            let talk = Talk::new(&server, &conversation, "u1");
+            let (first, second) = (format!("{n}-1"), format!("{n}-2"));
+            talk.say_at(&first, "How do I bake bread at home?", 0);
+            talk.answer(&first, "Mix flour, water, salt and yeast, let it rise, and bake it.");
+            let heard = talk.say_at(&second, text, secs);
+            assert_eq!(heard["previous"]["status"], expected, "{text} {heard}");
+            let server = &server;
+            assert_eq!(status_of(server, &first).0, expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn moving_on_accepts_a_little_and_writes_no_reaction() {
+    for (server, exactly) in [(Server::start(), None), (with_rules(), Some(0.55))] {
+        let talk = Talk::new(&server, "c1", "u1");
+        talk.say("t1", "Find me laptops under $1000");
+        talk.answer("t1", LAPTOPS);
+        let heard = talk.say("t2", "What should I feed my hamster?");
+        let previous = &heard["previous"];
+        assert_eq!((&previous["status"], &previous["rn"]), (&json!("accepted"), &Value::Null));
+        let server = server.kill_and_restart();
+        let (status, confidence) = status_of(&server, "t1");
+        assert_eq!(status, "accepted");
+        assert!(confidence <= 0.69 && confidence >= 0.5, "{confidence}");
+        assert!(exactly.is_none_or(|exactly| confidence == exactly), "{confidence}");
+        assert_eq!(counts(&server, "c1"), [0; 6]);
+    }
+}
+
+#[test]
+fn a_remark_about_an_earlier_answer_goes_to_that_one() {
+    for server in [Server::start(), with_rules()] {
+        let talk = Talk::new(&server, "c1", "u1");
+        talk.say("t1", "Draw a sequence diagram of the login flow");
+        talk.answer("t1", "```mermaid\nsequenceDiagram\n  User->>Server: login\n```");
+        let second = talk.say("t2", "That diagram is wrong, it does not render");
+        assert_eq!(second["previous"]["status"], "rejected", "{second}");
+        talk.answer(
+            "t2",
+            "Here is the diagram again: ```mermaid\nsequenceDiagram\n  A->>B: hi\n```",
+        );
+        let third = talk.say("t3", "The first diagram was fine, it was my mistake");
+        assert_eq!(third["previous"]["turn_id"], "t1", "{third}");
+        assert_eq!(third["previous"]["status"], "accepted", "{third}");
+        assert!(third["previous"]["confidence"].as_f64().unwrap() >= 0.7, "{third}");
+        assert!(third["previous"]["rn"].as_str().unwrap().contains(":t1:artifact:"), "{third}");
+        let server = server.kill_and_restart();
+        assert_eq!(status_of(&server, "t1").0, "accepted");
+        assert_eq!(status_of(&server, "t2"), ("neutral".into(), 0.5));
+        assert_eq!(counts(&server, "c1"), [2, 0, 2, 1, 1, 0]);
+    }
+}
+
+#[test]
+fn nobody_is_blamed_in_doubt() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say("t1", "How do I restart a kubernetes deployment?");
+    talk.answer("t1", "Run kubectl rollout restart deployment/name.");
+    let heard = talk.say("t2", "The tomato soup recipe was awful and far too salty");
+    assert_eq!(heard["previous"], Value::Null, "{heard}");
+    let server = server.kill_and_restart();
+    assert_eq!(status_of(&server, "t1"), ("neutral".into(), 0.5));
+    assert_eq!(counts(&server, "c1"), [0; 6]);
+    let events = server.get("/api/v1/events?type=quality&source=engine").1;
+    let verdict =
+        events["items"].as_array().unwrap().iter().find(|e| e["data"]["finding"] == "verdict");
+    let verdict = verdict.unwrap();
+    assert_eq!(
+        (&verdict["data"]["detected_in"], &verdict["message_id"]),
+        (&json!("t2"), &Value::Null)
+    );
+    assert!(
+        verdict["data"]["detector"].as_str().unwrap().starts_with("verdict.model/"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_users_reaction_beats_the_verdict_and_a_review_beats_both() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say("t1", "Find me laptops under $1000");
+    talk.answer_by("t1", LAPTOPS, "laptops under $1000");
+    talk.say("t2", CORRECTION);
+    let search = json!({"query": "laptops under $1000"});
+    let check = |server: &Server, status: &str, confidence: Option<f64>, offers: usize| {
+        let found = status_of(server, "t1");
+        assert_eq!(found.0, status);
+        assert!(confidence.is_none_or(|c| c == found.1), "{found:?}");
+        assert_eq!(offered(server, &search).len(), offers, "{status}");
+    };
+    check(&server, "rejected", None, 0);
+    react(&server, "c1", "t1", &json!({"reaction": "ok"}));
+    check(&server, "accepted", Some(1.0), 1);
+    assert_eq!(server.get("/api/v1/turns/t1").1["satisfaction"], 1.0);
+    react(&server, "c1", "t1", &json!({"reaction": null}));
+    check(&server, "rejected", None, 0);
+    react(&server, "c1", "t1", &json!({"reaction": "not_ok", "text": "far too heavy"}));
+    check(&server, "rejected", Some(1.0), 0);
+    assert_eq!(counts(&server, "c1"), [2, 1, 1, 0, 2, 0]);
+    let (code, reviewed) = server.post("/api/v1/turns/t1/review", &json!({"status": "accepted"}));
+    assert_eq!((code, &reviewed["status"]), (200, &json!("accepted")), "{reviewed}");
+    check(&server, "accepted", Some(1.0), 1);
+    // The machine's reaction is what the reviewer says now; the user's stays theirs.
+    assert_eq!(counts(&server, "c1"), [2, 1, 1, 1, 1, 0]);
+    let server = server.kill_and_restart();
+    check(&server, "accepted", Some(1.0), 1);
+    let (_, folder) = server.stop();
+    let (_, out, _) = crate::server::uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+    let server = Server::start_in(folder);
+    check(&server, "accepted", Some(1.0), 1);
+    for (body, field) in [(json!({"status": "fine"}), "status"), (json!({}), "status")] {
+        let (code, problem) = server.post("/api/v1/turns/t1/review", &body);
+        assert_eq!((code, problem["field"].as_str()), (422, Some(field)), "{problem}");
+    }
+    assert_eq!(server.post("/api/v1/turns/t9/review", &json!({"status": "accepted"})).0, 404);
+}
+
+#[test]
+fn the_same_question_again_is_a_retry_also_after_a_restart() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say("t1", "How do I reset my router password?");
+    talk.answer("t1", "Press the button for ten seconds.");
+    let server = server.kill_and_restart();
+    // Another conversation of the same user.
+    let talk = Talk::new(&server, "c2", "u1");
+    let heard = talk.say("t2", "how do i reset my ROUTER password");
+    assert_eq!(heard["retry"]["original_turn_id"], "t1", "{heard}");
+    assert!(heard["retry"]["similarity"].as_f64().unwrap() >= 0.85, "{heard}");
+    assert_eq!(heard["retry"]["intent"], "dissatisfied");
+    assert!(heard["retry"]["delay_seconds"].as_f64().unwrap() < 60.0, "{heard}");
+    let other = Talk::new(&server, "c3", "u2").say("t3", "How do I reset my router password?");
+    assert_eq!(other["retry"], Value::Null, "another user's question is no retry");
+    let path = "/api/v1/users/u1/history";
+    assert_eq!(server.get(path).1["queries"].as_array().unwrap().len(), 2);
+    assert_eq!(server.client().delete(path).1["forgotten"], 2);
+    assert_eq!(server.get(path).1["queries"], json!([]));
+    let again = Talk::new(&server, "c4", "u1").say("t4", "How do I reset my router password?");
+    assert_eq!(again["retry"], Value::Null, "{again}");
+    assert_eq!(server.get("/api/v1/turns/t1").1["retries"], 1);
+}
+
+#[test]
+fn an_answer_shows_what_went_wrong_with_it() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    for (n, (body, error_type)) in [
+        (json!({"response": "Press the button for ten seconds, then wait."}), Value::Null),
+        (json!({"error": "timeout", "status": "error"}), json!("execution_error")),
+        (json!({"response": ""}), json!("empty_response")),
+        (json!({"response": "I'm sorry, but I can't help with that."}), json!("model_refusal")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let turn = format!("t{n}");
+        talk.send(&turn, "How do I reset my router?", &json!({}));
+        let told = talk.complete(&turn, &body);
+        let error = &told["signals"]["error"];
+        assert_eq!(error["error_type"], error_type, "{told}");
+        assert_eq!(error["occurred"], !error_type.is_null(), "{told}");
+        assert_eq!(told["signals"]["latency"], Value::Null);
+        let path = format!("/api/v1/turns/{turn}/complete");
+        assert_eq!(server.post(&path, &body).1["signals"], told["signals"], "a repeat");
+        assert_eq!(server.get(&format!("/api/v1/turns/{turn}")).1["signals"], told["signals"]);
+    }
+    for (n, (started, completed, seconds, tolerance)) in
+        [(0, 10, 10.0, "high"), (0, 11, 11.0, "medium"), (0, 31, 31.0, "low"), (5, 0, 0.0, "high")]
+            .into_iter()
+            .enumerate()
+    {
+        let turn = format!("p{n}");
+        talk.send(&turn, "How do I reset my router?", &json!({}));
+        let body = json!({"response": "Press the button for ten seconds.", "accepted": n != 2,
+            "started_at": moment(started), "completed_at": moment(completed)});
+        let told = talk.complete(&turn, &body);
+        let expected = json!({"seconds": seconds, "tolerance": tolerance, "accepted": n != 2});
+        assert_eq!(told["signals"]["latency"], expected, "{told}");
+    }
+    let Value::String(page) = server.get("/metrics").1 else { panic!("not a text") };
+    assert!(page.contains("uptake_clock_skew_total 1"), "{page}");
+}

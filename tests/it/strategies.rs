@@ -1,0 +1,240 @@
+//! Which earlier strategy is offered for a question, in which order, and to whom.
+
+use serde_json::{Value, json};
+
+use crate::privacy::is_on_disk;
+use crate::reports::react;
+use crate::server::{Server, uptake};
+use crate::talk::{Talk, ids, offered};
+
+const QUESTION: &str = "What were the sales in the north region last month?";
+
+/// Six turns with the same question: the table of the specification.
+fn the_table(server: &Server) {
+    let rows = [
+        ("a", Some("ok"), Some(0.9)),
+        ("b", Some("ok"), Some(0.3)),
+        ("c", None, Some(0.9)),
+        ("d", None, None),
+        ("e", Some("ok"), Some(0.4)),
+        ("f", Some("not_ok"), Some(1.0)),
+    ];
+    for (turn, reaction, quality) in rows {
+        // A conversation each, so that nothing is said about another.
+        let talk = Talk::new(server, turn, turn);
+        talk.send(turn, QUESTION, &json!({"intent": "sales"}));
+        let strategy = json!({"name": format!("strategy-{turn}"), "params": {"n": 1}});
+        talk.complete(
+            turn,
+            &json!({"response": "The sales in the north were 1 200 units.",
+            "quality_score": quality, "strategy": strategy}),
+        );
+        if let Some(reaction) = reaction {
+            react(server, turn, turn, &json!({"reaction": reaction, "text": "as they say"}));
+        }
+    }
+}
+
+#[test]
+fn the_table_of_the_specification_comes_out_in_both_orders() {
+    let server = Server::start();
+    the_table(&server);
+    let scores = [("a", 0.74), ("e", 0.44), ("b", 0.38), ("c", 0.54), ("d", 0.3)];
+    let check = |server: &Server| {
+        let search = |mode: &str| {
+            let body = json!({"query": QUESTION, "k": 10, "mode": mode, "include_rejected": true});
+            server.post("/api/v1/strategies/search", &body).1
+        };
+        let tiered = search("tiered");
+        assert_eq!(ids(&tiered["strategies"]), ["a", "e", "b", "c", "d"], "{tiered}");
+        let formula = search("formula");
+        assert_eq!(ids(&formula["strategies"]), ["a", "c", "e", "b", "d"], "{formula}");
+        for found in [&tiered, &formula] {
+            assert_eq!(ids(&found["avoid"]), ["f"]);
+            assert_eq!(found["avoid"][0]["user_said"], "as they say");
+            assert_eq!(found["avoid"][0]["strategy"]["name"], "strategy-f");
+            for strategy in found["strategies"].as_array().unwrap() {
+                let turn = strategy["turn_id"].as_str().unwrap();
+                let expected = scores.iter().find(|(name, _)| *name == turn).unwrap().1;
+                assert_eq!(strategy["ranking_score"], expected, "{strategy}");
+                assert_eq!(strategy["strategy"]["name"], format!("strategy-{turn}"));
+                assert!(strategy["similarity"].as_f64().unwrap() > 0.99, "{strategy}");
+            }
+        }
+        let few = json!({"query": QUESTION, "k": 2});
+        assert_eq!(offered(server, &few), ["a", "e"]);
+        let plain = server.post("/api/v1/strategies/search", &few).1;
+        assert_eq!(plain["avoid"], json!([]), "only when they are asked for");
+        let theirs = json!({"query": QUESTION, "user_id": "c"});
+        assert_eq!(offered(server, &theirs), ["c"]);
+        assert_eq!(offered(server, &json!({"query": QUESTION, "user_id": "nobody"})), [""; 0]);
+        let intent = |intent: &str| json!({"query": QUESTION, "intent": intent, "k": 10});
+        assert_eq!(offered(server, &intent("sales")).len(), 5);
+        assert_eq!(offered(server, &intent("weather")), [""; 0]);
+        let unlike = json!({"query": "How do I water an orchid?"});
+        assert_eq!(offered(server, &unlike), [""; 0]);
+        let far = json!({"query": "How do I water an orchid?", "min_similarity": -1, "k": 10});
+        assert_eq!(offered(server, &far).len(), 5, "whatever is there");
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    wait_until_complete(&server);
+    check(&server);
+}
+
+/// The index is read in beside requests; until then the answer says so.
+fn wait_until_complete(server: &Server) {
+    for _ in 0..10_000 {
+        let found = server.post("/api/v1/strategies/search", &json!({"query": QUESTION})).1;
+        if found["search"]["complete"] == true {
+            return;
+        }
+        std::thread::yield_now();
+    }
+    panic!("the index was not read in");
+}
+
+#[test]
+fn a_turn_is_offered_to_the_very_next_request() {
+    let server = Server::start();
+    for n in 0..20 {
+        let conversation = format!("c{n}");
+        let talk = Talk::new(&server, &conversation, "u1");
+        let (turn, text) = (format!("t{n}"), format!("How tall is mountain number {n} in Peru?"));
+        talk.send(&turn, &text, &json!({}));
+        let body = json!({"query": text, "k": 1, "min_similarity": 0.999});
+        assert_eq!(offered(&server, &body), [""; 0], "not before it is answered");
+        talk.answer_by(&turn, "It is about 5 000 metres tall.", "mountains");
+        assert_eq!(offered(&server, &body), [turn]);
+    }
+}
+
+#[test]
+fn turns_whose_session_went_silent_come_last() {
+    let settings = [("UPTAKE__DETECT__SWEEP_SECS", "1")];
+    let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
+    let search = json!({"query": QUESTION});
+    let talk = Talk::new(&server, "old", "u1");
+    talk.say_at("silent", QUESTION, 0);
+    talk.complete(
+        "silent",
+        &json!({"response": "1 200 units.", "quality_score": 1.0,
+        "strategy": {"name": "s"}}),
+    );
+    let talk = Talk::new(&server, "new", "u2");
+    talk.send("going-on", QUESTION, &json!({}));
+    talk.complete(
+        "going-on",
+        &json!({"response": "1 200 units.", "quality_score": 0.1,
+        "strategy": {"name": "s"}}),
+    );
+    for _ in 0..600 {
+        if server.get("/api/v1/turns/silent").1["verdict"]["session_ended"] == true {
+            assert_eq!(offered(&server, &search), ["going-on", "silent"]);
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("the session did not end");
+}
+
+#[test]
+fn a_correction_is_found_by_what_it_is_about() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say("t1", "Find me laptops under $1000");
+    talk.answer_by("t1", "Here are three laptops made for business.", "laptops under $1000");
+    talk.say("t2", "No, I meant for gaming, not for business");
+    talk.answer_by("t2", "Here are three laptops for gaming.", "gaming laptops under $1000");
+    let body = json!({"query": "gaming laptops under $1000"});
+    let found = server.post("/api/v1/strategies/search", &body).1;
+    assert_eq!(ids(&found["strategies"]), ["t2"], "{found}");
+    let alone = json!({"query": "No, I meant for gaming, not for business"});
+    assert_eq!(offered(&server, &alone), ["t2"]);
+    let server = server.kill_and_restart();
+    wait_until_complete(&server);
+    let again = server.post("/api/v1/strategies/search", &body).1;
+    assert_eq!(again["strategies"], found["strategies"]);
+}
+
+#[test]
+fn an_erased_user_leaves_no_trace_in_index_vectors_or_context() {
+    let server = Server::start();
+    let secret = "Where can I buy zwxqv-medicine for my zwxqv-illness?";
+    let talk = Talk::new(&server, "shared", "ann");
+    talk.send("t1", secret, &json!({"intent": "zwxqv-intent"}));
+    talk.answer_by("t1", "At the zwxqv-pharmacy in the high street.", "zwxqv-query");
+    talk.say("t2", "No, I meant the zwxqv-tablets, not the zwxqv-drops");
+    talk.answer_by("t2", "At the zwxqv-chemist.", "zwxqv-query");
+    // Somebody else corrects an answer to her, and talks on.
+    let other = Talk::new(&server, "shared", "bob");
+    other.say("t3", "No, that is wrong, I meant a shop that is open today");
+    other.answer_by("t3", "The one in the station is open.", "open shops");
+    let own = json!({"query": "No, that is wrong, I meant a shop that is open today"});
+    let blended = server.post("/api/v1/strategies/search", &own).1["strategies"][0].clone();
+    assert!(blended["similarity"].as_f64().unwrap() < 0.99, "{blended}");
+    let search = json!({"query": secret, "include_rejected": true, "min_similarity": 0.2, "k": 10});
+    let found = server.post("/api/v1/strategies/search", &search).1;
+    assert!(ids(&found["avoid"]).contains(&"t1".to_owned()), "{found}");
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    let check = |server: &Server| {
+        let found = server.post("/api/v1/strategies/search", &search).1;
+        assert!(!found.to_string().contains("zwxqv"), "{found}");
+        for turn in ["t1", "t2"] {
+            assert!(!found.to_string().contains(&format!("\"{turn}\"")), "{found}");
+            for path in [format!("/api/v1/turns/{turn}"), format!("/api/v1/turns/{turn}/metadata")]
+            {
+                assert!(!server.get(&path).1.to_string().contains("zwxqv"), "{path}");
+            }
+        }
+        // Bob's own question is no longer mixed with hers.
+        let found = server.post("/api/v1/strategies/search", &own).1;
+        assert!(found["strategies"][0]["similarity"].as_f64().unwrap() > 0.99, "{found}");
+    };
+    check(&server);
+    let server = server.kill_and_restart();
+    wait_until_complete(&server);
+    check(&server);
+    let said = Talk::new(&server, "shared", "bob").say("t4", "Where is it?");
+    assert!(!said.to_string().contains("zwxqv"), "{said}");
+    assert!(!is_on_disk(&server, "zwxqv"));
+    let (_, folder) = server.stop();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+    let server = Server::start_in(folder);
+    wait_until_complete(&server);
+    check(&server);
+}
+
+#[test]
+fn tenants_are_not_offered_each_others_strategies() {
+    let server = Server::start();
+    the_table(&server);
+    let acme = server.client().with("X-Uptake-Tenant", "acme");
+    let body = json!({"query": QUESTION, "include_rejected": true, "min_similarity": -1});
+    let found = acme.post("/api/v1/strategies/search", &body).1;
+    assert_eq!((&found["strategies"], &found["avoid"]), (&json!([]), &json!([])), "{found}");
+    let opening = json!({"text": QUESTION, "include": ["strategies", "context"], "user_id": "a"});
+    let opened = acme.post("/api/v1/turns", &opening).1;
+    assert_eq!((&opened["strategies"], &opened["avoid"]), (&json!([]), &json!([])), "{opened}");
+    assert_eq!((&opened["previous"], &opened["retry"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn what_does_not_fit_a_search_is_named() {
+    let server = Server::start();
+    let rows = [
+        (json!({}), "query"),
+        (json!({"query": " "}), "query"),
+        (json!({"query": "q", "k": 0}), "k"),
+        (json!({"query": "q", "k": 101}), "k"),
+        (json!({"query": "q", "mode": "best"}), "mode"),
+        (json!({"query": "q", "min_similarity": 2}), "min_similarity"),
+        (json!({"query": "q", "user_id": "a b"}), "user_id"),
+        (json!({"query": "q", "colour": "red"}), "colour"),
+    ];
+    for (body, field) in rows {
+        let (status, problem) = server.post("/api/v1/strategies/search", &body);
+        assert_eq!((status, problem["field"].as_str()), (422, Some(field)), "{body}: {problem}");
+    }
+}
