@@ -8,4 +8,5 @@ mod section;
 pub(crate) use load::{Overrides, Setting, load};
 pub(crate) use section::{
     Config, DetectMode, DetectSection, EmbedSection, KeepCopies, LogFormat, MovedOn, StoreSection,
+    TargetScope,
 };

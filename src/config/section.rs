@@ -71,6 +71,9 @@ pub(crate) struct DetectSection {
     pub(crate) rephrased: f64,
     pub(crate) moved_on: MovedOn,
     pub(crate) min_confidence: f64,
+    pub(crate) target_floor: f64,
+    pub(crate) target_margin: f64,
+    pub(crate) target_scope: TargetScope,
     pub(crate) retry_similarity: f64,
     pub(crate) retry_window_secs: u64,
     pub(crate) retry_history: usize,
@@ -100,6 +103,14 @@ pub(crate) enum DetectMode {
 pub(crate) enum MovedOn {
     Accepted,
     Neutral,
+}
+
+/// Where a remark may be about a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TargetScope {
+    Conversation,
+    User,
 }
 
 /// `[log]`

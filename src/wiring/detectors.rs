@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use flow::{Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, VerdictRule};
+use flow::{Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, VerdictRule};
 
-use crate::config::{DetectMode, DetectSection, MovedOn};
+use crate::config::{DetectMode, DetectSection, MovedOn, TargetScope};
 
 /// Checks the numbers and turns them into rules.
 pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
@@ -15,6 +15,8 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
         ("min_confidence", section.min_confidence),
         ("retry_similarity", section.retry_similarity),
         ("refusal_confidence", section.refusal_confidence),
+        ("target_floor", section.target_floor),
+        ("target_margin", section.target_margin),
     ];
     for (key, value) in shares {
         ensure!((0.0..=1.0).contains(&value), "detect.{key} is {value}, expected 0 to 1");
@@ -41,6 +43,12 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
             refusal: section.refusal_confidence,
         },
         pace: PaceRule { simple, complex },
+        target: TargetRule {
+            floor: section.target_floor,
+            margin: section.target_margin,
+            ..TargetRule::default()
+        },
+        elsewhere: section.target_scope == TargetScope::User,
     })
 }
 

@@ -13,7 +13,7 @@ fn sweeping(folder: tempfile::TempDir) -> Server {
 }
 
 /// A question, and a message that rejects the answer. Answers how sure the machine is of that.
-fn rejected(server: &Server, n: usize) -> f64 {
+fn say_it_is_wrong(server: &Server, n: usize) -> f64 {
     let (conversation, first, second) = (format!("c{n}"), format!("a{n}"), format!("b{n}"));
     let talk = Talk::new(server, &conversation, &conversation);
     talk.send(&first, "How do I bake bread at home?", &json!({}));
@@ -26,13 +26,13 @@ fn rejected(server: &Server, n: usize) -> f64 {
 #[test]
 fn two_hundred_labels_bring_boasting_confidences_down() {
     let server = sweeping(tempfile::tempdir().unwrap());
-    let sure = rejected(&server, 0);
+    let sure = say_it_is_wrong(&server, 0);
     assert!(sure >= 0.85, "{sure}");
     let start = server.get("/api/v1/calibration").1;
     assert_eq!((&start["labels"], &start["curve"]), (&json!(0), &Value::Null), "{start}");
     // In this project users who say so are content as often as not.
     for n in 1..=210 {
-        rejected(&server, n);
+        say_it_is_wrong(&server, n);
         let (conversation, turn) = (format!("c{n}"), format!("a{n}"));
         if n % 3 == 0 {
             let status = if n % 2 == 0 { "rejected" } else { "accepted" };
@@ -51,12 +51,14 @@ fn two_hundred_labels_bring_boasting_confidences_down() {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert_eq!(shown["labels"], 210, "{shown}");
+    // From then on such messages say too little to be labels.
+    let labels = shown["labels"].as_u64().unwrap();
+    assert!((200..=210).contains(&labels), "{shown}");
     let error = &shown["error"];
     assert!(error["with"].as_f64().unwrap() < error["without"].as_f64().unwrap(), "{shown}");
     let bins = shown["reliability"].as_array().unwrap();
-    let labels: u64 = bins.iter().map(|bin| bin["n"].as_u64().unwrap()).sum();
-    assert_eq!(labels, 210, "{shown}");
+    let counted: u64 = bins.iter().map(|bin| bin["n"].as_u64().unwrap()).sum();
+    assert_eq!(counted, labels, "{shown}");
     // The same words now say less: too little to blame anybody.
     let check = |server: &Server, n: usize| {
         let talk_of = rejected_status(server, n);
@@ -81,7 +83,7 @@ fn two_hundred_labels_bring_boasting_confidences_down() {
 
 /// The status of a turn that a message rejects, and how sure the detector itself was.
 fn rejected_status(server: &Server, n: usize) -> (String, f64) {
-    rejected(server, n);
+    say_it_is_wrong(server, n);
     let shown = server.get(&format!("/api/v1/turns/a{n}")).1;
     let verdict = &shown["verdict"];
     let raw = verdict["found"]["raw_confidence"].as_f64().unwrap();

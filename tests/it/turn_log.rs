@@ -120,7 +120,7 @@ fn a_mirror_that_cannot_write_holds_nothing_up_and_catches_up() {
     assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "words"})).0, 200);
     assert_eq!(log_of(&server, "c1", "t1")["turn_log"]["feedbacks"][0]["text"], "words");
     std::fs::remove_file(&place).unwrap();
-    wait_for_copy(&server, "t1", 3);
+    wait_for_copy(&server, "t1", 4);
 }
 
 #[test]
@@ -132,16 +132,16 @@ fn another_place_gets_copies_of_everything_and_the_old_one_loses_its_own() {
     let server = start(tempfile::tempdir().unwrap(), "folder");
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok", "text": "secret words"}));
-    wait_for_copy(&server, "t1", 3);
+    wait_for_copy(&server, "t1", 4);
     let file = |server: &Server| server.folder().join("turn-logs/default/default/t1.json");
     assert!(file(&server).exists());
     let server = start(server.kill_and_leave(), "table");
     react(&server, "c1", "t1", &json!({"reaction": null}));
-    wait_for_copy(&server, "t1", 4);
+    wait_for_copy(&server, "t1", 5);
     assert!(!file(&server).exists(), "its words would stay there for ever");
     let server = Server::start_in(server.kill_and_leave());
     assert_eq!(server.get("/api/v1/turns/t1/log?copy=true").0, 404, "nobody keeps copies now");
     let server = start(server.kill_and_leave(), "folder");
-    wait_for_copy(&server, "t1", 4);
+    wait_for_copy(&server, "t1", 5);
     assert!(file(&server).exists());
 }

@@ -1,8 +1,8 @@
 //! Messages that end a conversation kindly.
 
 use crate::phrases::Cue;
-use crate::target::is_bare;
-use crate::utterance::Utterance;
+
+use crate::utterance::{Utterance, is_bare};
 
 /// Thanks or praise and hardly anything else: who says so and leaves has not given up.
 pub fn is_farewell(message: &Utterance) -> bool {

@@ -1,8 +1,9 @@
 //! All detectors with their rules: what the live flow, `scan` and `score` share.
 
 use detect::{
-    Answer, Exchange, FailureRule, Finished, PaceRule, PastQuestion, RetryRule, Utterance,
-    VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry, detect_verdict,
+    Answer, Exchange, FailureRule, Finished, PaceRule, PastQuestion, RetryRule, TargetRule,
+    Utterance, VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry,
+    detect_verdict,
 };
 use event::{Failure, Pace, Retry, TurnStatus, Verdict};
 
@@ -17,6 +18,10 @@ pub struct Detectors {
     pub failure: FailureRule,
     /// Of the time it took.
     pub pace: PaceRule,
+    /// Of which turn a remark is about.
+    pub target: TargetRule,
+    /// Whether that may be a turn of another conversation of the same user.
+    pub elsewhere: bool,
 }
 
 impl Detectors {

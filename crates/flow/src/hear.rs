@@ -12,21 +12,26 @@
 use std::time::Duration;
 
 use capture::{FindingPlace, MIN_MACHINE_CONFIDENCE, TurnPlace};
-use detect::{Answer, Exchange, PastQuestion, Utterance};
+use detect::{
+    Answer, Candidate, Exchange, PastQuestion, PastTurn, Target, Utterance, answer_head,
+    find_target, locate, may_be_about_earlier,
+};
 use event::{
     Body, Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Opening, Origin,
-    Reaction, Retry, Timestamp, TurnHalf, TurnId, UnitInterval, Verdict, VerdictStatus,
+    Reaction, Retry, Timestamp, TurnHalf, TurnId, UnitInterval, Vector, Verdict, VerdictStatus,
 };
 use store::{ExchangeQuery, StoredExchange};
 
 use crate::calibrate::calibrated;
-use crate::changes::{changes_of, opening_of};
+use crate::changes::{changes_of, opening_of, question_vector};
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::history::Asker;
 
 /// Characters of a message that are kept as what the user said.
 const SAID_CHARS: usize = 1000;
+/// Answered turns that a remark about something earlier is compared with.
+const MOST_LOOKED_AT: usize = 50;
 
 /// What a message says.
 #[derive(Clone, Debug, Default)]
@@ -109,8 +114,7 @@ impl Engine {
         previous: &StoredExchange,
     ) -> Result<HeardVerdict, FlowError> {
         let question = Utterance::read(&previous.opening.text);
-        let response = previous.completion.as_ref().and_then(|done| done.response.as_deref());
-        let answer = Answer::read(Some(&question), response.unwrap_or_default());
+        let answer = Answer::read(Some(&question), answer_of(previous));
         let found = self.detectors.verdict(&Exchange {
             message,
             question: Some(&question),
@@ -121,8 +125,69 @@ impl Engine {
         });
         let raw_confidence = found.confidence;
         let verdict = calibrated(&self.detectors, self.curves.of(&event.scope), found);
-        let target = Some(place_of(event, previous));
-        Ok(HeardVerdict { verdict, raw_confidence, target, target_score: None })
+        let (target, target_score) = self.target_of(event, message, &verdict, previous).await?;
+        Ok(HeardVerdict { verdict, raw_confidence, target, target_score })
+    }
+
+    /// Whom a verdict is about. Older turns are only looked at when the message points at them.
+    async fn target_of(
+        &self,
+        event: &Event,
+        message: &Utterance,
+        verdict: &Verdict,
+        previous: &StoredExchange,
+    ) -> Result<(Option<TurnPlace>, Option<f64>), FlowError> {
+        if !may_be_about_earlier(verdict, message) {
+            return Ok((Some(place_of(event, previous)), None));
+        }
+        let past = self.answered_before(event, MOST_LOOKED_AT + 1).await?;
+        let turns: Vec<PastTurn<'_>> = past.iter().map(|turn| past_turn(event, turn)).collect();
+        match find_target(&self.detectors.target, verdict, message, &turns) {
+            Target::Previous => Ok((Some(place_of(event, previous)), None)),
+            Target::Earlier(found) => {
+                let turn = past.iter().find(|turn| turn.turn == found.turn);
+                Ok((turn.map(|turn| place_of(event, turn)), Some(found.score)))
+            }
+            Target::Nobody if self.detectors.elsewhere => self.elsewhere(event, message).await,
+            Target::Nobody => Ok((None, None)),
+        }
+    }
+
+    /// The turn of another conversation of the user's that a message is about, if one is alike.
+    async fn elsewhere(
+        &self,
+        event: &Event,
+        message: &Utterance,
+    ) -> Result<(Option<TurnPlace>, Option<f64>), FlowError> {
+        let Some(user) = event.user.clone() else { return Ok((None, None)) };
+        let query = ExchangeQuery {
+            scope: event.scope.clone(),
+            conversation: None,
+            user: Some(user),
+            until: event.ts,
+            only_answered: true,
+            limit: MOST_LOOKED_AT,
+        };
+        let mut past = self.store.exchanges(query).await?;
+        past.retain(|turn| turn.conversation != event.conversation);
+        let remark = question_vector(message.original());
+        let vectors: Vec<(Vector, Vector)> = past
+            .iter()
+            .map(|turn| (question_vector(&turn.opening.text), answer_vector(turn)))
+            .collect();
+        let candidates: Vec<Candidate<'_>> = past
+            .iter()
+            .zip(&vectors)
+            .map(|(turn, (question, answer))| Candidate {
+                turn: &turn.turn,
+                question,
+                answer: Some(answer),
+                age: since(turn.ts, event.ts),
+            })
+            .collect();
+        let found = locate(&self.detectors.target, &remark, &candidates).into_iter().next();
+        let turn = found.as_ref().and_then(|at| past.iter().find(|turn| turn.turn == at.turn));
+        Ok((turn.map(|turn| place_of(event, turn)), found.map(|found| found.score)))
     }
 
     fn hear_retry(&self, event: &Event, message: &Utterance) -> Option<Retry> {
@@ -240,6 +305,24 @@ impl Engine {
         let event = capture::finding_event(place, finding, id, words.ts, now);
         Entry { changes: changes_of(&event), event }
     }
+}
+
+fn past_turn<'a>(event: &Event, turn: &'a StoredExchange) -> PastTurn<'a> {
+    PastTurn {
+        turn: &turn.turn,
+        question: opening_of(&turn.opening.text),
+        answer: answer_of(turn),
+        age: since(turn.ts, event.ts),
+        status: turn.standing.status,
+    }
+}
+
+fn answer_of(turn: &StoredExchange) -> &str {
+    turn.completion.as_ref().and_then(|done| done.response.as_deref()).unwrap_or_default()
+}
+
+fn answer_vector(turn: &StoredExchange) -> Vector {
+    embed::built_in().embed(answer_head(answer_of(turn)))
 }
 
 /// Where a reaction on an earlier turn goes. Whoever speaks reacts.

@@ -47,7 +47,7 @@ pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, Redactor,
 };
-pub use detect::{FailureRule, Mode, PaceRule, Patience, RetryRule, VerdictRule};
+pub use detect::{FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, VerdictRule};
 pub use detectors::Detectors;
 pub use embedder::Embedder;
 pub use engine::Engine;
