@@ -33,6 +33,11 @@ bench: compiler
 	cargo build --release --locked -p uptake -p uptake-bench
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
+## Measures the similarity index on the corpus; bench/README.md says what. A minute.
+.PHONY: bench-vectors
+bench-vectors: compiler
+	cargo run --release --locked -q -p uptake-bench --bin bench-vectors -- training/corpus $(SIZES)
+
 ## A minute of mangled rows and logs through the detectors: nothing may panic. SECS=600 for longer.
 .PHONY: fuzz-detect
 fuzz-detect: compiler

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "commands answer on standard output")]
 
+mod ask;
 mod config;
 mod excerpt;
 mod export;
@@ -11,6 +12,8 @@ mod lines;
 mod logging;
 mod progress;
 mod rebuild;
+mod redetect;
+mod report;
 mod scan;
 mod score;
 mod serve;
@@ -35,8 +38,12 @@ enum Command {
     Serve(serve::Serve),
     /// Create, list and revoke API keys.
     Keys(keys::Keys),
+    /// Show conversations with feedback, or one of them turn by turn.
+    Report(report::Report),
     /// Make every projection again from the log.
     Rebuild(rebuild::Rebuild),
+    /// Run today's detectors over everything that is stored.
+    Redetect(redetect::Redetect),
     /// Run every detector over chat logs and report what it finds.
     Scan(scan::Scan),
     /// Score rows with one detector, for benchmarks and for checking.
@@ -55,7 +62,9 @@ impl Arguments {
         match self.command {
             Command::Serve(command) => command.run(),
             Command::Keys(command) => command.run(),
+            Command::Report(command) => command.run(),
             Command::Rebuild(command) => command.run(),
+            Command::Redetect(command) => command.run(),
             Command::Scan(command) => command.run(),
             Command::Score(command) => command.run(),
             Command::Import(command) => command.run(),

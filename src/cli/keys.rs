@@ -1,15 +1,11 @@
 //! `uptake keys`
 
-use std::path::Path;
-
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use remote::RunningServer;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Common;
-use crate::config::Config;
-use crate::wiring;
+use super::ask::ask;
 
 /// Create, list and revoke API keys.
 ///
@@ -150,23 +146,4 @@ impl Revoke {
         }
         Ok(())
     }
-}
-
-/// Asks the server that has the folder, or one started for this question alone.
-fn ask(
-    config: &Config,
-    question: impl FnOnce(&RunningServer) -> Result<Value, remote::RemoteError>,
-) -> anyhow::Result<Value> {
-    let folder = Path::new(&config.store.data);
-    if let Some(holder) = store::sqlite::holder_of(folder) {
-        let (url, token) = holder.server.with_context(|| {
-            format!("{} has the data folder and cannot be asked; try again", holder.process)
-        })?;
-        return Ok(question(&RunningServer::new(&url, &token))?);
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(wiring::serve_for_owner(config))?;
-    let answer = question(&RunningServer::new(&served.url, &served.token));
-    runtime.block_on(served.stop())?;
-    Ok(answer?)
 }

@@ -15,17 +15,8 @@ fn with_rules() -> Server {
     Server::start_with(tempfile::tempdir().unwrap(), &settings)
 }
 
-#[test]
-fn a_rejected_strategy_is_never_offered_again_and_the_planner_knows_what_was_wanted() {
-    let server = Server::start();
-    let talk = Talk::new(&server, "henry", "u1");
-    let first = talk.say("turn_1233", "Find me laptops under $1000");
-    assert_eq!((&first["previous"], &first["retry"]), (&Value::Null, &Value::Null), "{first}");
-    talk.answer_by("turn_1233", LAPTOPS, "laptops under $1000");
-    let search = json!({"query": "laptops under $1000", "include_rejected": true});
-    assert_eq!(offered(&server, &search), ["turn_1233"]);
-
-    let second = talk.say("turn_1234", CORRECTION);
+/// What the answer to the correction must say.
+fn the_planner_knows(second: &Value) {
     let previous = &second["previous"];
     assert_eq!(previous["turn_id"], "turn_1233", "{second}");
     assert_eq!(previous["status"], "rejected");
@@ -63,6 +54,21 @@ fn a_rejected_strategy_is_never_offered_again_and_the_planner_knows_what_was_wan
     assert_eq!(ids(&second["avoid"]), ["turn_1233"]);
     assert_eq!(second["avoid"][0]["user_said"], CORRECTION);
     assert_eq!(second["avoid"][0]["strategy"]["name"], "commerce_search");
+}
+
+#[test]
+fn a_rejected_strategy_is_never_offered_again_and_the_planner_knows_what_was_wanted() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "henry", "u1");
+    let first = talk.say("turn_1233", "Find me laptops under $1000");
+    assert_eq!((&first["previous"], &first["retry"]), (&Value::Null, &Value::Null), "{first}");
+    talk.answer_by("turn_1233", LAPTOPS, "laptops under $1000");
+    let search = json!({"query": "laptops under $1000", "include_rejected": true});
+    assert_eq!(offered(&server, &search), ["turn_1233"]);
+
+    let second = talk.say("turn_1234", CORRECTION);
+    the_planner_knows(&second);
+    let previous = &second["previous"];
 
     let check = |server: &Server| {
         assert_eq!(offered(server, &search), Vec::<String>::new());
@@ -166,7 +172,7 @@ fn moving_on_accepts_a_little_and_writes_no_reaction() {
         let server = server.kill_and_restart();
         let (status, confidence) = status_of(&server, "t1");
         assert_eq!(status, "accepted");
-        assert!(confidence <= 0.69 && confidence >= 0.5, "{confidence}");
+        assert!((0.5..=0.69).contains(&confidence), "{confidence}");
         assert!(exactly.is_none_or(|exactly| confidence == exactly), "{confidence}");
         assert_eq!(counts(&server, "c1"), [0; 6]);
     }
@@ -286,6 +292,27 @@ fn the_same_question_again_is_a_retry_also_after_a_restart() {
     let again = Talk::new(&server, "c4", "u1").say("t4", "How do I reset my router password?");
     assert_eq!(again["retry"], Value::Null, "{again}");
     assert_eq!(server.get("/api/v1/turns/t1").1["retries"], 1);
+}
+
+#[test]
+fn asking_for_another_answer_by_a_button_is_a_retry() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say("t1", "How do I reset my router password?");
+    talk.answer("t1", "Press the button for ten seconds.");
+    let event = |id: &str, kind: &str| {
+        json!({"id": id, "type": "implicit", "source": "user_interaction", "category": "quality",
+            "session_id": "c1", "message_id": "t1", "user_id": "u1", "data": {"kind": kind}})
+    };
+    for (id, kind) in [("e1", "copy"), ("e2", "regenerate"), ("e2", "regenerate")] {
+        assert!(server.post("/api/v1/feedback", &event(id, kind)).0 < 300);
+    }
+    let server = server.kill_and_restart();
+    assert_eq!(server.get("/api/v1/turns/t1").1["retries"], 1);
+    let log = server.get("/api/v1/events?type=quality&source=engine").1;
+    let retry = log["items"].as_array().unwrap().iter().find(|e| e["data"]["finding"] == "retry");
+    let data = &retry.unwrap()["data"];
+    assert_eq!((&data["similarity"], &data["intent"]), (&json!(1.0), &json!("dissatisfied")));
 }
 
 #[test]

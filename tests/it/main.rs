@@ -23,6 +23,7 @@ mod openapi;
 mod period;
 mod privacy;
 mod reactions;
+mod redetect;
 mod remote_embedder;
 mod repeats;
 mod scan;

@@ -29,6 +29,7 @@ impl Engine {
             conversation,
             user,
             until: opening.ts,
+            before: None,
             only_answered: true,
             limit,
         };

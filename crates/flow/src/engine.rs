@@ -6,9 +6,10 @@ use std::sync::Arc;
 use capture::{Fingerprint, SealKey};
 use event::{Clock, Position};
 use report::Seal;
-use store::{LogStats, Store};
+use store::{LogStats, Rebuild, Store};
 
 use crate::calibrate::{Curves, NewLabels};
+use crate::changes::changes_of;
 use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
@@ -46,6 +47,10 @@ impl Engine {
         detectors: Detectors,
         embedder: Embedder,
     ) -> Result<Self, FlowError> {
+        if store.is_stale().await? {
+            tracing::info!("an update: what follows from the log is made again, once");
+            store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
+        }
         let keys = KeyRing::load(&*store).await?;
         let privacy = Redactors::load(&*store).await?;
         let curves = Curves::load(&*store).await?;

@@ -18,7 +18,8 @@ use detect::{
 };
 use event::{
     Body, Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Opening, Origin,
-    Reaction, Retry, Timestamp, TurnHalf, TurnId, UnitInterval, Vector, Verdict, VerdictStatus,
+    Position, Reaction, Retry, Timestamp, TurnHalf, TurnId, UnitInterval, Vector, Verdict,
+    VerdictStatus,
 };
 use store::{ExchangeQuery, StoredExchange};
 
@@ -26,12 +27,21 @@ use crate::calibrate::calibrated;
 use crate::changes::{changes_of, opening_of, question_vector};
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::history::Asker;
+use crate::history::{Asker, History};
 
 /// Characters of a message that are kept as what the user said.
 const SAID_CHARS: usize = 1000;
 /// Answered turns that a remark about something earlier is compared with.
 const MOST_LOOKED_AT: usize = 50;
+
+/// What a message is heard against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Background<'a> {
+    /// The latest questions.
+    pub(crate) history: &'a History,
+    /// Where the message stands in the log; `None` when it is just coming in.
+    pub(crate) position: Option<Position>,
+}
 
 /// What a message says.
 #[derive(Clone, Debug, Default)]
@@ -67,29 +77,31 @@ impl HeardVerdict {
 
 impl Engine {
     /// Hears what the message that opens a turn says. The event is redacted already.
-    pub(crate) async fn hear(&self, event: &Event) -> Result<Heard, FlowError> {
+    pub(crate) async fn hear(
+        &self,
+        event: &Event,
+        background: Background<'_>,
+    ) -> Result<Heard, FlowError> {
         let Ok(Body::Turn(TurnHalf::Opened(opening))) = Body::read(event.kind, &event.data) else {
             return Ok(Heard::default());
         };
         let message = Utterance::read(&opening.text);
-        let retry = self.hear_retry(event, &message);
-        let verdict = match self.previous_of(event).await? {
+        let retry = self.hear_retry(event, &message, background.history);
+        let before = background.position;
+        let verdict = match self.answered_before(event, before, 2).await?.into_iter().next() {
             None => None,
-            Some(previous) => Some(self.hear_verdict(event, &opening, &message, &previous).await?),
+            Some(previous) => {
+                Some(self.hear_verdict(event, before, &message, &opening, &previous).await?)
+            }
         };
         Ok(Heard { verdict, retry })
-    }
-
-    /// The last answered turn of the conversation before this one.
-    async fn previous_of(&self, event: &Event) -> Result<Option<StoredExchange>, FlowError> {
-        let found = self.answered_before(event, 2).await?;
-        Ok(found.into_iter().next())
     }
 
     /// The last answered turns of the conversation before this one, the newest first.
     async fn answered_before(
         &self,
         event: &Event,
+        before: Option<Position>,
         limit: usize,
     ) -> Result<Vec<StoredExchange>, FlowError> {
         let query = ExchangeQuery {
@@ -97,6 +109,7 @@ impl Engine {
             conversation: event.conversation.clone(),
             user: None,
             until: event.ts,
+            before,
             only_answered: true,
             limit,
         };
@@ -109,8 +122,9 @@ impl Engine {
     async fn hear_verdict(
         &self,
         event: &Event,
-        opening: &Opening,
+        before: Option<Position>,
         message: &Utterance,
+        opening: &Opening,
         previous: &StoredExchange,
     ) -> Result<HeardVerdict, FlowError> {
         let question = Utterance::read(&previous.opening.text);
@@ -125,7 +139,8 @@ impl Engine {
         });
         let raw_confidence = found.confidence;
         let verdict = calibrated(&self.detectors, self.curves.of(&event.scope), found);
-        let (target, target_score) = self.target_of(event, message, &verdict, previous).await?;
+        let (target, target_score) =
+            self.target_of(event, before, message, &verdict, previous).await?;
         Ok(HeardVerdict { verdict, raw_confidence, target, target_score })
     }
 
@@ -133,6 +148,7 @@ impl Engine {
     async fn target_of(
         &self,
         event: &Event,
+        before: Option<Position>,
         message: &Utterance,
         verdict: &Verdict,
         previous: &StoredExchange,
@@ -140,7 +156,7 @@ impl Engine {
         if !may_be_about_earlier(verdict, message) {
             return Ok((Some(place_of(event, previous)), None));
         }
-        let past = self.answered_before(event, MOST_LOOKED_AT + 1).await?;
+        let past = self.answered_before(event, before, MOST_LOOKED_AT + 1).await?;
         let turns: Vec<PastTurn<'_>> = past.iter().map(|turn| past_turn(event, turn)).collect();
         match find_target(&self.detectors.target, verdict, message, &turns) {
             Target::Previous => Ok((Some(place_of(event, previous)), None)),
@@ -148,7 +164,9 @@ impl Engine {
                 let turn = past.iter().find(|turn| turn.turn == found.turn);
                 Ok((turn.map(|turn| place_of(event, turn)), Some(found.score)))
             }
-            Target::Nobody if self.detectors.elsewhere => self.elsewhere(event, message).await,
+            Target::Nobody if self.detectors.elsewhere => {
+                self.elsewhere(event, before, message).await
+            }
             Target::Nobody => Ok((None, None)),
         }
     }
@@ -157,6 +175,7 @@ impl Engine {
     async fn elsewhere(
         &self,
         event: &Event,
+        before: Option<Position>,
         message: &Utterance,
     ) -> Result<(Option<TurnPlace>, Option<f64>), FlowError> {
         let Some(user) = event.user.clone() else { return Ok((None, None)) };
@@ -165,6 +184,7 @@ impl Engine {
             conversation: None,
             user: Some(user),
             until: event.ts,
+            before,
             only_answered: true,
             limit: MOST_LOOKED_AT,
         };
@@ -190,9 +210,9 @@ impl Engine {
         Ok((turn.map(|turn| place_of(event, turn)), found.map(|found| found.score)))
     }
 
-    fn hear_retry(&self, event: &Event, message: &Utterance) -> Option<Retry> {
+    fn hear_retry(&self, event: &Event, message: &Utterance, history: &History) -> Option<Retry> {
         let asker = Asker::of(event)?;
-        let recent = self.history.recent(&asker, event.ts);
+        let recent = history.recent(&asker, event.ts);
         let recent: Vec<_> =
             recent.iter().filter(|(asked, _)| Some(&asked.turn) != event.turn.as_ref()).collect();
         let questions: Vec<Utterance> =

@@ -41,6 +41,7 @@ mod mirror;
 mod erase;
 mod retain;
 mod replay;
+mod redetect;
 
 pub use calibration::{CalibrationReport, ReliabilityBin};
 pub use capture::{
@@ -59,6 +60,7 @@ pub use mirror::{Copies, CopyPlace};
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;
+pub use redetect::Redetected;
 pub use remote::RemoteEmbedder;
 pub use report::Satisfaction;
 pub use scan::{ArrayLines, Scan, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn, scan};

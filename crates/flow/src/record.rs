@@ -8,8 +8,9 @@
 
 use capture::RawEvent;
 use event::{
-    Change, Claim, ClaimSpace, Event, EventId, Mac, Need, Origin, Outcome, Position, Scope,
-    Severity, Source, Type, Write,
+    Body, Change, Claim, ClaimSpace, Entry, Event, EventId, Finding, FoundRetry, InteractionKind,
+    Mac, Need, Origin, Outcome, Position, RetryIntent, Scope, Severity, Source, Type, UnitInterval,
+    Write,
 };
 use serde_json::Value;
 
@@ -117,7 +118,26 @@ impl Engine {
                 write.entry.event.ts = now;
             }
         }
+        write.more.extend(self.regenerated(&write.entry.event));
         Ok(write)
+    }
+
+    /// Asking for another answer by a button is asking again.
+    fn regenerated(&self, event: &Event) -> Option<Entry> {
+        let Ok(Body::Interaction(interaction)) = Body::read(event.kind, &event.data) else {
+            return None;
+        };
+        let turn = event.turn.clone()?;
+        (interaction.kind == InteractionKind::Regenerate).then(|| {
+            let finding = Finding::Retry(FoundRetry {
+                detector: self.detectors.retry_version(),
+                detected_in: None,
+                similarity: UnitInterval::ONE,
+                delay_seconds: None,
+                intent: RetryIntent::Dissatisfied,
+            });
+            self.finding_entry(event, Some(turn), &finding)
+        })
     }
 
     /// The write that stores an event and what follows from it, without what its tenant wants

@@ -18,6 +18,7 @@ use store::StoredTurn;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::hear::Background;
 use crate::record::{Receipt, RequestKey};
 use crate::strategies::{Strategies, StrategySearch};
 use crate::told::{Previous, Signals, signals_of};
@@ -164,7 +165,8 @@ impl Engine {
         mut write: Write,
     ) -> Result<(Receipt, Event, Vec<Event>), FlowError> {
         let event = write.entry.event.clone();
-        let heard = self.hear(&event).await?;
+        let heard =
+            self.hear(&event, Background { history: &self.history, position: None }).await?;
         write.more = self.entries_of(&event, heard);
         write.more.extend(self.vector_entry(&event).await);
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();

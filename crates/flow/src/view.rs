@@ -70,6 +70,7 @@ impl Engine {
             conversation: Some(conversation),
             user: None,
             until: until.unwrap_or(Timestamp::from_micros(i64::MAX)),
+            before: None,
             only_answered: false,
             limit: limit + 1,
         };

@@ -12,6 +12,7 @@ use crate::error::RemoteError;
 pub struct RunningServer {
     url: String,
     token: String,
+    scope: Option<(String, String)>,
     agent: ureq::Agent,
 }
 
@@ -30,7 +31,12 @@ impl RunningServer {
             .build()
             .into();
         let url = url.trim_end_matches('/').to_owned();
-        Self { url, token: token.to_owned(), agent }
+        Self { url, token: token.to_owned(), scope: None, agent }
+    }
+
+    /// The same server, asked about this tenant and project.
+    pub fn about(&self, tenant: &str, project: &str) -> Self {
+        Self { scope: Some((tenant.to_owned(), project.to_owned())), ..self.clone() }
     }
 
     /// Asks it something.
@@ -51,13 +57,15 @@ impl RunningServer {
     fn call(&self, method: Method, path: &str, body: &str) -> Result<Value, RemoteError> {
         let unreachable =
             |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
             .header("Authorization", format!("Bearer {}", self.token))
-            .header("Content-Type", "application/json")
-            .body(body.to_owned())
-            .map_err(|error| unreachable(error.into()))?;
+            .header("Content-Type", "application/json");
+        if let Some((tenant, project)) = &self.scope {
+            request = request.header("X-Uptake-Tenant", tenant).header("X-Uptake-Project", project);
+        }
+        let request = request.body(body.to_owned()).map_err(|error| unreachable(error.into()))?;
         let response = self.agent.run(request).map_err(unreachable)?;
         read(response).map_err(|error| match error {
             Read::Failed(cause) => unreachable(cause),

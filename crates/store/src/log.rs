@@ -50,6 +50,10 @@ pub trait Log: Send + Sync {
     /// Makes every projection again from the log, in one transaction; writes wait meanwhile.
     fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt>;
 
+    /// Whether the projections are older than this program and must be made again before they are
+    /// read.
+    fn is_stale(&self) -> Task<'_, bool>;
+
     /// Whether something could be stored now. After trouble it tries.
     fn is_ready(&self) -> Task<'_, bool>;
 

@@ -30,8 +30,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use event::{
-    ConversationId, DecisionId, EventId, Outcome, Position, Scope, Tenant, Timestamp, TurnId,
-    UserId, VerdictStatus, Write,
+    ConversationId, DecisionId, Event, EventId, Outcome, Position, Scope, Tenant, Timestamp,
+    TurnId, UserId, VerdictStatus, Write,
 };
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -159,6 +159,10 @@ impl Log for SqliteStore {
         Box::pin(self.writer.run(move |connection| rebuild::rebuild(connection, &how)))
     }
 
+    fn is_stale(&self) -> Task<'_, bool> {
+        self.pool.run(migrate::is_stale)
+    }
+
     fn is_ready(&self) -> Task<'_, bool> {
         if self.writer.is_well() {
             return Box::pin(std::future::ready(Ok(true)));
@@ -222,6 +226,11 @@ impl ExchangeReads for SqliteStore {
     fn exchanges_by_id(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredExchange>> {
         let scope = scope.clone();
         self.pool.run(move |connection| exchanges::by_id(connection, &scope, &turns))
+    }
+
+    fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
+        let (scope, message) = (scope.clone(), message.clone());
+        self.pool.run_short(move |connection| exchanges::heard_in(connection, &scope, &message))
     }
 
     fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {

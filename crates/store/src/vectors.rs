@@ -9,6 +9,7 @@ mod packed;
 mod dot;
 mod places;
 mod sketch;
+mod bits;
 mod blocks;
 mod best;
 mod likely;
@@ -76,24 +77,22 @@ impl Index {
     /// changed, when it has another length.
     #[must_use]
     pub fn insert(&mut self, key: i64, values: &[f32], labels: Labels) -> bool {
-        let codes = packed::codes(values);
-        let scale = packed::scale_of(&codes);
-        self.put(key, labels, scale, codes)
+        self.put(key, labels, packed::codes(values))
     }
 
     /// The same for a vector that `encode` has packed. `false` also for bytes that are none.
     #[must_use]
     pub fn insert_packed(&mut self, key: i64, bytes: &[u8], labels: Labels) -> bool {
-        let Some((scale, codes)) = packed::split(bytes) else { return false };
-        self.put(key, labels, scale, codes.iter().map(|code| code.cast_signed()).collect())
+        let Some((_, codes)) = packed::split(bytes) else { return false };
+        self.put(key, labels, codes.iter().map(|code| code.cast_signed()).collect())
     }
 
-    fn put(&mut self, key: i64, labels: Labels, scale: f32, codes: Vec<i8>) -> bool {
+    fn put(&mut self, key: i64, labels: Labels, codes: Vec<i8>) -> bool {
         if codes.len() != self.dims || !(1..=packed::MOST_DIMS).contains(&self.dims) {
             return false;
         }
         self.remove(key);
-        let sketch = self.sketcher.sketch(&codes);
+        let (scale, sketch) = (packed::scale_of(&codes), self.sketcher.sketch(&codes));
         let place = self.blocks.push(&Row { key, labels, scale, codes, sketch });
         self.places.add(key, place, |place| self.blocks.key(place));
         true

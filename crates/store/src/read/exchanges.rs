@@ -1,7 +1,7 @@
 //! Reading turns as a conversation: what was asked, what was answered, how that was taken.
 
 use event::{
-    Completion, Contrast, ConversationId, Opening, Position, Scope, Timestamp, TurnId,
+    Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnId,
     UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
 
@@ -62,6 +62,8 @@ pub struct ExchangeQuery {
     pub user: Option<UserId>,
     /// Asked no later than this.
     pub until: Timestamp,
+    /// Opened before the event at this position.
+    pub before: Option<Position>,
     /// Whether those that have no answer yet are left out.
     pub only_answered: bool,
     /// At most so many.
@@ -86,6 +88,10 @@ pub trait ExchangeReads: Send + Sync {
 
     /// These turns, in the order they are asked for; unknown ones are left out.
     fn exchanges_by_id(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredExchange>>;
+
+    /// The finding that keeps what the message of a turn says about another, the newest if there are
+    /// several. `None` also when nobody was meant.
+    fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>>;
 
     /// The same turns in a few words.
     fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>>;

@@ -1,11 +1,11 @@
 //! Reads turns as a conversation.
 
 use event::{
-    Completion, ConversationId, Opening, Position, Scope, Timestamp, TurnHalf, TurnId,
+    Completion, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnHalf, TurnId,
     UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
@@ -83,6 +83,10 @@ fn matching<T>(
     if query.only_answered {
         terms.push("t.completed IS NOT NULL".into());
     }
+    if let Some(before) = query.before {
+        terms.push("t.opened < ?".into());
+        values.push((before.0 as i64).into());
+    }
     values.extend([Value::from(query.until.as_micros()), Value::from(query.limit as i64)]);
     let sql = format!(
         "{columns} WHERE {} AND t.ts <= ? ORDER BY t.ts DESC, t.opened DESC LIMIT ?",
@@ -122,6 +126,24 @@ pub(super) fn by_key(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query([turn])?;
     rows.next()?.map(read).transpose()
+}
+
+/// The finding that keeps what a message says about another turn.
+pub(super) fn heard_in(
+    connection: &Connection,
+    scope: &Scope,
+    message: &TurnId,
+) -> Result<Option<Event>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    let Some(key) = find_key(connection, Table::Turns, project, message.as_str())? else {
+        return Ok(None);
+    };
+    let position: Option<i64> = connection
+        .prepare_cached("SELECT position FROM verdicts WHERE detected_in = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()?;
+    let Some(position) = position else { return Ok(None) };
+    Ok(super::events::at(connection, scope, position)?.map(|stored| stored.event))
 }
 
 /// How the latest answered turns of a conversation were taken.

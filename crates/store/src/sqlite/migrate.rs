@@ -21,12 +21,30 @@ pub(super) fn check(connection: &Connection) -> Result<u32, StoreError> {
     if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
 }
 
+/// Schemas that brought new projections: a store that was older must make them from its log.
+const NEW_PROJECTIONS: [u32; 1] = [6];
+/// The mark of a store that has not done so yet.
+const STALE: &str = "stale_projections";
+
+/// Whether the projections must be made again before they are read.
+pub(super) fn is_stale(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(connection.prepare("SELECT 1 FROM meta WHERE name = ?1")?.exists([STALE])?)
+}
+
+/// They were made again.
+pub(super) fn fresh(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM meta WHERE name = ?1", [STALE]).map(drop)
+}
+
 /// Runs what is missing, each step in a transaction of its own.
 pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     let found = check(connection)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
         transaction.execute_batch(sql)?;
+        if found > 0 && NEW_PROJECTIONS.contains(&number) {
+            transaction.execute("REPLACE INTO meta (name, value) VALUES (?1, 1)", [STALE])?;
+        }
         transaction.pragma_update(None, "user_version", number)?;
         transaction.commit()?;
         tracing::info!(schema = number, "store migrated");
@@ -44,4 +62,27 @@ pub(super) fn seal_key(connection: &Connection, fresh: [u8; 32]) -> Result<[u8; 
         return Ok(fresh);
     };
     stored.try_into().map_err(|_| StoreError::Corrupt("the seal key is not 32 bytes long".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_store_makes_new_projections_once_and_a_new_one_has_none_to_make() {
+        let mut old = Connection::open_in_memory().unwrap();
+        for (number, sql) in (1..).zip(&MIGRATIONS[..5]) {
+            old.execute_batch(sql).unwrap();
+            old.pragma_update(None, "user_version", number).unwrap();
+        }
+        to_newest(&mut old).unwrap();
+        assert!(is_stale(&old).unwrap());
+        to_newest(&mut old).unwrap();
+        assert!(is_stale(&old).unwrap(), "until they are made");
+        fresh(&old).unwrap();
+        assert!(!is_stale(&old).unwrap());
+        let mut new = Connection::open_in_memory().unwrap();
+        to_newest(&mut new).unwrap();
+        assert!(!is_stale(&new).unwrap());
+    }
 }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::apply::{Subject, apply};
 use super::events;
 use super::keys::PackedId;
+use super::migrate;
 use super::retain;
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt};
@@ -72,6 +73,7 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
         (how.progress)(done.0, total.0);
     }
     let changed = digest(&transaction)? != before;
+    migrate::fresh(&transaction)?;
     transaction.commit()?;
     Ok(Rebuilt { events, changed })
 }

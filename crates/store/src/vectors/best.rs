@@ -20,6 +20,11 @@ impl Best {
         Self { most, floor, kept: BinaryHeap::new() }
     }
 
+    /// Nothing below this is taken.
+    pub(super) fn floor(&self) -> f32 {
+        self.floor
+    }
+
     /// Takes it if it is among the nearest.
     pub(super) fn offer(&mut self, near: Near) {
         if near.similarity < self.floor {

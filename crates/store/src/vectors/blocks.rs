@@ -1,30 +1,27 @@
 //! The memory of the vectors: rows in blocks, filled one after another.
 //!
-//! Blocks are all full but the last, so the memory grows without copying and without peaks. What is
-//! removed is overwritten, and the last row takes its place.
+//! Blocks are all full but the last, so a large index grows without copying and without peaks, and a
+//! small one stays small. What is removed is overwritten, and the last row takes its place.
 
+use super::bits::SIDE;
 use super::entry::{Labels, Tier};
 
-/// Rows in a block.
-pub(super) const ROWS: usize = 64;
+/// Rows in a full block. Many, so that a search reads long runs of memory.
+pub(super) const ROWS: usize = 1_024;
 
-/// Some vectors: their numbers, their bits, and what is kept beside each.
+/// Some vectors: one column for each thing, so that a search reads only what it needs.
+#[derive(Default)]
 pub(super) struct Block {
-    /// Row after row.
-    pub(super) codes: Box<[i8]>,
-    /// The first word of every row, then the second: so all rows are compared side by side.
-    pub(super) sketches: Box<[[u64; ROWS]]>,
-    pub(super) rows: Box<Rows>,
-}
-
-/// One column for each thing, so that a search reads only what it needs.
-pub(super) struct Rows {
-    pub(super) keys: [i64; ROWS],
+    pub(super) keys: Vec<i64>,
     /// Zero for a vector that points nowhere.
-    pub(super) scales: [f32; ROWS],
-    pub(super) users: [u32; ROWS],
-    pub(super) intents: [u32; ROWS],
-    pub(super) tiers: [Tier; ROWS],
+    pub(super) scales: Vec<f32>,
+    pub(super) users: Vec<u32>,
+    pub(super) intents: Vec<u32>,
+    pub(super) tiers: Vec<Tier>,
+    /// Row after row.
+    codes: Vec<i8>,
+    /// For every few rows: the first word of each, the second word of each, and so on.
+    sketches: Vec<[u64; SIDE]>,
 }
 
 /// A vector with all that belongs to it.
@@ -34,6 +31,12 @@ pub(super) struct Row {
     pub(super) scale: f32,
     pub(super) codes: Vec<i8>,
     pub(super) sketch: Vec<u64>,
+}
+
+/// A row that changed its place.
+pub(super) struct Moved {
+    pub(super) key: i64,
+    pub(super) from: u32,
 }
 
 /// All blocks. A place is the number of a row.
@@ -50,14 +53,12 @@ impl Blocks {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let each = size_of::<Rows>() + (self.dims + self.words * size_of::<u64>()) * ROWS;
-        self.all.len() * each + self.all.capacity() * size_of::<Block>()
+        self.all.iter().map(Block::bytes).sum()
     }
 
-    /// The blocks, each with how many of its rows are filled.
-    pub(super) fn filled(&self) -> impl Iterator<Item = (&Block, usize)> {
-        let filled = |at: usize| (self.len - at * ROWS).min(ROWS);
-        self.all.iter().enumerate().map(move |(at, block)| (block, filled(at)))
+    /// The blocks, each with the place of its first row.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Block)> {
+        (0..).step_by(ROWS).zip(&self.all)
     }
 
     /// The block of a place, and which of its rows it is.
@@ -68,99 +69,130 @@ impl Blocks {
 
     pub(super) fn key(&self, place: u32) -> i64 {
         let (block, row) = self.at(place);
-        block.rows.keys[row]
-    }
-
-    pub(super) fn codes(&self, place: u32) -> &[i8] {
-        let (block, row) = self.at(place);
-        &block.codes[row * self.dims..][..self.dims]
+        block.keys[row]
     }
 
     pub(super) fn label(&mut self, place: u32, labels: Labels) {
         let (block, row) = parts(place);
-        self.all[block].rows.label(row, labels);
+        self.all[block].label(row, labels);
     }
 
     /// Adds a row and says where.
     pub(super) fn push(&mut self, row: &Row) -> u32 {
-        if self.len == self.all.len() * ROWS {
-            self.all.push(Block {
-                codes: vec![0; self.dims * ROWS].into(),
-                sketches: vec![[0; ROWS]; self.words].into(),
-                rows: Box::default(),
-            });
-        }
         let place = self.len as u32;
+        let (block, at) = parts(place);
+        if block == self.all.len() {
+            self.all.push(Block::default());
+        }
+        self.all[block].resize(at + 1, self.dims, self.words);
+        self.all[block].write(at, row);
         self.len += 1;
-        self.write(place, row);
         place
     }
 
-    /// Removes a row. The last one takes its place: its key comes back if there was one to move.
+    /// Overwrites a row with the last one, which it names, and the last with nothing.
     pub(super) fn swap_remove(&mut self, place: u32) -> Option<Moved> {
         let last = self.len.checked_sub(1)? as u32;
+        let (block, row) = parts(last);
         let moved = (place != last).then(|| {
-            let row = self.read(last);
-            self.write(place, &row);
-            Moved { key: row.key, from: last }
+            let moving = self.all[block].read(row, self.dims, self.words);
+            let (to, to_row) = parts(place);
+            self.all[to].write(to_row, &moving);
+            Moved { key: moving.key, from: last }
         });
         let (codes, sketch) = (vec![0; self.dims], vec![0; self.words]);
-        self.write(last, &Row { key: 0, labels: Labels::default(), scale: 0.0, codes, sketch });
+        let nothing = Row { key: 0, labels: Labels::default(), scale: 0.0, codes, sketch };
+        self.all[block].write(row, &nothing);
+        self.all[block].resize(row, self.dims, self.words);
+        self.all.truncate(block + usize::from(row > 0));
         self.len -= 1;
-        self.all.truncate(self.len.div_ceil(ROWS));
         moved
     }
+}
 
-    fn read(&self, place: u32) -> Row {
-        let (block, row) = self.at(place);
-        let Rows { keys, scales, .. } = &*block.rows;
-        Row {
-            key: keys[row],
-            labels: block.rows.labels(row),
-            scale: scales[row],
-            codes: self.codes(place).to_vec(),
-            sketch: block.sketches.iter().map(|words| words[row]).collect(),
+impl Block {
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The numbers of its rows, one after another.
+    pub(super) fn vectors(&self) -> impl Iterator<Item = &[i8]> {
+        self.codes.chunks_exact(self.codes.len() / self.len())
+    }
+
+    pub(super) fn codes(&self, row: usize) -> &[i8] {
+        let dims = self.codes.len() / self.len();
+        &self.codes[row * dims..][..dims]
+    }
+
+    /// The bits of every few rows.
+    pub(super) fn sketches(&self) -> impl Iterator<Item = &[[u64; SIDE]]> {
+        self.sketches.chunks_exact(self.sketches.len() / self.len().div_ceil(SIDE))
+    }
+
+    /// How many rows there are of each tier, in their order.
+    pub(super) fn count_tiers(&self) -> [usize; 3] {
+        // In bytes first, for wide registers; so few rows at a time that a byte can hold the sum.
+        let some = |tiers: &[Tier], wanted: Tier| {
+            usize::from(tiers.iter().map(|tier| u8::from(*tier == wanted)).sum::<u8>())
+        };
+        [Tier::Accepted, Tier::Neutral, Tier::Rejected]
+            .map(|wanted| self.tiers.chunks(128).map(|tiers| some(tiers, wanted)).sum())
+    }
+
+    fn bytes(&self) -> usize {
+        let beside = size_of::<i64>() + size_of::<f32>() + 2 * size_of::<u32>() + size_of::<Tier>();
+        let sketches = self.sketches.capacity() * size_of::<[u64; SIDE]>();
+        size_of::<Self>() + self.keys.capacity() * beside + self.codes.capacity() + sketches
+    }
+
+    /// Makes it so many rows long. Room doubles, and never exceeds a full block.
+    fn resize(&mut self, rows: usize, dims: usize, words: usize) {
+        if rows > self.keys.capacity() {
+            let more = rows.next_power_of_two().clamp(SIDE, ROWS) - self.len();
+            self.keys.reserve_exact(more);
+            self.scales.reserve_exact(more);
+            self.users.reserve_exact(more);
+            self.intents.reserve_exact(more);
+            self.tiers.reserve_exact(more);
+            self.codes.reserve_exact(more * dims);
+            self.sketches.reserve_exact(more.div_ceil(SIDE) * words);
         }
+        self.keys.resize(rows, 0);
+        self.scales.resize(rows, 0.0);
+        self.users.resize(rows, 0);
+        self.intents.resize(rows, 0);
+        self.tiers.resize(rows, Tier::default());
+        self.codes.resize(rows * dims, 0);
+        self.sketches.resize(rows.div_ceil(SIDE) * words, [0; SIDE]);
     }
 
-    fn write(&mut self, place: u32, from: &Row) {
-        let (block, row) = parts(place);
-        let Block { codes, sketches, rows } = &mut self.all[block];
-        codes[row * self.dims..][..self.dims].copy_from_slice(&from.codes);
-        sketches.iter_mut().zip(&from.sketch).for_each(|(words, word)| words[row] = *word);
-        rows.keys[row] = from.key;
-        rows.scales[row] = from.scale;
-        rows.label(row, from.labels);
-    }
-}
-
-/// A row that changed its place.
-pub(super) struct Moved {
-    pub(super) key: i64,
-    pub(super) from: u32,
-}
-
-impl Rows {
     fn label(&mut self, row: usize, labels: Labels) {
         self.users[row] = labels.user;
         self.intents[row] = labels.intent;
         self.tiers[row] = labels.tier;
     }
 
-    fn labels(&self, row: usize) -> Labels {
-        Labels { tier: self.tiers[row], user: self.users[row], intent: self.intents[row] }
-    }
-}
-
-impl Default for Rows {
-    fn default() -> Self {
-        Self {
-            keys: [0; ROWS],
-            scales: [0.0; ROWS],
-            users: [0; ROWS],
-            intents: [0; ROWS],
-            tiers: [Tier::default(); ROWS],
+    fn read(&self, row: usize, dims: usize, words: usize) -> Row {
+        let tier = self.tiers[row];
+        let sketch = &self.sketches[row / SIDE * words..][..words];
+        Row {
+            key: self.keys[row],
+            labels: Labels { tier, user: self.users[row], intent: self.intents[row] },
+            scale: self.scales[row],
+            codes: self.codes[row * dims..][..dims].to_vec(),
+            sketch: sketch.iter().map(|word| word[row % SIDE]).collect(),
         }
+    }
+
+    fn write(&mut self, row: usize, from: &Row) {
+        let (dims, words) = (from.codes.len(), from.sketch.len());
+        self.keys[row] = from.key;
+        self.scales[row] = from.scale;
+        self.label(row, from.labels);
+        self.codes[row * dims..][..dims].copy_from_slice(&from.codes);
+        let sketch = &mut self.sketches[row / SIDE * words..][..words];
+        sketch.iter_mut().zip(&from.sketch).for_each(|(cell, word)| cell[row % SIDE] = *word);
     }
 }
 

@@ -1,11 +1,18 @@
 //! The two ways to search: compare everything, or sort out by sketches first.
 
+use std::hint::black_box;
+
 use super::best::Best;
-use super::blocks::{Block, Blocks, ROWS, Rows};
+use super::bits::{SIDE, differing};
+use super::blocks::{Block, Blocks};
 use super::dot::dot;
 use super::entry::{Filter, Found, Near, Tier};
 use super::likely::Likely;
 use super::packed::Query;
+
+/// Vectors that are fetched from memory together, and bytes that come in one piece.
+const TOGETHER: usize = 16;
+const LINE: usize = 64;
 
 /// What is looked for.
 pub(super) struct Wanted<'a> {
@@ -19,11 +26,11 @@ impl Wanted<'_> {
     /// Compares with every vector.
     pub(super) fn among_all(&self, blocks: &Blocks) -> Found {
         let mut best = Tiers::new(|| Best::new(self.most, self.floor));
-        for (block, filled) in blocks.filled() {
-            let taken = self.taken(block, filled);
-            let vectors = block.codes.chunks_exact(self.query.values.len());
-            for (row, codes) in vectors.enumerate().filter(|(row, _)| taken[*row]) {
-                self.compare(block, row, codes, &mut best);
+        for (_, block) in blocks.iter() {
+            for (row, codes) in block.vectors().enumerate() {
+                if self.takes(block, row) {
+                    self.compare(block, row, codes, best.of(block.tiers[row]));
+                }
             }
         }
         best.found(true)
@@ -33,58 +40,87 @@ impl Wanted<'_> {
     /// so a narrow filter misses nothing.
     pub(super) fn among_likely(&self, blocks: &Blocks, sketch: &[u64]) -> Found {
         let mut likely = Tiers::new(|| Likely::new(self.most, sketch.len() * 64));
-        for ((block, filled), first) in blocks.filled().zip((0..).step_by(ROWS)) {
-            let taken = self.taken(block, filled);
-            if !taken.contains(&true) {
-                continue;
-            }
-            for (tier, likely) in TIERS.iter().zip(&mut likely.0) {
-                likely.see(count(&block.rows.tiers, &taken, *tier));
-            }
-            let differing = differing(&block.sketches, sketch);
-            // Nearly all rows end here, whatever their tier.
-            let most = likely.0.iter().map(Likely::cutoff).max().unwrap_or(0);
-            for row in (0..ROWS).filter(|row| differing[*row] <= most && taken[*row]) {
-                likely.of(block.rows.tiers[row]).offer(differing[row], first + row as u32);
+        for (first, block) in blocks.iter() {
+            if self.filter == Filter::default() {
+                Self::sort_out_all(first, block, sketch, &mut likely);
+            } else {
+                self.sort_out(first, block, sketch, &mut likely);
             }
         }
         let mut best = Tiers::new(|| Best::new(self.most, self.floor));
-        for place in likely.0.iter().flat_map(Likely::places) {
-            let (block, row) = blocks.at(place);
-            self.compare(block, row, blocks.codes(place), &mut best);
+        for (likely, best) in likely.0.iter().zip(&mut best.0) {
+            self.compare_at(&likely.places(), blocks, best);
         }
         best.found(likely.0.iter().all(Likely::all))
     }
 
-    /// The rows that the filter lets through.
-    fn taken(&self, block: &Block, filled: usize) -> [bool; ROWS] {
-        let Rows { users, intents, .. } = &*block.rows;
-        let mut taken = [true; ROWS];
-        taken[filled..].fill(false);
-        if let Some(user) = self.filter.user {
-            taken.iter_mut().zip(users).for_each(|(taken, of)| *taken &= *of == user);
+    /// Without a filter: nearly all rows are left out eight at a time, whatever their tier.
+    fn sort_out_all(first: u32, block: &Block, sketch: &[u64], likely: &mut Tiers<Likely>) {
+        block.count_tiers().into_iter().zip(&mut likely.0).for_each(|(n, of)| of.see(n));
+        let cutoff = likely.0.iter().map(Likely::cutoff).max().unwrap_or(0);
+        for (words, start) in block.sketches().zip((0..).step_by(SIDE)) {
+            let differing = differing(words, sketch);
+            if differing.iter().fold(false, |any, bits| any | (*bits <= cutoff)) {
+                for row in start..(start + SIDE).min(block.len()) {
+                    let likely = likely.of(block.tiers[row]);
+                    likely.offer(differing[row - start], first + row as u32);
+                }
+            }
         }
-        if let Some(intent) = self.filter.intent {
-            taken.iter_mut().zip(intents).for_each(|(taken, of)| *taken &= *of == intent);
-        }
-        taken
     }
 
-    fn compare(&self, block: &Block, row: usize, codes: &[i8], best: &mut Tiers<Best>) {
-        if block.rows.scales[row] == 0.0 {
-            // It points nowhere.
-            return;
+    /// With a filter: bits are only counted where it lets something through.
+    fn sort_out(&self, first: u32, block: &Block, sketch: &[u64], likely: &mut Tiers<Likely>) {
+        for (words, start) in block.sketches().zip((0..).step_by(SIDE)) {
+            let end = (start + SIDE).min(block.len());
+            if !(start..end).any(|row| self.takes(block, row)) {
+                continue;
+            }
+            let differing = differing(words, sketch);
+            for row in (start..end).filter(|row| self.takes(block, *row)) {
+                let likely = likely.of(block.tiers[row]);
+                likely.see(1);
+                likely.offer(differing[row - start], first + row as u32);
+            }
         }
-        let product = dot(codes, &self.query.values) as f32;
-        let similarity = product * block.rows.scales[row] * self.query.scale;
-        let near = Near { key: block.rows.keys[row], similarity: similarity.clamp(-1.0, 1.0) };
-        best.of(block.rows.tiers[row]).offer(near);
+    }
+
+    fn takes(&self, block: &Block, row: usize) -> bool {
+        let Filter { user, intent } = self.filter;
+        user.is_none_or(|user| user == block.users[row])
+            && intent.is_none_or(|intent| intent == block.intents[row])
+    }
+
+    /// Compares with vectors far apart in memory.
+    fn compare_at(&self, places: &[u32], blocks: &Blocks, best: &mut Best) {
+        for places in places.chunks(TOGETHER) {
+            // Touches every line of memory first: then all are waited for together.
+            for place in places {
+                let (block, row) = blocks.at(*place);
+                black_box(block.scales[row]);
+                block.codes(row).iter().step_by(LINE).for_each(|code| _ = black_box(*code));
+            }
+            for place in places {
+                let (block, row) = blocks.at(*place);
+                self.compare(block, row, block.codes(row), best);
+            }
+        }
+    }
+
+    fn compare(&self, block: &Block, row: usize, codes: &[i8], best: &mut Best) {
+        let scale = block.scales[row];
+        // What points nowhere is similar to nothing.
+        if scale > 0.0 {
+            let product = dot(codes, &self.query.values) as f32;
+            let similarity = (product * scale * self.query.scale).clamp(-1.0, 1.0);
+            if similarity >= best.floor() {
+                best.offer(Near { key: block.keys[row], similarity });
+            }
+        }
     }
 }
 
-const TIERS: [Tier; 3] = [Tier::Accepted, Tier::Neutral, Tier::Rejected];
-
-/// One for each tier, in the order of `TIERS`.
+/// One for each tier.
 struct Tiers<T>([T; 3]);
 
 impl<T> Tiers<T> {
@@ -102,30 +138,4 @@ impl Tiers<Best> {
         let [accepted, neutral, rejected] = self.0.map(Best::into_sorted);
         Found { accepted, neutral, rejected, exact }
     }
-}
-
-/// How many of the rows that are taken are of a tier.
-fn count(tiers: &[Tier; ROWS], taken: &[bool; ROWS], wanted: Tier) -> usize {
-    let rows = tiers.iter().zip(taken);
-    usize::from(
-        rows.map(|(tier, taken)| u8::from(*taken & (*tier as u8 == wanted as u8))).sum::<u8>(),
-    )
-}
-
-/// In how many bits each row differs. Some rows side by side, so that the compiler can use wide
-/// registers.
-fn differing(sketches: &[[u64; ROWS]], sketch: &[u64]) -> [u16; ROWS] {
-    const SIDE: usize = 8;
-    let mut differing = [0; ROWS];
-    for (group, differing) in differing.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
-        let mut counts = [0u64; SIDE];
-        for (words, asked) in sketches.iter().zip(sketch) {
-            let words = &words.as_chunks::<SIDE>().0[group];
-            for row in 0..SIDE {
-                counts[row] += u64::from((words[row] ^ asked).count_ones());
-            }
-        }
-        *differing = counts.map(|count| count as u16);
-    }
-    differing
 }

@@ -16,7 +16,7 @@ pub(super) struct Sketcher {
 }
 
 impl Sketcher {
-    /// Three bits for four dimensions: the fewest that find the nearest in half a hundredth.
+    /// Three bits for four dimensions: more would find little more, and the memory is tight.
     pub(super) fn new(dims: usize) -> Self {
         let words = (dims * 3 / 4).div_ceil(64).max(1);
         let width = dims.next_power_of_two().max(words * 64);

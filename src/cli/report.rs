@@ -1,0 +1,94 @@
+//! `uptake report`
+
+mod print;
+
+use std::io::{IsTerminal, stdout};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::Common;
+use super::ask::ask;
+use crate::config::Config;
+
+/// Show conversations with feedback, or one of them turn by turn.
+///
+/// Without a conversation: the latest ones that somebody reacted to, people or the machine. With
+/// one: what was asked and answered, how each answer was taken, and the words that show it. Asks the
+/// running server, or opens the data folder if there is none.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  uptake report
+  uptake report c1
+  uptake report --tenant acme --project shop --days 7 --json")]
+pub(super) struct Report {
+    #[command(flatten)]
+    common: Common,
+    /// The conversation to show.
+    conversation: Option<String>,
+    /// Whose conversations.
+    #[arg(long, default_value = "default")]
+    tenant: String,
+    /// Which project's.
+    #[arg(long, default_value = "default")]
+    project: String,
+    /// Only feedback of so many days.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    days: u32,
+    /// How many conversations or turns, the latest.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
+    limit: u32,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Report {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let (config, _) = self.common.load(Vec::new())?;
+        let scope = (self.tenant.as_str(), self.project.as_str());
+        let colour = stdout().is_terminal();
+        let (found, text): (Value, fn(&Value, bool) -> String) = match &self.conversation {
+            Some(conversation) => {
+                (one(&config, scope, conversation, self.limit)?, print::conversation)
+            }
+            None => (latest(&config, scope, self.days, self.limit)?, print::latest),
+        };
+        if self.json {
+            println!("{found}");
+        } else {
+            print!("{}", text(&found, colour));
+        }
+        Ok(())
+    }
+}
+
+fn one(
+    config: &Config,
+    (tenant, project): (&str, &str),
+    conversation: &str,
+    limit: u32,
+) -> anyhow::Result<Value> {
+    let fits = conversation.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+    ensure!(fits && !conversation.is_empty(), "{conversation:?} is not the id of a conversation");
+    // What would end the path of the address is written in another way.
+    let id = conversation.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+    let path = format!("/api/v1/conversations/{id}?limit={limit}");
+    ask(config, |server| server.about(tenant, project).get(&path))
+        .with_context(|| format!("conversation {conversation} of {tenant}/{project}"))
+}
+
+fn latest(
+    config: &Config,
+    (tenant, project): (&str, &str),
+    days: u32,
+    limit: u32,
+) -> anyhow::Result<Value> {
+    let now = crate::wiring::clock().now();
+    let start = now.plus_secs(-i64::from(days) * 86_400);
+    let path = format!("/conversations/{tenant}/{project}/feedback/conversations-in-period");
+    // Clocks of applications may be ahead of ours.
+    let window = json!({"start": start, "end": now.plus_secs(86_400), "limit": limit});
+    ask(config, |server| server.about(tenant, project).post(&path, &window))
+}

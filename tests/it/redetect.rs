@@ -1,0 +1,111 @@
+//! Today's detectors over what is stored: turns without findings get them, known ones stay.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::reports::{counts, react};
+use crate::server::{Server, uptake};
+use crate::talk::{Talk, status_of};
+
+const CHAT: &str = r#"{"conversation_id": "chat-1", "messages": [
+    {"role": "user", "content": "Find me laptops under $1000"},
+    {"role": "assistant", "content": "Here are three laptops made for business."},
+    {"role": "user", "content": "No, I meant gaming laptops, not business laptops"},
+    {"role": "assistant", "content": "I'm sorry, but I can't help with that."},
+    {"role": "user", "content": "That is not helpful at all"},
+    {"role": "assistant", "content": "Here are three laptops for gaming."}]}"#;
+
+fn redetect(folder: &std::path::Path) -> Value {
+    let (code, out, err) = uptake(folder, &["redetect", "--json"]);
+    assert_eq!(code, Some(0), "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn an_imported_chat_log_gets_its_findings_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chats.jsonl");
+    let mut written = std::fs::File::create(&file).unwrap();
+    writeln!(written, "{}", CHAT.replace('\n', " ")).unwrap();
+    let (code, _, err) = uptake(folder.path(), &["import", file.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{err}");
+    let first = redetect(folder.path());
+    assert_eq!(first["turns"], 6, "three questions and three answers: {first}");
+    assert!(first["findings"].as_u64().unwrap() >= 5, "{first}");
+    assert_eq!(redetect(folder.path())["findings"], 0, "nothing is found twice");
+    let server = Server::start_in(folder);
+    assert_eq!(counts(&server, "chat-1")[2..5], [2, 0, 2], "machine, ok, not_ok");
+    let timeline = server.get("/api/v1/conversations/chat-1").1;
+    let shown: Vec<&Value> =
+        timeline["turns"].as_array().unwrap().iter().map(|t| &t["verdict"]["status"]).collect();
+    assert_eq!(shown, ["rejected", "rejected", "neutral"], "{timeline}");
+    assert_eq!(timeline["turns"][1]["signals"]["error"]["error_type"], "model_refusal");
+    let (_, folder) = server.stop();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+}
+
+#[test]
+fn other_settings_change_what_was_found_and_leave_people_their_word() {
+    let server = Server::start();
+    for conversation in ["c1", "c2"] {
+        let talk = Talk::new(&server, conversation, conversation);
+        let (first, second) = (format!("{conversation}-1"), format!("{conversation}-2"));
+        talk.say(&first, "Find me laptops under $1000");
+        talk.answer(&first, "Here are three laptops made for business.");
+        talk.say(&second, "What should I feed my hamster?");
+        talk.answer(&second, "Pellets, seeds and fresh vegetables.");
+        assert_eq!(status_of(&server, &first).0, "accepted");
+    }
+    react(&server, "c2", "c2-1", &json!({"reaction": "not_ok"}));
+    let (_, folder) = server.stop();
+    let settings = folder.path().join("uptake.toml");
+    std::fs::write(&settings, "[detect]\nmode = \"rules\"\nmoved_on = \"neutral\"\n").unwrap();
+    let arguments = ["redetect", "--json", "--config", settings.to_str().unwrap()];
+    let (code, out, err) = uptake(folder.path(), &arguments);
+    assert_eq!((code, out.as_str()), (Some(0), "{\"findings\":2,\"turns\":8}\n"), "{err}");
+    let server = Server::start_in(folder);
+    assert_eq!(status_of(&server, "c1-1"), ("neutral".into(), 0.5));
+    assert_eq!(status_of(&server, "c2-1"), ("rejected".into(), 1.0));
+}
+
+#[test]
+fn a_conversation_is_shown_in_the_terminal_with_the_words_that_tell() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "ann");
+    talk.say("t1", "Find me laptops under $1000");
+    talk.complete(
+        "t1",
+        &json!({"response": "Here are three laptops\nmade for \u{1b}[2Jbusiness.",
+        "latency_ms": 42_000}),
+    );
+    talk.say("t2", "No, I meant gaming laptops, not business laptops");
+    react(&server, "c1", "t1", &json!({"reaction": "not_ok", "text": "too heavy"}));
+    let expected = [
+        "conversation c1 with ann",
+        "  user       Find me laptops under $1000",
+        "  assistant  Here are three laptops made for  [2Jbusiness.",
+        "  shows      very slow: 42.0 s",
+        "  taken      rejected (100% sure, by the user's reaction)",
+        "  because    negation_start: \"»No«, I meant gaming laptops, not business laptops\"",
+        "  reaction   not_ok by ann: too heavy",
+        "  assistant  (not answered yet)",
+    ];
+    let check = |folder: &std::path::Path| {
+        let (code, out, err) = uptake(folder, &["report", "c1"]);
+        assert_eq!(code, Some(0), "{err}");
+        for line in expected {
+            assert!(out.lines().any(|found| found == line), "{line:?} is not in\n{out}");
+        }
+        let (_, out, _) = uptake(folder, &["report"]);
+        assert!(out.lines().nth(1).unwrap().starts_with("c1 "), "{out}");
+        let (code, _, err) = uptake(folder, &["report", "nowhere"]);
+        assert!(code == Some(1) && err.contains("there is no conversation"), "{err}");
+        let (_, out, _) = uptake(folder, &["report", "--tenant", "acme"]);
+        assert!(out.starts_with("no feedback in this period"), "{out}");
+    };
+    check(server.folder());
+    let (_, folder) = server.stop();
+    check(folder.path());
+}
