@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use axum::body::HttpBody;
 use axum::extract::{Request, State};
-use axum::http::header::CONTENT_LENGTH;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::header::{CONNECTION, CONTENT_LENGTH};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
@@ -39,6 +40,7 @@ pub(crate) async fn finish(
 ) -> Response {
     let id = ids.next();
     let method = request.method().clone();
+    let has_body = request.body().size_hint().exact() != Some(0);
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         tracing::debug!(%id, %method, status = %response.status(), "refused");
@@ -52,8 +54,26 @@ pub(crate) async fn finish(
             }
         }
     }
+    if has_body && is_refused_unread(response.status()) {
+        // What was not read is still on the line: the next request needs another one, and a client
+        // that is not told so would send it into the void.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(HEADER.clone(), value);
     }
     response
+}
+
+/// Whether an answer may have been given before the body was read.
+fn is_refused_unread(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::NOT_FOUND
+            | StatusCode::METHOD_NOT_ALLOWED
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::TOO_MANY_REQUESTS
+    )
 }
