@@ -85,7 +85,7 @@ pub(crate) fn rating(n: usize) -> String {
 }
 
 /// Times that go forward with the number, a conversation within some minutes, all in 180 days.
-fn time(n: usize) -> String {
+pub(crate) fn time(n: usize) -> String {
     let secs = START + (n as u64 / 10 * 97) % (180 * 86_400) + (n as u64 % 10) * 60;
     let (day, rest) = ((secs - START) / 86_400, secs % 86_400);
     // Six months of thirty days are near enough.

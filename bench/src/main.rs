@@ -9,6 +9,7 @@ mod table;
 mod writes;
 mod reads;
 mod life;
+mod loops;
 
 use std::path::PathBuf;
 
@@ -22,8 +23,12 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context("usage: uptake-bench BINARY [SECTION]")?);
     let wanted = arguments.next();
-    let sections: [(&str, Measure); 3] =
-        [("writes", writes::measure), ("reads", reads::measure), ("life", life::measure)];
+    let sections: [(&str, Measure); 4] = [
+        ("writes", writes::measure),
+        ("reads", reads::measure),
+        ("loop", loops::measure),
+        ("life", life::measure),
+    ];
     let binary = server::Binary::new(binary);
     let mut table = Table::default();
     for (name, measure) in sections {

@@ -48,6 +48,16 @@ impl Binary {
         Ok(Server { child, url: url.to_owned(), key, started_in, folder })
     }
 
+    /// Loads a file of events into a folder that no server has.
+    pub(crate) fn import(&self, folder: &Path, file: &Path) -> anyhow::Result<()> {
+        let output =
+            Command::new(&self.0).arg("import").arg(file).arg("--data").arg(folder).output()?;
+        if !output.status.success() {
+            bail!("nothing was imported: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
+    }
+
     /// Everything is measured with keys on, as it is run.
     fn create_key(&self, folder: &Path) -> anyhow::Result<String> {
         let output = Command::new(&self.0)

@@ -1,0 +1,233 @@
+//! The conversation loop at 10⁵ and 10⁶ stored turns: opening a turn with context and strategies at
+//! a steady rate, searching strategies, memory.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::fill;
+use crate::server::{Binary, Server, now};
+use crate::table::Table;
+use crate::table::Target::{None, Under};
+
+/// Turns, p99 of opening a turn and of a search in milliseconds, memory in megabytes.
+const SIZES: [(usize, f64, f64, f64); 2] =
+    [(100_000, 10.0, 3.0, 150.0), (1_000_000, 20.0, 8.0, 450.0)];
+const SEARCHES: usize = 500;
+/// Turns opened each second, by so many senders, for so long.
+const RATE: usize = 200;
+const SENDERS: usize = 8;
+const SECONDS: usize = 15;
+
+pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> {
+    let (mut folder, mut filled) = (tempfile::tempdir()?, 0);
+    for (size, open_ms, search_ms, megabytes) in SIZES {
+        let begun = now();
+        import(binary, &folder, filled, size)?;
+        let rate = (size - filled) as f64 / begun.elapsed().as_secs_f64();
+        filled = size;
+        table.add(&format!("turns imported, up to {size}"), rate, "/s", None);
+        let server = binary.start_in(folder)?;
+        let waited = wait_until_complete(&server)?;
+        table.add(&format!("index read in after start, {size} turns"), waited, "s", None);
+        let what = format!("memory with the index read in, {size} turns");
+        table.add(&what, server.megabytes()?, "MB", Under(megabytes));
+        let (p50, p99) = search(&server)?;
+        table.add(&format!("strategy search, {size} turns, p50"), p50, "ms", None);
+        table.add(&format!("strategy search, {size} turns, p99"), p99, "ms", Under(search_ms));
+        let what = format!("turn with context and strategies at {RATE}/s, {size} turns");
+        let (p50, p99) = open_steadily(&server, size)?;
+        table.add(&format!("{what}, p50"), p50, "ms", None);
+        table.add(&format!("{what}, p99"), p99, "ms", Under(open_ms));
+        let what = format!("memory after that, {size} turns");
+        table.add(&what, server.megabytes()?, "MB", Under(megabytes));
+        folder = server.stop()?;
+    }
+    Ok(())
+}
+
+const ACTIONS: [&str; 12] = [
+    "How do I repair",
+    "Where can I buy",
+    "What does it cost to rent",
+    "Compare prices of",
+    "Show me last year's sales of",
+    "Write a short text about",
+    "Which customers returned",
+    "Explain the warranty of",
+    "Draw a chart of the stock of",
+    "Translate the manual of",
+    "Find the best alternative to",
+    "Summarise the complaints about",
+];
+const THINGS: [&str; 20] = [
+    "gaming laptops",
+    "garden hoses",
+    "electric bicycles",
+    "wedding dresses",
+    "office chairs",
+    "coffee machines",
+    "mountain boots",
+    "solar panels",
+    "baby strollers",
+    "kitchen knives",
+    "acoustic guitars",
+    "running shoes",
+    "winter tyres",
+    "fish tanks",
+    "board games",
+    "power drills",
+    "hiking tents",
+    "desk lamps",
+    "violin strings",
+    "rain jackets",
+];
+const PLACES: [&str; 15] = [
+    "in Berlin",
+    "in the north region",
+    "for beginners",
+    "under 1000 dollars",
+    "for small offices",
+    "in the second quarter",
+    "from Japan",
+    "made of steel",
+    "for two people",
+    "in March",
+    "with free delivery",
+    "for children",
+    "in the capital of Peru",
+    "older than five years",
+    "by their weight",
+];
+
+/// A question: 3 600 kinds, each with numbers of its own.
+fn question(n: usize) -> String {
+    let mixed = n.wrapping_mul(2_654_435_761) >> 7;
+    let action = ACTIONS[mixed % ACTIONS.len()];
+    let thing = THINGS[mixed / 12 % THINGS.len()];
+    let place = PLACES[mixed / 240 % PLACES.len()];
+    format!("{action} {thing} {place}, item {}?", n % 9973)
+}
+
+/// Both halves of a turn as `uptake export` would write them: five turns to a conversation.
+fn write_turn(file: &mut impl Write, n: usize) -> std::io::Result<()> {
+    let (turn, conversation, user) =
+        (format!("t{n}"), format!("c{}", n / 5), format!("u{}", n / 5 % 20_000));
+    let ts = fill::time(n);
+    let mut event = |phase: &str, data: Value| {
+        let line = json!({"id": format!("{phase}-{n}"), "type": "query", "source": "turn",
+            "category": "quality", "session_id": conversation, "message_id": turn,
+            "user_id": user, "timestamp": ts, "data": data});
+        writeln!(file, "{line}")
+    };
+    event("opened", json!({"phase": "opened", "text": question(n)}))?;
+    event(
+        "completed",
+        json!({"phase": "completed", "response": "Here is what I found: three that fit, and one \
+            that nearly does. The first is the cheapest, the second the lightest.",
+            "status": "success", "quality_score": (n % 10) as f64 / 10.0,
+            "strategy": {"name": format!("strategy_{}", n % 17), "params": {"query": question(n)}}}),
+    )
+}
+
+fn import(binary: &Binary, folder: &TempDir, from: usize, to: usize) -> anyhow::Result<()> {
+    let path = folder.path().join("turns.jsonl");
+    let mut file = BufWriter::new(File::create(&path)?);
+    for n in from..to {
+        write_turn(&mut file, n)?;
+    }
+    file.flush()?;
+    binary.import(folder.path(), &path)?;
+    std::fs::remove_file(Path::new(&path))?;
+    Ok(())
+}
+
+fn post(agent: &ureq::Agent, server: &Server, path: &str, body: &Value) -> anyhow::Result<Value> {
+    let request = agent.post(format!("{}{path}", server.url)).header("X-API-Key", &server.key);
+    let answer: Value = request.send_json(body)?.body_mut().read_json()?;
+    Ok(answer)
+}
+
+/// Seconds until the index is read in.
+fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
+    let (agent, begun) = (fill::agent(), now());
+    while begun.elapsed() < Duration::from_secs(120) {
+        let body = json!({"query": question(1)});
+        let found = post(&agent, server, "/api/v1/strategies/search", &body)?;
+        if found["search"]["complete"] == true {
+            return Ok(begun.elapsed().as_secs_f64());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    bail!("the index was not read in within two minutes")
+}
+
+fn search(server: &Server) -> anyhow::Result<(f64, f64)> {
+    let agent = fill::agent();
+    let mut times = Vec::with_capacity(SEARCHES);
+    for n in 0..SEARCHES {
+        let body = json!({"query": question(n * 7919 + 3), "include_rejected": true});
+        let begun = now();
+        let found = post(&agent, server, "/api/v1/strategies/search", &body)?;
+        times.push(begun.elapsed().as_secs_f64() * 1000.0);
+        ensure!(found["strategies"].as_array().is_some_and(|all| all.len() == 5), "{found}");
+    }
+    Ok(percentiles(times))
+}
+
+/// Opens turns at a steady rate, whether or not earlier ones were answered in time, and completes
+/// each. The time of an opening counts from when it was due.
+fn open_steadily(server: &Server, size: usize) -> anyhow::Result<(f64, f64)> {
+    let begun = now();
+    let all = std::thread::scope(|scope| {
+        let senders: Vec<_> = (0..SENDERS)
+            .map(|sender| scope.spawn(move || open_some(server, size, sender, begun)))
+            .collect();
+        let mut all = Vec::new();
+        for sender in senders {
+            all.extend(sender.join().ok().context("a sender panicked")??);
+        }
+        anyhow::Ok(all)
+    })?;
+    Ok(percentiles(all))
+}
+
+fn open_some(
+    server: &Server,
+    size: usize,
+    sender: usize,
+    begun: std::time::Instant,
+) -> anyhow::Result<Vec<f64>> {
+    let agent = fill::agent();
+    let mut times = Vec::new();
+    for n in (sender..RATE * SECONDS).step_by(SENDERS) {
+        let due = Duration::from_secs_f64(n as f64 / RATE as f64);
+        std::thread::sleep(due.saturating_sub(begun.elapsed()));
+        // Forty conversations to a sender, ten turns each; every third message is a complaint.
+        let conversation = format!("live-{sender}-{}", n / SENDERS % 40);
+        let text = match n / SENDERS / 40 % 3 {
+            2 => "No, that is wrong, I meant something else, not this".to_owned(),
+            _ => question(n * 31),
+        };
+        let body = json!({"conversation_id": conversation, "user_id": conversation, "text": text,
+            "include": ["context", "strategies"]});
+        let opened = post(&agent, server, "/api/v1/turns", &body)?;
+        times.push((begun.elapsed().saturating_sub(due)).as_secs_f64() * 1000.0);
+        let turn = opened["turn_id"].as_str().context("no turn id")?;
+        ensure!(opened["context"]["markdown"].is_string(), "{opened}");
+        let answer = json!({"response": "Here is what I found: three that fit.", "latency_ms": 800,
+            "strategy": {"name": "live", "params": {"size": size}}});
+        post(&agent, server, &format!("/api/v1/turns/{turn}/complete"), &answer)?;
+    }
+    Ok(times)
+}
+
+fn percentiles(mut times: Vec<f64>) -> (f64, f64) {
+    times.sort_by(f64::total_cmp);
+    (times[times.len() / 2], times[times.len() * 99 / 100])
+}
