@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use event::{TurnId, TurnStatus, Vector};
+use event::{TurnId, TurnStatus, Vector, Verdict, VerdictStatus};
 use proptest::prelude::*;
 
 use crate::{
-    Answer, Candidate, Exchange, FailureRule, Finished, Mode, PastQuestion, RetryRule, TargetRule,
-    Utterance, VerdictRule, detect_failure, detect_retry, detect_verdict, is_bare, locate,
-    pair_score, recalibrate,
+    Answer, Candidate, Exchange, FailureRule, Finished, Mode, PastQuestion, PastTurn, RetryRule,
+    Target, TargetRule, Utterance, VerdictRule, detect_failure, detect_retry, detect_verdict,
+    find_target, is_bare, locate, may_be_about_earlier, pair_score, recalibrate,
 };
 
 /// Texts of every sort: words that detectors look for, marks, code, signs, and anything at all.
@@ -16,6 +16,8 @@ fn text() -> impl Strategy<Value = String> {
     let said = prop_oneof![
         Just("no".to_owned()),
         Just("that's wrong".to_owned()),
+        Just("the first ".to_owned()),
+        Just("the one before was fine, my mistake".to_owned()),
         Just("I can't help with that.".to_owned()),
         Just("Error: ".to_owned()),
         Just("```rust\nfn x() {}\n```".to_owned()),
@@ -47,6 +49,7 @@ fn check(message: &str, question: &str, answer: &str) {
             let verdict = detect_verdict(&rule, &exchange);
             assert!(verdict.evidence.iter().all(|e| message.get(e.start..e.end).is_some()));
             assert_eq!(verdict.user_said.is_some(), verdict.correction_type.is_some());
+            check_target(&verdict, &said, question, answer);
         }
     }
     let finished = Finished {
@@ -69,6 +72,17 @@ fn check(message: &str, question: &str, answer: &str) {
     let found = locate(&TargetRule::default(), said.vector(), &[candidate]);
     assert!(found.iter().all(|l| (0.0..=1.0).contains(&l.score)));
     is_bare(&said);
+}
+
+fn check_target(verdict: &Verdict, said: &Utterance, question: &str, answer: &str) {
+    let turn = TurnId::new("t").unwrap();
+    let status = VerdictStatus::Rejected;
+    let past = PastTurn { turn: &turn, question, answer, age: Duration::from_secs(9), status };
+    let older = PastTurn { question: answer, answer: question, ..past };
+    let found = find_target(&TargetRule::default(), verdict, said, &[past, older]);
+    if !may_be_about_earlier(verdict, said) {
+        assert_eq!(found, Target::Previous);
+    }
 }
 
 proptest! {

@@ -12,6 +12,7 @@ mod phrases;
 mod model;
 mod calibrate;
 mod utterance;
+mod pointing;
 mod pair;
 mod refusal;
 mod answer;
@@ -30,8 +31,11 @@ pub use model::{Features, Model, Sparse, sigmoid};
 pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
 pub use pair::{pair_features, pair_model, pair_score};
 pub use retry::{PastQuestion, RetryRule, detect_retry, retry_intent};
-pub use target::{Candidate, Located, TargetRule, is_bare, locate};
-pub use utterance::Utterance;
+pub use target::{
+    Candidate, Located, PastTurn, Target, TargetRule, answer_head, find_target, locate,
+    may_be_about_earlier,
+};
+pub use utterance::{Utterance, is_bare};
 pub use verdict::{
     Exchange, Mode, VerdictRule, acceptance_model, detect_verdict, rejection_model,
     verdict_features,

@@ -69,6 +69,14 @@ cues!(
     Step "step",
     Filler "filler",
     Puzzled "puzzled",
+    /// The four below are not read by the models: they tell what is taken back. "My mistake".
+    OwnFault "own_fault",
+    /// Says of a thing that it is right.
+    Sound "sound",
+    /// Takes back half of what was said: "but".
+    Yet "yet",
+    /// What came later is worse: "but this one", "was better".
+    Worse "worse",
     /// The kinds below are of answers, not of messages.
     Declines "declines",
     Moralises "moralises",

@@ -120,6 +120,21 @@ impl Utterance {
     }
 }
 
+/// A remark with hardly any content of its own ("no, wrong", "thanks!") is about the last turn.
+pub fn is_bare(remark: &Utterance) -> bool {
+    const FEW: usize = 2;
+    let words = lexicon();
+    let said: Vec<bool> = {
+        let mut covered = vec![false; remark.spoken.len()];
+        for hit in &remark.hits {
+            covered[hit.first..=hit.last].fill(true);
+        }
+        covered
+    };
+    let own = remark.spoken.iter().zip(said).filter(|(word, cue)| !cue && !words.is_common(**word));
+    own.count() < FEW
+}
+
 fn once(mut all: Vec<u32>) -> Vec<u32> {
     all.sort_unstable();
     all.dedup();
@@ -182,4 +197,17 @@ fn trigrams_of(text: &Text) -> Bits<32> {
         }
     }
     bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_remark_has_no_content() {
+        for bare in ["no, wrong", "thanks!", "that's not what I asked", "", "try again please"] {
+            assert!(is_bare(&Utterance::read(bare)), "{bare}");
+        }
+        assert!(!is_bare(&Utterance::read("the first sequence diagram was fine")));
+    }
 }

@@ -7,6 +7,7 @@ mod contrast;
 mod features;
 mod rules;
 mod seed;
+mod taken_back;
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -17,13 +18,14 @@ use crate::answer::Answer;
 use crate::model::{Features, Model};
 use crate::pair::pair_score;
 use crate::phrases::Cue;
-use crate::target::is_bare;
-use crate::utterance::Utterance;
+use crate::utterance::{Utterance, is_bare};
 
 #[cfg(test)]
 mod tests;
 
 pub use features::verdict_features;
+pub(crate) use rules::MOVED_ON;
+pub(crate) use taken_back::EARLIER_BETTER;
 
 /// How a verdict is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +132,9 @@ pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
     let likeness = exchange.likeness();
     let finding = match rule.mode {
         Mode::Seed => seed::judge(exchange),
-        Mode::Rules => rules::judge(rule, exchange, likeness),
+        Mode::Rules => {
+            taken_back::judge(exchange).unwrap_or_else(|| rules::judge(rule, exchange, likeness))
+        }
         Mode::Model => return judged_again(rule, exchange, likeness),
     };
     told(exchange, finding, None)
@@ -144,7 +148,8 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
     let rejected =
         if is_plain(exchange, &found) { (learnt + 2.0 * found.confidence) / 3.0 } else { learnt };
     let accepted = f64::from(acceptance_model().probability(&features));
-    let finding = decide(rule, exchange, found, &features, (rejected, accepted));
+    let finding = taken_back::judge(exchange)
+        .unwrap_or_else(|| decide(rule, exchange, found, &features, (rejected, accepted)));
     told(exchange, finding, UnitInterval::new(rejected))
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn judge(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) 
         .unwrap_or_else(|| neutral("none"))
 }
 
-fn finding(
+pub(super) fn finding(
     status: VerdictStatus,
     confidence: f64,
     rule: &'static str,
@@ -69,6 +69,10 @@ fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
         | Cue::Step
         | Cue::Filler
         | Cue::Puzzled
+        | Cue::OwnFault
+        | Cue::Sound
+        | Cue::Yet
+        | Cue::Worse
         | Cue::Declines
         | Cue::Moralises
         | Cue::Sorry
@@ -84,7 +88,7 @@ fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
 }
 
 /// "that makes sense" holds "makes sense"; "not bad" holds "bad": the longer phrase is meant.
-fn covered_by_praise(message: &Utterance, hit: &Hit) -> bool {
+pub(super) fn covered_by_praise(message: &Utterance, hit: &Hit) -> bool {
     message.hits.iter().any(|other| {
         matches!(other.cue, Cue::Harmless | Cue::Praise | Cue::Thanks)
             && other.first <= hit.first
@@ -96,7 +100,7 @@ fn name_of(cue: Cue) -> &'static str {
     if cue == Cue::Negation { "negation_start" } else { cue.as_word() }
 }
 
-fn evidence(message: &Utterance, hit: &Hit) -> Evidence {
+pub(super) fn evidence(message: &Utterance, hit: &Hit) -> Evidence {
     let (start, end) = message.bytes_of(hit);
     Evidence { start, end, rule: name_of(hit.cue).to_owned() }
 }

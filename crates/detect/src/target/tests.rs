@@ -1,0 +1,399 @@
+//! Conversations, a remark, and the turn that it is about; in both modes.
+
+use std::time::Duration;
+
+use event::{TurnId, Verdict, VerdictStatus};
+
+use super::{
+    Candidate, PastTurn, Target, TargetRule, answer_head, find_target, locate, may_be_about_earlier,
+};
+use crate::answer::Answer;
+use crate::utterance::Utterance;
+use crate::verdict::{Exchange, Mode, VerdictRule, detect_verdict};
+use VerdictStatus::{Accepted, Neutral, Rejected};
+
+type Turn = (&'static str, &'static str, VerdictStatus);
+
+const LOGIN: &str = "Here is the flow:\n```mermaid\nsequenceDiagram\n  User->>Server: login\n  \
+    Server-->>User: token\n```";
+const LOGIN_AGAIN: &str = "Sorry about that. Here is a corrected version:\n```mermaid\n\
+    sequenceDiagram\n  participant User\n  User->>Server: login(name, password)\n```";
+const DEPLOYMENT: &str = "```mermaid\ngraph TD\n  LoadBalancer-->App\n  App-->Database\n```";
+
+/// Three diagrams, the first of them rejected.
+const DIAGRAMS: &[Turn] = &[
+    ("Draw a sequence diagram of the login flow", LOGIN, Rejected),
+    ("That diagram is wrong, it does not render", LOGIN_AGAIN, Neutral),
+    ("Now draw the deployment diagram", DEPLOYMENT, Neutral),
+];
+
+/// Two attempts at a query, behind something else.
+const QUERIES: &[Turn] = &[
+    ("What is the capital of France?", "The capital of France is Paris.", Accepted),
+    (
+        "Write a SQL query for orders per customer",
+        "```sql\nSELECT customer, count(*) FROM orders GROUP BY customer\n```",
+        Rejected,
+    ),
+    (
+        "That query returns nothing, fix it",
+        "I changed the join:\n```sql\nSELECT c.name, count(*) FROM customers c LEFT JOIN orders o\n```",
+        Neutral,
+    ),
+];
+
+const LAPTOPS: &[Turn] = &[
+    ("Which bag fits a 14 inch laptop?", "The Osprey Nebula fits most of them.", Accepted),
+    (
+        "find laptops under $1000",
+        "Here are three business laptops under $1000: the Lenovo ThinkPad E14 ($849), the Dell \
+         Latitude 3440 ($799) and the HP ProBook 445 ($899).",
+        Neutral,
+    ),
+];
+
+const OPTIONS: &[Turn] = &[
+    ("How do I centre a div?", "Use flexbox: `display: flex; justify-content: center`.", Accepted),
+    (
+        "Suggest names for a bakery",
+        "1. Crumb & Co\n2. The Daily Loaf\n3. Flour Power\n\nTell me which you like!",
+        Neutral,
+    ),
+];
+
+const SERVERS: &[Turn] = &[
+    (
+        "How do I restart a kubernetes pod?",
+        "Delete the pod: `kubectl delete pod NAME`. The deployment starts a new one.",
+        Accepted,
+    ),
+    (
+        "How do I see the logs of a container?",
+        "Use `kubectl logs POD -c CONTAINER`; add -f to follow.",
+        Neutral,
+    ),
+];
+
+const MIXED: &[Turn] = &[
+    ("Give me a recipe for lentil soup", "Fry onions, add lentils and stock, simmer.", Neutral),
+    ("Draw a sequence diagram of the login flow", LOGIN, Neutral),
+    ("Write a poem about autumn leaves", "Leaves of gold, leaves of red, drift and fall.", Neutral),
+    ("What is the weather in Rome?", "Sunny, 24 degrees, light wind from the west.", Neutral),
+];
+
+fn verdict(mode: Mode, turns: &[Turn], message: &Utterance) -> Verdict {
+    let (question, answer, _) = turns.last().unwrap();
+    let question = Utterance::read(question);
+    let answer = Answer::read(Some(&question), answer);
+    let exchange = Exchange {
+        question: Some(&question),
+        answer: Some(&answer),
+        gap: Some(Duration::from_secs(60)),
+        ..Exchange::of(message)
+    };
+    detect_verdict(&VerdictRule { mode, ..VerdictRule::default() }, &exchange)
+}
+
+/// Which turn, counted from 1 for the oldest; 0 for nobody.
+fn target(turns: &[Turn], verdict: &Verdict, message: &Utterance) -> usize {
+    let ids: Vec<TurnId> = (1..=turns.len()).map(|n| TurnId::new(n.to_string()).unwrap()).collect();
+    let past: Vec<PastTurn<'_>> = turns
+        .iter()
+        .zip(&ids)
+        .rev()
+        .zip(1..)
+        .map(|(((question, answer, status), turn), n)| PastTurn {
+            turn,
+            question,
+            answer,
+            age: Duration::from_secs(120 * n),
+            status: *status,
+        })
+        .collect();
+    let rule = TargetRule::default();
+    let found = find_target(&rule, verdict, message, &past);
+    if !may_be_about_earlier(verdict, message) {
+        assert_eq!(found, Target::Previous, "{}", message.original());
+    }
+    match found {
+        Target::Previous => turns.len(),
+        Target::Earlier(located) => located.turn.as_str().parse().unwrap(),
+        Target::Nobody => 0,
+    }
+}
+
+#[track_caller]
+fn check(turns: &[Turn], rows: &[(&str, VerdictStatus, usize)]) {
+    let mut wrong = Vec::new();
+    for (text, status, expected) in rows {
+        for mode in [Mode::Rules, Mode::Model] {
+            let message = Utterance::read(text);
+            let verdict = verdict(mode, turns, &message);
+            let found = target(turns, &verdict, &message);
+            let clear = verdict.confidence.get() >= 0.7;
+            if (verdict.status, clear, found) != (*status, true, *expected) {
+                let (status, rule) = (verdict.status, &verdict.rule);
+                let sure = verdict.confidence.get();
+                wrong.push(format!("{mode:?} {text}: {status:?} {sure:.2} {rule}, turn {found}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_first_diagram_is_the_first_that_was_drawn() {
+    check(
+        DIAGRAMS,
+        &[
+            ("The first diagram was fine, it was my mistake", Accepted, 1),
+            ("my mistake, the first diagram was correct", Accepted, 1),
+            ("Oops, the original diagram renders fine, my bad", Accepted, 1),
+            ("The first diagram was fine", Accepted, 1),
+            ("sorry, I was wrong about it, the first sequence diagram is right", Accepted, 1),
+            ("nevermind, my fault, the login diagram works", Accepted, 1),
+            ("the second diagram was perfect", Accepted, 2),
+            ("ignore me, it was my mistake, the first version works", Accepted, 1),
+            ("sorry, the first answer was correct after all", Accepted, 1),
+            ("the first flowchart was wrong", Rejected, 1),
+            ("The first diagram was not right", Rejected, 1),
+            ("I don't think the first diagram was correct", Rejected, 1),
+            ("the second diagram was wrong", Rejected, 2),
+            ("The third diagram doesn't work", Rejected, 3),
+            ("the last diagram is wrong", Rejected, 3),
+            ("Ah the previous diagram also worked fine. It was my issue.", Accepted, 1),
+            ("Apologies, your first diagram was actually perfectly fine.", Accepted, 1),
+            ("The login diagram was right after all, thanks", Accepted, 1),
+            ("I liked the first diagram, thanks", Accepted, 1),
+            ("the previous diagram was wrong", Rejected, 2),
+            ("your previous answer was wrong", Rejected, 3),
+        ],
+    );
+    check(
+        &DIAGRAMS[..2],
+        &[
+            ("The first diagram was fine, it was my mistake", Accepted, 1),
+            ("Ah the previous diagram also worked fine. It was my issue.", Accepted, 1),
+            ("the one before was right, my mistake", Accepted, 1),
+            ("the diagram from before was fine, I misread it", Accepted, 1),
+            ("sorry, your previous answer was correct, my bad", Accepted, 1),
+        ],
+    );
+}
+
+#[test]
+fn attempts_at_one_thing_are_counted_by_themselves() {
+    check(
+        QUERIES,
+        &[
+            ("actually your first SQL was right", Accepted, 2),
+            ("my bad, the original query was right", Accepted, 2),
+            ("false alarm, the first version works", Accepted, 2),
+            ("the previous version was fine, my mistake", Accepted, 2),
+            ("Oh I was wrong, your first answer was correct", Accepted, 2),
+            ("no wait, the first query was right, I misread the output", Accepted, 2),
+            ("your second query is wrong", Rejected, 3),
+            ("no, the first query didn't work either", Rejected, 2),
+            ("your answer about France was wrong", Rejected, 1),
+            ("The customers table is missing", Rejected, 3),
+        ],
+    );
+}
+
+#[test]
+fn what_the_later_one_lacks_is_about_the_later_one() {
+    check(
+        DIAGRAMS,
+        &[
+            ("the first diagram was fine but this one is broken", Rejected, 3),
+            ("The first diagram was right, this one is wrong", Rejected, 3),
+            ("the original diagram was better, go back to it", Rejected, 3),
+            ("the first diagram was fine, why did you change it?", Rejected, 3),
+        ],
+    );
+}
+
+#[test]
+fn an_item_of_a_list_is_no_turn() {
+    check(LAPTOPS, &[("the first one is too expensive", Rejected, 2)]);
+    check(LAPTOPS, &[("the first laptop is terrible", Rejected, 2)]);
+    check(LAPTOPS, &[("the second option is perfect, thanks", Accepted, 2)]);
+    check(OPTIONS, &[("the first one is awful", Rejected, 2)]);
+    check(OPTIONS, &[("I love the second one, thanks", Accepted, 2)]);
+    check(OPTIONS, &[("The third name is perfect", Accepted, 2)]);
+    let trains = [MIXED[0], ("Trains to Bern?", "At 7:00 or at 8:00. Which one?", Neutral)];
+    check(&trains, &[("the first one is perfect, thanks", Accepted, 2)]);
+    check(&trains, &[("the lentil one is perfect, thanks", Accepted, 2)]);
+}
+
+#[test]
+fn what_is_named_is_searched() {
+    check(
+        MIXED,
+        &[
+            ("the login diagram was wrong", Rejected, 2),
+            ("The lentil soup was awful", Rejected, 1),
+            ("Thanks for the lentil soup recipe, it was great", Accepted, 1),
+            ("the poem about autumn was lovely", Accepted, 3),
+            ("Your login sequence diagram doesn't work", Rejected, 2),
+            ("your earlier answer about the soup was wrong", Rejected, 1),
+            ("The weather in Rome was wrong", Rejected, 4),
+        ],
+    );
+}
+
+#[test]
+fn what_nobody_spoke_of_blames_nobody() {
+    check(
+        SERVERS,
+        &[
+            ("The soup recipe was awful", Rejected, 0),
+            ("the first wedding photo was terrible", Rejected, 0),
+            ("The container logs were useless", Rejected, 2),
+            ("the whole thing is useless", Rejected, 2),
+            ("Thanks for the quick help", Accepted, 2),
+        ],
+    );
+}
+
+#[test]
+fn bare_remarks_and_corrections_are_about_the_last_turn() {
+    check(
+        MIXED,
+        &[
+            ("no, wrong", Rejected, 4),
+            ("thanks!", Accepted, 4),
+            ("that's not what I asked", Rejected, 4),
+            ("No, I meant the weather in Paris, not Rome", Rejected, 4),
+            ("That diagram is wrong, it does not render", Rejected, 4),
+            ("Perfect, thanks a lot", Accepted, 4),
+            ("I asked about the login flow, that is wrong", Rejected, 4),
+        ],
+    );
+    check(
+        &[("write a sort function", "```js\narr.sort()\n```", Neutral)],
+        &[("No, I wanted Python", Rejected, 1)],
+    );
+    check(
+        &[
+            ("show quarterly costs", "Q1: 3, Q2: 4", Neutral),
+            ("show me revenue", "January: 10, February: 12", Neutral),
+        ],
+        &[("No, I meant the quarterly revenue, not monthly", Rejected, 2)],
+    );
+}
+
+#[test]
+fn what_says_nothing_of_an_answer_needs_no_other_turn() {
+    for text in [
+        "Now draw the first diagram in colour",
+        "Tell me more about the first one",
+        "And what about the second diagram?",
+        "Never mind",
+        "What should I feed my hamster?",
+        "What is the weather in Rome?",
+        "No, the second one",
+        "hmm",
+        "my bad",
+        "Great, now explain the first diagram",
+    ] {
+        for mode in [Mode::Rules, Mode::Model] {
+            let message = Utterance::read(text);
+            let verdict = verdict(mode, MIXED, &message);
+            assert!(!may_be_about_earlier(&verdict, &message), "{mode:?} {text}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn nine_languages_point_back() {
+    check(
+        DIAGRAMS,
+        &[
+            ("Das erste Diagramm war richtig, mein Fehler", Accepted, 1),
+            ("El primer diagrama estaba bien, fue mi error", Accepted, 1),
+            ("le premier diagramme était bon, c'était ma faute", Accepted, 1),
+            ("o primeiro diagrama estava certo, erro meu", Accepted, 1),
+            ("il primo diagramma era giusto, errore mio", Accepted, 1),
+            ("het eerste diagram was goed, mijn fout", Accepted, 1),
+            ("最初の図は正しかったです、私の間違いでした", Accepted, 1),
+            ("第一个图是对的，是我的错", Accepted, 1),
+            ("El diagrama anterior estaba bien, fue culpa mía", Accepted, 1),
+            ("das vorherige Diagramm war in Ordnung, es lag an mir", Accepted, 1),
+            ("le diagramme précédent marchait, au temps pour moi", Accepted, 1),
+            ("Das zweite Diagramm funktioniert nicht", Rejected, 2),
+        ],
+    );
+}
+
+/// Each time the older questions resemble the correction as much as the last one does.
+#[test]
+fn a_correction_said_three_times_is_about_the_last_answer_each_time() {
+    let text = "No, I meant gaming laptops, not business laptops";
+    let answer = "Here are business laptops: the ThinkPad E14, the Latitude 3440 and the ProBook.";
+    let mut turns = vec![("find gaming laptops", answer, Neutral)];
+    for n in 1..=3 {
+        check(&turns, &[(text, Rejected, n), ("The gaming laptops are wrong", Rejected, n)]);
+        turns[n - 1].2 = Rejected;
+        turns.push((text, answer, Neutral));
+    }
+}
+
+#[test]
+fn what_already_has_the_verdict_is_not_searched() {
+    let mut turns = MIXED.to_vec();
+    turns[1].2 = Rejected;
+    let message = Utterance::read("the login diagram was wrong");
+    let verdict = verdict(Mode::Rules, &turns, &message);
+    assert_ne!(target(&turns, &verdict, &message), 2);
+}
+
+#[test]
+fn without_turns_it_is_about_nobody() {
+    let message = Utterance::read("that's wrong");
+    let verdict = detect_verdict(&VerdictRule::default(), &Exchange::of(&message));
+    assert_eq!(find_target(&TargetRule::default(), &verdict, &message, &[]), Target::Nobody);
+}
+
+#[test]
+fn only_the_beginning_of_an_answer_is_compared() {
+    assert_eq!(answer_head("short"), "short");
+    assert_eq!(answer_head(&"é".repeat(100_000)).chars().count(), 500);
+}
+
+#[test]
+fn of_equals_the_later_one_is_meant() {
+    let turns =
+        [("sales in March", "10", Neutral), ("sales in March", "11", Neutral), MIXED[3], MIXED[2]];
+    check(&turns, &[("the March sales are wrong", Rejected, 2)]);
+}
+
+#[test]
+fn candidates_are_ranked_and_those_too_old_or_unlike_left_out() {
+    const DAY: u64 = 24 * 60 * 60;
+    let ranked = |remark: &str, turns: &[(&str, u64)]| -> Vec<String> {
+        let embed = |text: &str| embed::built_in().embed(text);
+        let ids: Vec<TurnId> =
+            (0..turns.len()).map(|n| TurnId::new(format!("t{n}")).unwrap()).collect();
+        let vectors: Vec<_> = turns.iter().map(|(text, _)| embed(text)).collect();
+        let candidates: Vec<Candidate<'_>> = (0..turns.len())
+            .map(|n| Candidate {
+                turn: &ids[n],
+                question: &vectors[n],
+                answer: None,
+                age: Duration::from_secs(turns[n].1),
+            })
+            .collect();
+        let found = locate(&TargetRule::default(), &embed(remark), &candidates);
+        found.into_iter().map(|l| l.turn.to_string()).collect()
+    };
+    let diagram =
+        [("draw the sequence diagram of the login", 3_600), ("what is for lunch today", 60)];
+    assert_eq!(ranked("the login diagram was fine", &diagram)[0], "t0");
+    let sales = [("sales in March", 8 * DAY), ("sales in March", 60)];
+    assert_eq!(ranked("the March sales were wrong", &sales), ["t1", "t0"]);
+    let soup = "the soup recipe was great";
+    assert!(ranked(soup, &[("restart the kubernetes pod", 30 * DAY)]).is_empty());
+    assert!(ranked("sales in March", &[("sales in March", 366 * DAY)]).is_empty());
+    assert!(ranked("", &[("sales", 0)]).is_empty());
+}
