@@ -162,11 +162,13 @@ pub(crate) fn named(message: &Utterance) -> Vec<Named> {
     all
 }
 
-/// Whether any word could begin an order: cheap, and false for most messages.
+/// Whether any of its words are an order: cheap, and false for most messages.
 pub(crate) fn has_order(message: &Utterance) -> bool {
-    message.spoken.iter().any(|word| {
-        let all = sorts().get(word).map_or(&[][..], Vec::as_slice);
-        all.iter().any(|(_, sort)| matches!(sort, Sort::Order(_)))
+    let spoken = &message.spoken;
+    (0..spoken.len()).any(|at| {
+        let all = sorts().get(&spoken[at]).map_or(&[][..], Vec::as_slice);
+        all.iter()
+            .any(|(words, sort)| matches!(sort, Sort::Order(_)) && spoken[at..].starts_with(words))
     })
 }
 

@@ -159,7 +159,7 @@ fn pointed_at(verdict: &Verdict, message: &Utterance) -> Option<Named> {
     let has_name = |thing: &Named| {
         let least = if thing.said.is_some() { 1 } else { TELLING };
         // "Yes, perfect. Is the price range high?" praises no price range.
-        let meant = !good || thanks || thing.said == Some(Some(true));
+        let meant = thing.said == Some(Some(good)) || (good && thanks);
         meant && thing.noun != Noun::Part && thing.words.len() >= least
     };
     things.into_iter().find(has_name)

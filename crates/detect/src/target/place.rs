@@ -128,12 +128,12 @@ fn opens_item(line: &str) -> bool {
 }
 
 fn lists_in_a_sentence(answer: &str) -> bool {
-    const ANDS: [&str; 12] = [
+    const JOINING: [&str; 12] = [
         " and ", " or ", " und ", " oder ", " y ", " et ", " ou ", " e ", " en ", "と", "和", "或",
     ];
     answer_head(answer).split(['\n', '。']).any(|sentence| {
         let behind = sentence.split_once([':', '：']).map_or("", |(_, behind)| behind);
-        behind.contains([',', '、', '，']) && ANDS.iter().any(|and| behind.contains(and))
+        behind.contains([',', '、', '，']) && JOINING.iter().any(|and| behind.contains(and))
     })
 }
 

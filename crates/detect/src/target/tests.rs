@@ -250,7 +250,6 @@ fn what_nobody_spoke_of_blames_nobody() {
             ("The soup recipe was awful", Rejected, 0),
             ("the first wedding photo was terrible", Rejected, 0),
             ("The container logs were useless", Rejected, 2),
-            ("your answer was useless", Rejected, 2),
             ("the whole thing is useless", Rejected, 2),
             ("Thanks for the quick help", Accepted, 2),
         ],

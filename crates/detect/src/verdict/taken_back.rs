@@ -32,21 +32,19 @@ const FROM_VERB: usize = 3;
 
 pub(crate) fn judge(exchange: &Exchange<'_>) -> Option<Finding> {
     let message = exchange.message;
-    if !message.has(Cue::OwnFault) && !has_order(message) {
+    let ordered = if has_order(message) { named(message) } else { Vec::new() };
+    let back: Vec<Named> = ordered.into_iter().filter(Named::points_back).collect();
+    if back.is_empty() && !message.has(Cue::OwnFault) {
         return None;
     }
     let own = message.hits.iter().find(|h| h.cue == Cue::OwnFault && !is_negated(message, h));
     let good = message.hits.iter().find(|hit| says_good(message, hit));
     let worse = message.hits.iter().find(|hit| hit.cue == Cue::Worse);
     let denied = message.hits.iter().find(|h| is_good_word(h) && is_negated(message, h));
-    own.or(good).or(worse).or(denied)?;
-    if message.original().trim_end().ends_with(['?', '？']) && worse.is_none() {
+    let asks = message.original().trim_end().ends_with(['?', '？']);
+    if (asks && worse.is_none()) || blames(message) {
         return None;
     }
-    if blames(message) {
-        return None;
-    }
-    let back: Vec<_> = named(message).into_iter().filter(|n| n.points_back()).collect();
     let is_good = |n: &Named| n.said == Some(Some(true));
     let praised = back.iter().any(is_good);
     let pointed = back.iter().any(|n| n.said.is_some());

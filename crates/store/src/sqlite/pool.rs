@@ -69,6 +69,8 @@ impl ReadPool {
             let task = move || {
                 let loan = Loan::take(&idle).ok_or(StoreError::Busy)?;
                 let result = on_loan(&loan, read);
+                // In this order: whoever gets the permit next finds a connection.
+                drop(loan);
                 drop(permit);
                 result
             };
