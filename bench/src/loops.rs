@@ -35,6 +35,8 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
         let server = binary.start_in(folder)?;
         let waited = wait_until_complete(&server)?;
         table.add(&format!("index read in after start, {size} turns"), waited, "s", None);
+        let settled = wait_until_settled(&server)?;
+        table.add(&format!("sessions of the import ended, {size} turns"), settled, "s", None);
         let what = format!("memory with the index read in, {size} turns");
         table.add(&what, server.megabytes()?, "MB", Under(megabytes));
         let (p50, p99) = search(&server)?;
@@ -114,10 +116,10 @@ fn question(n: usize) -> String {
     format!("{action} {thing} {place}, item {}?", n % 9973)
 }
 
-/// Both halves of a turn as `uptake export` would write them: five turns to a conversation.
+/// Both halves of a turn as `uptake export` would write them: twenty turns to a conversation.
 fn write_turn(file: &mut impl Write, n: usize) -> std::io::Result<()> {
     let (turn, conversation, user) =
-        (format!("t{n}"), format!("c{}", n / 5), format!("u{}", n / 5 % 20_000));
+        (format!("t{n}"), format!("c{}", n / 20), format!("u{}", n / 20 % 20_000));
     let ts = fill::time(n);
     let mut event = |phase: &str, data: Value| {
         let line = json!({"id": format!("{phase}-{n}"), "type": "query", "source": "turn",
@@ -165,6 +167,28 @@ fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
         std::thread::sleep(Duration::from_millis(20));
     }
     bail!("the index was not read in within two minutes")
+}
+
+/// Seconds until the log stands still: everything imported went silent long ago, and the sweep ends
+/// it beside requests.
+fn wait_until_settled(server: &Server) -> anyhow::Result<f64> {
+    let (agent, begun) = (fill::agent(), now());
+    let position = || -> anyhow::Result<String> {
+        let request = agent.get(format!("{}/metrics", server.url));
+        let page = request.header("X-API-Key", &server.key).call()?.body_mut().read_to_string()?;
+        let line = page.lines().find(|line| line.starts_with("uptake_log_position"));
+        Ok(line.context("no position")?.to_owned())
+    };
+    let mut last = position()?;
+    while begun.elapsed() < Duration::from_secs(600) {
+        std::thread::sleep(Duration::from_secs(3));
+        let next = position()?;
+        if next == last {
+            return Ok(begun.elapsed().as_secs_f64() - 3.0);
+        }
+        last = next;
+    }
+    bail!("the log did not come to rest within ten minutes")
 }
 
 fn search(server: &Server) -> anyhow::Result<(f64, f64)> {

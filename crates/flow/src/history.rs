@@ -14,7 +14,7 @@ use store::{Store, StoreError};
 /// Locks, so that users do not wait for each other.
 const SHARDS: usize = 16;
 /// People remembered at once by each shard; beyond that those who asked longest ago are forgotten.
-const MOST_ASKERS: usize = 8_192;
+const MOST_ASKERS: usize = 2_048;
 /// Characters of a question that are remembered.
 const MOST_CHARS: usize = 2_000;
 /// How far back in the log a restart looks at the most, in events.

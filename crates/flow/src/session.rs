@@ -7,7 +7,7 @@ use event::{
     Severity, Source, Timestamp, Type, Write,
 };
 use serde_json::json;
-use store::OpenSession;
+use store::{OpenSession, StoredExchange};
 
 use crate::changes::changes_of;
 use crate::engine::Engine;
@@ -24,7 +24,9 @@ impl Engine {
         let Some(open) = open.filter(|open| self.is_over(open, message.ts)) else {
             return Ok(None);
         };
-        Ok(Some(self.end_of(open).await?))
+        let turn = open.last_turn.clone();
+        let last = self.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
+        Ok(Some(self.end_of(open, last.as_ref())))
     }
 
     fn is_over(&self, open: &OpenSession, at: Timestamp) -> bool {
@@ -36,14 +38,13 @@ impl Engine {
         i64::try_from(self.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// The write that ends a session. Whoever ends it first does; the others change nothing.
-    pub(crate) async fn end_of(&self, open: OpenSession) -> Result<Write, FlowError> {
+    /// The write that ends a session after its last turn. Whoever ends it first does; the others
+    /// change nothing.
+    pub(crate) fn end_of(&self, open: OpenSession, last: Option<&StoredExchange>) -> Write {
         let now = self.clock.now();
         let turn = open.last_turn.clone();
-        let last = self.store.exchanges_by_id(&open.scope, vec![turn.clone()]).await?.pop();
-        let said_goodbye = last
-            .as_ref()
-            .is_some_and(|last| detect::is_farewell(&Utterance::read(&last.opening.text)));
+        let said_goodbye =
+            last.is_some_and(|last| detect::is_farewell(&Utterance::read(&last.opening.text)));
         let abandoned = open.answered && !open.used && !said_goodbye;
         let finding = Finding::Session(FoundSession {
             started_at: open.started_at,
@@ -55,7 +56,7 @@ impl Engine {
             scope: open.scope.clone(),
             turn: Some(turn.clone()),
             conversation: Some(open.conversation.clone()),
-            user: last.and_then(|last| last.user),
+            user: last.and_then(|last| last.user.clone()),
         };
         let id = self.mint.event_id(now);
         let event = capture::finding_event(place, &finding, id, open.last_at, now);
@@ -64,7 +65,7 @@ impl Engine {
             .map(|(space, id)| Claim { space, id: id.to_owned(), mac: None })
             .to_vec();
         let changes = changes_of(&event);
-        Ok(Write { claims, more: more.into_iter().collect(), ..Write::of(event, changes) })
+        Write { claims, more: more.into_iter().collect(), ..Write::of(event, changes) }
     }
 
     /// The user left the last answer without a sign of use.

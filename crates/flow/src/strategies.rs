@@ -15,7 +15,7 @@ use crate::error::FlowError;
 
 /// Similar turns of each status that are ranked, for each that is wanted and at the least.
 const POOL_FACTOR: usize = 4;
-const SMALLEST_POOL: usize = 32;
+const SMALLEST_POOL: usize = 16;
 
 /// What is asked.
 #[derive(Clone, Debug)]

@@ -3,17 +3,21 @@
 //! One sweep at a time owns the folder, and a session's end is claimed by its last turn: two sweeps
 //! that find the same silence end it once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::Timestamp;
+use event::{Scope, Timestamp};
+use store::{OpenSession, Stopwatch};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::tasks::Stop;
 
 /// Sessions that are ended in one commit.
-const CHUNK: usize = 200;
+const CHUNK: usize = 100;
+/// After each commit the sweep rests so many times as long as that took.
+const REST: u32 = 4;
 
 impl Engine {
     /// Starts sweeping, now and then again. Call it once, before serving.
@@ -33,19 +37,37 @@ impl Engine {
     async fn end_silent_sessions(&self) -> Result<usize, FlowError> {
         let now = self.clock.now().as_micros();
         let since = Timestamp::from_micros(now.saturating_sub(self.silence_micros()));
+        let stop = self.tasks.stop_signal();
         let mut ended = 0;
         loop {
             let silent = self.store.silent_sessions(since, CHUNK).await?;
             let found = silent.len();
-            let mut writes = Vec::with_capacity(found);
-            for session in silent {
-                writes.push(self.end_of(session).await?);
-            }
-            ended += self.commit_writes(writes).await?;
-            if found < CHUNK {
+            let watch = Stopwatch::start();
+            ended += self.end_all(silent).await?;
+            if found < CHUNK || *stop.borrow() {
                 return Ok(ended);
             }
+            // There may be very many after an import; requests come first.
+            tokio::time::sleep(watch.elapsed() * REST).await;
         }
+    }
+
+    async fn end_all(&self, silent: Vec<OpenSession>) -> Result<usize, FlowError> {
+        let mut by_scope: HashMap<Scope, Vec<OpenSession>> = HashMap::new();
+        for session in silent {
+            by_scope.entry(session.scope.clone()).or_default().push(session);
+        }
+        let mut writes = Vec::with_capacity(CHUNK);
+        for (scope, sessions) in by_scope {
+            let turns = sessions.iter().map(|session| session.last_turn.clone()).collect();
+            let mut last = self.store.exchanges_by_id(&scope, turns).await?.into_iter().peekable();
+            for session in sessions {
+                // Both are in one order.
+                let last = last.next_if(|last| last.turn == session.last_turn);
+                writes.push(self.end_of(session, last.as_ref()));
+            }
+        }
+        self.commit_writes(writes).await
     }
 }
 

@@ -36,8 +36,33 @@ pub struct Index {
     dims: usize,
     exact_limit: usize,
     sketcher: Sketcher,
-    blocks: Blocks,
+    /// Each tier by itself: a search asks each for its own nearest.
+    tiers: [Blocks; 3],
     places: Places,
+}
+
+/// Where a vector lies: the tier in the two highest bits, the row in the others.
+#[derive(Clone, Copy)]
+struct Place {
+    tier: usize,
+    row: u32,
+}
+
+const ROW_BITS: u32 = 30;
+
+impl Place {
+    fn packed(self) -> u32 {
+        (self.tier as u32) << ROW_BITS | self.row
+    }
+
+    fn of(packed: u32) -> Self {
+        Self { tier: (packed >> ROW_BITS) as usize, row: packed & ((1 << ROW_BITS) - 1) }
+    }
+}
+
+fn key_at(tiers: &[Blocks; 3], packed: u32) -> i64 {
+    let place = Place::of(packed);
+    tiers[place.tier].key(place.row)
 }
 
 impl Index {
@@ -49,8 +74,8 @@ impl Index {
     /// One that compares all up to another number of vectors.
     pub fn with_exact_limit(dims: usize, exact_limit: usize) -> Self {
         let sketcher = Sketcher::new(dims.min(packed::MOST_DIMS));
-        let blocks = Blocks::new(dims, sketcher.words);
-        Self { dims, exact_limit, sketcher, blocks, places: Places::new() }
+        let tiers = std::array::from_fn(|_| Blocks::new(dims, sketcher.words));
+        Self { dims, exact_limit, sketcher, tiers, places: Places::new() }
     }
 
     /// How long its vectors are.
@@ -70,7 +95,8 @@ impl Index {
 
     /// Memory, about.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.blocks.bytes() + self.places.bytes()
+        let tiers: usize = self.tiers.iter().map(Blocks::bytes).sum();
+        size_of::<Self>() + tiers + self.places.bytes()
     }
 
     /// Puts a vector in, in place of the key's earlier one. Found at once. `false`, and nothing
@@ -93,29 +119,45 @@ impl Index {
         }
         self.remove(key);
         let (scale, sketch) = (packed::scale_of(&codes), self.sketcher.sketch(&codes));
-        let place = self.blocks.push(&Row { key, labels, scale, codes, sketch });
-        self.places.add(key, place, |place| self.blocks.key(place));
+        self.add(labels.tier, &Row { key, labels, scale, codes, sketch });
         true
+    }
+
+    fn add(&mut self, tier: Tier, row: &Row) {
+        let tier = tier as usize;
+        let place = Place { tier, row: self.tiers[tier].push(row) };
+        self.places.add(row.key, place.packed(), |packed| key_at(&self.tiers, packed));
     }
 
     /// Changes what is known of a key. `false` when it is not here.
     pub fn relabel(&mut self, key: i64, labels: Labels) -> bool {
-        let place = self.place(key);
-        place.inspect(|place| self.blocks.label(*place, labels)).is_some()
+        let Some(place) = self.place(key) else { return false };
+        if place.tier == labels.tier as usize {
+            self.tiers[place.tier].label(place.row, labels);
+            return true;
+        }
+        let row = Row { labels, ..self.tiers[place.tier].read(place.row) };
+        self.take_out(key, place);
+        self.add(labels.tier, &row);
+        true
     }
 
     /// Forgets a key and overwrites its vector. `false` when it is not here.
     pub fn remove(&mut self, key: i64) -> bool {
-        let Some(place) = self.place(key) else { return false };
-        self.places.remove(key, place);
-        if let Some(moved) = self.blocks.swap_remove(place) {
-            self.places.change(moved.key, moved.from, place);
-        }
-        true
+        let place = self.place(key);
+        place.inspect(|place| self.take_out(key, *place)).is_some()
     }
 
-    fn place(&self, key: i64) -> Option<u32> {
-        self.places.get(key, |place| self.blocks.key(place))
+    fn take_out(&mut self, key: i64, place: Place) {
+        self.places.remove(key, place.packed());
+        if let Some(moved) = self.tiers[place.tier].swap_remove(place.row) {
+            let from = Place { row: moved.from, ..place };
+            self.places.change(moved.key, from.packed(), place.packed());
+        }
+    }
+
+    fn place(&self, key: i64) -> Option<Place> {
+        self.places.get(key, |packed| key_at(&self.tiers, packed)).map(Place::of)
     }
 
     /// The `most` nearest of each tier, none with a similarity under `floor`. A query that points
@@ -126,10 +168,17 @@ impl Index {
             return Found { exact: true, ..Found::default() };
         };
         let wanted = Wanted { query: &fine, most, floor, filter };
-        if self.len() <= self.exact_limit {
-            return wanted.among_all(&self.blocks);
-        }
+        let all = self.len() <= self.exact_limit;
         let sketch = self.sketcher.sketch(&packed::codes(query));
-        wanted.among_likely(&self.blocks, &sketch)
+        let mut exact = true;
+        let [accepted, neutral, rejected] = self.tiers.each_ref().map(|blocks| {
+            let (nearest, whole) = match all {
+                true => (wanted.among_all(blocks), true),
+                false => wanted.among_likely(blocks, &sketch),
+            };
+            exact &= whole;
+            nearest
+        });
+        Found { accepted, neutral, rejected, exact }
     }
 }

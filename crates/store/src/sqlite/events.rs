@@ -99,7 +99,8 @@ pub(super) fn recent_questions(
     let columns = SELECT.replacen("e.data", "e.data, p.tenant, p.project", 1);
     let sql = format!(
         "{columns} JOIN projects p ON p.key = e.project
-         WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND t.opened = e.position
+         WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND e.ts >= ?3
+             AND t.opened = e.position
          ORDER BY e.position"
     );
     let mut select = connection.prepare_cached(&sql)?;

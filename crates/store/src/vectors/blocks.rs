@@ -17,7 +17,6 @@ pub(super) struct Block {
     pub(super) scales: Vec<f32>,
     pub(super) users: Vec<u32>,
     pub(super) intents: Vec<u32>,
-    pub(super) tiers: Vec<Tier>,
     /// Row after row.
     codes: Vec<i8>,
     /// For every few rows: the first word of each, the second word of each, and so on.
@@ -77,6 +76,12 @@ impl Blocks {
         self.all[block].label(row, labels);
     }
 
+    /// A copy of a row. Whose blocks these are says of which tier it is.
+    pub(super) fn read(&self, place: u32) -> Row {
+        let (block, row) = self.at(place);
+        block.read(row, self.dims, self.words)
+    }
+
     /// Adds a row and says where.
     pub(super) fn push(&mut self, row: &Row) -> u32 {
         let place = self.len as u32;
@@ -125,23 +130,18 @@ impl Block {
         &self.codes[row * dims..][..dims]
     }
 
+    /// The bits of all rows in one piece.
+    pub(super) fn words(&self) -> &[[u64; SIDE]] {
+        &self.sketches
+    }
+
     /// The bits of every few rows.
     pub(super) fn sketches(&self) -> impl Iterator<Item = &[[u64; SIDE]]> {
         self.sketches.chunks_exact(self.sketches.len() / self.len().div_ceil(SIDE))
     }
 
-    /// How many rows there are of each tier, in their order.
-    pub(super) fn count_tiers(&self) -> [usize; 3] {
-        // In bytes first, for wide registers; so few rows at a time that a byte can hold the sum.
-        let some = |tiers: &[Tier], wanted: Tier| {
-            usize::from(tiers.iter().map(|tier| u8::from(*tier == wanted)).sum::<u8>())
-        };
-        [Tier::Accepted, Tier::Neutral, Tier::Rejected]
-            .map(|wanted| self.tiers.chunks(128).map(|tiers| some(tiers, wanted)).sum())
-    }
-
     fn bytes(&self) -> usize {
-        let beside = size_of::<i64>() + size_of::<f32>() + 2 * size_of::<u32>() + size_of::<Tier>();
+        let beside = size_of::<i64>() + size_of::<f32>() + 2 * size_of::<u32>();
         let sketches = self.sketches.capacity() * size_of::<[u64; SIDE]>();
         size_of::<Self>() + self.keys.capacity() * beside + self.codes.capacity() + sketches
     }
@@ -154,7 +154,6 @@ impl Block {
             self.scales.reserve_exact(more);
             self.users.reserve_exact(more);
             self.intents.reserve_exact(more);
-            self.tiers.reserve_exact(more);
             self.codes.reserve_exact(more * dims);
             self.sketches.reserve_exact(more.div_ceil(SIDE) * words);
         }
@@ -162,7 +161,6 @@ impl Block {
         self.scales.resize(rows, 0.0);
         self.users.resize(rows, 0);
         self.intents.resize(rows, 0);
-        self.tiers.resize(rows, Tier::default());
         self.codes.resize(rows * dims, 0);
         self.sketches.resize(rows.div_ceil(SIDE) * words, [0; SIDE]);
     }
@@ -170,15 +168,17 @@ impl Block {
     fn label(&mut self, row: usize, labels: Labels) {
         self.users[row] = labels.user;
         self.intents[row] = labels.intent;
-        self.tiers[row] = labels.tier;
     }
 
     fn read(&self, row: usize, dims: usize, words: usize) -> Row {
-        let tier = self.tiers[row];
         let sketch = &self.sketches[row / SIDE * words..][..words];
         Row {
             key: self.keys[row],
-            labels: Labels { tier, user: self.users[row], intent: self.intents[row] },
+            labels: Labels {
+                tier: Tier::default(),
+                user: self.users[row],
+                intent: self.intents[row],
+            },
             scale: self.scales[row],
             codes: self.codes[row * dims..][..dims].to_vec(),
             sketch: sketch.iter().map(|word| word[row % SIDE]).collect(),

@@ -6,7 +6,7 @@ use super::best::Best;
 use super::bits::{SIDE, differing};
 use super::blocks::{Block, Blocks};
 use super::dot::dot;
-use super::entry::{Filter, Found, Near, Tier};
+use super::entry::{Filter, Near};
 use super::likely::Likely;
 use super::packed::Query;
 
@@ -24,22 +24,22 @@ pub(super) struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// Compares with every vector.
-    pub(super) fn among_all(&self, blocks: &Blocks) -> Found {
-        let mut best = Tiers::new(|| Best::new(self.most, self.floor));
+    pub(super) fn among_all(&self, blocks: &Blocks) -> Vec<Near> {
+        let mut best = Best::new(self.most, self.floor);
         for (_, block) in blocks.iter() {
             for (row, codes) in block.vectors().enumerate() {
                 if self.takes(block, row) {
-                    self.compare(block, row, codes, best.of(block.tiers[row]));
+                    self.compare(block, row, codes, &mut best);
                 }
             }
         }
-        best.found(true)
+        best.into_sorted()
     }
 
-    /// Compares with those whose bits differ least. Rows that the filter leaves out take no part,
-    /// so a narrow filter misses nothing.
-    pub(super) fn among_likely(&self, blocks: &Blocks, sketch: &[u64]) -> Found {
-        let mut likely = Tiers::new(|| Likely::new(self.most, sketch.len() * 64));
+    /// Compares with those whose bits differ least, and says whether that was all. Rows that the
+    /// filter leaves out take no part, so a narrow filter misses nothing.
+    pub(super) fn among_likely(&self, blocks: &Blocks, sketch: &[u64]) -> (Vec<Near>, bool) {
+        let mut likely = Likely::new(self.most, sketch.len() * 64);
         for (first, block) in blocks.iter() {
             if self.filter == Filter::default() {
                 Self::sort_out_all(first, block, sketch, &mut likely);
@@ -47,30 +47,37 @@ impl Wanted<'_> {
                 self.sort_out(first, block, sketch, &mut likely);
             }
         }
-        let mut best = Tiers::new(|| Best::new(self.most, self.floor));
-        for (likely, best) in likely.0.iter().zip(&mut best.0) {
-            self.compare_at(&likely.places(), blocks, best);
-        }
-        best.found(likely.0.iter().all(Likely::all))
+        let mut best = Best::new(self.most, self.floor);
+        self.compare_at(&likely.places(), blocks, &mut best);
+        (best.into_sorted(), likely.all())
     }
 
-    /// Without a filter: nearly all rows are left out eight at a time, whatever their tier.
-    fn sort_out_all(first: u32, block: &Block, sketch: &[u64], likely: &mut Tiers<Likely>) {
-        block.count_tiers().into_iter().zip(&mut likely.0).for_each(|(n, of)| of.see(n));
-        let cutoff = likely.0.iter().map(Likely::cutoff).max().unwrap_or(0);
-        for (words, start) in block.sketches().zip((0..).step_by(SIDE)) {
-            let differing = differing(words, sketch);
+    /// Without a filter: nearly all rows are left out eight at a time.
+    fn sort_out_all(first: u32, block: &Block, sketch: &[u64], likely: &mut Likely) {
+        likely.see(block.len());
+        let mut offer = |start: usize, differing: [u16; SIDE]| {
+            let cutoff = likely.cutoff();
             if differing.iter().fold(false, |any, bits| any | (*bits <= cutoff)) {
                 for row in start..(start + SIDE).min(block.len()) {
-                    let likely = likely.of(block.tiers[row]);
                     likely.offer(differing[row - start], first + row as u32);
                 }
+            }
+        };
+        let starts = (0..).step_by(SIDE);
+        // The built-in model's length is known beforehand, which halves the time.
+        if let Ok(three) = <&[u64; 3]>::try_from(sketch) {
+            for (words, start) in block.words().as_chunks::<3>().0.iter().zip(starts) {
+                offer(start, differing(words, three));
+            }
+        } else {
+            for (words, start) in block.sketches().zip(starts) {
+                offer(start, differing(words, sketch));
             }
         }
     }
 
     /// With a filter: bits are only counted where it lets something through.
-    fn sort_out(&self, first: u32, block: &Block, sketch: &[u64], likely: &mut Tiers<Likely>) {
+    fn sort_out(&self, first: u32, block: &Block, sketch: &[u64], likely: &mut Likely) {
         for (words, start) in block.sketches().zip((0..).step_by(SIDE)) {
             let end = (start + SIDE).min(block.len());
             if !(start..end).any(|row| self.takes(block, row)) {
@@ -78,7 +85,6 @@ impl Wanted<'_> {
             }
             let differing = differing(words, sketch);
             for row in (start..end).filter(|row| self.takes(block, *row)) {
-                let likely = likely.of(block.tiers[row]);
                 likely.see(1);
                 likely.offer(differing[row - start], first + row as u32);
             }
@@ -117,25 +123,5 @@ impl Wanted<'_> {
                 best.offer(Near { key: block.keys[row], similarity });
             }
         }
-    }
-}
-
-/// One for each tier.
-struct Tiers<T>([T; 3]);
-
-impl<T> Tiers<T> {
-    fn new(each: impl Fn() -> T) -> Self {
-        Self([each(), each(), each()])
-    }
-
-    fn of(&mut self, tier: Tier) -> &mut T {
-        &mut self.0[tier as usize]
-    }
-}
-
-impl Tiers<Best> {
-    fn found(self, exact: bool) -> Found {
-        let [accepted, neutral, rejected] = self.0.map(Best::into_sorted);
-        Found { accepted, neutral, rejected, exact }
     }
 }
