@@ -26,7 +26,7 @@ impl Engine {
         };
         let turn = open.last_turn.clone();
         let last = self.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
-        Ok(Some(self.end_of(open, last.as_ref())))
+        Ok(Some(self.end_of(&open, last.as_ref())))
     }
 
     fn is_over(&self, open: &OpenSession, at: Timestamp) -> bool {
@@ -40,7 +40,7 @@ impl Engine {
 
     /// The write that ends a session after its last turn. Whoever ends it first does; the others
     /// change nothing.
-    pub(crate) fn end_of(&self, open: OpenSession, last: Option<&StoredExchange>) -> Write {
+    pub(crate) fn end_of(&self, open: &OpenSession, last: Option<&StoredExchange>) -> Write {
         let now = self.clock.now();
         let turn = open.last_turn.clone();
         let said_goodbye =

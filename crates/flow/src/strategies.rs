@@ -115,13 +115,14 @@ impl Engine {
             }
             false => Vec::new(),
         };
-        let best = best(search.mode, &found, search.k);
-        Ok(Strategies {
-            strategies: self.with_words(scope, best).await?,
-            avoid: self.with_words(scope, rejected).await?,
-            exact: found.exact,
-            complete: found.complete,
-        })
+        let mut all = best(search.mode, &found, search.k);
+        all.extend(rejected);
+        let (avoid, strategies) = self
+            .with_words(scope, all)
+            .await?
+            .into_iter()
+            .partition(|turn| turn.status == VerdictStatus::Rejected);
+        Ok(Strategies { strategies, avoid, exact: found.exact, complete: found.complete })
     }
 
     /// The direction of one text. A remote model is asked on a thread that may wait.

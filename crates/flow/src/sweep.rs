@@ -64,7 +64,7 @@ impl Engine {
             for session in sessions {
                 // Both are in one order.
                 let last = last.next_if(|last| last.turn == session.last_turn);
-                writes.push(self.end_of(session, last.as_ref()));
+                writes.push(self.end_of(&session, last.as_ref()));
             }
         }
         self.commit_writes(writes).await

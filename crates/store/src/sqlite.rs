@@ -10,6 +10,7 @@ mod dead_letters;
 mod append;
 mod similar;
 mod writer;
+mod checkpoint;
 mod retain;
 mod rebuild;
 mod pool;
@@ -27,7 +28,7 @@ mod rules;
 mod users;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use event::{
     ConversationId, DecisionId, Event, EventId, Outcome, Position, Scope, Tenant, Timestamp,
@@ -77,8 +78,9 @@ impl Default for Limits {
 pub struct SqliteStore {
     writer: writer::Writer,
     shelves: Arc<similar::Shelves>,
-    // Stops its thread when the store goes.
+    // They stop their threads when the store goes.
     _loader: similar::Loader,
+    checkpointer: Mutex<Option<checkpoint::Checkpointer>>,
     pool: pool::ReadPool,
     seal_key: [u8; 32],
     folder: folder::FolderLock,
@@ -101,7 +103,9 @@ impl SqliteStore {
         let shelves = Arc::new(similar::Shelves::new());
         let writer = writer::Writer::start(connection, limits, Arc::clone(&shelves))?;
         let loader = similar::Loader::start(&file, Arc::clone(&shelves))?;
-        Ok(Self { writer, shelves, _loader: loader, pool, seal_key, folder: lock })
+        let checkpointer = checkpoint::Checkpointer::start(&file, writer.watch())?;
+        let checkpointer = Mutex::new(Some(checkpointer));
+        Ok(Self { writer, shelves, _loader: loader, checkpointer, pool, seal_key, folder: lock })
     }
 
     /// Tells other processes of this machine's owner how to reach the server that has the store.
@@ -179,6 +183,8 @@ impl Log for SqliteStore {
     }
 
     fn close(&self) -> Task<'_, ()> {
+        // First, so that the writer is the last to close the file and tidies up.
+        self.checkpointer.lock().unwrap_or_else(PoisonError::into_inner).take();
         Box::pin(self.writer.close())
     }
 }

@@ -25,7 +25,7 @@ pub use packed::{encode, unpack};
 use blocks::{Blocks, Row};
 use packed::Query;
 use places::Places;
-use scan::Wanted;
+use scan::{Search, Wanted};
 use sketch::Sketcher;
 
 /// Up to so many vectors, a search compares all.
@@ -36,6 +36,8 @@ pub struct Index {
     dims: usize,
     exact_limit: usize,
     sketcher: Sketcher,
+    /// What the machine can do: the same loops run several times faster in wide registers.
+    arch: pulp::Arch,
     /// Each tier by itself: a search asks each for its own nearest.
     tiers: [Blocks; 3],
     places: Places,
@@ -75,7 +77,8 @@ impl Index {
     pub fn with_exact_limit(dims: usize, exact_limit: usize) -> Self {
         let sketcher = Sketcher::new(dims.min(packed::MOST_DIMS));
         let tiers = std::array::from_fn(|_| Blocks::new(dims, sketcher.words));
-        Self { dims, exact_limit, sketcher, tiers, places: Places::new() }
+        let (arch, places) = (pulp::Arch::new(), Places::new());
+        Self { dims, exact_limit, sketcher, arch, tiers, places }
     }
 
     /// How long its vectors are.
@@ -172,10 +175,8 @@ impl Index {
         let sketch = self.sketcher.sketch(&packed::codes(query));
         let mut exact = true;
         let [accepted, neutral, rejected] = self.tiers.each_ref().map(|blocks| {
-            let (nearest, whole) = match all {
-                true => (wanted.among_all(blocks), true),
-                false => wanted.among_likely(blocks, &sketch),
-            };
+            let sketch = (!all).then_some(&sketch[..]);
+            let (nearest, whole) = self.arch.dispatch(Search { wanted: &wanted, blocks, sketch });
             exact &= whole;
             nearest
         });

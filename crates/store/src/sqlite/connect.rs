@@ -22,7 +22,8 @@ pub(super) fn writer(file: &Path) -> Result<Connection, StoreError> {
     // What is deleted is overwritten, so that erasing somebody leaves nothing of them.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "cache_size", -16_384)?; // KiB
-    connection.pragma_update(None, "wal_autocheckpoint", 4_000)?; // pages
+    // A thread of its own moves the log into the database; this is for when it cannot.
+    connection.pragma_update(None, "wal_autocheckpoint", 20_000)?; // pages
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     keep_plans(&connection)?;
     Ok(connection)
@@ -36,6 +37,15 @@ fn create_private(file: &Path) -> Result<(), StoreError> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let failed = |cause| StoreError::Folder { folder: file.to_owned(), cause };
     options.open(file).map(drop).map_err(failed)
+}
+
+/// The connection that moves the write-ahead log into the database and does nothing else.
+pub(super) fn checkpointer(file: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", -256)?; // KiB
+    Ok(connection)
 }
 
 /// A connection that only reads.

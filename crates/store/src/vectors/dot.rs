@@ -5,6 +5,7 @@
 /// Eight sums, each fed by two products a step: in this shape the compiler finds the instruction
 /// that multiplies and adds pairs (`pmaddwd`), which every x86-64 has. A plain loop is three times
 /// slower.
+#[inline(always)]
 pub(super) fn dot(codes: &[i8], values: &[i16]) -> i32 {
     let mut sums = [0i32; 8];
     let (left, left_rest) = codes.as_chunks::<16>();

@@ -1,7 +1,7 @@
 //! Picks the rows worth a closer look, by how many bits of their sketch differ, in one pass.
 
 /// Of each so many rows, one is looked at closely.
-const ONE_IN: usize = 250;
+const ONE_IN: usize = 1_000;
 /// And at least so many for each that is wanted.
 const FOR_EACH: usize = 60;
 

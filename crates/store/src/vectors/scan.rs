@@ -22,8 +22,29 @@ pub(super) struct Wanted<'a> {
     pub(super) filter: Filter,
 }
 
+/// A search of one tier's blocks, by sketches if there is one. Everything it does is inlined into
+/// it, so that `pulp` can compile it for wide registers as a whole.
+pub(super) struct Search<'a> {
+    pub(super) wanted: &'a Wanted<'a>,
+    pub(super) blocks: &'a Blocks,
+    pub(super) sketch: Option<&'a [u64]>,
+}
+
+impl pulp::NullaryFnOnce for Search<'_> {
+    type Output = (Vec<Near>, bool);
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        match self.sketch {
+            None => (self.wanted.among_all(self.blocks), true),
+            Some(sketch) => self.wanted.among_likely(self.blocks, sketch),
+        }
+    }
+}
+
 impl Wanted<'_> {
     /// Compares with every vector.
+    #[inline(always)]
     pub(super) fn among_all(&self, blocks: &Blocks) -> Vec<Near> {
         let mut best = Best::new(self.most, self.floor);
         for (_, block) in blocks.iter() {
@@ -38,6 +59,7 @@ impl Wanted<'_> {
 
     /// Compares with those whose bits differ least, and says whether that was all. Rows that the
     /// filter leaves out take no part, so a narrow filter misses nothing.
+    #[inline(always)]
     pub(super) fn among_likely(&self, blocks: &Blocks, sketch: &[u64]) -> (Vec<Near>, bool) {
         let mut likely = Likely::new(self.most, sketch.len() * 64);
         for (first, block) in blocks.iter() {
@@ -53,30 +75,24 @@ impl Wanted<'_> {
     }
 
     /// Without a filter: nearly all rows are left out eight at a time.
+    #[inline(always)]
     fn sort_out_all(first: u32, block: &Block, sketch: &[u64], likely: &mut Likely) {
         likely.see(block.len());
-        let mut offer = |start: usize, differing: [u16; SIDE]| {
-            let cutoff = likely.cutoff();
-            if differing.iter().fold(false, |any, bits| any | (*bits <= cutoff)) {
-                for row in start..(start + SIDE).min(block.len()) {
-                    likely.offer(differing[row - start], first + row as u32);
-                }
-            }
-        };
         let starts = (0..).step_by(SIDE);
-        // The built-in model's length is known beforehand, which halves the time.
+        // The built-in model's length is known beforehand, which saves a loop in the loop.
         if let Ok(three) = <&[u64; 3]>::try_from(sketch) {
             for (words, start) in block.words().as_chunks::<3>().0.iter().zip(starts) {
-                offer(start, differing(words, three));
+                offer(likely, first, start, block.len(), differing(words, three));
             }
         } else {
             for (words, start) in block.sketches().zip(starts) {
-                offer(start, differing(words, sketch));
+                offer(likely, first, start, block.len(), differing(words, sketch));
             }
         }
     }
 
     /// With a filter: bits are only counted where it lets something through.
+    #[inline(always)]
     fn sort_out(&self, first: u32, block: &Block, sketch: &[u64], likely: &mut Likely) {
         for (words, start) in block.sketches().zip((0..).step_by(SIDE)) {
             let end = (start + SIDE).min(block.len());
@@ -91,6 +107,7 @@ impl Wanted<'_> {
         }
     }
 
+    #[inline(always)]
     fn takes(&self, block: &Block, row: usize) -> bool {
         let Filter { user, intent } = self.filter;
         user.is_none_or(|user| user == block.users[row])
@@ -98,6 +115,7 @@ impl Wanted<'_> {
     }
 
     /// Compares with vectors far apart in memory.
+    #[inline(always)]
     fn compare_at(&self, places: &[u32], blocks: &Blocks, best: &mut Best) {
         for places in places.chunks(TOGETHER) {
             // Touches every line of memory first: then all are waited for together.
@@ -113,6 +131,7 @@ impl Wanted<'_> {
         }
     }
 
+    #[inline(always)]
     fn compare(&self, block: &Block, row: usize, codes: &[i8], best: &mut Best) {
         let scale = block.scales[row];
         // What points nowhere is similar to nothing.
@@ -122,6 +141,17 @@ impl Wanted<'_> {
             if similarity >= best.floor() {
                 best.offer(Near { key: block.keys[row], similarity });
             }
+        }
+    }
+}
+
+/// Offers the rows from `start` on, unless all of them differ too much.
+#[inline(always)]
+fn offer(likely: &mut Likely, first: u32, start: usize, end: usize, differing: [u16; SIDE]) {
+    let cutoff = likely.cutoff();
+    if differing.iter().fold(false, |any, bits| any | (*bits <= cutoff)) {
+        for row in start..(start + SIDE).min(end) {
+            likely.offer(differing[row - start], first + row as u32);
         }
     }
 }
