@@ -1,6 +1,6 @@
 //! Projections made again are the same.
 
-use event::{Change, Event, Reaction};
+use event::{Change, Event, Reaction, Vector, VerdictStatus};
 
 use super::scene::{Scene, decision_id, play};
 use crate::{Rebuild, Rebuilt, Store};
@@ -11,6 +11,8 @@ fn scenes() -> Vec<Scene> {
         Scene::react("named", "t1", Reaction::Ok).by("u2"),
         Scene::open("t1", "c1"),
         Scene::answer("t1"),
+        Scene::new("vector", "t1", Change::SetVector(Vector::new("m".into(), vec![1.0, 2.0]))),
+        Scene::judge("t1", "t2", VerdictStatus::Rejected, false),
         Scene::react("again", "t1", Reaction::NotOk),
         Scene::infer("guess", "t1", Reaction::NotOk).at(90_000),
         Scene::clear("clear", "t1").by("u2"),
@@ -36,8 +38,8 @@ pub(crate) async fn a_rebuild_changes_nothing(store: &dyn Store) {
     let (told, progress) = std::sync::mpsc::channel();
     let progress_told = Box::new(move |done, of| told.send((done, of)).unwrap());
     let rebuilt = store.rebuild(Rebuild { changes_of, progress: progress_told }).await.unwrap();
-    assert_eq!(rebuilt, Rebuilt { events: 9, changed: false });
-    assert_eq!(progress.iter().last(), Some((9, 9)));
+    assert_eq!(rebuilt, Rebuilt { events: 11, changed: false });
+    assert_eq!(progress.iter().last(), Some((11, 11)));
     let rebuild = Rebuild { changes_of: |_| Vec::new(), progress: Box::new(|_, _| {}) };
     assert!(store.rebuild(rebuild).await.unwrap().changed, "no changes, no projections");
 }

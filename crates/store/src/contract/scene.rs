@@ -2,7 +2,7 @@
 
 use event::{
     Change, ConversationId, DecisionId, Event, Origin, Outcome, Position, Reaction, Scope,
-    Timestamp, TurnId, UnitInterval, UserId, ValidationOutcome, Write,
+    Timestamp, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus, Write,
 };
 use serde_json::json;
 use testkit::claim;
@@ -84,6 +84,20 @@ impl Scene {
             Self::new(id, turn, Change::React { origin, reaction, confidence, detected_in: None });
         scene.event.data = json!({"text": id}).as_object().unwrap().clone();
         scene
+    }
+
+    /// A message says something about a turn.
+    pub(super) fn judge(turn: &str, message: &str, status: VerdictStatus, moved_on: bool) -> Self {
+        let sure = UnitInterval::new(if moved_on { 0.55 } else { 0.9 }).unwrap();
+        let change = Change::Judge {
+            status,
+            confidence: sure,
+            raw_confidence: sure,
+            moved_on,
+            corrects: status == VerdictStatus::Rejected,
+            detected_in: Some(turn_id(message)),
+        };
+        Self::new(&format!("judge-{message}"), turn, change)
     }
 
     /// Somebody takes a reaction back.

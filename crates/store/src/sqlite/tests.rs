@@ -7,7 +7,8 @@ use testkit::write;
 
 use super::{Limits, SqliteStore};
 use crate::contract::{
-    copies, decisions, events, keys, log, needs, period, reactions, rebuild, turns,
+    copies, decisions, events, exchanges, keys, labels, log, needs, period, reactions, rebuild,
+    sessions, similar, turns,
 };
 use crate::{DeadLetters, Log, StoreError};
 
@@ -44,6 +45,14 @@ contract!(
     needs::events_of_one_write_stay_together,
     turns::a_turn_is_known_from_its_opening_on,
     turns::turns_come_with_what_happened_to_them,
+    exchanges::a_conversation_is_read_newest_first,
+    exchanges::the_right_word_counts,
+    exchanges::a_message_speaks_once,
+    sessions::a_session_ends_after_its_last_turn,
+    labels::labels_are_where_people_and_machine_spoke,
+    labels::a_project_has_its_newest_curve,
+    similar::answered_turns_are_found_by_likeness,
+    similar::a_correction_is_found_by_what_it_corrects,
     reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
     reactions::early_reactions_are_attached_when_the_turn_arrives,
     reactions::a_conversation_is_asked_for_some_of_its_turns,
@@ -68,6 +77,11 @@ async fn a_rebuild_repairs_what_was_damaged() {
         "DELETE FROM decisions",
         "UPDATE reactions SET reaction = 3",
         "UPDATE turns SET user = NULL",
+        "DELETE FROM turn_index",
+        "UPDATE turn_index SET user_feedback_status = 'accepted'",
+        "DELETE FROM verdicts",
+        "DELETE FROM open_sessions",
+        "DELETE FROM turn_vectors",
     ] {
         let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
         file.execute_batch(damage).unwrap();

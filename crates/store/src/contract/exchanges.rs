@@ -1,0 +1,99 @@
+//! How answers were taken, and whose word counts.
+
+use event::{Change, Reaction, Scope, Timestamp, TurnId, UnitInterval, VerdictStatus};
+
+use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
+use crate::{ExchangeQuery, Standing, Store};
+
+fn query(limit: usize) -> ExchangeQuery {
+    ExchangeQuery {
+        scope: Scope::default(),
+        conversation: Some(conversation_id("c1")),
+        user: None,
+        until: Timestamp::from_micros(i64::MAX),
+        before: None,
+        only_answered: true,
+        limit,
+    }
+}
+
+async fn standing(store: &dyn Store, turn: &str) -> Standing {
+    let found = store.exchanges_by_id(&Scope::default(), vec![turn_id(turn)]).await.unwrap();
+    found.into_iter().next().unwrap().standing
+}
+
+async fn status(store: &dyn Store, turn: &str) -> VerdictStatus {
+    standing(store, turn).await.status
+}
+
+/// Turns are read newest first, with or without those that wait for their answer.
+pub(crate) async fn a_conversation_is_read_newest_first(store: &dyn Store) {
+    for (n, turn) in ["t1", "t2", "t3"].into_iter().enumerate() {
+        play(store, [Scene::open(turn, "c1").at(n as i64)]).await;
+    }
+    play(store, [Scene::answer("t1"), Scene::answer("t3"), Scene::open("t9", "other")]).await;
+    let ids = async |query| -> Vec<String> {
+        let found = store.exchanges(query).await.unwrap();
+        found.into_iter().map(|exchange| exchange.turn.to_string()).collect()
+    };
+    assert_eq!(ids(query(10)).await, ["t3", "t1"]);
+    assert_eq!(ids(query(1)).await, ["t3"]);
+    assert_eq!(ids(ExchangeQuery { only_answered: false, ..query(10) }).await, ["t3", "t2", "t1"]);
+    assert_eq!(ids(ExchangeQuery { until: at(1), ..query(10) }).await, ["t1"]);
+    let theirs = ExchangeQuery { conversation: None, user: Some(user_id("u1")), ..query(10) };
+    assert_eq!(ids(theirs).await, ["t3", "t1"]);
+    assert!(ids(ExchangeQuery { conversation: None, ..query(10) }).await.is_empty());
+    let other = Scope { tenant: event::Tenant::new("other").unwrap(), ..Scope::default() };
+    assert!(ids(ExchangeQuery { scope: other, ..query(10) }).await.is_empty());
+    let statuses = store.statuses(&Scope::default(), &conversation_id("c1"), 10).await.unwrap();
+    let neutral = |turn: &str| (turn_id(turn), VerdictStatus::Neutral);
+    assert_eq!(statuses, [neutral("t3"), neutral("t1")]);
+    assert_eq!(standing(store, "t1").await.quality, UnitInterval::new(0.9));
+}
+
+/// A review beats the user, the user beats messages, and of messages the latest that says something
+/// counts; moving on never takes another's place.
+pub(crate) async fn the_right_word_counts(store: &dyn Store) {
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
+    assert_eq!(status(store, "t1").await, Neutral);
+    let said = [
+        (Accepted, true, "m1", Accepted),
+        (Rejected, false, "m2", Rejected),
+        (Accepted, true, "m3", Rejected),
+        (Neutral, false, "m4", Rejected),
+        (Accepted, false, "m5", Accepted),
+    ];
+    for (found, moved_on, message, expected) in said {
+        play(store, [Scene::judge("t1", message, found, moved_on)]).await;
+        assert_eq!(status(store, "t1").await, expected, "{message}");
+    }
+    play(store, [Scene::react("user", "t1", Reaction::NotOk)]).await;
+    let by_user = standing(store, "t1").await;
+    assert_eq!((by_user.status, by_user.confidence), (Rejected, UnitInterval::ONE));
+    play(store, [Scene::new("review", "t1", Change::Review(Neutral))]).await;
+    assert_eq!(status(store, "t1").await, Neutral);
+    play(store, [Scene::clear("clear", "t1")]).await;
+    assert_eq!(status(store, "t1").await, Neutral, "the review stands");
+}
+
+/// What a message says now takes the place of what it said, whatever turn that was about.
+pub(crate) async fn a_message_speaks_once(store: &dyn Store) {
+    use VerdictStatus::{Neutral, Rejected};
+    for turn in ["t1", "t2"] {
+        play(store, [Scene::open(turn, "c1"), Scene::answer(turn)]).await;
+    }
+    play(store, [Scene::judge("t1", "m1", Rejected, false)]).await;
+    let first = standing(store, "t1").await;
+    assert_eq!(first.rejection_detected_in, Some(turn_id("m1")));
+    let again =
+        Scene { event: renamed("again", "t2"), ..Scene::judge("t2", "m1", Rejected, false) };
+    play(store, [again]).await;
+    assert_eq!(status(store, "t1").await, Neutral);
+    assert_eq!(status(store, "t2").await, Rejected);
+}
+
+fn renamed(id: &str, turn: &str) -> event::Event {
+    let turn: TurnId = turn_id(turn);
+    event::Event { turn: Some(turn), ..testkit::event(&Scope::default(), id) }
+}

@@ -1,0 +1,30 @@
+//! Which conversations are going on.
+
+use event::{Change, Reaction, Scope};
+
+use super::scene::{Scene, at, conversation_id, play};
+use crate::Store;
+
+/// A session has its turns, ends once, and a later message begins another.
+pub(crate) async fn a_session_ends_after_its_last_turn(store: &dyn Store) {
+    let scope = Scope::default();
+    let open = async || store.open_session(&scope, &conversation_id("c1")).await.unwrap();
+    assert_eq!(open().await, None);
+    play(store, [Scene::open("t1", "c1").at(10), Scene::answer("t1").at(20)]).await;
+    play(store, [Scene::open("t2", "c1").at(30), Scene::open("t3", "c2").at(1_000)]).await;
+    let found = open().await.unwrap();
+    assert_eq!((found.last_turn.as_str(), found.turns), ("t2", 2));
+    assert_eq!((found.started_at, found.last_at), (at(10), at(30)));
+    assert_eq!((found.used, found.answered), (false, false));
+    play(store, [Scene::answer("t2").at(40), Scene::react("used", "t2", Reaction::Ok)]).await;
+    let found = open().await.unwrap();
+    assert_eq!((found.last_at, found.used, found.answered), (at(40), true, true));
+    let silent = store.silent_sessions(at(41), 10).await.unwrap();
+    assert_eq!(silent, [found]);
+    let end = Scene::new("end", "t2", Change::EndSession { last_at: at(40) }).inside("c1");
+    play(store, [end]).await;
+    assert_eq!(open().await, None);
+    play(store, [Scene::open("t4", "c1").at(9_000)]).await;
+    let found = open().await.unwrap();
+    assert_eq!((found.last_turn.as_str(), found.turns), ("t4", 1));
+}

@@ -1,0 +1,78 @@
+//! Turns by what was asked.
+
+use event::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
+
+use super::scene::{Scene, play, user_id};
+use crate::{SimilarQuery, SimilarTurns, Store};
+
+fn vector(values: &[f32]) -> Vector {
+    Vector::new("m".into(), values.to_vec())
+}
+
+fn asked(turn: &str, values: &[f32]) -> Scene {
+    Scene::new(&format!("vector-{turn}"), turn, Change::SetVector(vector(values)))
+}
+
+async fn search(store: &dyn Store, query: SimilarQuery) -> Vec<(String, VerdictStatus)> {
+    // At start the index is read in beside requests.
+    loop {
+        let SimilarTurns { turns, complete, .. } = store.similar(query.clone()).await.unwrap();
+        if complete {
+            return turns.into_iter().map(|turn| (turn.turn.to_string(), turn.status)).collect();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Answered turns are found at once, by likeness, with how they were taken; not by others.
+pub(crate) async fn answered_turns_are_found_by_likeness(store: &dyn Store) {
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+    let query = SimilarQuery {
+        scope: Scope::default(),
+        vector: vector(&[1.0, 0.0, 0.0]),
+        most: 5,
+        floor: 0.5,
+        user: None,
+        intent: None,
+    };
+    assert!(search(store, query.clone()).await.is_empty());
+    for (turn, values) in
+        [("t1", [1.0, 0.1, 0.0]), ("t2", [1.0, 0.3, 0.0]), ("t3", [0.0, 1.0, 0.0])]
+    {
+        play(store, [Scene::open(turn, "c1"), asked(turn, &values)]).await;
+        assert!(!search(store, query.clone()).await.iter().any(|(id, _)| id == turn), "unanswered");
+        play(store, [Scene::answer(turn)]).await;
+    }
+    let found = |turn: &str, status| (turn.to_owned(), status);
+    assert_eq!(search(store, query.clone()).await, [found("t1", Neutral), found("t2", Neutral)]);
+    play(store, [Scene::react("bad", "t1", Reaction::NotOk)]).await;
+    play(store, [Scene::react("good", "t2", Reaction::Ok)]).await;
+    let taken = [found("t2", Accepted), found("t1", Rejected)];
+    assert_eq!(search(store, query.clone()).await, taken);
+    let by = |user: &str| SimilarQuery { user: Some(user_id(user)), ..query.clone() };
+    assert_eq!(search(store, by("u1")).await, taken);
+    assert!(search(store, by("nobody")).await.is_empty());
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    assert!(search(store, SimilarQuery { scope: other, ..query.clone() }).await.is_empty());
+    let elsewhere = Vector::new("another model".into(), vec![1.0, 0.0, 0.0]);
+    assert!(search(store, SimilarQuery { vector: elsewhere, ..query }).await.is_empty());
+}
+
+/// A question that corrects another is found by both.
+pub(crate) async fn a_correction_is_found_by_what_it_corrects(store: &dyn Store) {
+    play(store, [Scene::open("t1", "c1"), asked("t1", &[1.0, 0.0, 0.0]), Scene::answer("t1")])
+        .await;
+    play(store, [Scene::open("t2", "c1"), asked("t2", &[0.0, 1.0, 0.0])]).await;
+    play(store, [Scene::judge("t1", "t2", VerdictStatus::Rejected, false), Scene::answer("t2")])
+        .await;
+    let query = SimilarQuery {
+        scope: Scope::default(),
+        vector: vector(&[1.0, 0.0, 0.0]),
+        most: 5,
+        floor: 0.6,
+        user: None,
+        intent: None,
+    };
+    let found = search(store, query).await;
+    assert_eq!(found[0].0, "t2", "{found:?}");
+}
