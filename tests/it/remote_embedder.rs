@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::server::{Server, uptake};
+use crate::talk::{Talk, offered};
+
 /// Answers one request on loopback with this status and body, after a while; gives its address.
 fn embedder(
     status: &'static str,
@@ -43,6 +46,67 @@ fn embedder(
         format!("{head}{}", String::from_utf8_lossy(&sent))
     });
     (address, handle)
+}
+
+/// Answers every request: texts with "alpha" in them lie one way, others another.
+fn patient_embedder() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut reader = BufReader::new(stream.unwrap());
+            let mut length = 0;
+            let mut line = String::new();
+            while reader.read_line(&mut line).unwrap_or(0) > 2 {
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut sent = vec![0; length];
+            reader.read_exact(&mut sent).unwrap();
+            let alpha = String::from_utf8_lossy(&sent).contains("alpha");
+            let values = if alpha { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+            let body = json!({"data": [{"index": 0, "embedding": values}]}).to_string();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            reader.get_mut().write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn strategies_are_found_by_the_remote_models_likeness_which_is_kept_in_the_log() {
+    let url = patient_embedder();
+    let settings = [("UPTAKE__EMBED__URL", url.as_str()), ("UPTAKE__EMBED__MODEL", "tiny")];
+    let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
+    for (turn, text) in [("t1", "How do I water an alpha orchid?"), ("t2", "What do tyres cost?")] {
+        let talk = Talk::new(&server, turn, turn);
+        talk.send(turn, text, &json!({}));
+        talk.answer_by(turn, "Like this, and it costs 20 dollars.", "q");
+    }
+    let search = json!({"query": "alpha", "min_similarity": 0.9});
+    assert_eq!(offered(&server, &search), ["t1"], "the built-in model sees no likeness here");
+    let log = server.get("/api/v1/events?type=quality&source=engine").1;
+    let kept = log["items"].as_array().unwrap().iter().filter(|e| e["data"]["finding"] == "vector");
+    assert_eq!(kept.count(), 2);
+    let (_, folder) = server.stop();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+    let server = Server::start_with(folder, &settings);
+    while server.post("/api/v1/strategies/search", &search).1["search"]["complete"] != true {}
+    assert_eq!(offered(&server, &search), ["t1"]);
+    // Without it nothing fails: the built-in model answers, and its vectors compare with none.
+    let away = [("UPTAKE__EMBED__URL", "http://127.0.0.1:1/v1"), ("UPTAKE__EMBED__MODEL", "tiny")];
+    let server = Server::start_with(server.kill_and_leave(), &away);
+    let talk = Talk::new(&server, "t3", "t3");
+    talk.send("t3", "How do I water an alpha orchid?", &json!({"include": ["strategies"]}));
+    talk.answer_by("t3", "Like this.", "q");
+    let again = json!({"query": "How do I water an alpha orchid?"});
+    assert_eq!(offered(&server, &again), ["t3"]);
 }
 
 fn embed(url: &str, key_file: &str) -> (Value, String) {
