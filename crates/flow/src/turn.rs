@@ -10,8 +10,8 @@
 use capture::{RawCompletion, RawOpening, TurnPlace};
 use detect::{Answer, Utterance};
 use event::{
-    Claim, ClaimSpace, Completion, ConversationId, Event, Finding, FoundAnswer, Mac, Need, Retry,
-    Scope, Timestamp, TurnHalf, TurnId, TurnStatus, Write,
+    Claim, ClaimSpace, Completion, ConversationId, CorrectionType, Event, Finding, FoundAnswer,
+    Mac, Need, Retry, Scope, Timestamp, TurnHalf, TurnId, TurnStatus, Write,
 };
 use learn::PlannerContext;
 use store::StoredTurn;
@@ -134,7 +134,10 @@ impl Engine {
             false => None,
         };
         let strategies = match include.strategies {
-            true => Some(self.strategies(scope, like(&asked, &place.turn)).await?),
+            true => {
+                let query = self.whole_question(scope, &asked, told.previous.as_ref()).await?;
+                Some(self.strategies(scope, like(query, &place.turn)).await?)
+            }
             false => None,
         };
         let completion = match completion {
@@ -273,6 +276,23 @@ impl Engine {
         Finding::Answer(FoundAnswer { detector, error: failure, latency: pace })
     }
 
+    /// What a message asks for: a correction is about what it corrects, too.
+    async fn whole_question(
+        &self,
+        scope: &Scope,
+        opening: &Event,
+        previous: Option<&Previous>,
+    ) -> Result<String, FlowError> {
+        let own = question_of(opening);
+        let corrected = previous.filter(|previous| {
+            let kind = previous.verdict.correction_type;
+            matches!(kind, Some(CorrectionType::Explicit | CorrectionType::Rephrased))
+        });
+        let Some(corrected) = corrected else { return Ok(own) };
+        let found = self.store.exchanges_by_id(scope, vec![corrected.turn.clone()]).await?.pop();
+        Ok(found.map_or(own.clone(), |found| format!("{} {own}", found.opening.text)))
+    }
+
     /// Where the first one of a repeated opening went; `None` when it was dropped since.
     async fn place_of(
         &self,
@@ -294,9 +314,9 @@ impl Engine {
 }
 
 /// Turns like the one that is being opened, with those to avoid.
-fn like(opening: &Event, turn: &TurnId) -> StrategySearch {
+fn like(query: String, turn: &TurnId) -> StrategySearch {
     StrategySearch {
-        query: question_of(opening),
+        query,
         include_rejected: true,
         not: Some(turn.clone()),
         ..StrategySearch::default()

@@ -64,7 +64,7 @@ fn one_turn(text: &mut String, turn: &Value, next: Option<&Value>, colour: bool)
     };
     let id = turn["turn_id"].as_str().unwrap_or("?");
     let head = format!("{}  {id}", time(&turn["ts"]));
-    line(&painted("turn", BOLD, colour), &head);
+    line(&painted(&format!("{:10}", "turn"), BOLD, colour), &head);
     line("user", &one_line(turn["user"]["text"].as_str().unwrap_or("(erased)"), WIDTH));
     match turn["assistant"]["response"].as_str() {
         Some(response) => line("assistant", &one_line(response, WIDTH)),
@@ -98,7 +98,9 @@ fn taken(verdict: &Value) -> (String, &'static str) {
         Some("verdict") => ", by what the user said next",
         Some(_) | None => "",
     };
-    let sure = verdict["confidence"].as_f64().unwrap_or(0.5) * 100.0;
+    // Nearly certain is not certain.
+    let confidence = verdict["confidence"].as_f64().unwrap_or(0.5);
+    let sure = if confidence < 1.0 { (confidence * 100.0).min(99.0) } else { 100.0 };
     let ended = if verdict["session_ended"] == true { "; then silence" } else { "" };
     let known = verdict["by"].is_string();
     let sure = if known { format!(" ({sure:.0}% sure{by})") } else { String::new() };
