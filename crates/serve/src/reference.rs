@@ -48,6 +48,7 @@ fn operations<'a>(
 fn tags(document: &Value) -> Vec<String> {
     let order = [
         "turns",
+        "strategies",
         "reactions",
         "reports",
         "events",
