@@ -4,7 +4,7 @@
 -- What each message says about a turn: one row per message, and any number by other machines.
 CREATE TABLE verdicts (
     position       INTEGER PRIMARY KEY,
-    turn           INTEGER NOT NULL,
+    turn           INTEGER, -- empty when nobody is meant
     detected_in    INTEGER, -- the turn of the message; empty when another machine judged
     status         INTEGER NOT NULL,
     confidence     REAL NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE verdicts (
     moved_on       INTEGER NOT NULL
 );
 
-CREATE INDEX verdicts_by_turn ON verdicts (turn);
+CREATE INDEX verdicts_by_turn ON verdicts (turn) WHERE turn IS NOT NULL;
 CREATE UNIQUE INDEX verdicts_by_message ON verdicts (detected_in) WHERE detected_in IS NOT NULL;
 
 -- The machine's reactions say which message they were read from.
@@ -69,6 +69,8 @@ CREATE TABLE calibrations (
     settings TEXT NOT NULL
 );
 
+CREATE INDEX turns_answered ON turns (conversation, ts) WHERE completed IS NOT NULL;
+CREATE INDEX baseline_turns_by_user ON baseline_turns (user);
 CREATE INDEX turns_by_user ON turns (user, ts) WHERE user IS NOT NULL;
 
 CREATE TABLE baseline_verdicts AS SELECT * FROM verdicts WHERE FALSE;
@@ -76,5 +78,16 @@ CREATE TABLE baseline_turn_index AS SELECT * FROM turn_index WHERE FALSE;
 CREATE TABLE baseline_turn_vectors AS SELECT * FROM turn_vectors WHERE FALSE;
 CREATE TABLE baseline_open_sessions AS SELECT * FROM open_sessions WHERE FALSE;
 CREATE TABLE baseline_calibrations AS SELECT * FROM calibrations WHERE FALSE;
+
+-- Turns whose events were dropped before there was an index: what is still known of them.
+INSERT INTO baseline_turn_index (turn, project, completed, has_strategy, user_feedback_status,
+    feedback_confidence, silent)
+SELECT t.key, t.project, t.completed IS NOT NULL, 0,
+    coalesce((SELECT CASE r.reaction WHEN 1 THEN 'accepted' WHEN 2 THEN 'rejected' ELSE 'neutral' END
+        FROM baseline_reactions r WHERE r.turn = t.key AND r.origin = 1
+        ORDER BY r.position DESC LIMIT 1), 'neutral'),
+    iif(EXISTS (SELECT 1 FROM baseline_reactions r WHERE r.turn = t.key AND r.origin = 1), 1.0, 0.5), 0
+FROM baseline_turns t WHERE t.opened IS NOT NULL;
+
 CREATE INDEX baseline_turn_index_by_turn ON baseline_turn_index (turn);
 CREATE INDEX baseline_turn_vectors_by_turn ON baseline_turn_vectors (turn);

@@ -62,7 +62,7 @@ fn a_rebuild_changes_nothing() {
     let before = server.post(path, &window);
     let (_, folder) = server.stop();
     let (code, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
-    assert_eq!((code, out.as_str()), (Some(0), "{\"changed\":false,\"events\":17}\n"));
+    assert_eq!((code, out.as_str()), (Some(0), "{\"changed\":false,\"events\":18}\n"));
     let server = Server::start_in(folder);
     assert_eq!(server.post(path, &window), before);
     assert_eq!(server.get("/api/v1/decisions/d1").0, 200);

@@ -295,6 +295,90 @@ fn the_same_question_again_is_a_retry_also_after_a_restart() {
 }
 
 #[test]
+fn the_planner_goes_by_how_an_answer_stands_not_by_one_message() {
+    let server = Server::start();
+    for (n, judge) in ["reaction", "review", "message"].into_iter().enumerate() {
+        let (conversation, first) = (format!("c{n}"), format!("t{n}-1"));
+        let talk = Talk::new(&server, &conversation, &conversation);
+        talk.say(&first, "Find me cheap laptops for students");
+        talk.answer_by(&first, LAPTOPS, "laptops");
+        match judge {
+            "reaction" => {
+                drop(react(&server, &conversation, &first, &json!({"reaction": "not_ok"})))
+            }
+            "review" => {
+                let path = format!("/api/v1/turns/{first}/review");
+                assert_eq!(server.post(&path, &json!({"status": "rejected"})).0, 200);
+            }
+            // Never answered, so the first turn stays the last that was.
+            _ => drop(talk.say(&format!("t{n}-2"), CORRECTION)),
+        }
+        let next = talk.say(&format!("t{n}-3"), "What is a good recipe for pancakes?");
+        let markdown = next["context"]["markdown"].as_str().unwrap();
+        assert!(markdown.contains("**Status:** REJECTED"), "{judge}: {markdown}");
+        assert!(markdown.contains("Do NOT reuse the strategy"), "{judge}: {markdown}");
+        assert!(!markdown.contains("may be reused"), "{judge}: {markdown}");
+    }
+}
+
+#[test]
+fn a_repeat_is_answered_as_the_first_time_whatever_came_since() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say("t1", "Find me laptops under $1000");
+    talk.answer_by("t1", LAPTOPS, "laptops");
+    talk.say("t2", CORRECTION);
+    talk.answer_by("t2", LAPTOPS, "laptops");
+    let body = json!({"conversation_id": "c1", "user_id": "u1", "turn_id": "t3", "response": LAPTOPS,
+        "text": "No, wrong again, I meant gaming laptops", "include": ["context"]});
+    let first = server.post("/api/v1/turns", &body).1;
+    assert_eq!(first["previous"]["rejection_streak"], 2, "{first}");
+    talk.say("t4", "Thanks, that is perfect!");
+    let (status, again) = server.post("/api/v1/turns", &body);
+    assert_eq!(status, 200);
+    for part in ["previous", "retry", "context", "signals"] {
+        assert_eq!(again[part], first[part], "{part}");
+    }
+}
+
+#[test]
+fn nothing_is_accepted_across_a_silence_and_nothing_that_was_not_there() {
+    let server = Server::start();
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say_at("t1", "Draw a sequence diagram of the login flow", 0);
+    talk.answer("t1", "```mermaid\nsequenceDiagram\n  User->>Server: login\n```");
+    talk.say_at("t2", "How do I cook tomato soup?", 7200);
+    talk.answer("t2", "Fry onions, add tomatoes, simmer, blend.");
+    let heard = talk.say_at("t3", "The login diagram was perfect, thanks", 7260);
+    assert_eq!(heard["previous"], Value::Null, "{heard}");
+    assert_eq!(status_of(&server, "t1").0, "neutral");
+    let talk = Talk::new(&server, "c2", "u2");
+    talk.say("m1", "How tall is Mount Everest?");
+    talk.answer("m1", "It is 8 849 metres tall.");
+    talk.say("m2", "And K2?");
+    talk.answer("m2", "It is 8 611 metres tall.");
+    let heard = talk.say("m3", "The first diagram was fine, it was my mistake");
+    assert_eq!(heard["previous"], Value::Null, "{heard}");
+    assert_eq!(status_of(&server, "m2"), ("neutral".into(), 0.5));
+}
+
+#[test]
+fn the_very_same_question_again_rejects_the_answer() {
+    for server in [Server::start(), with_rules()] {
+        let questions = ["What is the capital of Peru?", "How do I reset my router password?"];
+        for (n, question) in questions.into_iter().enumerate() {
+            let conversation = format!("c{n}");
+            let talk = Talk::new(&server, &conversation, &conversation);
+            talk.say(&format!("{n}-1"), question);
+            talk.answer(&format!("{n}-1"), "I think it is somewhere in the manual.");
+            let heard = talk.say(&format!("{n}-2"), question);
+            assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
+            assert_eq!(heard["previous"]["correction_type"], "rephrased", "{heard}");
+        }
+    }
+}
+
+#[test]
 fn asking_for_another_answer_by_a_button_is_a_retry() {
     let server = Server::start();
     let talk = Talk::new(&server, "c1", "u1");

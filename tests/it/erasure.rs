@@ -108,6 +108,24 @@ fn a_user_who_comes_back_is_a_new_one() {
 }
 
 #[test]
+fn an_answer_that_comes_after_the_erasure_leaves_no_words() {
+    let server = Server::start();
+    let opening =
+        json!({"turn_id": "t1", "conversation_id": "c1", "user_id": USER, "text": "Hello"});
+    assert_eq!(server.post("/api/v1/turns", &opening).0, 201);
+    assert_eq!(server.client().delete(&format!("/api/v1/users/{USER}")).0, 200);
+    let answer = json!({"response": WORDS, "strategy": {"name": WORDS}, "model": "m1"});
+    let (status, told) = server.post("/api/v1/turns/t1/complete", &answer);
+    assert_eq!(status, 200, "{told}");
+    assert!(!is_on_disk(&server, WORDS));
+    let shown = server.get("/api/v1/turns/t1").1;
+    assert_eq!((&shown["completed"], &shown["assistant"]["model"]), (&json!(true), &json!("m1")));
+    let (_, folder) = server.stop();
+    let (_, out, _) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+}
+
+#[test]
 fn no_copy_outlives_an_erasure_wherever_copies_are_kept() {
     for keep in ["table", "folder"] {
         let server = with_mirror(tempfile::tempdir().unwrap(), keep);

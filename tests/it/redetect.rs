@@ -71,6 +71,36 @@ fn other_settings_change_what_was_found_and_leave_people_their_word() {
 }
 
 #[test]
+fn neither_stubs_nor_answers_that_came_later_are_judged_again() {
+    let server = Server::start();
+    // An answer that came after the complaint, a remark about nobody, and somebody who is erased.
+    let talk = Talk::new(&server, "c1", "u1");
+    talk.say("t1", "Find me laptops under $1000");
+    talk.answer("t1", "Here are three laptops made for business.");
+    talk.say("t2", "What is the capital of France?");
+    talk.say("t3", "No, that is wrong");
+    talk.answer("t2", "The capital of France is Paris.");
+    talk.answer("t3", "Here are three others.");
+    talk.say("t4", "The tomato soup recipe was awful and far too salty");
+    let other = Talk::new(&server, "c2", "bob");
+    other.say("b1", "How do I bake bread at home?");
+    other.answer("b1", "Mix flour, water, salt and yeast.");
+    Talk::new(&server, "c2", "ann").say("a1", "No, that is wrong");
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    let turns = ["t1", "t2", "t3", "b1"];
+    let before = turns.map(|turn| status_of(&server, turn));
+    assert_eq!((before[0].0.as_str(), before[3].0.as_str()), ("rejected", "rejected"));
+    let all = (counts(&server, "c1"), counts(&server, "c2"));
+    let (_, folder) = server.stop();
+    for _ in 0..2 {
+        assert_eq!(redetect(folder.path())["findings"], 0);
+    }
+    let server = Server::start_in(folder);
+    assert_eq!(turns.map(|turn| status_of(&server, turn)), before);
+    assert_eq!((counts(&server, "c1"), counts(&server, "c2")), all);
+}
+
+#[test]
 fn a_conversation_is_shown_in_the_terminal_with_the_words_that_tell() {
     let server = Server::start();
     let talk = Talk::new(&server, "c1", "ann");

@@ -125,4 +125,17 @@ fn a_message_after_a_silence_begins_a_new_session_of_the_same_conversation() {
         (1, &Value::Null)
     );
     assert_eq!(server.get("/api/v1/conversations/nowhere").0, 404);
+    // Turns of one moment are all found, page by page.
+    let talk = Talk::new(&server, "c2", "u1");
+    for n in 0..5 {
+        talk.say_at(&format!("s{n}"), "What does it cost?", 0);
+    }
+    let (mut seen, mut path) = (Vec::new(), "/api/v1/conversations/c2?limit=2".to_owned());
+    loop {
+        let page = server.get(&path).1;
+        seen.extend(crate::talk::ids(&page["turns"]).into_iter().rev());
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        path = format!("/api/v1/conversations/c2?limit=2&cursor={cursor}");
+    }
+    assert_eq!(seen, ["s4", "s3", "s2", "s1", "s0"]);
 }

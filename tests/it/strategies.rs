@@ -95,6 +95,23 @@ fn wait_until_complete(server: &Server) {
 }
 
 #[test]
+fn of_many_alike_the_best_is_offered() {
+    let server = Server::start();
+    for n in 0..40 {
+        let turn = format!("t{n}");
+        let talk = Talk::new(&server, &turn, &turn);
+        talk.send(&turn, QUESTION, &json!({}));
+        let quality = if n == 0 { 1.0 } else { 0.2 };
+        talk.complete(
+            &turn,
+            &json!({"response": "1 200 units were sold.", "quality_score": quality,
+            "strategy": {"name": "s"}}),
+        );
+    }
+    assert_eq!(offered(&server, &json!({"query": QUESTION, "k": 1})), ["t0"]);
+}
+
+#[test]
 fn a_turn_is_offered_to_the_very_next_request() {
     let server = Server::start();
     for n in 0..20 {
@@ -204,6 +221,33 @@ fn an_erased_user_leaves_no_trace_in_index_vectors_or_context() {
     let server = Server::start_in(folder);
     wait_until_complete(&server);
     check(&server);
+}
+
+#[test]
+fn what_others_corrected_in_a_chain_forgets_the_erased_too() {
+    let server = Server::start();
+    let secret = "Where can I buy zwxqv-medicine for my zwxqv-illness?";
+    for (turn, user, text) in [
+        ("t1", "ann", secret),
+        ("t2", "bob", "No, I meant a shop that is open today"),
+        ("t3", "eve", "No, I meant one with a car park"),
+    ] {
+        let talk = Talk::new(&server, "shared", user);
+        talk.say(turn, text);
+        talk.answer_by(turn, "There is one in the station.", "shops");
+    }
+    let alike = |server: &Server| {
+        let body = json!({"query": secret, "min_similarity": -1, "include_rejected": true, "k": 9});
+        let found = server.post("/api/v1/strategies/search", &body).1;
+        found["strategies"][0]["similarity"].as_f64().unwrap()
+    };
+    let before = alike(&server);
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    let after = alike(&server);
+    assert!(after < before - 0.1, "{before} {after}");
+    let server = server.kill_and_restart();
+    wait_until_complete(&server);
+    assert_eq!(alike(&server), after);
 }
 
 #[test]

@@ -115,6 +115,8 @@ pub fn find_target(
         return match place::resolve(&thing, verdict, &past[..recent]) {
             Some(0) => Target::Previous,
             Some(at) => Target::Earlier(scored(rule, &remark, &past[at])),
+            // "The first diagram" where there is none: a place of its own says enough.
+            None if thing.noun == Noun::Thing => unless_unlike(rule, &thing, &remark, previous),
             None => previous_or_nobody(rule, &thing, &remark, previous),
         };
     }
@@ -173,8 +175,21 @@ fn previous_or_nobody(
     previous: &PastTurn<'_>,
 ) -> Target {
     let telling = thing.words.len() >= TELLING && thing.said.is_some();
+    if !telling {
+        return Target::Previous;
+    }
+    unless_unlike(rule, thing, remark, previous)
+}
+
+/// The last turn, unless the name neither resembles it nor occurs in it.
+fn unless_unlike(
+    rule: &TargetRule,
+    thing: &Named,
+    remark: &Vector,
+    previous: &PastTurn<'_>,
+) -> Target {
     let resembles = scored(rule, remark, previous).score >= rule.floor;
-    if !telling || resembles || place::names_any(previous, &thing.words) {
+    if resembles || place::names_any(previous, &thing.words) {
         return Target::Previous;
     }
     Target::Nobody

@@ -156,12 +156,25 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
     let found = rules::judge(rule, exchange, likeness);
     let features = verdict_features(exchange, likeness);
     let learnt = f64::from(rejection_model().probability(&features));
-    let rejected =
-        if is_plain(exchange, &found) { (learnt + 2.0 * found.confidence) / 3.0 } else { learnt };
+    let rejected = if is_resend(exchange, &found) {
+        learnt.max(RESENT)
+    } else if is_plain(exchange, &found) {
+        (learnt + 2.0 * found.confidence) / 3.0
+    } else {
+        learnt
+    };
     let accepted = f64::from(acceptance_model().probability(&features));
     let finding = taken_back::judge(exchange)
         .unwrap_or_else(|| decide(rule, exchange, found, &features, (rejected, accepted)));
     told(exchange, finding, UnitInterval::new(rejected))
+}
+
+/// Nobody asks the very same thing again who is content with the answer.
+const RESENT: f64 = 0.9;
+
+fn is_resend(exchange: &Exchange<'_>, found: &Finding) -> bool {
+    found.correction_type == Some(CorrectionType::Rephrased)
+        && exchange.question.is_some_and(|question| exchange.message.is_resend_of(question))
 }
 
 /// A bare "try again" leaves nothing to read between the lines: the rule has most of the say. Not so

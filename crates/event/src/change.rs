@@ -39,8 +39,6 @@ pub enum ClaimSpace {
     Completion,
     /// The id of a decision.
     Decision,
-    /// The id of the last turn of a session, used up when the session ends.
-    Session,
 }
 
 impl ClaimSpace {
@@ -52,7 +50,6 @@ impl ClaimSpace {
             Self::Turn => 3,
             Self::Completion => 4,
             Self::Decision => 5,
-            Self::Session => 6,
         }
     }
 }
@@ -80,6 +77,8 @@ pub enum Need {
     Decision(DecisionId),
     /// The decision's newest outcome is another one than the event says.
     OtherOutcome(DecisionId),
+    /// The event's conversation has an open session in which nothing happened since this moment.
+    SilentSince(Timestamp),
     /// The user's reaction on the turn is another one, or has another text. `None` is no reaction.
     OtherReaction {
         /// What it is going to be.

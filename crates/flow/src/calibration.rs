@@ -87,8 +87,12 @@ impl Engine {
         let stored = self.store.calibrations().await?;
         let before = stored.iter().find(|stored| stored.scope == *scope);
         let known = before.and_then(|stored| stored.settings.get("labels")?.as_f64());
-        let few_more = known.is_some_and(|known| (labels.len() as f64) < known * GROWTH);
-        if few_more {
+        // Once there are as many as count, the log's own growth tells that there are new ones.
+        let (now, then) = match labels.len() {
+            MOST_LABELS => (self.head().0 as f64, before.map(|stored| stored.position.0 as f64)),
+            some => (some as f64, known),
+        };
+        if then.is_some_and(|then| now < then * GROWTH) {
             return Ok(());
         }
         let points: Vec<(f64, bool)> =

@@ -1,10 +1,10 @@
 //! What a planner should know before it plans a turn.
 
-use event::{Contrast, Event, TurnId, VerdictStatus};
+use event::{Contrast, Event, Position, Verdict, VerdictStatus};
 use learn::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
 };
-use store::{ExchangeQuery, Habit, StoredExchange};
+use store::{ExchangeQuery, Habit, Standing, StoredExchange};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -21,7 +21,7 @@ impl Engine {
     pub(crate) async fn context_of(
         &self,
         opening: &Event,
-        turn: &TurnId,
+        position: Position,
         previous: Option<&Previous>,
     ) -> Result<PlannerContext, FlowError> {
         let query = |user, conversation, limit| ExchangeQuery {
@@ -29,13 +29,16 @@ impl Engine {
             conversation,
             user,
             until: opening.ts,
-            before: None,
+            // What came later is not the past, should this be asked again.
+            before: Some(position),
+            older_than: None,
             only_answered: true,
             limit,
         };
         let conversation = opening.conversation.clone();
-        let mut past = self.store.exchanges(query(None, conversation, MOST_TURNS + 1)).await?;
-        past.retain(|exchange| exchange.turn != *turn);
+        let mut past = self.store.exchanges(query(None, conversation, MOST_TURNS * 2)).await?;
+        // What was erased or dropped has nothing to say.
+        past.retain(|exchange| !exchange.opening.text.is_empty());
         past.truncate(MOST_TURNS);
         past.reverse();
         let judged = match previous {
@@ -50,14 +53,18 @@ impl Engine {
         let preferences = preferences(self.store.habits(of).await?);
         let shown: Vec<PastExchange<'_>> = past.iter().map(past_exchange).collect();
         let message = opening.data.get("text").and_then(|text| text.as_str());
+        let verdict = previous
+            .zip(judged.as_ref())
+            .map(|(previous, judged)| in_force(&previous.verdict, &judged.standing));
+        let Some(turn) = &opening.turn else { return Err(FlowError::Unknown("turn")) };
         Ok(learn::planner_context(&PlannerInput {
             turn,
             message: message.unwrap_or_default(),
-            judged: previous.zip(judged.as_ref()).map(|(previous, judged)| JudgedPrevious {
-                turn: &previous.turn,
+            judged: judged.as_ref().zip(verdict.as_ref()).map(|(judged, verdict)| JudgedPrevious {
+                turn: &judged.turn,
                 question: &judged.opening.text,
                 strategy: judged.completion.as_ref().and_then(|done| done.strategy.as_ref()),
-                verdict: &previous.verdict,
+                verdict,
             }),
             rejection_streak: previous.map_or(0, |previous| previous.rejection_streak),
             conversation: &shown,
@@ -77,6 +84,22 @@ impl Engine {
         }
         let ids = vec![previous.turn.clone()];
         Ok(self.store.exchanges_by_id(&opening.scope, ids).await?.pop())
+    }
+}
+
+/// What counts for the planner is how the answer stands, not what this message alone says of it: who
+/// moves on after a thumb down has not accepted.
+fn in_force(said: &Verdict, standing: &Standing) -> Verdict {
+    if said.status == standing.status {
+        return said.clone();
+    }
+    Verdict {
+        status: standing.status,
+        confidence: standing.confidence,
+        correction_type: None,
+        user_said: standing.user_said.clone(),
+        contrast: None,
+        ..said.clone()
     }
 }
 
@@ -106,7 +129,9 @@ fn preferences(habits: Vec<Habit>) -> Preferences {
             VerdictStatus::Neutral => {}
         }
     }
-    let corrections = corrections.top().into_iter().map(|(contrast, count)| RepeatedCorrection {
+    // Said once, it was about one answer.
+    let repeated = corrections.top().into_iter().filter(|(_, count)| *count > 1);
+    let corrections = repeated.map(|(contrast, count)| RepeatedCorrection {
         wants: contrast.wants,
         instead_of: contrast.instead_of,
         count,

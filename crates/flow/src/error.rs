@@ -55,7 +55,6 @@ fn claim_word(space: ClaimSpace) -> &'static str {
         ClaimSpace::Event => "event id",
         ClaimSpace::RequestKey => "Idempotency-Key",
         ClaimSpace::Turn | ClaimSpace::Completion => "turn id",
-        ClaimSpace::Session => "session",
         ClaimSpace::Decision => "decision id",
     }
 }

@@ -32,7 +32,11 @@ use crate::history::{Asker, History};
 /// Characters of a message that are kept as what the user said.
 const SAID_CHARS: usize = 1000;
 /// Answered turns that a remark about something earlier is compared with.
-const MOST_LOOKED_AT: usize = 50;
+const MOST_LOOKED_AT: usize = 300;
+/// Turns that are read to find the last one that can be judged.
+const FEW: usize = 4;
+/// Clocks of an application's parts may differ by so much.
+const SKEW_SECS: i64 = 5;
 
 /// What a message is heard against.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +61,8 @@ pub(crate) struct HeardVerdict {
     pub(crate) raw_confidence: UnitInterval,
     /// Nobody when that is in doubt.
     pub(crate) target: Option<TurnPlace>,
+    /// A person has reviewed it: the machine has nothing to add.
+    pub(crate) reviewed: bool,
     pub(crate) target_score: Option<f64>,
 }
 
@@ -70,7 +76,7 @@ impl HeardVerdict {
     /// What the machine thinks the user thinks, if it is sure enough to say so.
     fn reaction(&self) -> Option<Reaction> {
         let sure = self.verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
-        let speaks = self.verdict.status != VerdictStatus::Neutral;
+        let speaks = self.verdict.status != VerdictStatus::Neutral && !self.reviewed;
         (sure && speaks).then(|| Reaction::from(self.verdict.status))
     }
 }
@@ -88,7 +94,7 @@ impl Engine {
         let message = Utterance::read(&opening.text);
         let retry = self.hear_retry(event, &message, background.history);
         let before = background.position;
-        let verdict = match self.answered_before(event, before, 2).await?.into_iter().next() {
+        let verdict = match self.answered_before(event, before, FEW).await?.into_iter().next() {
             None => None,
             Some(previous) => {
                 Some(self.hear_verdict(event, before, &message, &opening, &previous).await?)
@@ -110,12 +116,19 @@ impl Engine {
             user: None,
             until: event.ts,
             before,
+            older_than: None,
             only_answered: true,
             limit,
         };
         let mut found = self.store.exchanges(query).await?;
-        // A repeat of the same request finds the turn itself.
-        found.retain(|exchange| Some(&exchange.turn) != event.turn.as_ref());
+        // A repeat of the same request finds the turn itself; what was erased or dropped cannot be
+        // judged; and an answer that came after the message was not seen by whoever wrote it.
+        found.retain(|exchange| {
+            let unseen = |at: Timestamp| at > event.ts.plus_secs(SKEW_SECS);
+            Some(&exchange.turn) != event.turn.as_ref()
+                && !exchange.opening.text.is_empty()
+                && !exchange.answered_at.is_some_and(unseen)
+        });
         Ok(found)
     }
 
@@ -141,7 +154,18 @@ impl Engine {
         let verdict = calibrated(&self.detectors, self.curves.of(&event.scope), found);
         let (target, target_score) =
             self.target_of(event, before, message, &verdict, previous).await?;
-        Ok(HeardVerdict { verdict, raw_confidence, target, target_score })
+        let reviewed = match &target {
+            None => false,
+            Some(place) if place.turn == previous.turn => previous.standing.review.is_some(),
+            Some(place) => self.is_reviewed(place).await?,
+        };
+        Ok(HeardVerdict { verdict, raw_confidence, target, reviewed, target_score })
+    }
+
+    async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, FlowError> {
+        let ids = vec![place.turn.clone()];
+        let found = self.store.exchanges_by_id(&place.scope, ids).await?.pop();
+        Ok(found.is_some_and(|found| found.standing.review.is_some()))
     }
 
     /// Whom a verdict is about. Older turns are only looked at when the message points at them.
@@ -162,6 +186,9 @@ impl Engine {
             Target::Previous => Ok((Some(place_of(event, previous)), None)),
             Target::Earlier(found) => {
                 let turn = past.iter().find(|turn| turn.turn == found.turn);
+                // Nothing is accepted across a silence.
+                let accepts = verdict.status == VerdictStatus::Accepted;
+                let turn = turn.filter(|turn| !accepts || !self.silence_since(event, turn, &past));
                 Ok((turn.map(|turn| place_of(event, turn)), Some(found.score)))
             }
             Target::Nobody if self.detectors.elsewhere => {
@@ -169,6 +196,22 @@ impl Engine {
             }
             Target::Nobody => Ok((None, None)),
         }
+    }
+
+    /// Whether the conversation went silent between a turn and a message. `past`: the newest first.
+    fn silence_since(&self, event: &Event, turn: &StoredExchange, past: &[StoredExchange]) -> bool {
+        let mut next = event.ts;
+        for exchange in past {
+            let answered = exchange.answered_at.unwrap_or(exchange.ts);
+            if since(answered, next) > self.detectors.verdict.session {
+                return true;
+            }
+            if exchange.turn == turn.turn {
+                return false;
+            }
+            next = exchange.ts;
+        }
+        false
     }
 
     /// The turn of another conversation of the user's that a message is about, if one is alike.
@@ -185,6 +228,7 @@ impl Engine {
             user: Some(user),
             until: event.ts,
             before,
+            older_than: None,
             only_answered: true,
             limit: MOST_LOOKED_AT,
         };
@@ -273,7 +317,7 @@ impl Engine {
         heard: HeardVerdict,
     ) -> Vec<Entry> {
         let (moved_on, reaction) = (heard.moved_on(), heard.reaction());
-        let HeardVerdict { mut verdict, raw_confidence, target, target_score } = heard;
+        let HeardVerdict { mut verdict, raw_confidence, target, target_score, .. } = heard;
         verdict.user_said = verdict.user_said.map(|said| cut(&said));
         let found = FoundVerdict {
             detector: self.detectors.verdict_version(),

@@ -13,10 +13,12 @@ use store::{Store, StoreError};
 
 /// Locks, so that users do not wait for each other.
 const SHARDS: usize = 16;
-/// People remembered at once by each shard; beyond that those who asked longest ago are forgotten.
-const MOST_ASKERS: usize = 2_048;
-/// Characters of a question that are remembered.
-const MOST_CHARS: usize = 2_000;
+/// Bytes that each shard may take, about; beyond that those who asked longest ago are forgotten.
+const MOST_BYTES: usize = 2 << 20;
+/// What a question takes beside its text, about.
+const BESIDE: usize = 250;
+/// Characters of a question that are remembered: more than two questions are compared by.
+const MOST_CHARS: usize = 500;
 /// How far back in the log a restart looks at the most, in events.
 const LOOK_BACK: u64 = 300_000;
 
@@ -47,10 +49,22 @@ pub(crate) struct Asked {
     pub(crate) ts: Timestamp,
 }
 
+#[derive(Debug, Default)]
+struct Shard {
+    askers: HashMap<Asker, VecDeque<Asked>>,
+    bytes: usize,
+}
+
+impl Asked {
+    fn bytes(&self) -> usize {
+        self.text.len() + BESIDE
+    }
+}
+
 /// Everybody's latest questions.
 #[derive(Debug)]
 pub(crate) struct History {
-    shards: Vec<Mutex<HashMap<Asker, VecDeque<Asked>>>>,
+    shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
     window: Duration,
     most: usize,
@@ -75,7 +89,7 @@ impl History {
     /// The latest questions before a moment, the newest first.
     pub(crate) fn recent(&self, asker: &Asker, at: Timestamp) -> Vec<(Asked, Duration)> {
         let shard = self.shard(asker);
-        let Some(asked) = shard.get(asker) else { return Vec::new() };
+        let Some(asked) = shard.askers.get(asker) else { return Vec::new() };
         let aged = |asked: &Asked| {
             let micros = u64::try_from(at.as_micros() - asked.ts.as_micros()).ok()?;
             let age = Duration::from_micros(micros);
@@ -93,34 +107,55 @@ impl History {
         let text: String = opening.text.chars().take(MOST_CHARS).collect();
         let asked = Asked { turn: turn.clone(), text: text.into(), ts: event.ts };
         let mut shard = self.shard(&asker);
-        if shard.len() >= MOST_ASKERS && !shard.contains_key(&asker) {
+        shard.bytes += asked.bytes();
+        let latest = shard.askers.entry(asker).or_default();
+        latest.push_front(asked);
+        let left_out: usize = latest.drain(self.most.min(latest.len())..).map(|a| a.bytes()).sum();
+        shard.bytes -= left_out;
+        if shard.bytes > MOST_BYTES {
             self.forget_oldest(&mut shard, event.ts);
         }
-        let latest = shard.entry(asker).or_default();
-        latest.push_front(asked);
-        latest.truncate(self.most);
+    }
+
+    /// Forgets one question: it was not stored after all, or had been before.
+    pub(crate) fn take_back(&self, event: &Event) {
+        let Some(asker) = Asker::of(event) else { return };
+        let mut shard = self.shard(&asker);
+        let Some(latest) = shard.askers.get_mut(&asker) else { return };
+        // The newest of that turn; an earlier one may have been stored.
+        let found = latest.iter().position(|asked| Some(&asked.turn) == event.turn.as_ref());
+        let gone = found.and_then(|at| latest.remove(at)).map_or(0, |asked| asked.bytes());
+        shard.bytes -= gone;
     }
 
     /// Forgets what somebody asked, and says how much that was.
     pub(crate) fn forget(&self, asker: &Asker) -> usize {
-        self.shard(asker).remove(asker).map_or(0, |asked| asked.len())
+        let mut shard = self.shard(asker);
+        let gone = shard.askers.remove(asker).unwrap_or_default();
+        shard.bytes -= gone.iter().map(Asked::bytes).sum::<usize>();
+        gone.len()
     }
 
     /// Those whose questions no longer count go; if they are too few, half of the others too.
-    fn forget_oldest(&self, shard: &mut HashMap<Asker, VecDeque<Asked>>, now: Timestamp) {
+    fn forget_oldest(&self, shard: &mut Shard, now: Timestamp) {
         let window = i64::try_from(self.window.as_micros()).unwrap_or(i64::MAX);
         let newest =
             |asked: &VecDeque<Asked>| asked.front().map_or(0, |asked| asked.ts.as_micros());
-        shard.retain(|_, asked| now.as_micros().saturating_sub(newest(asked)) <= window);
-        if shard.len() >= MOST_ASKERS {
-            let mut times: Vec<i64> = shard.values().map(newest).collect();
-            let (_, middle, _) = times.select_nth_unstable(MOST_ASKERS / 2);
+        let bytes = |askers: &HashMap<Asker, VecDeque<Asked>>| -> usize {
+            askers.values().flatten().map(Asked::bytes).sum()
+        };
+        shard.askers.retain(|_, asked| now.as_micros().saturating_sub(newest(asked)) <= window);
+        if bytes(&shard.askers) > MOST_BYTES / 2 {
+            let mut times: Vec<i64> = shard.askers.values().map(newest).collect();
+            let middle = times.len() / 2;
+            let (_, middle, _) = times.select_nth_unstable(middle);
             let middle = *middle;
-            shard.retain(|_, asked| newest(asked) > middle);
+            shard.askers.retain(|_, asked| newest(asked) > middle);
         }
+        shard.bytes = bytes(&shard.askers);
     }
 
-    fn shard(&self, asker: &Asker) -> MutexGuard<'_, HashMap<Asker, VecDeque<Asked>>> {
+    fn shard(&self, asker: &Asker) -> MutexGuard<'_, Shard> {
         let number = self.hasher.hash_one(asker) as usize % SHARDS;
         // A panic elsewhere cannot leave a list half-changed.
         self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
@@ -171,12 +206,25 @@ mod tests {
     #[test]
     fn memory_is_bounded_and_the_newest_stay() {
         let history = History::new(Duration::from_secs(300), 10);
-        let many = (MOST_ASKERS * SHARDS * 2) as i64;
+        let many = (MOST_BYTES * SHARDS / BESIDE * 2) as i64;
         for number in 0..many {
             history.add(&question("t", &format!("u{number}"), number / 1_000));
         }
-        let kept: usize = history.shards.iter().map(|shard| shard.lock().unwrap().len()).sum();
-        assert!(kept <= MOST_ASKERS * SHARDS, "{kept}");
+        let kept: usize = history.shards.iter().map(|shard| shard.lock().unwrap().bytes).sum();
+        assert!(kept <= (MOST_BYTES + 1_000) * SHARDS, "{kept}");
         assert_eq!(turns(&history, &format!("u{}", many - 1), many / 1_000).len(), 1);
+    }
+
+    #[test]
+    fn a_question_that_was_not_stored_is_taken_back() {
+        let history = History::new(Duration::from_secs(300), 10);
+        history.add(&question("t1", "ann", 0));
+        history.add(&question("t2", "ann", 1));
+        history.take_back(&question("t2", "ann", 1));
+        assert_eq!(turns(&history, "ann", 2), ["t1"]);
+        let asker = Asker::of(&question("x", "ann", 0)).unwrap();
+        assert_eq!(history.forget(&asker), 1);
+        let left: usize = history.shards.iter().map(|shard| shard.lock().unwrap().bytes).sum();
+        assert_eq!(left, 0);
     }
 }

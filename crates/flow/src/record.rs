@@ -191,22 +191,24 @@ impl Engine {
         Ok(receipts.iter().filter(|receipt| matches!(receipt, Ok(r) if !r.replayed)).count())
     }
 
-    /// Remembers which projects have something new to calibrate by.
-    pub(crate) fn note_labels(&self, writes: &[Write]) {
-        for write in writes.iter().filter(|write| write.entry.changes.iter().any(is_label)) {
-            self.labels.note(&write.entry.event.scope);
-        }
-    }
-
     async fn commit(
         &self,
         writes: Vec<Write>,
     ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
         let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
-        self.note_labels(&writes);
+        let labelled = labelled(&writes);
         let outcomes = self.store.commit(writes).await?;
+        labelled.iter().for_each(|scope| self.labels.note(scope));
         Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
     }
+}
+
+/// The projects in which the writes say what people think of turns: something to calibrate by.
+pub(crate) fn labelled(writes: &[Write]) -> Vec<Scope> {
+    let labels = writes.iter().filter(|write| write.entry.changes.iter().any(is_label));
+    let mut scopes: Vec<Scope> = labels.map(|write| write.entry.event.scope.clone()).collect();
+    scopes.dedup();
+    scopes
 }
 
 /// Whether a person says in it what they think of a turn.
@@ -265,6 +267,7 @@ fn need_word(need: &Need) -> &'static str {
         Need::Turn(_) => "turn",
         Need::Decision(_) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
+        Need::SilentSince(_) => "open session",
     }
 }
 

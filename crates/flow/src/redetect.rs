@@ -59,6 +59,9 @@ impl Engine {
     async fn hear_again(&self, stored: &StoredEvent, history: &History) -> Result<u64, FlowError> {
         let opening = &stored.event;
         let Some(turn) = &opening.turn else { return Ok(0) };
+        if is_stub(opening) {
+            return Ok(0);
+        }
         let background = Background { history, position: Some(stored.position) };
         let heard = self.hear(opening, background).await?;
         let now = Event { received_at: self.clock.now(), ..opening.clone() };
@@ -78,7 +81,12 @@ impl Engine {
                 None => None,
                 Some(original) => self.turn(&opening.scope, original).await?,
             };
-            let same = |event: &Event| entries.first().is_some_and(|e| e.event.data == event.data);
+            // Once for each message, by whatever version.
+            let same = |event: &Event| {
+                let is_retry = event.data.get("finding").is_some_and(|word| word == "retry");
+                let detected_in = event.data.get("detected_in").and_then(|id| id.as_str());
+                is_retry && detected_in == Some(turn.as_str())
+            };
             if !known.is_some_and(|turn| turn.events.iter().any(|stored| same(&stored.event))) {
                 findings += self.append(entries).await?;
             }
@@ -90,6 +98,10 @@ impl Engine {
     async fn look_again(&self, completed: &Event) -> Result<u64, FlowError> {
         let Some(turn) = &completed.turn else { return Ok(0) };
         let question = self.question_of(&completed.scope, turn).await?;
+        if question.is_empty() {
+            // Erased or dropped: nothing is left to look at.
+            return Ok(0);
+        }
         let finding = self.look_at(&question, completed);
         let now = Event { received_at: self.clock.now(), ..completed.clone() };
         let entry = self.finding_entry(&now, Some(turn.clone()), &finding);
@@ -121,6 +133,11 @@ impl Engine {
         self.commit_one(write).await?;
         Ok(1)
     }
+}
+
+/// What is left of a message whose user was erased says nothing.
+fn is_stub(opening: &Event) -> bool {
+    opening.data.get("text").and_then(|text| text.as_str()).is_none_or(str::is_empty)
 }
 
 /// Whether a verdict says what is known already, about the same turn and by the same detector.

@@ -3,7 +3,7 @@
 use capture::FindingPlace;
 use detect::Utterance;
 use event::{
-    Category, Claim, ClaimSpace, Entry, Event, Finding, FoundSession, InteractionKind, Kind,
+    Category, Claim, ClaimSpace, Entry, Event, Finding, FoundSession, InteractionKind, Kind, Need,
     Severity, Source, Timestamp, Type, Write,
 };
 use serde_json::json;
@@ -38,8 +38,8 @@ impl Engine {
         i64::try_from(self.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// The write that ends a session after its last turn. Whoever ends it first does; the others
-    /// change nothing.
+    /// The write that ends a session after its last turn, unless something happened since or somebody
+    /// else has ended it: that is judged inside the transaction.
     pub(crate) fn end_of(&self, open: &OpenSession, last: Option<&StoredExchange>) -> Write {
         let now = self.clock.now();
         let turn = open.last_turn.clone();
@@ -61,11 +61,14 @@ impl Engine {
         let id = self.mint.event_id(now);
         let event = capture::finding_event(place, &finding, id, open.last_at, now);
         let more = abandoned.then(|| self.abandonment(&event));
-        let claims = [(ClaimSpace::Event, event.id.as_str()), (ClaimSpace::Session, turn.as_str())]
-            .map(|(space, id)| Claim { space, id: id.to_owned(), mac: None })
-            .to_vec();
+        let id = event.id.to_string();
         let changes = changes_of(&event);
-        Write { claims, more: more.into_iter().collect(), ..Write::of(event, changes) }
+        Write {
+            claims: vec![Claim { space: ClaimSpace::Event, id, mac: None }],
+            needs: vec![Need::SilentSince(open.last_at)],
+            more: more.into_iter().collect(),
+            ..Write::of(event, changes)
+        }
     }
 
     /// The user left the last answer without a sign of use.

@@ -111,7 +111,10 @@ impl Engine {
             true => {
                 let rejected =
                     found.turns.iter().filter(|turn| turn.status == VerdictStatus::Rejected);
-                rejected.take(search.k).cloned().collect()
+                let mut rejected: Vec<SimilarTurn> = rejected.cloned().collect();
+                rejected.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+                rejected.truncate(search.k);
+                rejected
             }
             false => Vec::new(),
         };
@@ -152,7 +155,9 @@ impl Engine {
         let with = |turn: SimilarTurn| {
             // Both are in one order; a turn that went meanwhile is left out.
             let exchange = words.next_if(|exchange| exchange.turn == turn.turn)?;
-            Some(found_strategy(turn, exchange))
+            // What was dropped when it was old has nothing to offer.
+            let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
+            (!empty).then(|| found_strategy(turn, exchange))
         };
         Ok(turns.into_iter().filter_map(with).collect())
     }

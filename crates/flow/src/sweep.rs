@@ -1,7 +1,7 @@
 //! What happens by itself: sessions end after a silence, confidences are calibrated.
 //!
-//! One sweep at a time owns the folder, and a session's end is claimed by its last turn: two sweeps
-//! that find the same silence end it once.
+//! One sweep at a time owns the folder, and whether a session still is as it was found is judged when
+//! its end is stored: two sweeps that find the same silence end it once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,8 +43,10 @@ impl Engine {
             let silent = self.store.silent_sessions(since, CHUNK).await?;
             let found = silent.len();
             let watch = Stopwatch::start();
-            ended += self.end_all(silent).await?;
-            if found < CHUNK || *stop.borrow() {
+            let some = self.end_all(silent).await?;
+            ended += some;
+            // None of many means that they cannot be ended now; the next sweep looks again.
+            if found < CHUNK || some == 0 || *stop.borrow() {
                 return Ok(ended);
             }
             // There may be very many after an import; requests come first.

@@ -48,11 +48,12 @@ impl Engine {
     /// What was heard in a turn's message, from the events that keep it.
     pub(crate) async fn told(
         &self,
-        scope: &Scope,
-        turn: &TurnId,
+        opening: &Event,
+        position: Position,
         events: &[Event],
     ) -> Result<Told, FlowError> {
         let mut told = Told::default();
+        let (scope, Some(turn)) = (&opening.scope, &opening.turn) else { return Ok(told) };
         for event in events {
             match Body::read(event.kind, &event.data) {
                 Ok(Body::Finding(Finding::Verdict(found))) if found.detected_in == *turn => {
@@ -80,10 +81,10 @@ impl Engine {
                 Ok(_) | Err(_) => {}
             }
         }
-        if let (Some(previous), Some(conversation)) =
-            (&mut told.previous, events.iter().find_map(|event| event.conversation.as_ref()))
-        {
-            let latest = self.store.statuses(scope, conversation, MOST_STREAK).await?;
+        if let (Some(previous), Some(conversation)) = (&mut told.previous, &opening.conversation) {
+            // As it was for this message, even if it is told again later.
+            let until = (opening.ts, position);
+            let latest = self.store.statuses(scope, conversation, until, MOST_STREAK).await?;
             previous.rejection_streak =
                 learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
         }

@@ -7,7 +7,7 @@
 //!                                                                        one commit
 //! ```
 
-use capture::{RawCompletion, RawOpening, TurnPlace};
+use capture::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
 use detect::{Answer, Utterance};
 use event::{
     Claim, ClaimSpace, Completion, ConversationId, CorrectionType, Event, Finding, FoundAnswer,
@@ -92,6 +92,8 @@ struct OpenTurn {
     question: String,
     ts: Timestamp,
     received_at: Timestamp,
+    /// Whose it was has been erased since.
+    erased: bool,
 }
 
 impl Engine {
@@ -109,28 +111,20 @@ impl Engine {
             None => None,
             Some(half) => Some((capture::accept_completion(half.raw, now)?, half.mac)),
         };
-        let place = TurnPlace {
-            scope: scope.clone(),
-            turn: accepted.turn.unwrap_or_else(|| self.mint.turn_id(now)),
-            conversation: Some(
-                accepted.conversation.unwrap_or_else(|| self.mint.conversation_id(now)),
-            ),
-            user: accepted.user,
-        };
-        let half = TurnHalf::Opened(accepted.opening);
-        let id = self.mint.event_id(now);
-        let event = capture::turn_event(place.clone(), &half, id, accepted.ts, now);
-        let mut write = self.write_of(event, opening.mac, key);
-        let turn = place.turn.as_str().to_owned();
-        write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(opening.mac) });
+        let (place, write) = self.opening_write(scope, accepted, opening.mac, key);
         let (receipt, asked, together) = self.hear_and_store(write).await?;
-        let place = match receipt.replayed {
-            true => self.place_of(scope, &receipt).await?.unwrap_or(place),
-            false => place,
+        let place = TurnPlace {
+            turn: asked.turn.clone().unwrap_or(place.turn),
+            conversation: asked.conversation.clone(),
+            user: asked.user.clone(),
+            ..place
         };
-        let told = self.told(scope, &place.turn, &together).await?;
+        let told = self.told(&asked, receipt.position, &together).await?;
         let context = match include.context {
-            true => Some(self.context_of(&asked, &place.turn, told.previous.as_ref()).await?),
+            true => {
+                let previous = told.previous.as_ref();
+                Some(self.context_of(&asked, receipt.position, previous).await?)
+            }
             false => None,
         };
         let strategies = match include.strategies {
@@ -145,7 +139,8 @@ impl Engine {
             Some((completion, mac)) => {
                 let question = question_of(&asked);
                 let (ts, received_at) = (asked.ts, asked.received_at);
-                let open = OpenTurn { place: place.clone(), question, ts, received_at };
+                let place = place.clone();
+                let open = OpenTurn { place, question, ts, received_at, erased: false };
                 Some(self.store_completion(open, completion, mac, None).await?)
             }
         };
@@ -159,6 +154,32 @@ impl Engine {
             strategies,
             completion,
         })
+    }
+
+    /// The write that stores an opening, without what it says of earlier turns.
+    fn opening_write(
+        &self,
+        scope: &Scope,
+        accepted: AcceptedOpening,
+        mac: Mac,
+        key: Option<RequestKey>,
+    ) -> (TurnPlace, Write) {
+        let now = self.clock.now();
+        let place = TurnPlace {
+            scope: scope.clone(),
+            turn: accepted.turn.unwrap_or_else(|| self.mint.turn_id(now)),
+            conversation: Some(
+                accepted.conversation.unwrap_or_else(|| self.mint.conversation_id(now)),
+            ),
+            user: accepted.user,
+        };
+        let half = TurnHalf::Opened(accepted.opening);
+        let id = self.mint.event_id(now);
+        let event = capture::turn_event(place.clone(), &half, id, accepted.ts, now);
+        let mut write = self.write_of(event, mac, key);
+        let turn = place.turn.as_str().to_owned();
+        write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(mac) });
+        (place, write)
     }
 
     /// Stores an opening with what it says of earlier turns. Answers what became of it, the opening
@@ -175,13 +196,22 @@ impl Engine {
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         // A session that went silent ends before the message that comes after it.
         let ended = self.session_ended_by(&event).await?;
-        let receipt = self.commit_last(ended.into_iter().chain([write]).collect()).await?;
-        if receipt.replayed {
-            let together = self.stored_with(&event.scope, receipt.position).await?;
-            return Ok((receipt, event, together));
-        }
+        // Before it is stored: whoever erases the user meanwhile finds it.
         self.history.add(&event);
-        Ok((receipt, event, together))
+        let stored = self.commit_last(ended.into_iter().chain([write]).collect()).await;
+        match stored {
+            Ok(receipt) if !receipt.replayed => Ok((receipt, event, together)),
+            Ok(receipt) => {
+                self.history.take_back(&event);
+                let first = self.store.event(&event.scope, &receipt.id).await?;
+                let together = self.stored_with(&event.scope, receipt.position).await?;
+                Ok((receipt, first.map_or(event, |first| first.event), together))
+            }
+            Err(error) => {
+                self.history.take_back(&event);
+                Err(error)
+            }
+        }
     }
 
     /// Takes in the answer to a question that was opened before.
@@ -205,6 +235,7 @@ impl Engine {
             question: exchange.map(|exchange| exchange.opening.text).unwrap_or_default(),
             ts: head.ts,
             received_at: head.received_at,
+            erased: head.erased,
         };
         self.store_completion(open, accepted, completion.mac, key).await
     }
@@ -229,15 +260,20 @@ impl Engine {
         let answered = Timestamp::from_micros(open.ts.as_micros().saturating_add(passed.max(0)));
         let ts = completion.completed_at.unwrap_or(answered.min(now.max(open.ts)));
         let half = TurnHalf::Completed(Box::new(completion));
-        let event = capture::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
+        let mut event = capture::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
+        if open.erased {
+            // The answer to somebody who was erased while it was made: that it came is all that stays.
+            event.data = event.stub_data();
+        }
         let mut write = self.write_of(event, mac, key);
         let id = turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
         write.needs.push(Need::Turn(None));
-        let shown = self.look_at(question, &write.entry.event);
-        let entry = self.finding_entry(&write.entry.event, Some(turn.clone()), &shown);
-        let together = vec![entry.event.clone()];
-        write.more = vec![entry];
+        if !open.erased {
+            let shown = self.look_at(question, &write.entry.event);
+            write.more = vec![self.finding_entry(&write.entry.event, Some(turn.clone()), &shown)];
+        }
+        let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         let receipt = self.commit_one(write).await?;
         let together = match receipt.replayed {
             true => self.stored_with(&scope, receipt.position).await?,
@@ -291,25 +327,6 @@ impl Engine {
         let Some(corrected) = corrected else { return Ok(own) };
         let found = self.store.exchanges_by_id(scope, vec![corrected.turn.clone()]).await?.pop();
         Ok(found.map_or(own.clone(), |found| format!("{} {own}", found.opening.text)))
-    }
-
-    /// Where the first one of a repeated opening went; `None` when it was dropped since.
-    async fn place_of(
-        &self,
-        scope: &Scope,
-        receipt: &Receipt,
-    ) -> Result<Option<TurnPlace>, FlowError> {
-        let first = self.store.event(scope, &receipt.id).await?.map(|stored| stored.event);
-        let place = |first: Event| {
-            let scope = scope.clone();
-            Some(TurnPlace {
-                scope,
-                turn: first.turn?,
-                conversation: first.conversation,
-                user: first.user,
-            })
-        };
-        Ok(first.and_then(place))
     }
 }
 

@@ -39,8 +39,8 @@ impl TurnView {
 pub struct Timeline {
     /// The turns.
     pub turns: Vec<TurnView>,
-    /// Where older turns are, if there are any.
-    pub older: Option<Timestamp>,
+    /// The oldest that is shown, if there are older ones: its time and where it was opened.
+    pub older_than: Option<(Timestamp, Position)>,
 }
 
 impl Engine {
@@ -57,34 +57,36 @@ impl Engine {
         }
     }
 
-    /// The latest turns of a conversation that were asked no later than a moment.
+    /// The latest turns of a conversation, or those behind one.
     pub async fn timeline(
         &self,
         scope: &Scope,
         conversation: ConversationId,
-        until: Option<Timestamp>,
+        older_than: Option<(Timestamp, Position)>,
         limit: usize,
     ) -> Result<Option<Timeline>, FlowError> {
         let query = ExchangeQuery {
             scope: scope.clone(),
             conversation: Some(conversation),
             user: None,
-            until: until.unwrap_or(Timestamp::from_micros(i64::MAX)),
+            until: Timestamp::from_micros(i64::MAX),
+            older_than,
             before: None,
             only_answered: false,
             limit: limit + 1,
         };
         let mut found = self.store.exchanges(query).await?;
-        if found.is_empty() {
+        if found.is_empty() && older_than.is_none() {
             return Ok(None);
         }
-        let older = found.get(limit).map(|next| next.ts);
+        let more = found.len() > limit;
         found.truncate(limit);
+        let oldest = found.last().filter(|_| more).map(|last| (last.ts, last.opened));
         let mut turns = Vec::with_capacity(found.len());
         for exchange in found.into_iter().rev() {
             turns.extend(self.view_of(scope, exchange).await?);
         }
-        Ok(Some(Timeline { turns, older }))
+        Ok(Some(Timeline { turns, older_than: oldest }))
     }
 
     async fn view_of(

@@ -63,7 +63,7 @@ pub struct StrategyCandidate {
     pub has_strategy: bool,
 }
 
-/// The best first. Rejected turns are left out; those without a strategy come last.
+/// The best first. Rejected turns are left out; in a tier those without a strategy come last.
 pub fn rank(mode: RankMode, candidates: Vec<StrategyCandidate>) -> Vec<StrategyCandidate> {
     let mut ranked = candidates;
     ranked.retain(|candidate| candidate.status != VerdictStatus::Rejected);
@@ -73,7 +73,10 @@ pub fn rank(mode: RankMode, candidates: Vec<StrategyCandidate>) -> Vec<StrategyC
 
 fn compare(mode: RankMode, a: &StrategyCandidate, b: &StrategyCandidate) -> Ordering {
     let score = |c: &StrategyCandidate| ranking_score(c.quality, c.status);
-    let group = |c: &StrategyCandidate| (!c.has_strategy, tier(mode, c));
+    let group = |c: &StrategyCandidate| match mode {
+        RankMode::Tiered => (tier(c), !c.has_strategy),
+        RankMode::Formula => (0, false),
+    };
     group(a)
         .cmp(&group(b))
         .then_with(|| score(b).total_cmp(&score(a)))
@@ -83,12 +86,12 @@ fn compare(mode: RankMode, a: &StrategyCandidate, b: &StrategyCandidate) -> Orde
         .then_with(|| a.turn.cmp(&b.turn))
 }
 
-fn tier(mode: RankMode, candidate: &StrategyCandidate) -> u8 {
-    match (mode, candidate.status) {
-        (RankMode::Formula, _) | (RankMode::Tiered, VerdictStatus::Accepted) => 0,
-        (RankMode::Tiered, VerdictStatus::Neutral) if !candidate.silent => 1,
-        (RankMode::Tiered, VerdictStatus::Neutral) => 2,
-        (RankMode::Tiered, VerdictStatus::Rejected) => 3,
+fn tier(candidate: &StrategyCandidate) -> u8 {
+    match candidate.status {
+        VerdictStatus::Accepted => 0,
+        VerdictStatus::Neutral if !candidate.silent => 1,
+        VerdictStatus::Neutral => 2,
+        VerdictStatus::Rejected => 3,
     }
 }
 

@@ -222,8 +222,8 @@ impl TurnReads for SqliteStore {
 
 impl ExchangeReads for SqliteStore {
     fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
-        // One or two turns are a matter of microseconds.
-        if query.limit <= 2 {
+        // A few turns are a matter of microseconds.
+        if query.limit <= 4 {
             return self.pool.run_short(move |connection| exchanges::newest(connection, &query));
         }
         self.pool.run(move |connection| exchanges::newest(connection, &query))
@@ -247,11 +247,12 @@ impl ExchangeReads for SqliteStore {
         &self,
         scope: &Scope,
         conversation: &ConversationId,
+        until: (Timestamp, Position),
         limit: usize,
     ) -> Task<'_, Vec<(TurnId, VerdictStatus)>> {
         let (scope, conversation) = (scope.clone(), conversation.clone());
         self.pool.run_short(move |connection| {
-            exchanges::statuses(connection, &scope, &conversation, limit)
+            exchanges::statuses(connection, &scope, &conversation, until, limit)
         })
     }
 }

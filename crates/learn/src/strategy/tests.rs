@@ -88,12 +88,12 @@ fn silent_neutral_turns_are_the_last_tier() {
 }
 
 #[test]
-fn turns_without_a_strategy_come_behind_all_others() {
+fn turns_without_a_strategy_come_last_in_their_tier() {
     let bare = StrategyCandidate { has_strategy: false, ..candidate("bare", Accepted, Some(1.0)) };
-    let silent = StrategyCandidate { silent: true, ..candidate("quiet", Neutral, Some(0.0)) };
-    for mode in [Tiered, Formula] {
-        check(mode, &[bare.clone(), silent.clone()], "quiet bare");
-    }
+    let turns =
+        [bare, candidate("told", Accepted, Some(0.1)), candidate("plain", Neutral, Some(0.9))];
+    check(Tiered, &turns, "told bare plain");
+    check(Formula, &turns, "bare plain told");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::{ConversationId, Timestamp};
+use event::{ConversationId, Position, Timestamp};
 use flow::Engine;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,9 +44,12 @@ pub(crate) async fn timeline(
     let known = [("limit", Read::Plain), ("cursor", Read::Text)];
     let request: TimelineRequest = body::shape(address::as_json(parameters, &known)?)?;
     let limit = address::limit(request.limit, DEFAULT, MOST)?;
-    let bad = |_| Problem::invalid("cursor", "cursor: expected a next_cursor of an earlier answer");
-    let until = request.cursor.as_deref().map(Timestamp::parse).transpose().map_err(bad)?;
-    let found = engine.timeline(scope.get(), id.clone(), until, limit).await?;
+    let bad = || Problem::invalid("cursor", "cursor: expected a next_cursor of an earlier answer");
+    let older_than = match request.cursor.as_deref() {
+        None => None,
+        Some(text) => Some(read_cursor(text).ok_or_else(bad)?),
+    };
+    let found = engine.timeline(scope.get(), id.clone(), older_than, limit).await?;
     let unknown = || Problem::not_found("there is no conversation with this id here");
     let found = found.ok_or_else(unknown)?;
     let user = found.turns.iter().find_map(|view| view.exchange.user.as_ref());
@@ -55,6 +58,12 @@ pub(crate) async fn timeline(
         "conversation_id": id.as_str(),
         "user_id": user.map(|id| id.as_str()),
         "turns": turns,
-        "next_cursor": found.older.map(|ts| ts.to_string()),
+        "next_cursor": found.older_than.map(|(ts, at)| format!("{}-{at}", ts.as_micros())),
     })))
+}
+
+/// The time of a turn and where it was opened: no secret, and the key of the next page.
+fn read_cursor(text: &str) -> Option<(Timestamp, Position)> {
+    let (micros, position) = text.rsplit_once('-')?;
+    Some((Timestamp::from_micros(micros.parse().ok()?), Position(position.parse().ok()?)))
 }

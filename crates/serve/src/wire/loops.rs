@@ -235,8 +235,18 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
         "confidence": standing.confidence.get(),
         "user_said": null,
     });
-    let by_user = view.reactions.iter().rfind(|r| r.origin == event::Origin::User);
-    match (standing.review, by_user, &view.verdict) {
+    let by_users = view.reactions.iter().filter(|r| r.origin == event::Origin::User);
+    let by_user = by_users.max_by_key(|r| r.position);
+    // A review that confirms the verdict leaves it its particulars.
+    let confirmed = |(found, _): &&(FoundVerdict, Timestamp)| {
+        standing.review.is_some_and(|(status, _)| status == found.verdict.status)
+    };
+    let kept =
+        view.verdict.as_ref().filter(|verdict| standing.review.is_none() || confirmed(verdict));
+    match (standing.review.filter(|_| kept.is_none()), by_user, kept) {
+        (None, _, Some((found, at))) if standing.review.is_some() => {
+            said_by_message(&mut feedback, found, *at);
+        }
         (Some(_), _, _) => {
             feedback["detected_at"] = view.reviewed_at.map(|at| at.to_string()).into();
         }
@@ -244,12 +254,7 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
             feedback["detected_at"] = given.ts.to_string().into();
             feedback["user_said"] = given.text.clone().into();
         }
-        (None, None, Some((found, at))) => {
-            feedback["detected_at"] = at.to_string().into();
-            feedback["detected_in_turn"] = found.detected_in.as_str().into();
-            feedback["user_said"] = found.verdict.user_said.clone().into();
-            feedback["correction_type"] = correction_word(found).into();
-        }
+        (None, None, Some((found, at))) => said_by_message(&mut feedback, found, *at),
         (None, None, None) => {}
     }
     json!({
@@ -260,6 +265,13 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
         "quality_score": standing.quality.map(|quality| quality.get()),
         "user_feedback": feedback,
     })
+}
+
+fn said_by_message(feedback: &mut Value, found: &FoundVerdict, at: Timestamp) {
+    feedback["detected_at"] = at.to_string().into();
+    feedback["detected_in_turn"] = found.detected_in.as_str().into();
+    feedback["user_said"] = found.verdict.user_said.clone().into();
+    feedback["correction_type"] = correction_word(found).into();
 }
 
 /// The source system says `explicit_correction` where we say `explicit`.

@@ -1,6 +1,6 @@
 //! How answers were taken, and whose word counts.
 
-use event::{Change, Reaction, Scope, Timestamp, TurnId, UnitInterval, VerdictStatus};
+use event::{Change, Position, Reaction, Scope, Timestamp, TurnId, UnitInterval, VerdictStatus};
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{ExchangeQuery, Standing, Store};
@@ -12,6 +12,7 @@ fn query(limit: usize) -> ExchangeQuery {
         user: None,
         until: Timestamp::from_micros(i64::MAX),
         before: None,
+        older_than: None,
         only_answered: true,
         limit,
     }
@@ -45,7 +46,10 @@ pub(crate) async fn a_conversation_is_read_newest_first(store: &dyn Store) {
     assert!(ids(ExchangeQuery { conversation: None, ..query(10) }).await.is_empty());
     let other = Scope { tenant: event::Tenant::new("other").unwrap(), ..Scope::default() };
     assert!(ids(ExchangeQuery { scope: other, ..query(10) }).await.is_empty());
-    let statuses = store.statuses(&Scope::default(), &conversation_id("c1"), 10).await.unwrap();
+    let statuses = store
+        .statuses(&Scope::default(), &conversation_id("c1"), (at(99), Position(99)), 10)
+        .await
+        .unwrap();
     let neutral = |turn: &str| (turn_id(turn), VerdictStatus::Neutral);
     assert_eq!(statuses, [neutral("t3"), neutral("t1")]);
     assert_eq!(standing(store, "t1").await.quality, UnitInterval::new(0.9));

@@ -17,6 +17,7 @@ pub(crate) async fn a_turn_is_known_from_its_opening_on(store: &dyn Store) {
         user: Some(user_id("u1")),
         ts: at(5),
         received_at: event::Timestamp::from_micros(1_800_000_000_000_001),
+        erased: false,
         completed: false,
     };
     assert_eq!(store.turn_head(&scope, &turn).await.unwrap(), Some(expected.clone()));

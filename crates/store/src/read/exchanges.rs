@@ -24,7 +24,7 @@ pub struct Standing {
     pub silent: bool,
     /// The finding that counts among what messages say of it.
     pub verdict: Option<Position>,
-    /// What the user said with it: in the message that was read, else with their reaction.
+    /// What the user said with it: with their reaction, else in the message that was read.
     pub user_said: Option<String>,
     /// What a person said, and where that is.
     pub review: Option<(VerdictStatus, Position)>,
@@ -47,6 +47,8 @@ pub struct StoredExchange {
     pub answered_at: Option<Timestamp>,
     /// The answer; absent when there is none yet, or it was dropped.
     pub completion: Option<Completion>,
+    /// Where it was opened.
+    pub opened: Position,
     /// How it was taken.
     pub standing: Standing,
 }
@@ -62,8 +64,10 @@ pub struct ExchangeQuery {
     pub user: Option<UserId>,
     /// Asked no later than this.
     pub until: Timestamp,
-    /// Opened before the event at this position.
+    /// Opened, and answered where that is wanted, before the event at this position.
     pub before: Option<Position>,
+    /// Behind this one, when they are read page by page: its time and where it was opened.
+    pub older_than: Option<(Timestamp, Position)>,
     /// Whether those that have no answer yet are left out.
     pub only_answered: bool,
     /// At most so many.
@@ -90,17 +94,19 @@ pub trait ExchangeReads: Send + Sync {
     fn exchanges_by_id(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredExchange>>;
 
     /// The finding that keeps what the message of a turn says about another, the newest if there are
-    /// several. `None` also when nobody was meant.
+    /// several.
     fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>>;
 
     /// The same turns in a few words.
     fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>>;
 
-    /// How the latest answered turns of a conversation were taken, the newest first.
+    /// How the latest turns of a conversation that were asked and answered until then were taken,
+    /// the newest first.
     fn statuses(
         &self,
         scope: &Scope,
         conversation: &ConversationId,
+        until: (Timestamp, Position),
         limit: usize,
     ) -> Task<'_, Vec<(TurnId, VerdictStatus)>>;
 }

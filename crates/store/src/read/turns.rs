@@ -18,6 +18,8 @@ pub struct TurnHead {
     pub ts: Timestamp,
     /// When we took the question in; `ts` when that was dropped.
     pub received_at: Timestamp,
+    /// Whether its user was erased.
+    pub erased: bool,
     /// Whether its answer is there.
     pub completed: bool,
 }

@@ -15,10 +15,11 @@ const SELECT: &str = "
     SELECT t.id, c.id, u.id, t.ts, o.data, d.ts, d.data, i.user_feedback_status,
         i.feedback_confidence, i.rejection_detected_in, i.validation_outcome, i.quality_score,
         i.silent, i.verdict, i.review, i.reviewed,
-        coalesce(json_extract(v.data, '$.user_said'), (
+        coalesce((
             SELECT json_extract(e.data, '$.text') FROM reactions r
             JOIN events e ON e.position = r.position
-            WHERE r.turn = t.key AND r.origin = 1 ORDER BY r.position DESC LIMIT 1))
+            WHERE r.turn = t.key AND r.origin = 1 ORDER BY r.position DESC LIMIT 1),
+            json_extract(v.data, '$.user_said')), t.opened
     FROM turns t
     JOIN turn_index i ON i.turn = t.key
     LEFT JOIN conversations c ON c.key = t.conversation
@@ -86,6 +87,14 @@ fn matching<T>(
     if let Some(before) = query.before {
         terms.push("t.opened < ?".into());
         values.push((before.0 as i64).into());
+        if query.only_answered {
+            terms.push("t.completed < ?".into());
+            values.push((before.0 as i64).into());
+        }
+    }
+    if let Some((ts, opened)) = query.older_than {
+        terms.push("(t.ts, t.opened) < (?, ?)".into());
+        values.extend([Value::from(ts.as_micros()), Value::from(opened.0 as i64)]);
     }
     values.extend([Value::from(query.until.as_micros()), Value::from(query.limit as i64)]);
     let sql = format!(
@@ -151,6 +160,7 @@ pub(super) fn statuses(
     connection: &Connection,
     scope: &Scope,
     conversation: &ConversationId,
+    until: (Timestamp, Position),
     limit: usize,
 ) -> Result<Vec<(TurnId, VerdictStatus)>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
@@ -160,10 +170,12 @@ pub(super) fn statuses(
     };
     let mut select = connection.prepare_cached(
         "SELECT t.id, i.user_feedback_status FROM turns t JOIN turn_index i ON i.turn = t.key
-         WHERE t.conversation = ?1 AND t.completed IS NOT NULL
-         ORDER BY t.ts DESC, t.opened DESC LIMIT ?2",
+         WHERE t.conversation = ?1 AND t.ts <= ?2 AND t.completed IS NOT NULL
+             AND t.completed < ?3
+         ORDER BY t.ts DESC, t.opened DESC LIMIT ?4",
     )?;
-    let mut rows = select.query((conversation, limit as i64))?;
+    let (ts, position) = (until.0.as_micros(), until.1.0 as i64);
+    let mut rows = select.query((conversation, ts, position, limit as i64))?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let status: String = row.get(1)?;
@@ -194,6 +206,7 @@ fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
         opening: opening(text(4)?),
         answered_at: answered_at.map(Timestamp::from_micros),
         completion: completion(text(6)?),
+        opened: Position(row.get::<_, i64>(17)? as u64),
         standing: standing(row)?,
     })
 }

@@ -61,6 +61,14 @@ pub(super) fn check(
                 .optional()?;
             Ok(settled.map(Obstacle::AlreadySo))
         }
+        Need::SilentSince(moment) => {
+            let silent = connection
+                .prepare_cached(
+                    "SELECT 1 FROM open_sessions WHERE conversation = ?1 AND last_ts = ?2",
+                )?
+                .exists((subject.conversation, moment.as_micros()))?;
+            Ok((!silent).then_some(Obstacle::AlreadySo(0)))
+        }
         Need::OtherReaction { reaction, text } => {
             already_so(connection, about, *reaction, text.as_deref())
         }

@@ -44,8 +44,8 @@ const EMPTY: &str = "
     DELETE FROM privacy;
     DELETE FROM profiles;
     DELETE FROM verdicts;
-    DELETE FROM turn_index;
-    DELETE FROM turn_vectors;
+    DELETE FROM turn_index WHERE TRUE; -- one by one, so that the index in memory hears of each
+    DELETE FROM turn_vectors WHERE TRUE;
     DELETE FROM open_sessions;
     DELETE FROM calibrations;";
 

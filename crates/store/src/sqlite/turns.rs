@@ -50,7 +50,7 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
     let row = connection
         .prepare_cached(
             "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri,
-                 coalesce(o.received_at, t.ts)
+                 coalesce(o.received_at, t.ts), u.erased IS NOT NULL
              FROM turns t
              LEFT JOIN events o ON o.position = t.opened
              LEFT JOIN conversations c ON c.key = t.conversation
@@ -62,7 +62,7 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
             let conversation: Option<String> = row.get(1)?;
             let user: Option<String> = row.get(2)?;
             let halves: (i64, Option<i64>) = (row.get(4)?, row.get(5)?);
-            let times: (i64, i64) = (row.get(3)?, row.get(7)?);
+            let times: (i64, i64, bool) = (row.get(3)?, row.get(7)?, row.get(8)?);
             Ok((row.get(0)?, conversation, user, times, halves, row.get(6)?))
         })
         .optional()?;
@@ -75,6 +75,7 @@ fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<F
         user: user.map(UserId::new).transpose().map_err(unreadable)?,
         ts: Timestamp::from_micros(times.0),
         received_at: Timestamp::from_micros(times.1),
+        erased: times.2,
         completed: completed.is_some(),
     };
     Ok(Some(Found { key, head, hosted_uri, opened, completed }))

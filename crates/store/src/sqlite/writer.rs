@@ -256,8 +256,10 @@ impl Work {
 
     /// Puts what was touched into the index in memory, before anybody is answered.
     fn keep_in_step(&self) {
-        if let Err(error) = self.similar.refresh(&self.connection, self.touched.take()) {
-            tracing::error!(%error, "the index of similar turns is behind");
+        let touched = self.touched.take();
+        if let Err(error) = self.similar.refresh(&self.connection, &touched) {
+            tracing::error!(%error, "the index of similar turns is behind; tried again");
+            self.touched.put_back(touched);
         }
     }
 

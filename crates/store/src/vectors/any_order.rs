@@ -18,7 +18,12 @@ enum Step {
 
 fn any_labels() -> impl Strategy<Value = Labels> {
     let tier = prop_oneof![Just(Tier::Accepted), Just(Tier::Neutral), Just(Tier::Rejected)];
-    (tier, 0..3u32, 0..2u32).prop_map(|(tier, user, intent)| Labels { tier, user, intent })
+    (tier, 0..3u32, 0..2u32).prop_map(|(tier, user, intent)| Labels {
+        tier,
+        user,
+        intent,
+        merit: 0,
+    })
 }
 
 fn any_vector() -> impl Strategy<Value = Vec<f32>> {

@@ -26,35 +26,50 @@ impl Best {
     }
 
     /// Takes it if it is among the nearest.
-    pub(super) fn offer(&mut self, near: Near) {
+    pub(super) fn offer(&mut self, near: Near, merit: u16) {
         if near.similarity < self.floor {
             return;
         }
-        self.kept.push(Reverse(Ranked(near)));
+        self.kept.push(Reverse(Ranked { step: step_of(near.similarity), merit, near }));
         if self.kept.len() > self.most {
             self.kept.pop();
         }
         if self.kept.len() == self.most
             && let Some(Reverse(worst)) = self.kept.peek()
         {
-            self.floor = worst.0.similarity;
+            // Whatever is in the step of the worst may still be better than it.
+            self.floor = self.floor.max(f32::from(worst.step) * STEP);
         }
     }
 
     /// Best first.
     pub(super) fn into_sorted(self) -> Vec<Near> {
-        self.kept.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.0).collect()
+        self.kept.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.near).collect()
     }
 }
 
-/// In order of similarity, of equal ones by key. Similarities are never NaN.
+/// Similarities this close are about equal.
+const STEP: f32 = 0.05;
+
+fn step_of(similarity: f32) -> i8 {
+    (similarity / STEP).floor() as i8
+}
+
+/// In order of similarity by steps, then of merit, then of similarity, of equal ones by key.
+/// Similarities are never NaN.
 #[derive(Clone, Copy)]
-struct Ranked(Near);
+struct Ranked {
+    step: i8,
+    merit: u16,
+    near: Near,
+}
 
 impl Ord for Ranked {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_similarity = self.0.similarity.total_cmp(&other.0.similarity);
-        by_similarity.then(self.0.key.cmp(&other.0.key))
+        (self.step, self.merit)
+            .cmp(&(other.step, other.merit))
+            .then(self.near.similarity.total_cmp(&other.near.similarity))
+            .then(self.near.key.cmp(&other.near.key))
     }
 }
 
@@ -79,7 +94,7 @@ mod tests {
     fn check(most: usize, floor: f32, offered: &[(i64, f32)], kept: &[i64]) {
         let mut best = Best::new(most, floor);
         for (key, similarity) in offered {
-            best.offer(Near { key: *key, similarity: *similarity });
+            best.offer(Near { key: *key, similarity: *similarity }, 0);
         }
         let keys: Vec<i64> = best.into_sorted().iter().map(|near| near.key).collect();
         assert_eq!(keys, kept);
@@ -88,6 +103,16 @@ mod tests {
     #[test]
     fn the_nearest_stay_best_first() {
         check(2, 0.0, &[(1, 0.5), (2, 0.9), (3, 0.7), (4, 0.1)], &[2, 3]);
+    }
+
+    #[test]
+    fn of_about_equally_near_ones_the_better_stay() {
+        let mut best = Best::new(2, 0.0);
+        for (key, similarity, merit) in [(1, 0.92, 9), (2, 0.94, 1), (3, 0.91, 5), (4, 0.89, 99)] {
+            best.offer(Near { key, similarity }, merit);
+        }
+        let keys: Vec<i64> = best.into_sorted().iter().map(|near| near.key).collect();
+        assert_eq!(keys, [1, 3]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(super) struct Block {
     pub(super) scales: Vec<f32>,
     pub(super) users: Vec<u32>,
     pub(super) intents: Vec<u32>,
+    pub(super) merits: Vec<u16>,
     /// Row after row.
     codes: Vec<i8>,
     /// For every few rows: the first word of each, the second word of each, and so on.
@@ -141,7 +142,7 @@ impl Block {
     }
 
     fn bytes(&self) -> usize {
-        let beside = size_of::<i64>() + size_of::<f32>() + 2 * size_of::<u32>();
+        let beside = size_of::<i64>() + size_of::<f32>() + 2 * size_of::<u32>() + size_of::<u16>();
         let sketches = self.sketches.capacity() * size_of::<[u64; SIDE]>();
         size_of::<Self>() + self.keys.capacity() * beside + self.codes.capacity() + sketches
     }
@@ -154,6 +155,7 @@ impl Block {
             self.scales.reserve_exact(more);
             self.users.reserve_exact(more);
             self.intents.reserve_exact(more);
+            self.merits.reserve_exact(more);
             self.codes.reserve_exact(more * dims);
             self.sketches.reserve_exact(more.div_ceil(SIDE) * words);
         }
@@ -161,6 +163,7 @@ impl Block {
         self.scales.resize(rows, 0.0);
         self.users.resize(rows, 0);
         self.intents.resize(rows, 0);
+        self.merits.resize(rows, 0);
         self.codes.resize(rows * dims, 0);
         self.sketches.resize(rows.div_ceil(SIDE) * words, [0; SIDE]);
     }
@@ -168,6 +171,7 @@ impl Block {
     fn label(&mut self, row: usize, labels: Labels) {
         self.users[row] = labels.user;
         self.intents[row] = labels.intent;
+        self.merits[row] = labels.merit;
     }
 
     fn read(&self, row: usize, dims: usize, words: usize) -> Row {
@@ -178,6 +182,7 @@ impl Block {
                 tier: Tier::default(),
                 user: self.users[row],
                 intent: self.intents[row],
+                merit: self.merits[row],
             },
             scale: self.scales[row],
             codes: self.codes[row * dims..][..dims].to_vec(),

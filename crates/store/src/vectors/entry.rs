@@ -22,6 +22,8 @@ pub struct Labels {
     pub user: u32,
     /// What it is after, hashed; 0 for nothing known.
     pub intent: u32,
+    /// How good it is: of turns that are about equally near the better ones are found.
+    pub merit: u16,
 }
 
 /// Which turns a search looks at. The default: all.
@@ -43,7 +45,8 @@ pub struct Near {
     pub similarity: f32,
 }
 
-/// The nearest turns of each tier, best first, of equal ones the larger key first.
+/// The nearest turns of each tier, best first: by similarity in steps of 0.05, within a step by merit,
+/// then by similarity; of equal ones the larger key first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// Whose answers were accepted.

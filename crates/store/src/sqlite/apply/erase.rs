@@ -83,8 +83,15 @@ fn forget_questions(connection: &Connection, user: Key) -> rusqlite::Result<()> 
         ),
         format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
-        // Tells whoever keeps vectors in memory to look again.
-        format!("UPDATE turn_index SET corrects = corrects WHERE corrects IN {THEIR_TURNS}"),
+        // Tells whoever keeps vectors in memory to look again: a correction, a correction of that,
+        // and so on, are found by her question too.
+        format!(
+            "WITH RECURSIVE corrections (turn) AS (
+                 SELECT turn FROM turn_index WHERE corrects IN {THEIR_TURNS}
+                 UNION
+                 SELECT i.turn FROM corrections c JOIN turn_index i ON i.corrects = c.turn)
+             UPDATE turn_vectors SET model = model WHERE turn IN (SELECT turn FROM corrections)"
+        ),
     ];
     forget.iter().try_for_each(|sql| connection.prepare_cached(sql)?.execute([user]).map(drop))
 }

@@ -33,10 +33,15 @@ pub(super) fn judge(
         take_back(connection, subject, message)?;
         let corrected = turn.filter(|_| said.corrects);
         connection
-            .prepare_cached("UPDATE turn_index SET corrects = ?2 WHERE turn = ?1")?
+            .prepare_cached(
+                "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS NOT ?2",
+            )?
             .execute((message, corrected))?;
+        // Tells whoever keeps vectors in memory that this one is to be made again.
+        connection
+            .prepare_cached("UPDATE turn_vectors SET model = model WHERE turn = ?1")?
+            .execute([message])?;
     }
-    let Some(turn) = turn else { return Ok(()) };
     connection
         .prepare_cached(
             "INSERT INTO verdicts (position, turn, detected_in, status, confidence, raw_confidence,
@@ -52,15 +57,15 @@ pub(super) fn judge(
             said.raw_confidence,
             said.moved_on,
         ))?;
-    index::refresh(connection, turn)
+    turn.map_or(Ok(()), |turn| index::refresh(connection, turn))
 }
 
 fn take_back(connection: &Connection, subject: &Subject, message: Key) -> rusqlite::Result<()> {
-    let before: Option<Key> = connection
+    let before: Option<Option<Key>> = connection
         .prepare_cached("DELETE FROM verdicts WHERE detected_in = ?1 RETURNING turn")?
         .query_row([message], |row| row.get(0))
         .optional()?;
-    let Some(turn) = before else { return Ok(()) };
+    let Some(Some(turn)) = before else { return Ok(()) };
     reaction::take_back(connection, subject.project, message)?;
     index::refresh(connection, turn)
 }

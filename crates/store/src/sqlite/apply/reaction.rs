@@ -86,6 +86,10 @@ pub(super) fn react(
     turn: Key,
     given: Given,
 ) -> rusqlite::Result<()> {
+    if given.message.is_some() && is_reviewed(connection, turn)? {
+        // A person has spoken; what the machine reads from messages no longer counts here.
+        return Ok(());
+    }
     let (conversation, user) = place(connection, subject, turn)?;
     match given.origin {
         Origin::User => remove_users(connection, subject.project, turn, user)?,
@@ -119,6 +123,12 @@ pub(super) fn react(
             given.message,
         ))?;
     count(connection, subject.project, &active)
+}
+
+fn is_reviewed(connection: &Connection, turn: Key) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM turn_index WHERE turn = ?1 AND review IS NOT NULL")?
+        .exists([turn])
 }
 
 /// Takes the user's reaction away.

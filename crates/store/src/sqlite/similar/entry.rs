@@ -19,7 +19,8 @@ pub(super) struct Entry {
     pub(super) corrects: Option<Key>,
 }
 
-const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.intent, i.corrects";
+const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.intent, i.corrects,
+    i.quality_score, i.has_strategy";
 
 /// The turn, if it is answered.
 pub(super) fn of(connection: &Connection, turn: Key) -> rusqlite::Result<Option<Entry>> {
@@ -44,7 +45,7 @@ pub(super) fn page(
              JOIN turn_index i ON i.turn = v.turn JOIN turns t ON t.key = v.turn
              WHERE v.turn > ?1 AND i.completed ORDER BY v.turn LIMIT ?2"
         ))?
-        .query_map((after, limit as i64), |row| Ok((read(row)?, row.get(6)?, row.get(7)?)))?
+        .query_map((after, limit as i64), |row| Ok((read(row)?, row.get(8)?, row.get(9)?)))?
         .collect()
 }
 
@@ -65,8 +66,15 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Entry> {
         tier,
         user: user.map_or(0, short),
         intent: intent.as_deref().map_or(0, intent_hash),
+        merit: merit(row.get(6)?, row.get(7)?),
     };
     Ok(Entry { turn: row.get(0)?, project: row.get(1)?, labels, corrects: row.get(5)? })
+}
+
+/// Those that say how they went about it before those that do not, then by quality.
+fn merit(quality: Option<f64>, has_strategy: bool) -> u16 {
+    let quality = quality.unwrap_or(0.5).clamp(0.0, 1.0);
+    (quality * 32_767.0) as u16 + if has_strategy { 32_768 } else { 0 }
 }
 
 /// The turn's vector as it is stored.

@@ -11,15 +11,13 @@ use super::entry::{self, Entry};
 use crate::read::similar::SimilarQuery;
 use crate::vectors::{Filter, Found, Index};
 
-/// Which index: the project's key and the model.
-type Which = (Key, String);
-
 type Shelf = Arc<RwLock<Index>>;
 
 /// All of them.
 #[derive(Default)]
 pub(in super::super) struct Shelves {
-    indexes: RwLock<HashMap<Which, Shelf>>,
+    // By project and model.
+    indexes: RwLock<HashMap<Key, HashMap<String, Shelf>>>,
     complete: AtomicBool,
     // While everything is read in: turns that the writer has put in already, newer than what is
     // being read. `None` afterwards.
@@ -45,8 +43,7 @@ impl Shelves {
 
     /// The nearest of each status.
     pub(super) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
-        let which = (project, query.vector.model().to_string());
-        let Some(shelf) = self.get(&which) else {
+        let Some(shelf) = self.get(project, query.vector.model()) else {
             return Found { exact: true, ..Found::default() };
         };
         let index = shelf.read().unwrap_or_else(PoisonError::into_inner);
@@ -57,7 +54,7 @@ impl Shelves {
     pub(in super::super) fn refresh(
         &self,
         connection: &Connection,
-        touched: BTreeMap<Key, bool>,
+        touched: &BTreeMap<Key, bool>,
     ) -> rusqlite::Result<()> {
         if touched.is_empty() {
             return Ok(());
@@ -67,9 +64,9 @@ impl Shelves {
             newer.extend(touched.keys());
         }
         for (turn, vector_too) in touched {
-            match entry::of(connection, turn)? {
-                None => self.forget(turn),
-                Some(entry) => self.put(connection, &entry, vector_too)?,
+            // One that has no answer is not in the index, and an answer is never taken back.
+            if let Some(entry) = entry::of(connection, *turn)? {
+                self.put(connection, &entry, *vector_too)?;
             }
         }
         Ok(())
@@ -85,10 +82,10 @@ impl Shelves {
         if !vector_too && entry.corrects.is_none() && self.relabel(entry) {
             return Ok(());
         }
-        self.forget(entry.turn);
+        self.forget(entry);
         let Some((model, own)) = entry::vector_of(connection, entry.turn)? else { return Ok(()) };
         if let Some(values) = entry::together(connection, entry, &model, &own)? {
-            self.insert((entry.project, model), entry, &values);
+            self.insert(model, entry, &values);
         }
         Ok(())
     }
@@ -99,11 +96,11 @@ impl Shelves {
         if newer.as_ref().is_some_and(|newer| newer.contains(&entry.turn)) {
             return;
         }
-        self.insert((entry.project, model), entry, values);
+        self.insert(model, entry, values);
     }
 
-    fn insert(&self, which: Which, entry: &Entry, values: &[f32]) {
-        let shelf = self.shelf(which, values.len());
+    fn insert(&self, model: String, entry: &Entry, values: &[f32]) {
+        let shelf = self.shelf(entry.project, model, values.len());
         let mut index = shelf.write().unwrap_or_else(PoisonError::into_inner);
         if !index.insert(entry.turn, values, entry.labels) {
             // Not comparable with anything, so there is nothing to find.
@@ -116,32 +113,34 @@ impl Shelves {
             let mut index = shelf.write().unwrap_or_else(PoisonError::into_inner);
             index.relabel(entry.turn, entry.labels)
         };
-        self.all().iter().any(relabelled)
+        self.of_project(entry.project).iter().any(relabelled)
     }
 
-    fn forget(&self, turn: Key) {
-        for shelf in self.all() {
-            shelf.write().unwrap_or_else(PoisonError::into_inner).remove(turn);
+    fn forget(&self, entry: &Entry) {
+        for shelf in self.of_project(entry.project) {
+            shelf.write().unwrap_or_else(PoisonError::into_inner).remove(entry.turn);
         }
     }
 
-    fn get(&self, which: &Which) -> Option<Shelf> {
+    fn get(&self, project: Key, model: &str) -> Option<Shelf> {
         let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
-        indexes.get(which).cloned()
+        indexes.get(&project)?.get(model).cloned()
     }
 
-    fn shelf(&self, which: Which, dims: usize) -> Shelf {
-        if let Some(shelf) = self.get(&which) {
+    fn shelf(&self, project: Key, model: String, dims: usize) -> Shelf {
+        if let Some(shelf) = self.get(project, &model) {
             return shelf;
         }
         let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(RwLock::new(Index::new(dims)));
-        Arc::clone(indexes.entry(which).or_insert_with(new))
+        Arc::clone(indexes.entry(project).or_default().entry(model).or_insert_with(new))
     }
 
-    fn all(&self) -> Vec<Shelf> {
+    /// One, unless the project has had several models.
+    fn of_project(&self, project: Key) -> Vec<Shelf> {
         let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
-        indexes.values().cloned().collect()
+        let models = indexes.get(&project).into_iter().flat_map(HashMap::values);
+        models.cloned().collect()
     }
 
     fn newer(&self) -> MutexGuard<'_, Option<HashSet<Key>>> {

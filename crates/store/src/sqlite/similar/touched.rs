@@ -29,6 +29,14 @@ impl Touched {
         Ok(touched)
     }
 
+    /// Not done with yet.
+    pub(in super::super) fn put_back(&self, turns: BTreeMap<Key, bool>) {
+        let mut touched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (turn, vector) in turns {
+            *touched.entry(turn).or_default() |= vector;
+        }
+    }
+
     /// What was touched; it is forgotten here.
     pub(in super::super) fn take(&self) -> BTreeMap<Key, bool> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
