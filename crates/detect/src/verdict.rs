@@ -5,6 +5,7 @@
 
 mod contrast;
 mod features;
+mod quoted;
 mod rules;
 mod seed;
 mod taken_back;
@@ -24,6 +25,7 @@ use crate::utterance::{Utterance, is_bare};
 mod tests;
 
 pub use features::verdict_features;
+use quoted::rejects_in_quotes_only;
 pub(crate) use rules::MOVED_ON;
 pub(crate) use taken_back::EARLIER_BETTER;
 
@@ -156,6 +158,7 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
     let found = rules::judge(rule, exchange, likeness);
     let features = verdict_features(exchange, likeness);
     let learnt = f64::from(rejection_model().probability(&features));
+    let learnt = if rejects_in_quotes_only(exchange.message) { learnt.min(QUOTED) } else { learnt };
     let rejected = if is_resend(exchange, &found) {
         learnt.max(RESENT)
     } else if is_plain(exchange, &found) {
@@ -168,6 +171,9 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
         .unwrap_or_else(|| decide(rule, exchange, found, &features, (rejected, accepted)));
     told(exchange, finding, UnitInterval::new(rejected))
 }
+
+/// Somebody else's words in quotation marks: in doubt.
+const QUOTED: f64 = 0.5;
 
 /// Nobody asks the very same thing again who is content with the answer.
 const RESENT: f64 = 0.9;

@@ -13,7 +13,7 @@ use crate::told::Previous;
 /// Turns of the conversation that the planner is shown.
 const MOST_TURNS: usize = 5;
 /// Turns of the user that preferences are read from, and how many of each sort are shown.
-const MOST_HABITS: usize = 50;
+const MOST_HABITS: usize = 20;
 const MOST_SHOWN: usize = 5;
 
 impl Engine {
@@ -36,7 +36,7 @@ impl Engine {
             limit,
         };
         let conversation = opening.conversation.clone();
-        let mut past = self.store.exchanges(query(None, conversation, MOST_TURNS * 2)).await?;
+        let mut past = self.store.exchanges(query(None, conversation, MOST_TURNS + 2)).await?;
         // What was erased or dropped has nothing to say.
         past.retain(|exchange| !exchange.opening.text.is_empty());
         past.truncate(MOST_TURNS);

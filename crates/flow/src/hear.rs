@@ -33,8 +33,8 @@ use crate::history::{Asker, History};
 const SAID_CHARS: usize = 1000;
 /// Answered turns that a remark about something earlier is compared with.
 const MOST_LOOKED_AT: usize = 300;
-/// Turns that are read to find the last one that can be judged.
-const FEW: usize = 4;
+/// Turns that are read to find the last one that can be judged: nearly always the first will do.
+const FEW: [usize; 2] = [2, 20];
 /// Clocks of an application's parts may differ by so much.
 const SKEW_SECS: i64 = 5;
 
@@ -94,13 +94,28 @@ impl Engine {
         let message = Utterance::read(&opening.text);
         let retry = self.hear_retry(event, &message, background.history);
         let before = background.position;
-        let verdict = match self.answered_before(event, before, FEW).await?.into_iter().next() {
+        let verdict = match self.last_before(event, before).await? {
             None => None,
             Some(previous) => {
                 Some(self.hear_verdict(event, before, &message, &opening, &previous).await?)
             }
         };
         Ok(Heard { verdict, retry })
+    }
+
+    /// The last answered turn of the conversation before this one that can be judged.
+    async fn last_before(
+        &self,
+        event: &Event,
+        before: Option<Position>,
+    ) -> Result<Option<StoredExchange>, FlowError> {
+        for few in FEW {
+            let found = self.answered_before(event, before, few).await?.into_iter().next();
+            if found.is_some() || event.conversation.is_none() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// The last answered turns of the conversation before this one, the newest first.

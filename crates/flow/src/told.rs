@@ -13,7 +13,7 @@ use crate::error::FlowError;
 /// Events that are kept together with an opening or a completion at the most.
 const MOST_TOGETHER: usize = 8;
 /// How many of the latest turns a streak can have.
-const MOST_STREAK: usize = 50;
+const MOST_STREAK: usize = 20;
 
 /// What a message says about an earlier turn.
 #[derive(Clone, Debug, PartialEq)]

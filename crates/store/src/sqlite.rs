@@ -222,8 +222,8 @@ impl TurnReads for SqliteStore {
 
 impl ExchangeReads for SqliteStore {
     fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
-        // A few turns are a matter of microseconds.
-        if query.limit <= 4 {
+        // One or two turns take less than handing them to another thread and back.
+        if query.limit <= 2 {
             return self.pool.run_short(move |connection| exchanges::newest(connection, &query));
         }
         self.pool.run(move |connection| exchanges::newest(connection, &query))

@@ -2,6 +2,7 @@
 
 use event::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 
+use super::quoted::is_quoted;
 use super::{Exchange, Finding, VerdictRule, contrast};
 use crate::pair::shared;
 use crate::phrases::{Cue, Hit};
@@ -80,7 +81,7 @@ fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
         | Cue::Turns
         | Cue::Idiom => false,
     };
-    let hit = message.hits.iter().find(counts)?;
+    let hit = message.hits.iter().filter(counts).find(|hit| !is_quoted(message, hit))?;
     let evidence = vec![evidence(message, hit)];
     let mut found = finding(VerdictStatus::Rejected, 0.9, name_of(hit.cue), evidence);
     found.correction_type = Some(CorrectionType::Explicit);

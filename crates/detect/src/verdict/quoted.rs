@@ -1,0 +1,75 @@
+//! Words that somebody else said: "that is wrong" in quotation marks rejects nothing.
+
+use crate::phrases::{Cue, Hit};
+use crate::utterance::Utterance;
+
+/// Whether a phrase stands inside quotation marks.
+pub(super) fn is_quoted(message: &Utterance, hit: &Hit) -> bool {
+    let (start, end) = message.bytes_of(hit);
+    spans(message.original()).any(|(open, close)| open <= start && end <= close)
+}
+
+/// Whether all that would reject the answer is quoted, in a message that has words of its own.
+pub(super) fn rejects_in_quotes_only(message: &Utterance) -> bool {
+    let rejects = |hit: &&Hit| {
+        matches!(
+            hit.cue,
+            Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality | Cue::Negation
+        )
+    };
+    let mut found = message.hits.iter().filter(rejects).peekable();
+    found.peek().is_some() && found.all(|hit| is_quoted(message, hit))
+}
+
+/// Where quotations are, in bytes: from the opening mark to the closing one.
+fn spans(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut open: Option<(usize, char)> = None;
+    text.char_indices().filter_map(move |(at, c)| match (open, c) {
+        (Some((start, close)), c) if c == close => {
+            open = None;
+            Some((start, at))
+        }
+        (None, '"') => {
+            open = Some((at, '"'));
+            None
+        }
+        (None, '“') => {
+            open = Some((at, '”'));
+            None
+        }
+        (None, '„') => {
+            open = Some((at, '“'));
+            None
+        }
+        (None, '«') => {
+            open = Some((at, '»'));
+            None
+        }
+        (None, '「') => {
+            open = Some((at, '」'));
+            None
+        }
+        (Some(_) | None, _) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_only_quoted_is_somebody_elses_word() {
+        for quoted in [
+            "Translate \"that is wrong\" into German",
+            "She told me “that's wrong”, what should I answer?",
+            "Was heißt „das ist falsch“ auf Englisch?",
+        ] {
+            assert!(rejects_in_quotes_only(&Utterance::read(quoted)), "{quoted}");
+        }
+        for own in
+            ["That is wrong", "\"Paris\" is wrong", "No, \"that is wrong\" was right", "hello"]
+        {
+            assert!(!rejects_in_quotes_only(&Utterance::read(own)), "{own}");
+        }
+    }
+}
