@@ -5,11 +5,16 @@ mod streak;
 mod strategy;
 mod planner;
 mod reward;
+mod policy;
 
 pub use pairs::{JudgedTurn, PairSource, PreferencePair, pairs_of};
 pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
     planner_context,
+};
+pub use policy::{
+    Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
+    Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
 pub use reward::{
     Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,

@@ -55,11 +55,14 @@ impl Condition {
 }
 
 fn bound_of(text: &str) -> Option<Bound> {
+    let limit = |sign: &str| {
+        let limit: f64 = text.strip_prefix(sign)?.trim().parse().ok()?;
+        (limit.is_finite() && limit >= 0.0).then_some(limit)
+    };
     // The longer signs first, or ">=" would be read as ">" and a number that begins with "=".
-    const SIGNS: [(&str, fn(f64) -> Bound); 4] =
-        [(">=", Bound::AtLeast), ("<=", Bound::AtMost), (">", Bound::Above), ("<", Bound::Below)];
-    let (rest, make) =
-        SIGNS.iter().find_map(|(sign, make)| Some((text.strip_prefix(sign)?, make)))?;
-    let limit: f64 = rest.trim().parse().ok()?;
-    (limit.is_finite() && limit >= 0.0).then(|| make(limit))
+    limit(">=")
+        .map(Bound::AtLeast)
+        .or_else(|| limit("<=").map(Bound::AtMost))
+        .or_else(|| limit(">").map(Bound::Above))
+        .or_else(|| limit("<").map(Bound::Below))
 }

@@ -45,16 +45,10 @@ impl Default for RewardDefinition {
 }
 
 /// A reward definition that makes sense.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RewardRule {
     written: RewardDefinition,
     overrides: Vec<(Condition, f64)>,
-}
-
-impl Default for RewardRule {
-    fn default() -> Self {
-        Self { written: RewardDefinition::default(), overrides: Vec::new() }
-    }
 }
 
 impl RewardRule {
