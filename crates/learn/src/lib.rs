@@ -6,7 +6,9 @@ mod strategy;
 mod planner;
 mod reward;
 mod policy;
+mod evaluate;
 
+pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
 pub use pairs::{JudgedTurn, PairSource, PreferencePair, pairs_of};
 pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,

@@ -20,6 +20,8 @@ mod choose;
 mod summary;
 mod checkpoint;
 
+pub(crate) use linear::{Linear, Point};
+
 pub use checkpoint::BadCheckpoint;
 pub use choose::{ArmScore, Choice, Choosing};
 pub use discount::Discount;
