@@ -44,19 +44,26 @@ pub(crate) fn measure() {
     println!("## Cost of one call on one core, ten arms, best of {ROUNDS} rounds\n");
     println!("| what | ns | budget |");
     println!("|---|---|---|");
-    for turns in [200, 20_000] {
-        let Some(warm) = warm(Algorithm::Thompson, turns) else { continue };
-        let draw = |call: usize| {
-            black_box(warm.state.draw(&warm.rule, call as u64));
-        };
-        line(&format!("thompson, draw and highest, after {turns} turns"), 1_000.0, draw);
+    for (name, algorithm, budget) in [
+        ("thompson", Algorithm::Thompson, 1_000.0),
+        ("linucb", Algorithm::LinUcb, 5_000.0),
+        ("lints", Algorithm::LinTs, 5_000.0),
+    ] {
+        for turns in [200, 20_000] {
+            let Some(warm) = warm(algorithm, turns) else { continue };
+            let draw = |call: usize| {
+                let features = &warm.features[call % CALLS];
+                let choosing = Choosing { features, random: call as u64, ..Choosing::default() };
+                black_box(warm.state.draw(&warm.rule, &choosing));
+            };
+            line(&format!("{name}, draw and highest, after {turns} turns"), budget, draw);
+        }
     }
-    let with = "choose, propensities included";
-    for (name, algorithm, what, budget, update_budget) in [
-        ("thompson", Algorithm::Thompson, with, 50_000.0, 1_000.0),
-        ("linucb", Algorithm::LinUcb, "choose", 5_000.0, 5_000.0),
-        ("lints", Algorithm::LinTs, with, 50_000.0, 5_000.0),
-        ("hybrid", Algorithm::Hybrid, with, 100_000.0, 5_000.0),
+    for (name, algorithm, budget, update_budget) in [
+        ("thompson", Algorithm::Thompson, 50_000.0, 1_000.0),
+        ("linucb", Algorithm::LinUcb, 50_000.0, 5_000.0),
+        ("lints", Algorithm::LinTs, 50_000.0, 5_000.0),
+        ("hybrid", Algorithm::Hybrid, 100_000.0, 5_000.0),
     ] {
         for turns in [200, 20_000] {
             let Some(warm) = warm(algorithm, turns) else { continue };
@@ -65,7 +72,7 @@ pub(crate) fn measure() {
                 let choosing = Choosing { features, random: call as u64, ..Choosing::default() };
                 black_box(warm.state.choose(&warm.rule, &choosing));
             };
-            line(&format!("{name}, {what}, after {turns} turns"), budget, choose);
+            line(&format!("{name}, choice with propensities, after {turns} turns"), budget, choose);
         }
         let Some(mut warm) = warm(algorithm, 200) else { continue };
         let update = |call: usize| {

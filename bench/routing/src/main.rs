@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 /// Runs per algorithm, each with its own order of rows and its own draws.
-const SEEDS: u64 = 10;
+const SEEDS: u64 = 30;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);

@@ -66,11 +66,7 @@ impl RouterState {
     /// Chooses an arm for one request.
     pub fn choose(&self, rule: &RouterRule, choosing: &Choosing<'_>) -> Choice {
         let open = eligible(self, rule, choosing);
-        let point = rule
-            .algorithm()
-            .is_contextual()
-            .then(|| Point::new(choosing.features, rule.definition().features))
-            .flatten();
+        let point = point(rule, choosing);
         let scoring = Scoring { state: self, rule, indices: open.indices(), point: point.as_ref() };
         let mut draws = Draws::new(choosing.random);
         let pair = (rule.algorithm() == Algorithm::Hybrid).then(|| {
@@ -86,6 +82,7 @@ impl RouterState {
         };
         if let Some((present, candidate)) = &pair {
             choice.shadow = self.shadow(&scoring, &choice, present, candidate);
+            choice.faults = present.faults + candidate.faults;
         }
         choice.relaxed = open.relaxed;
         choice
@@ -101,12 +98,13 @@ impl RouterState {
         chances
     }
 
-    /// The index of the arm with the highest Thompson draw, without its propensity: nothing that
-    /// is logged should be chosen so.
-    pub fn draw(&self, rule: &RouterRule, random: u64) -> Option<usize> {
-        let open = eligible(self, rule, &Choosing::default());
-        let scoring = Scoring { state: self, rule, indices: open.indices(), point: None };
-        let board = scoring.thompson_draws(&mut Draws::new(random));
+    /// The arm with the highest draw, without its propensity and without floors: nothing that is
+    /// logged should be chosen so.
+    pub fn draw(&self, rule: &RouterRule, choosing: &Choosing<'_>) -> Option<usize> {
+        let open = eligible(self, rule, choosing);
+        let point = point(rule, choosing);
+        let scoring = Scoring { state: self, rule, indices: open.indices(), point: point.as_ref() };
+        let board = scoring.drawn(rule.algorithm(), &mut Draws::new(choosing.random));
         highest(board.draws()).map(|place| open.indices()[place])
     }
 
@@ -174,6 +172,11 @@ impl RouterState {
         expected.iter_mut().for_each(|mean| *mean = mean.clamp(0.0, 1.0));
         Shadow::of(place, choice.propensity, &after[..count], &before[..count], &expected[..count])
     }
+}
+
+fn point(rule: &RouterRule, choosing: &Choosing<'_>) -> Option<Point> {
+    let contextual = rule.algorithm().is_contextual();
+    contextual.then(|| Point::new(choosing.features, rule.definition().features)).flatten()
 }
 
 /// The first of the highest; numbers that are none never win.

@@ -51,6 +51,12 @@ impl Sums {
         }
     }
 
+    /// Not below zero by more than rounding explains.
+    pub(super) fn are_sound(self) -> bool {
+        const SLACK: i128 = 1 << 22;
+        self.good >= -SLACK && self.all - self.good >= -SLACK
+    }
+
     pub(super) fn weight(self) -> f64 {
         whole(self.all).max(0.0)
     }

@@ -1,6 +1,9 @@
 //! What is learnt, and what is not.
 
+use event::{UnitInterval, VerdictStatus};
+
 use super::*;
+use crate::reward::{Answered, Judged, Signal, TurnEvidence};
 
 fn means(state: &RouterState, rule: &RouterRule) -> Vec<f64> {
     let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
@@ -21,6 +24,84 @@ fn good_and_bad_histories_end_far_apart() {
         assert!(means[0] > 0.7 && means[1] < 0.3, "{algorithm:?}: {means:?}");
         let summary = state.summary(&rule);
         assert!(summary[0].interval[0] > summary[1].interval[1], "{summary:?}");
+    }
+}
+
+#[test]
+fn a_retry_lowers_the_arm_that_answered_first() {
+    for algorithm in [Algorithm::Thompson, Algorithm::LinUcb, Algorithm::LinTs] {
+        let rule = rule(router(algorithm, 2));
+        let mut state = RouterState::new(&rule);
+        let mut first = TurnEvidence::default();
+        first.take(1, &Signal::Answered(Answered { failed: false, seconds: Some(2.0) }));
+        let now = first.observation(rule.reward());
+        let applied = state.observe(&rule, &credit("a"), None, now);
+        let before = means(&state, &rule);
+        first.take(2, &Signal::Retry(UnitInterval::ONE));
+        state.observe(&rule, &credit("a"), applied, first.observation(rule.reward()));
+        let after = means(&state, &rule);
+        assert!(after[0] < before[0] && after[1] == before[1], "{before:?} {after:?}");
+    }
+}
+
+/// What an application sees of an answer that a user likes or does not.
+fn implicit_signals(liked: bool, random: &mut super::super::random::Draws) -> TurnEvidence {
+    let mut evidence = TurnEvidence::default();
+    evidence.take(1, &Signal::Answered(Answered { failed: false, seconds: Some(3.0) }));
+    let confidence = UnitInterval::new(0.6 + 0.4 * random.uniform()).unwrap();
+    let status = if liked { VerdictStatus::Accepted } else { VerdictStatus::Rejected };
+    // Most say nothing; some who are not satisfied only ask again.
+    let said = random.uniform();
+    if said < 0.3 {
+        let judged = Some(Judged { status, confidence, moved_on: false });
+        evidence.take(2, &Signal::Verdict { message: 1, judged });
+    } else if said < 0.5 && !liked {
+        evidence.take(2, &Signal::Retry(confidence));
+    }
+    evidence
+}
+
+#[test]
+fn from_implicit_signals_alone_most_traffic_finds_the_best_model() {
+    for algorithm in [Algorithm::Thompson, Algorithm::Hybrid, Algorithm::LinTs] {
+        let mut share = 0.0;
+        for seed in 0..4 {
+            let rule = rule(router(algorithm, 3));
+            let mut state = RouterState::new(&rule);
+            let mut random = super::super::random::Draws::new(seed);
+            let mut best = 0;
+            for turn in 0..2_000 {
+                let choosing =
+                    Choosing { features: &FEATURES, random: random.bits(), ..Choosing::default() };
+                let choice = state.choose(&rule, &choosing);
+                let liked = random.uniform() < [0.9, 0.7, 0.5][choice.arm];
+                let evidence = implicit_signals(liked, &mut random);
+                let arm = &rule.arms()[choice.arm].id;
+                let credit = Credit { shadow: choice.shadow, ..credit(arm) };
+                state.observe(&rule, &credit, None, evidence.observation(rule.reward()));
+                best += u32::from(turn >= 1_500 && choice.arm == 0);
+            }
+            share += f64::from(best) / 500.0 / 4.0;
+        }
+        assert!(share > 0.7, "{algorithm:?}: {share}");
+    }
+}
+
+#[test]
+fn sums_that_went_wrong_do_not_stop_a_choice() {
+    for algorithm in ALL {
+        let rule = rule(router(algorithm, 2));
+        let mut state = RouterState::new(&rule);
+        state.arms[0].sums.good = -(1 << 40);
+        state.arms[1].sums.all = -(1 << 40);
+        state.arms[0].observations = 100;
+        if let Some(linear) = &mut state.arms[0].linear {
+            linear.theta[0] = f64::NAN;
+        }
+        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
+        let choice = state.choose(&rule, &choosing);
+        assert!(choice.propensity > 0.0 && choice.scores.iter().all(|s| s.mean.is_finite()));
+        assert!(choice.faults > 0, "{algorithm:?}");
     }
 }
 
