@@ -70,8 +70,10 @@ impl RouterState {
         let scoring = Scoring { state: self, rule, indices: open.indices(), point: point.as_ref() };
         let mut draws = Draws::new(choosing.random);
         let pair = (rule.algorithm() == Algorithm::Hybrid).then(|| {
-            let present = scoring.board(Algorithm::Thompson, &mut draws);
-            (present, scoring.board(Algorithm::Hybrid, &mut draws))
+            // Numbers of its own: what runs in the shadow must not change what is chosen.
+            let mut apart = Draws::new(!choosing.random);
+            let candidate = scoring.board(Algorithm::Hybrid, &mut apart);
+            (scoring.board(Algorithm::Thompson, &mut draws), candidate)
         });
         let mut choice = match &pair {
             None => self.settle(&scoring, &scoring.board(rule.algorithm(), &mut draws), &mut draws),
@@ -168,9 +170,7 @@ impl RouterState {
         self.lifted(scoring, present, &mut before[..count]);
         self.lifted(scoring, candidate, &mut after[..count]);
         let place = scoring.indices.iter().position(|index| *index == choice.arm)?;
-        let mut expected = candidate.means;
-        expected.iter_mut().for_each(|mean| *mean = mean.clamp(0.0, 1.0));
-        Shadow::of(place, choice.propensity, &after[..count], &before[..count], &expected[..count])
+        Shadow::of(place, choice.propensity, &after[..count], &before[..count], present.means())
     }
 }
 

@@ -7,7 +7,7 @@ use super::linear::{Guess, Point};
 use super::random::Draws;
 use super::rule::{Algorithm, RouterRule};
 use super::state::{Arm, RouterState, prior_of};
-use super::sums::Sums;
+use super::sums::Counts;
 
 /// Deviations of the regression that count as uncertainty. Found on public routing tables: more
 /// explores too long, less locks in.
@@ -100,21 +100,24 @@ impl Scoring<'_> {
         }
     }
 
-    /// The Beta posterior of an arm, its observations counted so many times.
-    fn posterior(&self, index: usize, times: f64) -> (f64, f64) {
-        let prior = self.rule.arms()[index].prior_quality;
-        let arm = self.state.arm_at(self.rule, index);
-        let left = arm.map_or(1.0, |arm| self.state.left(self.rule, arm));
-        arm.map_or_else(Sums::default, |arm| arm.sums).posterior(prior, times * left)
+    /// What an arm has been worth so far, as far as it has not faded.
+    fn counts(&self, index: usize) -> (Counts, bool) {
+        let Some(arm) = self.state.arm_at(self.rule, index) else {
+            return (Counts::default(), true);
+        };
+        (arm.sums.counts(self.state.left(self.rule, arm)), arm.sums.are_sound())
+    }
+
+    /// The Beta posterior of an arm.
+    fn posterior(&self, index: usize) -> (f64, f64) {
+        self.counts(index).0.posterior(self.rule.arms()[index].prior_quality, 1.0)
     }
 
     fn with_means(&self) -> Board {
         let mut board = Board::new(self.indices.len());
         for (place, index) in self.indices.iter().enumerate() {
-            let (good, bad) = self.posterior(*index, 1.0);
+            let (good, bad) = self.posterior(*index);
             board.means[place] = good / (good + bad);
-            let arm = self.state.arm_at(self.rule, *index);
-            board.faults += u32::from(arm.is_some_and(|arm| !arm.sums.are_sound()));
         }
         board
     }
@@ -135,19 +138,24 @@ impl Scoring<'_> {
 
     /// The second are the counts that the draws come from.
     fn thompson_draws(&self, draws: &mut Draws) -> (Board, [(f64, f64); MOST_ARMS]) {
-        let mut board = self.with_means();
-        let mut counts = [(0.0, 0.0); MOST_ARMS];
+        let mut board = Board::new(self.indices.len());
+        let mut bids = [(0.0, 0.0); MOST_ARMS];
         for (place, index) in self.indices.iter().enumerate() {
-            let (good, bad) = self.posterior(*index, SHARPER);
+            let (counts, sound) = self.counts(*index);
+            let prior = self.rule.arms()[*index].prior_quality;
+            let (good, bad) = counts.posterior(prior, 1.0);
+            board.means[place] = good / (good + bad);
+            board.faults += u32::from(!sound);
+            let (good, bad) = counts.posterior(prior, SHARPER);
             board.draws[place] = draws.beta(good, bad);
-            counts[place] = (good, bad);
+            bids[place] = (good, bad);
         }
-        (board, counts)
+        (board, bids)
     }
 
     fn thompson(&self, draws: &mut Draws) -> Board {
-        let (mut board, counts) = self.thompson_draws(draws);
-        board.integrate(|place| Score::beta(counts[place].0, counts[place].1));
+        let (mut board, bids) = self.thompson_draws(draws);
+        board.integrate(|place| Score::beta(bids[place].0, bids[place].1));
         board
     }
 
@@ -159,7 +167,7 @@ impl Scoring<'_> {
         let guess = ready.and_then(|arm| self.regression(arm, index));
         guess.unwrap_or_else(|| {
             board.faults += u32::from(ready.is_some());
-            let (good, bad) = self.posterior(index, 1.0);
+            let (good, bad) = self.posterior(index);
             let all = good + bad;
             let deviation = (good * bad / (all * all * (all + 1.0))).sqrt();
             // Undoes the factor that regressions are scaled by.

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// Turns, by effective number, before anything is concluded.
 const ENOUGH: f64 = 100.0;
-/// Deviations between the estimate and its bounds. Wide, because it is looked at after every turn.
-const SURE: f64 = 2.576;
+/// How often a candidate that is no better may take over, however often one looks.
+const ERROR: f64 = 0.05;
+/// The number of turns for which the bounds are narrowest.
+const TYPICAL: f64 = 1_000.0;
 /// A choice that was less likely than this says too much about too little.
 const LEAST_PROPENSITY: f64 = 1e-3;
 
@@ -21,8 +23,9 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// `candidate` and `present` are the two policies' chances, `expected` the rewards that the
-    /// regression expects, all by arm.
+    /// `candidate` and `present` are the two policies' chances, `expected` what each arm earns on
+    /// average, all by arm. Any expectation gives a right estimate; the arms' plain means give a
+    /// sober one. The regression's own would promise what it has yet to show.
     pub(super) fn of(
         chosen: usize,
         propensity: f64,
@@ -101,8 +104,18 @@ impl Comparison {
         }
         let estimate = by / weight;
         let spread = square_by_square - 2.0 * estimate * square_by + estimate * estimate * square;
-        let reach = SURE * spread.max(0.0).sqrt() / weight;
+        let turns = weight * weight / square;
+        let reach = sequence(turns) * spread.max(0.0).sqrt() / weight;
         let interval = [estimate - reach, estimate + reach];
-        Lead { estimate, interval, turns: weight * weight / square, serving: self.serving }
+        Lead { estimate, interval, turns, serving: self.serving }
     }
+}
+
+/// Deviations between an estimate and its bounds that hold at every look at once (an asymptotic
+/// confidence sequence).
+fn sequence(turns: f64) -> f64 {
+    let doubt = -2.0 * ERROR.ln();
+    let rate = (doubt + (doubt + 1.0).ln()) / TYPICAL;
+    let grown = turns * rate + 1.0;
+    (2.0 * grown / (turns * rate) * (grown.sqrt() / ERROR).ln()).sqrt()
 }

@@ -209,7 +209,7 @@ pub(super) fn prior_of(rule: &RouterRule, definition: &ArmDefinition, sums: Sums
     };
     match rule.algorithm() {
         Hybrid => {
-            let (good, bad) = sums.posterior(definition.prior_quality, 1.0);
+            let (good, bad) = sums.counts(1.0).posterior(definition.prior_quality, 1.0);
             good / (good + bad)
         }
         LinUcb | LinTs | Thompson | EpsilonGreedy | Ucb1 | Fixed | Random => {

@@ -38,7 +38,7 @@ impl RouterState {
             let definition = &rule.arms()[index];
             let arm = self.arm_at(rule, index)?;
             let left = self.left(rule, arm);
-            let (good, bad) = arm.sums.posterior(definition.prior_quality, left);
+            let (good, bad) = arm.sums.counts(left).posterior(definition.prior_quality, 1.0);
             let mean = good / (good + bad);
             let interval = Score::beta(good, bad).map(|score| score.interval());
             Some(ArmSummary {

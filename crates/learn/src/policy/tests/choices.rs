@@ -51,6 +51,25 @@ fn the_same_random_bits_make_the_same_choice() {
 }
 
 #[test]
+fn in_the_shadow_a_hybrid_chooses_as_thompson_does() {
+    let plain = rule(router(Algorithm::Thompson, 4));
+    let hybrid = rule(router(Algorithm::Hybrid, 4));
+    let (mut one, mut other) = (RouterState::new(&plain), RouterState::new(&hybrid));
+    let mut random = super::super::random::Draws::new(2);
+    for _ in 0..300 {
+        let choosing =
+            Choosing { features: &FEATURES, random: random.bits(), ..Choosing::default() };
+        let (choice, same) = (one.choose(&plain, &choosing), other.choose(&hybrid, &choosing));
+        assert_eq!(same.shadow.is_some(), !other.lead().serving);
+        assert_eq!((choice.arm, choice.propensity), (same.arm, same.propensity));
+        let now = observed(random.uniform(), 1.0);
+        let credit = credit(&plain.arms()[choice.arm].id);
+        one.observe(&plain, &credit, None, now);
+        other.observe(&hybrid, &Credit { shadow: same.shadow, ..credit }, None, now);
+    }
+}
+
+#[test]
 fn a_new_arm_is_tried_whatever_the_others_promise() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::LinUcb] {
         let two = rule(router(algorithm, 2));
