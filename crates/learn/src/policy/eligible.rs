@@ -48,6 +48,9 @@ pub(super) fn eligible(
         open = Eligible::of(enabled, arms.len());
         open.relaxed = true;
     }
+    if choosing.max_cost.is_none() && rule.definition().daily_budget.is_none() {
+        return open;
+    }
     let mut costs = [None; MOST_ARMS];
     for index in open.indices() {
         costs[*index] = expected_cost(state, rule, *index);

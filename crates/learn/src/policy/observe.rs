@@ -55,7 +55,9 @@ impl RouterState {
         before: Option<Applied>,
         now: Option<Observation>,
     ) -> Option<Applied> {
-        let index = self.arms.iter().position(|arm| arm.id == credit.arm)?;
+        let Some(index) = self.arms.iter().position(|arm| arm.id == credit.arm) else {
+            return before;
+        };
         let born = self.arms[index].born;
         if before.is_some_and(|before| before.born != born) || (before.is_none() && now.is_none()) {
             return before;

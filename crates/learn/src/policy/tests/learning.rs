@@ -169,6 +169,7 @@ fn a_turn_that_was_forgotten_stays_forgotten() {
     assert_eq!(state.observe(&rule, &credit("a"), applied, observed(1.0, 1.0)), applied);
     assert_eq!(state, fresh);
     assert!(state.observe(&rule, &credit("nobody"), None, observed(1.0, 1.0)).is_none());
+    assert_eq!(state.observe(&rule, &credit("nobody"), applied, None), applied);
     assert_eq!(state, fresh);
 }
 
