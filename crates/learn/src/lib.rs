@@ -4,11 +4,22 @@ mod pairs;
 mod streak;
 mod strategy;
 mod planner;
+mod reward;
+mod policy;
+mod evaluate;
 
+pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
 pub use pairs::{JudgedTurn, PairSource, PreferencePair, pairs_of};
 pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
     planner_context,
+};
+pub use policy::{
+    Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
+    Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
+};
+pub use reward::{
+    Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,
 };
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;

@@ -1,0 +1,27 @@
+//! Measures routing and off-policy evaluation on public data. `make bench-routing` runs it.
+
+#![expect(clippy::print_stdout, reason = "the figures are the output")]
+
+mod table;
+mod rewards;
+mod cost;
+mod logged;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+/// Runs per algorithm, each with its own order of rows and its own draws.
+const SEEDS: u64 = 30;
+
+fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let Some(data) = arguments.next().map(PathBuf::from) else {
+        bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
+    };
+    let seeds = arguments.next().map_or(Ok(SEEDS), |seeds| seeds.parse());
+    let seeds: u64 = seeds.context("the number of seeds")?;
+    cost::measure();
+    logged::measure(&data)?;
+    rewards::measure(&data, seeds)
+}

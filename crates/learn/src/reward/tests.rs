@@ -1,0 +1,234 @@
+use event::{InteractionKind, UnitInterval, VerdictStatus};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn unit(value: f64) -> UnitInterval {
+    UnitInterval::new(value).unwrap()
+}
+
+fn answered(failed: bool, seconds: f64) -> Signal {
+    Signal::Answered(Answered { failed, seconds: Some(seconds) })
+}
+
+fn verdict(message: u64, status: VerdictStatus, confidence: f64) -> Signal {
+    let judged = Judged { status, confidence: unit(confidence), moved_on: false };
+    Signal::Verdict { message, judged: Some(judged) }
+}
+
+fn export() -> Signal {
+    Signal::Interaction { kind: InteractionKind::Export, dwell_ms: None }
+}
+
+fn rating(user: u64, given: f64) -> Signal {
+    Signal::Rating { user, given: Some(unit(given)) }
+}
+
+fn rule(definition: serde_json::Value) -> RewardRule {
+    RewardRule::new(serde_json::from_value(definition).unwrap()).unwrap()
+}
+
+fn gathered(signals: &[Signal]) -> TurnEvidence {
+    let mut evidence = TurnEvidence::default();
+    for (at, signal) in (1..).zip(signals) {
+        evidence.take(at, signal);
+    }
+    evidence
+}
+
+#[track_caller]
+fn check_under(rule: &RewardRule, signals: &[Signal], expected: Option<(f64, f64)>) {
+    let found = gathered(signals).observation(rule).map(|o| (o.reward(), o.weight()));
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    let same = match (found, expected) {
+        (Some(a), Some(b)) => near(a.0, b.0) && near(a.1, b.1),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    assert!(same, "{signals:?}: {found:?}, expected {expected:?}");
+}
+
+#[track_caller]
+fn check(signals: &[Signal], expected: Option<(f64, f64)>) {
+    check_under(&RewardRule::default(), signals, expected);
+}
+
+#[test]
+fn the_first_implicit_match_wins() {
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+    let retry = Signal::Retry(unit(0.9));
+    check(&[], None);
+    check(&[answered(false, 2.0)], Some((0.9, 0.3)));
+    check(&[answered(false, 10.0)], Some((0.9, 0.3)));
+    check(&[answered(false, 20.0)], Some((0.7, 0.3)));
+    check(&[answered(false, 30.5)], Some((0.5, 0.3)));
+    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8)], Some((1.0, 0.24)));
+    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8), retry], Some((0.3, 0.27)));
+    check(&[retry, verdict(1, Rejected, 0.5)], Some((0.0, 0.15)));
+    check(&[answered(true, 2.0), verdict(1, Accepted, 0.8)], Some((0.0, 0.3)));
+    check(&[verdict(1, Neutral, 0.9)], None);
+    assert_eq!(TurnEvidence::default().reward(&RewardRule::default()), 0.7);
+}
+
+#[test]
+fn a_clear_word_outlives_a_later_unclear_one() {
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+    check(&[verdict(1, Rejected, 0.8), verdict(2, Neutral, 0.9)], Some((0.0, 0.24)));
+    check(&[verdict(1, Rejected, 0.8), verdict(2, Accepted, 0.9)], Some((1.0, 0.27)));
+    let moved = Judged { status: Accepted, confidence: unit(0.9), moved_on: true };
+    let moved = Signal::Verdict { message: 2, judged: Some(moved) };
+    check(&[verdict(1, Rejected, 0.8), moved], Some((0.0, 0.24)));
+    let taken_back = Signal::Verdict { message: 1, judged: None };
+    check(&[verdict(1, Rejected, 0.8), taken_back], None);
+    check(&[Signal::Review(Some(Accepted)), verdict(1, Rejected, 0.8)], Some((1.0, 0.3)));
+    check(&[Signal::Review(Some(Neutral)), verdict(1, Rejected, 0.8)], None);
+}
+
+#[test]
+fn explicit_fields_are_weighed_among_those_present() {
+    let (met, quality) = (Signal::MetExpectations(Some(true)), Signal::Quality(Some(unit(0.95))));
+    check(&[rating(1, 0.5)], Some((0.5, 0.7)));
+    check(&[rating(1, 0.0), rating(2, 1.0), rating(1, 0.5)], Some((0.75, 0.7)));
+    check(&[quality, rating(1, 1.0), met], Some((0.975, 0.7)));
+    check(&[quality, met], Some(((0.5 * 0.95 + 0.2) / 0.7, 0.7)));
+    let cleared = Signal::Rating { user: 1, given: None };
+    check(&[rating(1, 0.0), cleared], None);
+    check(&[rating(1, 0.0), met, cleared], Some((1.0, 0.7)));
+}
+
+#[test]
+fn a_correction_lowers_the_quality_until_somebody_scores_it() {
+    let quality = Signal::Quality(Some(unit(0.9)));
+    check(&[Signal::Correction], Some((0.2, 0.7)));
+    check(&[Signal::Correction, quality], Some((0.9, 0.7)));
+    check(&[quality, Signal::Correction], Some((0.2, 0.7)));
+    check(&[quality, Signal::Correction, Signal::Quality(None)], None);
+}
+
+#[test]
+fn both_kinds_make_one_observation_of_full_weight() {
+    check(&[answered(false, 1.0), rating(1, 0.0)], Some((0.3 * 0.9, 1.0)));
+    let doubtful = verdict(1, VerdictStatus::Rejected, 0.5);
+    check(&[doubtful, rating(1, 1.0)], Some((0.7, 1.0)));
+    let disbelieved = verdict(1, VerdictStatus::Rejected, 0.0);
+    check(&[disbelieved, rating(1, 1.0)], Some((1.0, 0.7)));
+    check(&[disbelieved], None);
+}
+
+#[test]
+fn overrides_stand_after_failures_and_before_the_rest() {
+    let written = json!({"overrides": {"dwell_ms>=30000": 0.8, "export": 1.0, "regenerate": 0.1}});
+    let rule = rule(written);
+    let dwell =
+        |ms: f64| Signal::Interaction { kind: InteractionKind::DwellTime, dwell_ms: Some(ms) };
+    let regenerate = Signal::Interaction { kind: InteractionKind::Regenerate, dwell_ms: None };
+    check_under(&rule, &[answered(false, 40.0), dwell(29_999.0)], Some((0.5, 0.3)));
+    check_under(&rule, &[answered(false, 40.0), dwell(30_000.0)], Some((0.8, 0.3)));
+    check_under(&rule, &[dwell(30_000.0), export()], Some((1.0, 0.3)));
+    check_under(&rule, &[export(), regenerate], Some((0.1, 0.3)));
+    check_under(&rule, &[Signal::Retry(unit(0.9)), regenerate], Some((0.1, 0.3)));
+    check_under(&rule, &[answered(true, 1.0), export()], Some((0.0, 0.3)));
+}
+
+#[test]
+fn cost_and_waiting_lower_the_reward_and_never_below_zero() {
+    let dear = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
+    check_under(&dear, &[answered(false, 5.0), Signal::Cost(0.02)], Some((0.45, 0.3)));
+    check_under(&dear, &[answered(false, 5.0), Signal::Cost(1.0)], Some((0.0, 0.3)));
+    check_under(&dear, &[answered(false, 5.0), Signal::Cost(f64::NAN)], Some((0.85, 0.3)));
+}
+
+#[test]
+fn a_bad_definition_names_its_field() {
+    for (definition, field) in [
+        (json!({"explicit_weight": 1.5}), "reward.explicit_weight"),
+        (json!({"explicit_weight": 0.0, "implicit_weight": 0.0}), "reward.explicit_weight"),
+        (json!({"implicit_weight": -0.1}), "reward.implicit_weight"),
+        (json!({"latency_seconds": [30, 10]}), "reward.latency_seconds"),
+        (json!({"cost_ref": 0.0}), "reward.cost_ref"),
+        (json!({"latency_weight": -1.0}), "reward.latency_weight"),
+        (json!({"overrides": {"export": 2.0}}), "reward.overrides.export"),
+        (json!({"overrides": {"stare": 1.0}}), "reward.overrides"),
+        (json!({"overrides": {"dwell_ms=5": 1.0}}), "reward.overrides"),
+        (json!({"overrides": {"dwell_ms>=x": 1.0}}), "reward.overrides"),
+    ] {
+        let written: RewardDefinition = serde_json::from_value(definition).unwrap();
+        assert_eq!(RewardRule::new(written).unwrap_err().field, field);
+    }
+    assert!(serde_json::from_value::<RewardDefinition>(json!({"cost": 1})).is_err());
+}
+
+#[test]
+fn rewards_and_weights_out_of_range_are_no_observation() {
+    let bad = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.01, 1.01];
+    for value in bad {
+        assert_eq!(Observation::new(value, 1.0), None, "{value}");
+    }
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.01, 0.0, 2.01] {
+        assert_eq!(Observation::new(0.5, value), None, "{value}");
+    }
+}
+
+/// Any signal at all.
+pub(crate) fn signals() -> impl Strategy<Value = Signal> {
+    let unit = (0.0..=1.0).prop_map(|value| UnitInterval::new(value).unwrap());
+    let status = prop_oneof![
+        Just(VerdictStatus::Rejected),
+        Just(VerdictStatus::Accepted),
+        Just(VerdictStatus::Neutral)
+    ];
+    let judged = (status.clone(), unit.clone(), any::<bool>())
+        .prop_map(|(status, confidence, moved_on)| Judged { status, confidence, moved_on });
+    let kind = (1u8..=9).prop_map(|code| InteractionKind::from_code(code).unwrap());
+    prop_oneof![
+        (any::<bool>(), prop::option::of(0.0..60.0))
+            .prop_map(|(failed, seconds)| Signal::Answered(Answered { failed, seconds })),
+        (0.0..0.1).prop_map(Signal::Cost),
+        (0u64..3, prop::option::of(judged))
+            .prop_map(|(message, judged)| Signal::Verdict { message, judged }),
+        prop::option::of(status).prop_map(Signal::Review),
+        unit.clone().prop_map(Signal::Retry),
+        (kind, prop::option::of(0.0..1e5))
+            .prop_map(|(kind, dwell_ms)| Signal::Interaction { kind, dwell_ms }),
+        (0u64..3, prop::option::of(unit.clone()))
+            .prop_map(|(user, given)| Signal::Rating { user, given }),
+        prop::option::of(unit).prop_map(Signal::Quality),
+        Just(Signal::Correction),
+        prop::option::of(any::<bool>()).prop_map(Signal::MetExpectations),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn neither_order_nor_repetition_matters(
+        signals in prop::collection::vec(signals(), 0..12),
+        again in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let whole = gathered(&signals);
+        let mut other = TurnEvidence::default();
+        for (at, signal) in (1u64..).zip(&signals).collect::<Vec<_>>().into_iter().rev() {
+            other.take(at, signal);
+        }
+        for index in again.iter().filter(|_| !signals.is_empty()) {
+            let at = index.index(signals.len());
+            other.take(at as u64 + 1, &signals[at]);
+        }
+        prop_assert_eq!(&other, &whole);
+        let stored = serde_json::to_string(&whole).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<TurnEvidence>(&stored).unwrap(), &whole);
+    }
+
+    #[test]
+    fn whatever_happens_the_observation_is_in_range(
+        signals in prop::collection::vec(signals(), 0..12),
+    ) {
+        let rule = rule(json!({"cost_weight": 0.5, "latency_weight": 0.5}));
+        let evidence = gathered(&signals);
+        prop_assert!((0.0..=1.0).contains(&evidence.reward(&rule)));
+        if let Some(observation) = evidence.observation(&rule) {
+            prop_assert!((0.0..=1.0).contains(&observation.reward()));
+            prop_assert!(observation.weight() > 0.0 && observation.weight() <= 1.0);
+        }
+    }
+}
