@@ -7,7 +7,7 @@
 
 use event::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
 use learn::{RankMode, StrategyCandidate};
-use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange};
+use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber};
 
 use crate::changes::opening_of;
 use crate::engine::Engine;
@@ -105,26 +105,30 @@ impl Engine {
             user: search.user,
             intent: search.intent,
         };
-        let mut found = self.store.similar(query).await?;
-        found.turns.retain(|turn| Some(&turn.turn) != search.not.as_ref());
+        let found = self.store.similar(query).await?;
+        // One more than is wanted: the turn that asks may be among them.
+        let most = search.k + usize::from(search.not.is_some());
         let rejected: Vec<SimilarTurn> = match search.include_rejected {
             true => {
                 let rejected =
                     found.turns.iter().filter(|turn| turn.status == VerdictStatus::Rejected);
                 let mut rejected: Vec<SimilarTurn> = rejected.cloned().collect();
                 rejected.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-                rejected.truncate(search.k);
+                rejected.truncate(most);
                 rejected
             }
             false => Vec::new(),
         };
-        let mut all = best(search.mode, &found, search.k);
+        let mut all = best(search.mode, &found, most);
         all.extend(rejected);
-        let (avoid, strategies) = self
-            .with_words(scope, all)
+        let (mut avoid, mut strategies): (Vec<_>, Vec<_>) = self
+            .with_words(all)
             .await?
             .into_iter()
+            .filter(|found| Some(&found.turn) != search.not.as_ref())
             .partition(|turn| turn.status == VerdictStatus::Rejected);
+        strategies.truncate(search.k);
+        avoid.truncate(if search.include_rejected { search.k } else { 0 });
         Ok(Strategies { strategies, avoid, exact: found.exact, complete: found.complete })
     }
 
@@ -142,44 +146,41 @@ impl Engine {
     }
 
     /// The turns with what was asked and how they were answered.
-    async fn with_words(
-        &self,
-        scope: &Scope,
-        turns: Vec<SimilarTurn>,
-    ) -> Result<Vec<FoundStrategy>, FlowError> {
+    async fn with_words(&self, turns: Vec<SimilarTurn>) -> Result<Vec<FoundStrategy>, FlowError> {
         if turns.is_empty() {
             return Ok(Vec::new());
         }
-        let ids = turns.iter().map(|turn| turn.turn.clone()).collect();
-        let mut words = self.store.exchanges_by_id(scope, ids).await?.into_iter().peekable();
-        let with = |turn: SimilarTurn| {
-            // Both are in one order; a turn that went meanwhile is left out.
-            let exchange = words.next_if(|exchange| exchange.turn == turn.turn)?;
+        let numbers = turns.iter().map(|turn| turn.number).collect();
+        let words = self.store.found(numbers).await?;
+        let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
+            let exchange = exchange?;
             // What was dropped when it was old has nothing to offer.
             let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
-            (!empty).then(|| found_strategy(turn, exchange))
+            (!empty).then(|| found_strategy(&turn, exchange))
         };
-        Ok(turns.into_iter().filter_map(with).collect())
+        Ok(turns.into_iter().zip(words).filter_map(with).collect())
     }
 }
 
-fn found_strategy(turn: SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
+/// The turn as it is stored now, which may be a moment newer than the index in memory.
+fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
+    let standing = exchange.standing;
     FoundStrategy {
-        ranking_score: learn::ranking_score(turn.quality, turn.status),
-        satisfaction: learn::satisfaction(turn.outcome, turn.status),
+        ranking_score: learn::ranking_score(standing.quality, standing.status),
+        satisfaction: learn::satisfaction(standing.validation_outcome, standing.status),
         question: exchange.opening.text,
         strategy: exchange.completion.and_then(|done| done.strategy),
-        user_said: exchange.standing.user_said,
-        status: turn.status,
-        quality: turn.quality,
+        user_said: standing.user_said,
+        status: standing.status,
+        quality: standing.quality,
         similarity: turn.similarity,
-        turn: turn.turn,
+        turn: exchange.turn,
     }
 }
 
 fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
     let candidates = found.turns.iter().map(|turn| StrategyCandidate {
-        turn: turn.turn.clone(),
+        turn: turn.number,
         status: turn.status,
         quality: turn.quality,
         similarity: turn.similarity,
@@ -188,8 +189,8 @@ fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
         has_strategy: turn.has_strategy,
     });
     let ranked = learn::rank(mode, candidates.collect());
-    let of = |ranked: StrategyCandidate| {
-        found.turns.iter().find(|turn| turn.turn == ranked.turn).cloned()
+    let of = |ranked: StrategyCandidate<TurnNumber>| {
+        found.turns.iter().find(|turn| turn.number == ranked.turn).cloned()
     };
     ranked.into_iter().take(k).filter_map(of).collect()
 }

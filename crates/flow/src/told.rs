@@ -14,6 +14,7 @@ use crate::error::FlowError;
 const MOST_TOGETHER: usize = 8;
 /// How many of the latest turns a streak can have.
 const MOST_STREAK: usize = 20;
+const SHORT_STREAK: usize = 4;
 
 /// What a message says about an earlier turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,9 +85,15 @@ impl Engine {
         if let (Some(previous), Some(conversation)) = (&mut told.previous, &opening.conversation) {
             // As it was for this message, even if it is told again later.
             let until = (opening.ts, position);
-            let latest = self.store.statuses(scope, conversation, until, MOST_STREAK).await?;
-            previous.rejection_streak =
-                learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
+            // A streak is rarely long.
+            for most in [SHORT_STREAK, MOST_STREAK] {
+                let latest = self.store.statuses(scope, conversation, until, most).await?;
+                let streak = learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
+                previous.rejection_streak = streak;
+                if streak < SHORT_STREAK as u32 {
+                    break;
+                }
+            }
         }
         Ok(told)
     }

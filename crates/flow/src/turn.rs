@@ -11,7 +11,7 @@ use capture::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
 use detect::{Answer, Utterance};
 use event::{
     Claim, ClaimSpace, Completion, ConversationId, CorrectionType, Event, Finding, FoundAnswer,
-    Mac, Need, Retry, Scope, Timestamp, TurnHalf, TurnId, TurnStatus, Write,
+    Mac, Need, Position, Retry, Scope, Timestamp, TurnHalf, TurnId, TurnStatus, Write,
 };
 use learn::PlannerContext;
 use store::StoredTurn;
@@ -120,20 +120,11 @@ impl Engine {
             ..place
         };
         let told = self.told(&asked, receipt.position, &together).await?;
-        let context = match include.context {
-            true => {
-                let previous = told.previous.as_ref();
-                Some(self.context_of(&asked, receipt.position, previous).await?)
-            }
-            false => None,
-        };
-        let strategies = match include.strategies {
-            true => {
-                let query = self.whole_question(scope, &asked, told.previous.as_ref()).await?;
-                Some(self.strategies(scope, like(query, &place.turn)).await?)
-            }
-            false => None,
-        };
+        // Neither waits for the other.
+        let (strategies, context) = tokio::try_join!(
+            self.strategies_for(include, &asked, told.previous.as_ref()),
+            self.context_for(include, &asked, receipt.position, told.previous.as_ref()),
+        )?;
         let completion = match completion {
             None => None,
             Some((completion, mac)) => {
@@ -310,6 +301,32 @@ impl Engine {
         }
         let detector = self.detectors.answer_version();
         Finding::Answer(FoundAnswer { detector, error: failure, latency: pace })
+    }
+
+    async fn context_for(
+        &self,
+        include: Include,
+        opening: &Event,
+        position: Position,
+        previous: Option<&Previous>,
+    ) -> Result<Option<PlannerContext>, FlowError> {
+        if !include.context {
+            return Ok(None);
+        }
+        self.context_of(opening, position, previous).await.map(Some)
+    }
+
+    async fn strategies_for(
+        &self,
+        include: Include,
+        opening: &Event,
+        previous: Option<&Previous>,
+    ) -> Result<Option<Strategies>, FlowError> {
+        let Some(turn) = opening.turn.as_ref().filter(|_| include.strategies) else {
+            return Ok(None);
+        };
+        let query = self.whole_question(&opening.scope, opening, previous).await?;
+        self.strategies(&opening.scope, like(query, turn)).await.map(Some)
     }
 
     /// What a message asks for: a correction is about what it corrects, too.

@@ -2,7 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use event::{Timestamp, TurnId, UnitInterval, ValidationOutcome, VerdictStatus};
+use event::{Timestamp, UnitInterval, ValidationOutcome, VerdictStatus};
 
 /// A validator that said nothing is taken for an average one.
 const UNKNOWN_QUALITY: f64 = 0.5;
@@ -46,9 +46,9 @@ pub enum RankMode {
 
 /// An earlier turn whose strategy might be reused.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StrategyCandidate {
+pub struct StrategyCandidate<T> {
     /// Which turn.
-    pub turn: TurnId,
+    pub turn: T,
     /// What the user made of its answer.
     pub status: VerdictStatus,
     /// The validator's score.
@@ -64,16 +64,19 @@ pub struct StrategyCandidate {
 }
 
 /// The best first. Rejected turns are left out; in a tier those without a strategy come last.
-pub fn rank(mode: RankMode, candidates: Vec<StrategyCandidate>) -> Vec<StrategyCandidate> {
+pub fn rank<T: Ord>(
+    mode: RankMode,
+    candidates: Vec<StrategyCandidate<T>>,
+) -> Vec<StrategyCandidate<T>> {
     let mut ranked = candidates;
     ranked.retain(|candidate| candidate.status != VerdictStatus::Rejected);
     ranked.sort_by(|a, b| compare(mode, a, b));
     ranked
 }
 
-fn compare(mode: RankMode, a: &StrategyCandidate, b: &StrategyCandidate) -> Ordering {
-    let score = |c: &StrategyCandidate| ranking_score(c.quality, c.status);
-    let group = |c: &StrategyCandidate| match mode {
+fn compare<T: Ord>(mode: RankMode, a: &StrategyCandidate<T>, b: &StrategyCandidate<T>) -> Ordering {
+    let score = |c: &StrategyCandidate<T>| ranking_score(c.quality, c.status);
+    let group = |c: &StrategyCandidate<T>| match mode {
         RankMode::Tiered => (tier(c), !c.has_strategy),
         RankMode::Formula => (0, false),
     };
@@ -86,7 +89,7 @@ fn compare(mode: RankMode, a: &StrategyCandidate, b: &StrategyCandidate) -> Orde
         .then_with(|| a.turn.cmp(&b.turn))
 }
 
-fn tier(candidate: &StrategyCandidate) -> u8 {
+fn tier<T>(candidate: &StrategyCandidate<T>) -> u8 {
     match candidate.status {
         VerdictStatus::Accepted => 0,
         VerdictStatus::Neutral if !candidate.silent => 1,

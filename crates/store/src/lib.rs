@@ -30,7 +30,7 @@ pub use read::reactions::{
 pub use read::retention::Retention;
 pub use read::rules::{RuleReads, TenantSettings};
 pub use read::sessions::{OpenSession, SessionReads};
-pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns};
+pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 pub use read::users::{ErasedCounts, UserReads};
 

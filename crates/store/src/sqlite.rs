@@ -53,7 +53,7 @@ use crate::read::reactions::{
 use crate::read::retention::Retention;
 use crate::read::rules::{RuleReads, TenantSettings};
 use crate::read::sessions::{OpenSession, SessionReads};
-use crate::read::similar::{SimilarQuery, SimilarReads, SimilarTurns};
+use crate::read::similar::{SimilarQuery, SimilarReads, SimilarTurns, TurnNumber};
 use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
 use crate::read::users::{ErasedCounts, UserReads};
 
@@ -222,16 +222,14 @@ impl TurnReads for SqliteStore {
 
 impl ExchangeReads for SqliteStore {
     fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
-        // One or two turns take less than handing them to another thread and back.
-        if query.limit <= 2 {
-            return self.pool.run_short(move |connection| exchanges::newest(connection, &query));
-        }
-        self.pool.run(move |connection| exchanges::newest(connection, &query))
+        let most = query.limit;
+        self.pool.run_some(most, move |connection| exchanges::newest(connection, &query))
     }
 
     fn exchanges_by_id(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredExchange>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| exchanges::by_id(connection, &scope, &turns))
+        self.pool
+            .run_some(turns.len(), move |connection| exchanges::by_id(connection, &scope, &turns))
     }
 
     fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
@@ -240,7 +238,8 @@ impl ExchangeReads for SqliteStore {
     }
 
     fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {
-        self.pool.run(move |connection| exchanges::habits(connection, &query))
+        let most = query.limit;
+        self.pool.run_some(most, move |connection| exchanges::habits(connection, &query))
     }
 
     fn statuses(
@@ -289,6 +288,12 @@ impl SimilarReads for SqliteStore {
     fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns> {
         let shelves = Arc::clone(&self.shelves);
         self.pool.run(move |connection| similar::find(connection, &shelves, &query))
+    }
+
+    fn found(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<Option<StoredExchange>>> {
+        self.pool.run_some(turns.len(), move |connection| {
+            turns.iter().map(|turn| exchanges::by_key(connection, turn.0)).collect()
+        })
     }
 }
 

@@ -19,7 +19,7 @@ mod tests;
 #[cfg(test)]
 mod any_order;
 
-pub use entry::{Filter, Found, Labels, Near, Tier};
+pub use entry::{Filter, Found, Labels, Near, Quality, Tier};
 pub use packed::{encode, unpack};
 
 use blocks::{Blocks, Row};
@@ -89,6 +89,11 @@ impl Index {
     /// How many vectors it has.
     pub fn len(&self) -> usize {
         self.places.len()
+    }
+
+    /// Whether it has a vector of this key.
+    pub fn has(&self, key: i64) -> bool {
+        self.place(key).is_some()
     }
 
     /// Whether it has none.

@@ -73,7 +73,7 @@ pub(crate) fn labels(at: usize) -> Labels {
         7..10 => Tier::Rejected,
         _ => Tier::Neutral,
     };
-    Labels { tier, user: user(at), intent: 0, merit: 0 }
+    Labels { tier, user: user(at), ..Labels::default() }
 }
 
 /// Whose a turn is, or who asks a query.

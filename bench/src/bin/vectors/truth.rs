@@ -1,6 +1,6 @@
 //! What a search should find, by the vectors as they came, and how much of it was found.
 
-use store::vectors::{Found, Near};
+use store::vectors::{Found, Labels, Near};
 
 use crate::source::{labels, user};
 
@@ -22,7 +22,8 @@ impl Truth {
     /// More vectors, numbered from `first`.
     pub(crate) fn extend(&mut self, query: &[f32], first: usize, vectors: &[Vec<f32>]) {
         for (at, vector) in (first..).zip(vectors) {
-            let near = Near { key: at as i64, similarity: dot(query, vector) };
+            let near =
+                Near { key: at as i64, similarity: dot(query, vector), labels: Labels::default() };
             let labels = labels(at);
             keep(&mut self.all[labels.tier as usize], near);
             if labels.user == self.user {

@@ -1,10 +1,12 @@
 use proptest::prelude::*;
 
+use event::TurnId;
+
 use super::*;
 use RankMode::{Formula, Tiered};
 use VerdictStatus::{Accepted, Neutral, Rejected};
 
-fn candidate(turn: &str, status: VerdictStatus, quality: Option<f64>) -> StrategyCandidate {
+fn candidate(turn: &str, status: VerdictStatus, quality: Option<f64>) -> StrategyCandidate<TurnId> {
     StrategyCandidate {
         turn: TurnId::new(turn).unwrap(),
         status,
@@ -16,7 +18,7 @@ fn candidate(turn: &str, status: VerdictStatus, quality: Option<f64>) -> Strateg
     }
 }
 
-fn check(mode: RankMode, candidates: &[StrategyCandidate], expected: &str) {
+fn check(mode: RankMode, candidates: &[StrategyCandidate<TurnId>], expected: &str) {
     let mut reversed = candidates.to_vec();
     reversed.reverse();
     for given in [candidates.to_vec(), reversed] {
@@ -109,7 +111,7 @@ fn ties_go_to_the_nearer_then_the_newer_then_the_first_by_name() {
     }
 }
 
-fn any_candidates() -> impl Strategy<Value = Vec<StrategyCandidate>> {
+fn any_candidates() -> impl Strategy<Value = Vec<StrategyCandidate<TurnId>>> {
     let status = prop_oneof![Just(Accepted), Just(Neutral), Just(Rejected)];
     let quality = prop::option::of(prop_oneof![Just(0.5), 0.0..=1.0]);
     let similarity = prop_oneof![Just(0.8), -1.0..=1.0];

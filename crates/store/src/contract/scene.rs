@@ -4,7 +4,7 @@ use event::{
     Change, ConversationId, DecisionId, Event, Origin, Outcome, Position, Reaction, Scope,
     Timestamp, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus, Write,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::claim;
 
 use crate::Store;
@@ -50,7 +50,8 @@ impl Scene {
             user_type: Some("privileged".into()),
             intent: None,
         };
-        Self::new(&format!("open-{turn}"), turn, labels).by("u1").inside(conversation)
+        let said = json!({"phase": "opened", "text": "What now?"});
+        Self::new(&format!("open-{turn}"), turn, labels).saying(&said).by("u1").inside(conversation)
     }
 
     /// A turn has its answer.
@@ -60,7 +61,8 @@ impl Scene {
             quality: UnitInterval::new(0.9),
             has_strategy: true,
         };
-        Self::new(&format!("done-{turn}"), turn, change)
+        let said = json!({"phase": "completed", "response": "This.", "status": "success"});
+        Self::new(&format!("done-{turn}"), turn, change).saying(&said)
     }
 
     /// Somebody reacts on a turn.
@@ -80,10 +82,8 @@ impl Scene {
         origin: Origin,
         confidence: UnitInterval,
     ) -> Self {
-        let mut scene =
-            Self::new(id, turn, Change::React { origin, reaction, confidence, detected_in: None });
-        scene.event.data = json!({"text": id}).as_object().unwrap().clone();
-        scene
+        Self::new(id, turn, Change::React { origin, reaction, confidence, detected_in: None })
+            .saying(&json!({"text": id}))
     }
 
     /// A message says something about a turn.
@@ -103,6 +103,11 @@ impl Scene {
     /// Somebody takes a reaction back.
     pub(super) fn clear(id: &str, turn: &str) -> Self {
         Self::new(id, turn, Change::ClearReaction)
+    }
+
+    fn saying(mut self, data: &Value) -> Self {
+        self.event.data = data.as_object().unwrap().clone();
+        self
     }
 
     pub(super) fn by(mut self, user: &str) -> Self {

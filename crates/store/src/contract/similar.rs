@@ -3,7 +3,7 @@
 use event::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
 
 use super::scene::{Scene, play, user_id};
-use crate::{SimilarQuery, SimilarTurns, Store};
+use crate::{SimilarQuery, SimilarTurn, SimilarTurns, Store, StoredExchange};
 
 fn vector(values: &[f32]) -> Vector {
     Vector::new("m".into(), values.to_vec())
@@ -18,7 +18,14 @@ async fn search(store: &dyn Store, query: SimilarQuery) -> Vec<(String, VerdictS
     loop {
         let SimilarTurns { turns, complete, .. } = store.similar(query.clone()).await.unwrap();
         if complete {
-            return turns.into_iter().map(|turn| (turn.turn.to_string(), turn.status)).collect();
+            let numbers = turns.iter().map(|turn| turn.number).collect();
+            let found = store.found(numbers).await.unwrap();
+            let told = |(found, turn): (Option<StoredExchange>, SimilarTurn)| {
+                let exchange = found.unwrap();
+                assert_eq!(exchange.standing.status, turn.status);
+                (exchange.turn.to_string(), turn.status)
+            };
+            return found.into_iter().zip(turns).map(told).collect();
         }
         tokio::task::yield_now().await;
     }

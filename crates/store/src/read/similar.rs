@@ -1,9 +1,8 @@
 //! Reading turns whose questions are like another.
 
-use event::{
-    Scope, Timestamp, TurnId, UnitInterval, UserId, ValidationOutcome, Vector, VerdictStatus,
-};
+use event::{Scope, Timestamp, UnitInterval, UserId, Vector, VerdictStatus};
 
+use super::exchanges::StoredExchange;
 use crate::log::Task;
 
 /// What is looked for.
@@ -23,19 +22,21 @@ pub struct SimilarQuery {
     pub intent: Option<String>,
 }
 
-/// A turn like the question.
+/// The store's own number for a turn: good for asking it more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TurnNumber(pub(crate) i64);
+
+/// A turn like the question, as the index in memory knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarTurn {
     /// Which turn.
-    pub turn: TurnId,
+    pub number: TurnNumber,
     /// The cosine of the two questions.
     pub similarity: f64,
     /// How its answer was taken.
     pub status: VerdictStatus,
-    /// The validator's score.
+    /// The validator's score, to four digits or so.
     pub quality: Option<UnitInterval>,
-    /// What the validator said.
-    pub outcome: Option<ValidationOutcome>,
     /// The conversation went silent after it.
     pub silent: bool,
     /// When it was asked.
@@ -59,4 +60,7 @@ pub struct SimilarTurns {
 pub trait SimilarReads: Send + Sync {
     /// The turns most like a question. A turn is found as soon as its answer is stored.
     fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns>;
+
+    /// Turns that were found, with what was asked and answered. One that is gone by now is `None`.
+    fn found(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<Option<StoredExchange>>>;
 }

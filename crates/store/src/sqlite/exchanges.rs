@@ -203,27 +203,34 @@ fn read(row: &Row<'_>) -> Result<StoredExchange, StoreError> {
         conversation: conversation.map_err(|_| unreadable("conversation id"))?,
         user: user.map_err(|_| unreadable("user id"))?,
         ts: Timestamp::from_micros(row.get(3)?),
-        opening: opening(text(4)?),
+        opening: opening(text(4)?)?,
         answered_at: answered_at.map(Timestamp::from_micros),
-        completion: completion(text(6)?),
+        completion: completion(text(6)?)?,
         opened: Position(row.get::<_, i64>(17)? as u64),
         standing: standing(row)?,
     })
 }
 
-/// What was dropped or erased is empty.
-fn opening(data: Option<String>) -> Opening {
-    match data.and_then(|data| serde_json::from_str(&data).ok()) {
-        Some(TurnHalf::Opened(opening)) => opening,
-        Some(TurnHalf::Completed(_)) | None => Opening::default(),
+/// What was dropped is empty.
+fn opening(data: Option<String>) -> Result<Opening, StoreError> {
+    match half(data)? {
+        Some(TurnHalf::Opened(opening)) => Ok(opening),
+        Some(TurnHalf::Completed(_)) => Err(unreadable("opening")),
+        None => Ok(Opening::default()),
     }
 }
 
-fn completion(data: Option<String>) -> Option<Completion> {
-    match data.and_then(|data| serde_json::from_str(&data).ok()) {
-        Some(TurnHalf::Completed(completion)) => Some(*completion),
-        Some(TurnHalf::Opened(_)) | None => None,
+fn completion(data: Option<String>) -> Result<Option<Completion>, StoreError> {
+    match half(data)? {
+        Some(TurnHalf::Completed(completion)) => Ok(Some(*completion)),
+        Some(TurnHalf::Opened(_)) => Err(unreadable("answer")),
+        None => Ok(None),
     }
+}
+
+fn half(data: Option<String>) -> Result<Option<TurnHalf>, StoreError> {
+    let read = |data: String| serde_json::from_str(&data).map_err(|_| unreadable("turn"));
+    data.map(read).transpose()
 }
 
 fn standing(row: &Row<'_>) -> Result<Standing, StoreError> {

@@ -10,6 +10,9 @@ use super::connect;
 use crate::error::StoreError;
 use crate::log::Task;
 
+/// Turns that are read on the spot.
+const A_FEW: usize = 20;
+
 /// As many reads at once as there are connections; the others wait their turn.
 pub(super) struct ReadPool {
     idle: Idle,
@@ -55,6 +58,15 @@ impl ReadPool {
         let Ok(_permit) = self.permits.try_acquire() else { return self.run(read) };
         let Some(loan) = Loan::take(&self.idle) else { return self.run(read) };
         Box::pin(std::future::ready(on_loan(&loan, read)))
+    }
+
+    /// Runs a read of at most so many turns: of a few as a short one.
+    pub(super) fn run_some<T: Send + 'static>(
+        &self,
+        turns: usize,
+        read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Task<'_, T> {
+        if turns <= A_FEW { self.run_short(read) } else { self.run(read) }
     }
 
     /// Runs a read on the next free connection.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use event::{Outcome, Position, Scope};
+use event::{Outcome, Position, Scope, TurnId};
 use testkit::write;
 
 use super::{Limits, SqliteStore};
@@ -10,7 +10,7 @@ use crate::contract::{
     copies, decisions, events, exchanges, keys, labels, log, needs, period, reactions, rebuild,
     sessions, similar, turns,
 };
-use crate::{DeadLetters, Log, StoreError};
+use crate::{DeadLetters, ExchangeReads, Log, StoreError};
 
 fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(folder, Limits::default(), [7; 32])
@@ -110,6 +110,23 @@ async fn the_index_of_messages_reads_as_in_the_source_system() {
     let tags = r#"["artifact:turn.log.reaction","turn:t1","origin:user","track:A"]"#;
     assert_eq!((row.0.as_str(), row.1.as_str(), row.2.as_str()), ("artifact", tags, "t1"));
     assert!(row.3.starts_with("[turn.log.reaction] {\"turn_id\":\"t1\""), "{}", row.3);
+}
+
+#[tokio::test]
+async fn a_turn_that_cannot_be_read_is_not_taken_for_a_dropped_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let spoil = "UPDATE events SET data = '{\"phase\": 7}'
+        WHERE position = (SELECT opened FROM turns WHERE id = 't1')";
+    assert_eq!(file.execute(spoil, []).unwrap(), 1);
+    drop(file);
+    let store = open(folder.path()).unwrap();
+    let turns = vec![TurnId::new("t1").unwrap()];
+    let read = store.exchanges_by_id(&Scope::default(), turns).await;
+    assert!(matches!(read, Err(StoreError::Corrupt(_))), "{read:?}");
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ fn any_labels() -> impl Strategy<Value = Labels> {
         tier,
         user,
         intent,
-        merit: 0,
+        ..Labels::default()
     })
 }
 

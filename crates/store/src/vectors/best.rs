@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::entry::Near;
+use super::entry::{Near, Quality};
 
 /// The nearest seen so far, at most a given number and none below a floor.
 pub(super) struct Best {
@@ -26,11 +26,15 @@ impl Best {
     }
 
     /// Takes it if it is among the nearest.
-    pub(super) fn offer(&mut self, near: Near, merit: u16) {
+    pub(super) fn offer(&mut self, near: Near) {
         if near.similarity < self.floor {
             return;
         }
-        self.kept.push(Reverse(Ranked { step: step_of(near.similarity), merit, near }));
+        self.kept.push(Reverse(Ranked {
+            step: step_of(near.similarity),
+            merit: near.labels.merit(),
+            near,
+        }));
         if self.kept.len() > self.most {
             self.kept.pop();
         }
@@ -60,7 +64,7 @@ fn step_of(similarity: f32) -> i8 {
 #[derive(Clone, Copy)]
 struct Ranked {
     step: i8,
-    merit: u16,
+    merit: (bool, Quality),
     near: Near,
 }
 
@@ -90,11 +94,17 @@ impl Eq for Ranked {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vectors::Labels;
+
+    fn near(key: i64, similarity: f32, quality: Option<f64>) -> Near {
+        let labels = Labels { quality: Quality::new(quality), ..Labels::default() };
+        Near { key, similarity, labels }
+    }
 
     fn check(most: usize, floor: f32, offered: &[(i64, f32)], kept: &[i64]) {
         let mut best = Best::new(most, floor);
         for (key, similarity) in offered {
-            best.offer(Near { key: *key, similarity: *similarity }, 0);
+            best.offer(near(*key, *similarity, None));
         }
         let keys: Vec<i64> = best.into_sorted().iter().map(|near| near.key).collect();
         assert_eq!(keys, kept);
@@ -108,8 +118,10 @@ mod tests {
     #[test]
     fn of_about_equally_near_ones_the_better_stay() {
         let mut best = Best::new(2, 0.0);
-        for (key, similarity, merit) in [(1, 0.92, 9), (2, 0.94, 1), (3, 0.91, 5), (4, 0.89, 99)] {
-            best.offer(Near { key, similarity }, merit);
+        for (key, similarity, merit) in
+            [(1, 0.92, 0.9), (2, 0.94, 0.1), (3, 0.91, 0.6), (4, 0.89, 1.0)]
+        {
+            best.offer(near(key, similarity, Some(merit)));
         }
         let keys: Vec<i64> = best.into_sorted().iter().map(|near| near.key).collect();
         assert_eq!(keys, [1, 3]);

@@ -4,10 +4,11 @@
 //! small one stays small. What is removed is overwritten, and the last row takes its place.
 
 use super::bits::SIDE;
-use super::entry::{Labels, Tier};
+use super::entry::{Labels, Quality, Tier};
 
-/// Rows in a full block. Many, so that a search reads long runs of memory.
-pub(super) const ROWS: usize = 1_024;
+/// Rows in a full block. Many, so that a search reads long runs of memory: with a sixteenth of them
+/// a search of a million took half as long again.
+pub(super) const ROWS: usize = 16_384;
 
 /// Some vectors: one column for each thing, so that a search reads only what it needs.
 #[derive(Default)]
@@ -17,7 +18,10 @@ pub(super) struct Block {
     pub(super) scales: Vec<f32>,
     pub(super) users: Vec<u32>,
     pub(super) intents: Vec<u32>,
-    pub(super) merits: Vec<u16>,
+    qualities: Vec<Quality>,
+    /// Has a strategy, went silent.
+    marks: Vec<(bool, bool)>,
+    times: Vec<i64>,
     /// Row after row.
     codes: Vec<i8>,
     /// For every few rows: the first word of each, the second word of each, and so on.
@@ -142,7 +146,11 @@ impl Block {
     }
 
     fn bytes(&self) -> usize {
-        let beside = size_of::<i64>() + size_of::<f32>() + 2 * size_of::<u32>() + size_of::<u16>();
+        let beside = 2 * size_of::<i64>()
+            + size_of::<f32>()
+            + 2 * size_of::<u32>()
+            + size_of::<Quality>()
+            + size_of::<(bool, bool)>();
         let sketches = self.sketches.capacity() * size_of::<[u64; SIDE]>();
         size_of::<Self>() + self.keys.capacity() * beside + self.codes.capacity() + sketches
     }
@@ -155,7 +163,9 @@ impl Block {
             self.scales.reserve_exact(more);
             self.users.reserve_exact(more);
             self.intents.reserve_exact(more);
-            self.merits.reserve_exact(more);
+            self.qualities.reserve_exact(more);
+            self.marks.reserve_exact(more);
+            self.times.reserve_exact(more);
             self.codes.reserve_exact(more * dims);
             self.sketches.reserve_exact(more.div_ceil(SIDE) * words);
         }
@@ -163,7 +173,9 @@ impl Block {
         self.scales.resize(rows, 0.0);
         self.users.resize(rows, 0);
         self.intents.resize(rows, 0);
-        self.merits.resize(rows, 0);
+        self.qualities.resize(rows, Quality::default());
+        self.marks.resize(rows, (false, false));
+        self.times.resize(rows, 0);
         self.codes.resize(rows * dims, 0);
         self.sketches.resize(rows.div_ceil(SIDE) * words, [0; SIDE]);
     }
@@ -171,19 +183,30 @@ impl Block {
     fn label(&mut self, row: usize, labels: Labels) {
         self.users[row] = labels.user;
         self.intents[row] = labels.intent;
-        self.merits[row] = labels.merit;
+        self.qualities[row] = labels.quality;
+        self.marks[row] = (labels.has_strategy, labels.silent);
+        self.times[row] = labels.ts;
+    }
+
+    /// What is known of a row. Whose block this is says of which tier it is.
+    pub(super) fn labels(&self, row: usize) -> Labels {
+        let (has_strategy, silent) = self.marks[row];
+        Labels {
+            tier: Tier::default(),
+            user: self.users[row],
+            intent: self.intents[row],
+            quality: self.qualities[row],
+            has_strategy,
+            silent,
+            ts: self.times[row],
+        }
     }
 
     fn read(&self, row: usize, dims: usize, words: usize) -> Row {
         let sketch = &self.sketches[row / SIDE * words..][..words];
         Row {
             key: self.keys[row],
-            labels: Labels {
-                tier: Tier::default(),
-                user: self.users[row],
-                intent: self.intents[row],
-                merit: self.merits[row],
-            },
+            labels: self.labels(row),
             scale: self.scales[row],
             codes: self.codes[row * dims..][..dims].to_vec(),
             sketch: sketch.iter().map(|word| word[row % SIDE]).collect(),

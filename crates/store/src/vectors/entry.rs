@@ -22,8 +22,43 @@ pub struct Labels {
     pub user: u32,
     /// What it is after, hashed; 0 for nothing known.
     pub intent: u32,
-    /// How good it is: of turns that are about equally near the better ones are found.
-    pub merit: u16,
+    /// The validator's score.
+    pub quality: Quality,
+    /// Whether it says how the application went about it.
+    pub has_strategy: bool,
+    /// The conversation went silent after it.
+    pub silent: bool,
+    /// When it was asked, in microseconds.
+    pub ts: i64,
+}
+
+impl Labels {
+    /// How good it is: of turns that are about equally near the better ones are found. Those that say
+    /// how they went about it before those that do not, then by quality.
+    pub(super) fn merit(&self) -> (bool, Quality) {
+        let unknown = Quality::new(Some(0.5));
+        let quality = if self.quality.get().is_some() { self.quality } else { unknown };
+        (self.has_strategy, quality)
+    }
+}
+
+/// A validator's score in two bytes, or none. Scores that differ by less than a sixty-thousandth
+/// count as equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Quality(u16);
+
+const STEPS: f64 = 65_534.0;
+
+impl Quality {
+    /// Of a score between 0 and 1.
+    pub fn new(score: Option<f64>) -> Self {
+        Self(score.map_or(0, |score| (score.clamp(0.0, 1.0) * STEPS).round() as u16 + 1))
+    }
+
+    /// The score.
+    pub fn get(self) -> Option<f64> {
+        Some(f64::from(self.0.checked_sub(1)?) / STEPS)
+    }
 }
 
 /// Which turns a search looks at. The default: all.
@@ -43,6 +78,8 @@ pub struct Near {
     /// The cosine to what was asked, -1 to 1, never NaN; rounding of the stored vector moves it by
     /// about 0.001.
     pub similarity: f32,
+    /// What is known of it.
+    pub labels: Labels,
 }
 
 /// The nearest turns of each tier, best first: by similarity in steps of 0.05, within a step by merit,

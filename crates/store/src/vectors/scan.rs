@@ -139,7 +139,7 @@ impl Wanted<'_> {
             let product = dot(codes, &self.query.values) as f32;
             let similarity = (product * scale * self.query.scale).clamp(-1.0, 1.0);
             if similarity >= best.floor() {
-                best.offer(Near { key: block.keys[row], similarity }, block.merits[row]);
+                best.offer(Near { key: block.keys[row], similarity, labels: block.labels(row) });
             }
         }
     }

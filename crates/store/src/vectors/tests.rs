@@ -23,7 +23,7 @@ fn axis(at: usize) -> Vec<f32> {
 }
 
 fn labels(tier: Tier, user: u32, intent: u32) -> Labels {
-    Labels { tier, user, intent, merit: 0 }
+    Labels { tier, user, intent, ..Labels::default() }
 }
 
 fn filled(exact_limit: usize, size: u64) -> Index {

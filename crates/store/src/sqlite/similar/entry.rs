@@ -4,7 +4,7 @@ use event::VerdictStatus;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::super::keys::Key;
-use crate::vectors::{Labels, Tier, unpack};
+use crate::vectors::{Labels, Quality, Tier, unpack};
 
 /// Questions that are taken together at the most: a correction, what it corrects, and so on.
 const MOST_TOGETHER: usize = 4;
@@ -20,7 +20,7 @@ pub(super) struct Entry {
 }
 
 const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.intent, i.corrects,
-    i.quality_score, i.has_strategy";
+    i.quality_score, i.has_strategy, i.silent, t.ts";
 
 /// The turn, if it is answered.
 pub(super) fn of(connection: &Connection, turn: Key) -> rusqlite::Result<Option<Entry>> {
@@ -45,7 +45,7 @@ pub(super) fn page(
              JOIN turn_index i ON i.turn = v.turn JOIN turns t ON t.key = v.turn
              WHERE v.turn > ?1 AND i.completed ORDER BY v.turn LIMIT ?2"
         ))?
-        .query_map((after, limit as i64), |row| Ok((read(row)?, row.get(8)?, row.get(9)?)))?
+        .query_map((after, limit as i64), |row| Ok((read(row)?, row.get(10)?, row.get(11)?)))?
         .collect()
 }
 
@@ -66,15 +66,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Entry> {
         tier,
         user: user.map_or(0, short),
         intent: intent.as_deref().map_or(0, intent_hash),
-        merit: merit(row.get(6)?, row.get(7)?),
+        quality: Quality::new(row.get(6)?),
+        has_strategy: row.get(7)?,
+        silent: row.get(8)?,
+        ts: row.get(9)?,
     };
     Ok(Entry { turn: row.get(0)?, project: row.get(1)?, labels, corrects: row.get(5)? })
-}
-
-/// Those that say how they went about it before those that do not, then by quality.
-fn merit(quality: Option<f64>, has_strategy: bool) -> u16 {
-    let quality = quality.unwrap_or(0.5).clamp(0.0, 1.0);
-    (quality * 32_767.0) as u16 + if has_strategy { 32_768 } else { 0 }
 }
 
 /// The turn's vector as it is stored.

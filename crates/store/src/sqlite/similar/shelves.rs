@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rusqlite::Connection;
 
@@ -46,8 +46,7 @@ impl Shelves {
         let Some(shelf) = self.get(project, query.vector.model()) else {
             return Found { exact: true, ..Found::default() };
         };
-        let index = shelf.read().unwrap_or_else(PoisonError::into_inner);
-        index.search(query.vector.values(), query.most, query.floor, filter)
+        read(&shelf).search(query.vector.values(), query.most, query.floor, filter)
     }
 
     /// Puts turns in as they are in the database now.
@@ -63,63 +62,72 @@ impl Shelves {
         if let Some(newer) = &mut *newer {
             newer.extend(touched.keys());
         }
+        let mut by_project: BTreeMap<Key, Vec<Fresh>> = BTreeMap::new();
         for (turn, vector_too) in touched {
             // One that has no answer is not in the index, and an answer is never taken back.
             if let Some(entry) = entry::of(connection, *turn)? {
-                self.put(connection, &entry, *vector_too)?;
+                let fresh = self.fresh(connection, entry, *vector_too)?;
+                by_project.entry(fresh.entry.project).or_default().push(fresh);
             }
+        }
+        for (project, turns) in by_project {
+            self.put(project, &turns);
         }
         Ok(())
     }
 
-    fn put(
+    /// Reads what is needed to put a turn in.
+    fn fresh(
         &self,
         connection: &Connection,
-        entry: &Entry,
+        entry: Entry,
         vector_too: bool,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<Fresh> {
+        let models = self.of_project(entry.project);
+        let is_here = || models.iter().any(|(_, shelf)| read(shelf).has(entry.turn));
         // Usually somebody only said something about a turn that is here.
-        if !vector_too && entry.corrects.is_none() && self.relabel(entry) {
-            return Ok(());
+        if !vector_too && entry.corrects.is_none() && is_here() {
+            return Ok(Fresh { entry, direction: Direction::AsBefore });
         }
-        self.forget(entry);
-        let Some((model, own)) = entry::vector_of(connection, entry.turn)? else { return Ok(()) };
-        if let Some(values) = entry::together(connection, entry, &model, &own)? {
-            self.insert(model, entry, &values);
+        let mut direction = Direction::Nowhere;
+        if let Some((model, own)) = entry::vector_of(connection, entry.turn)?
+            && let Some(values) = entry::together(connection, &entry, &model, &own)?
+        {
+            direction = Direction::Of { model, values };
         }
-        Ok(())
+        Ok(Fresh { entry, direction })
+    }
+
+    /// Puts turns of a project in. A search may hold an index for milliseconds, so it is waited for
+    /// once and not for every turn.
+    fn put(&self, project: Key, turns: &[Fresh]) {
+        for fresh in turns {
+            if let Direction::Of { model, values } = &fresh.direction {
+                self.shelf(project, model, values.len());
+            }
+        }
+        for (model, shelf) in self.of_project(project) {
+            let mut index = write(&shelf);
+            for Fresh { entry, direction } in turns {
+                match direction {
+                    Direction::AsBefore => _ = index.relabel(entry.turn, entry.labels),
+                    Direction::Of { model: of, values } if *of == model => {
+                        insert(&mut index, entry, values);
+                    }
+                    Direction::Of { .. } | Direction::Nowhere => _ = index.remove(entry.turn),
+                }
+            }
+        }
     }
 
     /// Puts a turn in that was read a while ago, unless the writer has put it in since.
-    pub(super) fn load(&self, model: String, entry: &Entry, values: &[f32]) {
+    pub(super) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
         let newer = self.newer();
         if newer.as_ref().is_some_and(|newer| newer.contains(&entry.turn)) {
             return;
         }
-        self.insert(model, entry, values);
-    }
-
-    fn insert(&self, model: String, entry: &Entry, values: &[f32]) {
         let shelf = self.shelf(entry.project, model, values.len());
-        let mut index = shelf.write().unwrap_or_else(PoisonError::into_inner);
-        if !index.insert(entry.turn, values, entry.labels) {
-            // Not comparable with anything, so there is nothing to find.
-            tracing::warn!(turn = entry.turn, "a vector of another length than its model's others");
-        }
-    }
-
-    fn relabel(&self, entry: &Entry) -> bool {
-        let relabelled = |shelf: &Shelf| {
-            let mut index = shelf.write().unwrap_or_else(PoisonError::into_inner);
-            index.relabel(entry.turn, entry.labels)
-        };
-        self.of_project(entry.project).iter().any(relabelled)
-    }
-
-    fn forget(&self, entry: &Entry) {
-        for shelf in self.of_project(entry.project) {
-            shelf.write().unwrap_or_else(PoisonError::into_inner).remove(entry.turn);
-        }
+        insert(&mut write(&shelf), entry, values);
     }
 
     fn get(&self, project: Key, model: &str) -> Option<Shelf> {
@@ -127,23 +135,52 @@ impl Shelves {
         indexes.get(&project)?.get(model).cloned()
     }
 
-    fn shelf(&self, project: Key, model: String, dims: usize) -> Shelf {
-        if let Some(shelf) = self.get(project, &model) {
+    fn shelf(&self, project: Key, model: &str, dims: usize) -> Shelf {
+        if let Some(shelf) = self.get(project, model) {
             return shelf;
         }
         let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(RwLock::new(Index::new(dims)));
-        Arc::clone(indexes.entry(project).or_default().entry(model).or_insert_with(new))
+        let models = indexes.entry(project).or_default();
+        Arc::clone(models.entry(model.to_owned()).or_insert_with(new))
     }
 
     /// One, unless the project has had several models.
-    fn of_project(&self, project: Key) -> Vec<Shelf> {
+    fn of_project(&self, project: Key) -> Vec<(String, Shelf)> {
         let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
-        let models = indexes.get(&project).into_iter().flat_map(HashMap::values);
-        models.cloned().collect()
+        let models = indexes.get(&project).into_iter().flatten();
+        models.map(|(model, shelf)| (model.clone(), Arc::clone(shelf))).collect()
     }
 
     fn newer(&self) -> MutexGuard<'_, Option<HashSet<Key>>> {
         self.newer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A turn as it is in the database now.
+struct Fresh {
+    entry: Entry,
+    direction: Direction,
+}
+
+/// Where its question points.
+enum Direction {
+    AsBefore,
+    Of { model: String, values: Vec<f32> },
+    Nowhere,
+}
+
+fn read(shelf: &Shelf) -> RwLockReadGuard<'_, Index> {
+    shelf.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(shelf: &Shelf) -> RwLockWriteGuard<'_, Index> {
+    shelf.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn insert(index: &mut Index, entry: &Entry, values: &[f32]) {
+    if !index.insert(entry.turn, values, entry.labels) {
+        // Not comparable with anything, so there is nothing to find.
+        tracing::warn!(turn = entry.turn, "a vector of another length than its model's others");
     }
 }

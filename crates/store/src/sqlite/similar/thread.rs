@@ -64,7 +64,7 @@ fn load(connection: &Connection, shelves: &Shelves, stop: &AtomicBool) -> Result
         after = end.turn;
         for (entry, model, own) in page {
             if let Some(values) = entry::together(connection, &entry, &model, &own)? {
-                shelves.load(model, &entry, &values);
+                shelves.load(&model, &entry, &values);
                 turns += 1;
             }
         }
