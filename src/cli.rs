@@ -5,6 +5,7 @@
 mod ask;
 mod config;
 mod excerpt;
+mod evaluate;
 mod export;
 mod import;
 mod keys;
@@ -14,6 +15,7 @@ mod progress;
 mod rebuild;
 mod redetect;
 mod report;
+mod routers;
 mod scan;
 mod score;
 mod serve;
@@ -40,6 +42,10 @@ enum Command {
     Keys(keys::Keys),
     /// Show conversations with feedback, or one of them turn by turn.
     Report(report::Report),
+    /// Show and reset routers.
+    Routers(routers::Routers),
+    /// Estimate what another policy would have earned.
+    Evaluate(evaluate::Evaluate),
     /// Make every projection again from the log.
     Rebuild(rebuild::Rebuild),
     /// Run today's detectors over everything that is stored.
@@ -63,6 +69,8 @@ impl Arguments {
             Command::Serve(command) => command.run(),
             Command::Keys(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Routers(command) => command.run(),
+            Command::Evaluate(command) => command.run(),
             Command::Rebuild(command) => command.run(),
             Command::Redetect(command) => command.run(),
             Command::Scan(command) => command.run(),

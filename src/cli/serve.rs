@@ -49,6 +49,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
         None => engine.forget_turn_log_copies().await?,
     }
     engine.keep_retention();
+    engine.keep_routing();
     engine.keep_sweeping(Duration::from_secs(config.detect.sweep_secs.max(1)));
     let run = format!("{:x}", wiring::clock().now().as_micros());
     let router = opened.router(&config, &run)?;

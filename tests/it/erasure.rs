@@ -31,6 +31,14 @@ fn live(client: &Client, user: &str, words: &str, n: usize) {
     assert_eq!(client.post("/api/v1/feedback", &rating).0, 201);
 }
 
+struct StopWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for StopWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 fn erase_while_others_write(server: &Server) -> (u16, Value) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -131,6 +139,8 @@ fn no_copy_outlives_an_erasure_wherever_copies_are_kept() {
         let server = with_mirror(tempfile::tempdir().unwrap(), keep);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
+            // Also when something is not as it should be.
+            let stopping = StopWhenDropped(&stop);
             let (client, stop) = (server.client(), &stop);
             scope.spawn(move || {
                 for n in 1000.. {
@@ -147,9 +157,10 @@ fn no_copy_outlives_an_erasure_wherever_copies_are_kept() {
                     live(&server.client(), &user, &words, n * 10 + turn);
                 }
                 let path = format!("/api/v1/users/{user}");
-                assert_eq!(server.client().delete(&path).0, 200);
+                let (status, answer) = server.client().delete(&path);
+                assert_eq!(status, 200, "{answer}");
             }
-            stop.store(true, Ordering::SeqCst);
+            drop(stopping);
         });
         for n in 0..15 {
             for text in [format!("victim{n:03}"), format!("zwxqv{n:03}")] {

@@ -26,6 +26,7 @@ mod reactions;
 mod redetect;
 mod remote_embedder;
 mod repeats;
+mod routing;
 mod scan;
 mod sessions;
 mod start_and_stop;

@@ -13,6 +13,8 @@ const METHODS: [&str; 5] = ["put", "post", "patch", "get", "delete"];
 fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Value)> {
     let tags = [
         "turns",
+        "strategies",
+        "routing",
         "reactions",
         "reports",
         "events",
@@ -23,8 +25,8 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
     ];
     let mut found = Vec::new();
     for tag in tags {
-        for (path, methods) in document["paths"].as_object().unwrap() {
-            for method in METHODS {
+        for method in METHODS {
+            for (path, methods) in document["paths"].as_object().unwrap() {
                 let operation = &methods[method];
                 if operation["tags"][0] != tag {
                     continue;
@@ -40,10 +42,14 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
             }
         }
     }
+    let paths = document["paths"].as_object().unwrap().values();
+    let all: usize = paths.map(|methods| methods.as_object().unwrap().len()).sum();
+    assert_eq!(found.len(), all, "an operation has a tag that is not in the list");
     found
 }
 
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 10] = [
+    ("{name}", "chat"),
     ("feedback/{id}", "feedback/e1"),
     ("dead-letters/{id}", "dead-letters/none"),
     ("decisions/{id}", "decisions/d1"),
@@ -54,7 +60,8 @@ const EXAMPLES: [(&str, &str); 9] = [
     ("{user_id}", "ann"),
     ("{topic}", "feedback-events"),
 ];
-const NOTHING: [(&str, &str); 9] = [
+const NOTHING: [(&str, &str); 10] = [
+    ("{name}", "none"),
     ("feedback/{id}", "feedback/none"),
     ("dead-letters/{id}", "dead-letters/other"),
     ("decisions/{id}", "decisions/none"),
@@ -159,9 +166,11 @@ fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
         "turns-with-feedbacks",
         "artifacts/search",
         "strategies/search",
+        "policies/evaluate",
     ];
     let erases = method == "delete" && !path.ends_with("/history");
-    let managed = path.contains("/keys") || path.contains("/privacy") || erases;
+    let routers = path.contains("/routers/") && method != "get";
+    let managed = path.contains("/keys") || path.contains("/privacy") || erases || routers;
     if managed {
         &["admin"]
     } else if method == "get" || report.iter().any(|part| path.contains(part)) {
@@ -191,10 +200,12 @@ fn another_tenants_key_cannot_even_tell_what_is_there() {
         let look = |tenant: String, operation: &(String, String, Value)| {
             let key = create(&server, &["--tenant", &tenant, "--role", "admin"]);
             let (status, mut answer) = call(&keyed(&server, &key), operation);
-            for name in ["request_id", "key", "id", "created_at", "keys", "window", "tenant"] {
+            for name in
+                ["request_id", "key", "id", "created_at", "keys", "window", "tenant", "position"]
+            {
                 answer.as_object_mut().map(|fields| fields.remove(name));
             }
-            let ids = ["t1", "c1", "d1", "e1", "ann", "none", "nobody"];
+            let ids = ["t1", "c1", "d1", "e1", "ann", "chat", "none", "nobody"];
             let text = ids
                 .iter()
                 .fold(answer.to_string(), |text, id| text.replace(&format!("\"{id}\""), "ID"));

@@ -12,7 +12,7 @@ use crate::vector::Vector;
 use crate::word::{Origin, Reaction, ValidationOutcome, VerdictStatus};
 
 /// Where an event stands in the log: 1, 2, 3 and so on without gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(pub u64);
 
 impl fmt::Display for Position {
@@ -139,6 +139,8 @@ pub enum Change {
     },
     /// How the confidences of the event's project are corrected.
     Calibrate(Map<String, Value>),
+    /// The event's project has a router of this name.
+    SetRouter(String),
     /// A reaction on the event's turn. A user's replaces the one before; a machine's is added.
     React {
         /// Who reacted.

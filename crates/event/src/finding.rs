@@ -33,6 +33,52 @@ pub enum Finding {
         /// Its numbers.
         values: Vec<f32>,
     },
+    /// A router chose an arm, for the event's turn if there is one.
+    Choice(RouterChoice),
+    /// The event's turn was served by the arm that a router chose: what it is worth is the arm's.
+    Served {
+        /// The choice.
+        #[serde(flatten)]
+        choice: RouterChoice,
+        /// What the call cost, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
+    },
+    /// What somebody says the answer of the event's turn is worth.
+    Reward(GivenReward),
+}
+
+/// The choice of an arm, with all that is needed to learn from it later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouterChoice {
+    /// Which router.
+    pub router: String,
+    /// Which arm.
+    pub arm: String,
+    /// How likely it was to be chosen.
+    pub propensity: f64,
+    /// Which features.
+    pub features_version: String,
+    /// The features of the request, for routers that look at them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<f32>,
+    /// What the choice says about a router's candidate: the difference at reward 0, and its slope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<(f64, f64)>,
+}
+
+/// What an answer is worth, said outright. Absent fields say nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GivenReward {
+    /// How good it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality_score: Option<UnitInterval>,
+    /// One to five.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_rating: Option<u8>,
+    /// Whether it was what was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met_expectations: Option<bool>,
 }
 
 /// A verdict with where it was read.
@@ -49,6 +95,9 @@ pub struct FoundVerdict {
     pub raw_confidence: UnitInterval,
     /// The user only went on to something else.
     pub moved_on: bool,
+    /// The turn that the same message was taken to be about before, if that was another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<TurnId>,
     /// How well the message fits the turn, where that was searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_score: Option<f64>,

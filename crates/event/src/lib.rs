@@ -19,7 +19,9 @@ mod change;
 
 pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};
 pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
-pub use finding::{Finding, FoundAnswer, FoundRetry, FoundSession, FoundVerdict};
+pub use finding::{
+    Finding, FoundAnswer, FoundRetry, FoundSession, FoundVerdict, GivenReward, RouterChoice,
+};
 pub use id::{
     BadId, ConversationId, DecisionId, EntityId, EventId, Project, Scope, Tenant, TurnId, UserId,
 };

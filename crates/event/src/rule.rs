@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// One setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "rule", rename_all = "lowercase")]
+#[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Rule {
     /// What a tenant wants removed before anything is kept.
     Privacy {
@@ -30,6 +30,18 @@ pub enum Rule {
         labels: u64,
         /// Mean squared error on labels kept aside: without the curve and with it.
         error: (f64, f64),
+    },
+    /// A router, from now on.
+    Router {
+        /// Its name.
+        name: String,
+        /// Its arms, how they are chosen and what a turn is worth.
+        definition: Map<String, Value>,
+    },
+    /// A router forgets what it has learnt.
+    RouterReset {
+        /// Its name.
+        name: String,
     },
     /// What is known of the event's user.
     Profile {

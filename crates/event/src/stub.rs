@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::feedback::Body;
-use crate::finding::{Finding, FoundAnswer, FoundVerdict};
+use crate::finding::{Finding, FoundAnswer, FoundVerdict, RouterChoice};
 use crate::reaction::GivenReaction;
 use crate::record::Event;
 use crate::rule::Rule;
@@ -38,7 +38,11 @@ impl Event {
                 Self::data_of(&Rule::Profile { attributes: Map::new() })
             }
             Ok(Body::Rule(
-                Rule::Privacy { .. } | Rule::Erasure { .. } | Rule::Calibration { .. },
+                Rule::Privacy { .. }
+                | Rule::Erasure { .. }
+                | Rule::Calibration { .. }
+                | Rule::Router { .. }
+                | Rule::RouterReset { .. },
             )) => self.data.clone(),
             Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),
             Ok(Body::Comment(_) | Body::Correction(_) | Body::Interaction(_) | Body::Other)
@@ -64,6 +68,10 @@ fn without_words(done: Completion) -> Completion {
     }
 }
 
+fn without_features(choice: RouterChoice) -> RouterChoice {
+    RouterChoice { features: Vec::new(), ..choice }
+}
+
 fn found_without_words(finding: Finding) -> Finding {
     match finding {
         Finding::Verdict(found) => {
@@ -76,7 +84,14 @@ fn found_without_words(finding: Finding) -> Finding {
             Finding::Answer(FoundAnswer { error, ..found })
         }
         Finding::Vector { .. } => Finding::Vector { model: String::new(), values: Vec::new() },
-        kept @ (Finding::Retry(_) | Finding::Review { .. } | Finding::Session(_)) => kept,
+        Finding::Choice(choice) => Finding::Choice(without_features(choice)),
+        Finding::Served { choice, cost } => {
+            Finding::Served { choice: without_features(choice), cost }
+        }
+        kept @ (Finding::Retry(_)
+        | Finding::Review { .. }
+        | Finding::Session(_)
+        | Finding::Reward(_)) => kept,
     }
 }
 

@@ -6,12 +6,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     skewed_clocks: AtomicU64,
+    route_faults: AtomicU64,
+    relaxed_routes: AtomicU64,
 }
 
 impl Counters {
     /// An answer seemed to end before it began.
     pub(crate) fn skewed_clocks(&self) {
         self.skewed_clocks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A router chose: so many numbers went wrong on the way, and perhaps a wish had to be given up.
+    pub(crate) fn routed(&self, faults: u64, relaxed: bool) {
+        self.route_faults.fetch_add(faults, Ordering::Relaxed);
+        self.relaxed_routes.fetch_add(u64::from(relaxed), Ordering::Relaxed);
+    }
+
+    /// How often numbers went wrong, and how often a wish was given up.
+    pub(crate) fn routes(&self) -> (u64, u64) {
+        (self.route_faults.load(Ordering::Relaxed), self.relaxed_routes.load(Ordering::Relaxed))
     }
 
     /// How often that was.

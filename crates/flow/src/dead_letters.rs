@@ -24,7 +24,7 @@ impl Engine {
         for entry in std::iter::once(&mut write.entry).chain(&mut write.more) {
             entry.changes = crate::changes::changes_of(&entry.event);
         }
-        match self.store.commit(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
+        match self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
                 Ok(self.store.drop_dead_letter(scope, id).await?)
             }

@@ -48,7 +48,7 @@ impl Engine {
         let event = capture::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
         let mut write = self.write_of(event, mac, key);
         write.needs = vec![Need::Decision(id.clone()), Need::OtherOutcome(id.clone())];
-        match self.store.commit(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
+        match self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) => Ok(false),
             Outcome::Replayed { .. } | Outcome::Unchanged => Ok(true),
             Outcome::Conflict(space) => Err(FlowError::Conflict(space)),

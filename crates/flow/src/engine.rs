@@ -18,6 +18,7 @@ use crate::history::History;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
 use crate::redactors::Redactors;
+use crate::routing::{ChoiceQueue, Routing};
 use crate::tasks::Tasks;
 
 /// The whole of Uptake without a server. Time and randomness come in from outside.
@@ -36,6 +37,8 @@ pub struct Engine {
     pub(crate) curves: Curves,
     pub(crate) labels: NewLabels,
     pub(crate) counters: Counters,
+    pub(crate) routing: Arc<Routing>,
+    pub(crate) choices: ChoiceQueue,
 }
 
 impl Engine {
@@ -60,6 +63,7 @@ impl Engine {
         let seal = Seal::new(&store.seal_key());
         let (mint, tasks) = (Mint::new(seed), Tasks::new());
         let counters = Counters::default();
+        let routing = Arc::new(Routing::load(&*store).await?);
         Ok(Self {
             store,
             clock,
@@ -75,6 +79,8 @@ impl Engine {
             curves,
             labels: NewLabels::default(),
             counters,
+            routing,
+            choices: ChoiceQueue::default(),
         })
     }
 
@@ -98,6 +104,12 @@ impl Engine {
         self.counters.skewed()
     }
 
+    /// How often a router's numbers went wrong, and how often `exclude`, `max_cost` or a budget had to
+    /// be given up.
+    pub fn route_troubles(&self) -> (u64, u64) {
+        self.counters.routes()
+    }
+
     /// Lets those who read along end; what is being written goes on.
     pub fn begin_to_stop(&self) {
         self.tasks.begin_to_stop();
@@ -106,6 +118,8 @@ impl Engine {
     /// Finishes and commits what was accepted. Nothing is taken in afterwards.
     pub async fn close(&self) -> Result<(), FlowError> {
         self.tasks.stop().await;
+        self.store_choices().await;
+        self.routing.keep(&*self.store).await?;
         Ok(self.store.close().await?)
     }
 }

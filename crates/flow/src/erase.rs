@@ -35,6 +35,9 @@ impl Engine {
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let receipt = self.commit_one(write).await?;
         self.history.forget(&Asker::User(scope.clone(), user.clone()));
+        if let Some(project) = self.routing.of(scope) {
+            project.forget(&*self.store, &turns).await?;
+        }
         if let Some(place) = &copies.place {
             self.wait_for_mirror(place, receipt.position).await?;
             let mirror = Mirror { store: Arc::clone(&self.store), place: place.clone() };

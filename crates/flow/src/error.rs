@@ -1,7 +1,7 @@
 //! Why the engine did not do what it was asked.
 
 use capture::CaptureError;
-use event::ClaimSpace;
+use event::{BadData, ClaimSpace};
 use report::ReportError;
 use store::StoreError;
 
@@ -22,6 +22,9 @@ pub enum FlowError {
         "a widget key can only send its user's ratings, comments and interactions on a turn (message_id)"
     )]
     NotForWidgets,
+    /// A setting does not make sense: mend it and send it again.
+    #[error(transparent)]
+    Setting(BadData),
     /// The report cannot be given as asked.
     #[error(transparent)]
     Report(ReportError),

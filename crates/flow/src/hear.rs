@@ -339,6 +339,7 @@ impl Engine {
             detected_in: detected_in.clone(),
             raw_confidence,
             moved_on,
+            instead_of: None,
             target_score,
             verdict,
         };

@@ -50,6 +50,11 @@ impl Mint {
         TurnId::new(format!("turn_{}_{suffix}", now.as_unix_millis())).expect("a valid id")
     }
 
+    /// Sixty-four random bits.
+    pub(crate) fn number(&self) -> u64 {
+        u64::from_be_bytes(self.random::<8>())
+    }
+
     /// A UUIDv7: ids made later sort later, which keeps the store's indexes compact.
     fn uuid(&self, now: Timestamp) -> String {
         let random = self.random::<10>();

@@ -69,8 +69,7 @@ impl Engine {
         // What stands was redacted when it came, so what comes is compared as it would stand.
         let text = write.entry.event.data.get("text").and_then(|text| text.as_str());
         write.needs = needs(&place, &accepted.given, text.map(str::to_owned));
-        let outcome = self.store.commit(vec![write]).await?.pop();
-        self.labels.note(scope);
+        let outcome = self.store_writes(vec![write]).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) => Ok(given(&place, &accepted, &id)),
             Outcome::Replayed { id, .. } => self.first_of(scope, &id).await,

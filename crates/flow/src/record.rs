@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::changes::changes_of;
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::routing::concerns_routers;
 
 /// Writes of one batch that share a transaction; small enough that others need not wait long.
 const BATCH_CHUNK: usize = 1000;
@@ -196,10 +197,40 @@ impl Engine {
         writes: Vec<Write>,
     ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {
         let ids: Vec<EventId> = writes.iter().map(|write| write.entry.event.id.clone()).collect();
+        let outcomes = self.store_writes(writes).await?;
+        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
+    }
+
+    /// The one way to the store's door: when it returns, what was stored is learnt from.
+    pub(crate) async fn store_writes(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, FlowError> {
         let labelled = labelled(&writes);
+        let taught = self.taught(&writes);
         let outcomes = self.store.commit(writes).await?;
         labelled.iter().for_each(|scope| self.labels.note(scope));
-        Ok(ids.into_iter().zip(outcomes).map(|(id, outcome)| receipt(id, outcome)).collect())
+        for scope in taught {
+            self.routing.reach(&*self.store, &scope, self.head()).await;
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Engine {
+    /// The projects whose routers can learn from writes, or that may get their first router.
+    fn taught(&self, writes: &[Write]) -> Vec<Scope> {
+        let entries =
+            writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more));
+        let taught = entries.filter(|entry| {
+            let begins = entry.changes.iter().any(|change| matches!(change, Change::SetRouter(_)));
+            let has_routers = || self.routing.of(&entry.event.scope).is_some();
+            begins || (concerns_routers(&entry.event) && has_routers())
+        });
+        let mut scopes: Vec<Scope> = Vec::new();
+        for entry in taught {
+            if !scopes.contains(&entry.event.scope) {
+                scopes.push(entry.event.scope.clone());
+            }
+        }
+        scopes
     }
 }
 
@@ -224,6 +255,7 @@ fn is_label(change: &Change) -> bool {
         | Change::Judge { .. }
         | Change::EndSession { .. }
         | Change::Calibrate(_)
+        | Change::SetRouter(_)
         | Change::Decide(_)
         | Change::Settle(_)
         | Change::SetPrivacy(_)

@@ -68,8 +68,11 @@ impl Engine {
         let mut findings = 0;
         let Heard { verdict, retry } = heard;
         if let Some(verdict) = verdict {
-            let entries = self.verdict_entries(&now, turn, verdict);
             let known = self.store.heard_in(&opening.scope, turn).await?;
+            let mut entries = self.verdict_entries(&now, turn, verdict);
+            if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
+                say_instead_of(&mut entry.event, known);
+            }
             if !entries.first().is_some_and(|entry| is_known(&entry.event, known.as_ref())) {
                 findings += self.append(entries).await?;
             }
@@ -132,6 +135,15 @@ impl Engine {
         let write = Write { claims, needs: Vec::new(), entry, more: entries.collect() };
         self.commit_one(write).await?;
         Ok(1)
+    }
+}
+
+/// Names the turn that the message was taken to be about before, for whoever learnt from that.
+fn say_instead_of(found: &mut Event, known: &Event) {
+    if found.turn != known.turn
+        && let Some(before) = &known.turn
+    {
+        found.data.insert("instead_of".into(), before.as_str().into());
     }
 }
 

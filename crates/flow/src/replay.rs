@@ -13,6 +13,8 @@ impl Engine {
     ) -> Result<Rebuilt, FlowError> {
         let how = Rebuild { changes_of: crate::changes::changes_of, progress: Box::new(progress) };
         let rebuilt = self.store.rebuild(how).await?;
+        // What routers have learnt follows from the log, too.
+        self.routing.reload(&*self.store).await?;
         tracing::info!(events = rebuilt.events, changed = rebuilt.changed, "projections rebuilt");
         Ok(rebuilt)
     }

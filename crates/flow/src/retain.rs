@@ -7,6 +7,7 @@ use event::{Clock, Tenant};
 use store::{Store, StoreError};
 
 use crate::engine::Engine;
+use crate::routing::Routing;
 use crate::tasks::Stop;
 
 /// How often it is looked for.
@@ -18,20 +19,22 @@ impl Engine {
     /// Starts dropping what is too old. Call it once, before serving.
     pub fn keep_retention(&self) {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        let routing = Arc::clone(&self.routing);
         let changed = self.privacy.changed();
-        self.tasks.start(|stop| run(store, clock, changed, stop));
+        self.tasks.start(|stop| run(store, clock, routing, changed, stop));
     }
 }
 
 async fn run(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    routing: Arc<Routing>,
     mut changed: tokio::sync::watch::Receiver<u64>,
     mut stop: Stop,
 ) {
     while !*stop.borrow() {
         changed.mark_unchanged();
-        if let Err(error) = drop_all(&*store, &*clock).await {
+        if let Err(error) = drop_all(&*store, &*clock, &routing).await {
             tracing::warn!(%error, "old events could not be dropped; trying again later");
         }
         tokio::select! {
@@ -42,10 +45,14 @@ async fn run(
     }
 }
 
-async fn drop_all(store: &dyn Store, clock: &dyn Clock) -> Result<(), StoreError> {
+async fn drop_all(
+    store: &dyn Store,
+    clock: &dyn Clock,
+    routing: &Routing,
+) -> Result<(), StoreError> {
     for (tenant, settings) in store.privacy().await? {
         let Ok((_, Some(days))) = capture::accept_privacy(&settings) else { continue };
-        drop_of(store, clock, &tenant, days).await?;
+        drop_of(store, clock, routing, &tenant, days).await?;
     }
     Ok(())
 }
@@ -53,6 +60,7 @@ async fn drop_all(store: &dyn Store, clock: &dyn Clock) -> Result<(), StoreError
 async fn drop_of(
     store: &dyn Store,
     clock: &dyn Clock,
+    routing: &Routing,
     tenant: &Tenant,
     days: u32,
 ) -> Result<(), StoreError> {
@@ -60,6 +68,8 @@ async fn drop_of(
     if !store.has_old(tenant, before).await? {
         return Ok(());
     }
+    // What routers learnt from events that go must outlive them.
+    routing.keep(store).await?;
     let upto = store.copy_projections().await?;
     let mut dropped = 0;
     loop {
@@ -124,7 +134,7 @@ mod tests {
         let settings = json!({"retention_days": {"events": 30}});
         let settings = settings.as_object().unwrap().clone();
         engine.set_privacy(&scope.tenant, settings).await.unwrap();
-        drop_all(&*engine.store, &*clock).await.unwrap();
+        drop_all(&*engine.store, &*clock, &engine.routing).await.unwrap();
         let id = |text: &str| event::EventId::new(text).unwrap();
         assert!(engine.event(&scope, &id("old")).await.unwrap().is_none());
         assert!(engine.event(&scope, &id("new")).await.unwrap().is_some());

@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::hear::Background;
 use crate::record::{Receipt, RequestKey};
+use crate::route::{Route, RouteRequest};
 use crate::strategies::{Strategies, StrategySearch};
 use crate::told::{Previous, Signals, signals_of};
 
@@ -43,6 +44,8 @@ pub struct IncomingTurn {
     pub key: Option<RequestKey>,
     /// What to bring back with the answer.
     pub include: Include,
+    /// The router that chooses who answers, if one is asked.
+    pub router: Option<String>,
 }
 
 /// What a turn can bring back.
@@ -71,6 +74,8 @@ pub struct OpenReceipt {
     pub context: Option<PlannerContext>,
     /// Earlier turns like it, if they were asked for.
     pub strategies: Option<Strategies>,
+    /// Who shall answer, if a router was asked.
+    pub route: Option<Route>,
     /// What became of the answer, if it came along.
     pub completion: Option<CompleteReceipt>,
 }
@@ -84,6 +89,8 @@ pub struct CompleteReceipt {
     pub replayed: bool,
     /// What the answer shows; `None` for a repeat of what was dropped or erased since.
     pub signals: Option<Signals>,
+    /// What the turn is worth by now.
+    pub reward: f64,
 }
 
 /// A turn that is open: where it is, what was asked, when.
@@ -103,7 +110,13 @@ impl Engine {
         scope: &Scope,
         incoming: IncomingTurn,
     ) -> Result<OpenReceipt, FlowError> {
-        let IncomingTurn { opening, completion, key, include } = incoming;
+        let IncomingTurn { opening, completion, key, include, router } = incoming;
+        // A router that is not there is told before anything is stored.
+        if let Some(name) = &router
+            && !self.router_names(scope).contains(name)
+        {
+            return Err(FlowError::Unknown("router"));
+        }
         let now = self.clock.now();
         let accepted = capture::accept_opening(opening.raw, now)?;
         // Both halves are checked before either is stored.
@@ -125,6 +138,11 @@ impl Engine {
             self.strategies_for(include, &asked, told.previous.as_ref()),
             self.context_for(include, &asked, receipt.position, told.previous.as_ref()),
         )?;
+        // Chosen after what the message teaches was learnt.
+        let route = match router {
+            None => None,
+            Some(router) => Some(self.route(scope, &self.route_request(router, &asked))?),
+        };
         let completion = match completion {
             None => None,
             Some((completion, mac)) => {
@@ -143,8 +161,20 @@ impl Engine {
             retry: told.retry,
             context,
             strategies,
+            route,
             completion,
         })
+    }
+
+    fn route_request(&self, router: String, opening: &Event) -> RouteRequest {
+        RouteRequest {
+            router,
+            text: question_of(opening),
+            turn: opening.turn.clone(),
+            conversation: opening.conversation.clone(),
+            user: opening.user.clone(),
+            ..RouteRequest::default()
+        }
     }
 
     /// The write that stores an opening, without what it says of earlier turns.
@@ -250,6 +280,10 @@ impl Engine {
         let passed = now.as_micros() - open.received_at.as_micros();
         let answered = Timestamp::from_micros(open.ts.as_micros().saturating_add(passed.max(0)));
         let ts = completion.completed_at.unwrap_or(answered.min(now.max(open.ts)));
+        let served = match open.erased {
+            true => None,
+            false => self.served_by(&scope, &turn, &completion).await?,
+        };
         let half = TurnHalf::Completed(Box::new(completion));
         let mut event = capture::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
         if open.erased {
@@ -262,7 +296,10 @@ impl Engine {
         write.needs.push(Need::Turn(None));
         if !open.erased {
             let shown = self.look_at(question, &write.entry.event);
-            write.more = vec![self.finding_entry(&write.entry.event, Some(turn.clone()), &shown)];
+            let findings = std::iter::once(shown).chain(served);
+            let entry =
+                |finding| self.finding_entry(&write.entry.event, Some(turn.clone()), &finding);
+            write.more = findings.map(entry).collect();
         }
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         let receipt = self.commit_one(write).await?;
@@ -271,7 +308,8 @@ impl Engine {
             false => together,
         };
         let signals = signals_of(&turn, &together);
-        Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals })
+        let reward = self.reward_of(&scope, &turn, signals.as_ref()).await?;
+        Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, reward })
     }
 
     /// What an answer shows by itself. The event is redacted already.

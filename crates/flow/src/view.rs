@@ -137,6 +137,9 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
         Finding::Verdict(_)
         | Finding::Review { .. }
         | Finding::Session(_)
-        | Finding::Vector { .. } => {}
+        | Finding::Vector { .. }
+        | Finding::Choice(_)
+        | Finding::Served { .. }
+        | Finding::Reward(_) => {}
     }
 }

@@ -7,8 +7,11 @@ mod planner;
 mod reward;
 mod policy;
 mod evaluate;
+mod routers;
+mod features;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
+pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
 pub use pairs::{JudgedTurn, PairSource, PreferencePair, pairs_of};
 pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
@@ -21,5 +24,6 @@ pub use policy::{
 pub use reward::{
     Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,
 };
+pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;

@@ -42,8 +42,9 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
         Body::Rule(Rule::Calibration { .. }) => vec![Change::Calibrate(event.data.clone())],
+        Body::Rule(Rule::Router { name, .. }) => vec![Change::SetRouter(name)],
         Body::Settlement(settlement) => vec![Change::Settle(settlement.decision_id)],
-        Body::Rule(Rule::Erasure { .. })
+        Body::Rule(Rule::Erasure { .. } | Rule::RouterReset { .. })
         | Body::Rating(_)
         | Body::Comment(_)
         | Body::Correction(_)
@@ -91,7 +92,11 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Vector { model, values } => {
             (!values.is_empty()).then(|| Change::SetVector(Vector::new(model.into(), values)))
         }
-        Finding::Retry(_) | Finding::Answer(_) => None,
+        Finding::Retry(_)
+        | Finding::Answer(_)
+        | Finding::Choice(_)
+        | Finding::Served { .. }
+        | Finding::Reward(_) => None,
     }
 }
 

@@ -106,6 +106,13 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
         Body::Finding(Finding::Session(_)) => {
             line("session_end", None, without(event, &["finding"]))
         }
+        Body::Finding(Finding::Choice(_)) => {
+            line("route", None, without(event, &["finding", "features", "shadow"]))
+        }
+        Body::Finding(Finding::Served { .. }) => {
+            line("served", None, without(event, &["finding", "features", "shadow"]))
+        }
+        Body::Finding(Finding::Reward(_)) => line("reward", None, without(event, &["finding"])),
         // Numbers that say nothing to anybody.
         Body::Finding(Finding::Vector { .. }) => return None,
         Body::Rule(_) | Body::Other => line("event", None, event.data.clone()),

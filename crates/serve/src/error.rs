@@ -138,6 +138,7 @@ impl From<FlowError> for Problem {
                 let field = Some("reaction".to_owned());
                 Self { field, ..Self::malformed(bad.to_string()) }
             }
+            FlowError::Setting(bad) => Self::invalid(bad.field.clone(), bad.to_string()),
             FlowError::Unknown(what) => {
                 Self::not_found(format!("there is no {what} with this id here"))
             }

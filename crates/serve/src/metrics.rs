@@ -84,6 +84,20 @@ pub(crate) fn render(requests: &Requests, engine: &Engine) -> String {
     let name = "uptake_clock_skew_total";
     header(&mut page, name, "Answers that seemed to end before they began", "counter");
     line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
+    let (faults, relaxed) = engine.route_troubles();
+    let counters = [
+        ("uptake_route_faults_total", "Numbers of routers that went wrong", faults),
+        ("uptake_route_relaxed_total", "Choices for which a wish had to be given up", relaxed),
+        (
+            "uptake_choices_dropped_total",
+            "Choices of routers that are not in the log",
+            engine.dropped_choices(),
+        ),
+    ];
+    for (name, help, value) in counters {
+        header(&mut page, name, help, "counter");
+        line(&mut page, format_args!("{name} {value}"));
+    }
     let name = "uptake_commit_seconds";
     header(&mut page, name, "Time per group commit", "histogram");
     histogram(&mut page, name, "", &stats.commit_seconds);

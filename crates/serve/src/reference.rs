@@ -49,6 +49,7 @@ fn tags(document: &Value) -> Vec<String> {
     let order = [
         "turns",
         "strategies",
+        "routing",
         "reactions",
         "reports",
         "events",
@@ -146,6 +147,7 @@ pub(crate) fn curl(path: &str, method: &str, operation: &Value) -> String {
         ("{project}", "default"),
         ("{conversation_id}", "c1"),
         ("{turn_id}", "t1"),
+        ("{name}", "chat"),
         ("{user_id}", "ann"),
         ("{topic}", "feedback-events"),
     ];

@@ -19,7 +19,7 @@ use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
     artifacts, batch, calibration, conversations, dead_letters, decisions, events, feedback,
-    health, keys, metrics, reactions, reports, strategies, tenants, turns,
+    health, keys, metrics, reactions, reports, routers, strategies, tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -52,6 +52,7 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
         .merge(events_and_turns(settings.batch_bytes))
         .merge(reactions_and_events(Arc::clone(&engine)))
         .merge(reports())
+        .merge(routing())
         .merge(management())
         .route("/api/v1/turns/{turn_id}/log", log)
         .route("/api/v1/users/{user_id}", users)
@@ -92,6 +93,17 @@ fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
         .route("/api/v1/decisions", post(decisions::decide).get(decisions::list))
         .route("/api/v1/decisions/{id}", get(decisions::show).patch(decisions::settle))
         .route("/api/v1/artifacts/search", post(artifacts::search))
+}
+
+/// Which model serves the next query.
+fn routing() -> Router<Arc<Engine>> {
+    Router::new()
+        .route("/api/v1/routers", get(routers::list))
+        .route("/api/v1/routers/{name}", put(routers::set).get(routers::show))
+        .route("/api/v1/routers/{name}/reset", post(routers::reset))
+        .route("/api/v1/route", post(routers::route))
+        .route("/api/v1/rewards", post(routers::reward))
+        .route("/api/v1/policies/evaluate", post(routers::evaluate))
 }
 
 /// What web pages may send as well.

@@ -28,6 +28,7 @@ pub use read::reactions::{
     ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
 };
 pub use read::retention::Retention;
+pub use read::routing::{RouterCheckpoint, RouterTurn, RoutingStore, StoredRouter};
 pub use read::rules::{RuleReads, TenantSettings};
 pub use read::sessions::{OpenSession, SessionReads};
 pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
@@ -43,6 +44,7 @@ pub trait Store:
     + SessionReads
     + LabelReads
     + SimilarReads
+    + RoutingStore
     + ReactionReads
     + DecisionReads
     + TurnLogCopies
@@ -62,9 +64,7 @@ impl<T> Store for T where
         + SessionReads
         + LabelReads
         + SimilarReads
-        + ExchangeReads
-        + SessionReads
-        + LabelReads
+        + RoutingStore
         + ReactionReads
         + DecisionReads
         + TurnLogCopies

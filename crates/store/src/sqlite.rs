@@ -26,6 +26,7 @@ mod copies;
 mod api_keys;
 mod rules;
 mod users;
+mod routing;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +52,7 @@ use crate::read::reactions::{
     ConversationQuery, PeriodPage, PeriodQuery, ReactionReads, ReactionSearch, StoredReaction,
 };
 use crate::read::retention::Retention;
+use crate::read::routing::{RouterCheckpoint, RouterTurn, RoutingStore};
 use crate::read::rules::{RuleReads, TenantSettings};
 use crate::read::sessions::{OpenSession, SessionReads};
 use crate::read::similar::{SimilarQuery, SimilarReads, SimilarTurns, TurnNumber};
@@ -293,6 +295,52 @@ impl SimilarReads for SqliteStore {
     fn found(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<Option<StoredExchange>>> {
         self.pool.run_some(turns.len(), move |connection| {
             turns.iter().map(|turn| exchanges::by_key(connection, turn.0)).collect()
+        })
+    }
+}
+
+impl RoutingStore for SqliteStore {
+    fn router_scopes(&self) -> Task<'_, Vec<(Scope, Position)>> {
+        self.pool.run(routing::scopes)
+    }
+
+    fn router_checkpoint(&self, scope: &Scope) -> Task<'_, Option<RouterCheckpoint>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| routing::checkpoint(connection, &scope))
+    }
+
+    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>> {
+        let (scope, turn) = (scope.clone(), turn.clone());
+        self.pool.run_short(move |connection| routing::turn(connection, &scope, &turn))
+    }
+
+    fn save_routers(
+        &self,
+        scope: &Scope,
+        checkpoint: RouterCheckpoint,
+        turns: Vec<RouterTurn>,
+    ) -> Task<'_, ()> {
+        let scope = scope.clone();
+        let save = move |connection: &mut _| routing::save(connection, &scope, &checkpoint, &turns);
+        Box::pin(self.writer.run(save))
+    }
+
+    fn forget_routers(&self, scope: &Scope) -> Task<'_, ()> {
+        let scope = scope.clone();
+        Box::pin(self.writer.run(move |connection: &mut _| routing::forget(connection, &scope)))
+    }
+
+    fn router_turns(
+        &self,
+        scope: &Scope,
+        router: &str,
+        since: Timestamp,
+        passed: usize,
+        limit: usize,
+    ) -> Task<'_, Vec<RouterTurn>> {
+        let (scope, router) = (scope.clone(), router.to_owned());
+        self.pool.run(move |connection| {
+            routing::turns(connection, &scope, &router, since, passed, limit)
         })
     }
 }

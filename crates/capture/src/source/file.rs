@@ -84,7 +84,13 @@ fn own_record(
     match body {
         Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
         Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
-        Body::Rule(Rule::Erasure { .. } | Rule::Calibration { .. })
+        // A router's definition is checked by whoever learns; one that does not fit changes nothing.
+        Body::Rule(
+            Rule::Erasure { .. }
+            | Rule::Calibration { .. }
+            | Rule::Router { .. }
+            | Rule::RouterReset { .. },
+        )
         | Body::Finding(_)
         | Body::Turn(_)
         | Body::Reaction(_)

@@ -76,6 +76,21 @@ impl RouterState {
         Some(applied)
     }
 
+    /// A turn's features must not be kept any longer: the arm's regression unlearns the turn, its
+    /// plain sums keep it.
+    pub fn forget_features(
+        &mut self,
+        rule: &RouterRule,
+        credit: &Credit<'_>,
+        before: Applied,
+    ) -> Applied {
+        let index = self.arms.iter().position(|arm| arm.id == credit.arm);
+        if let Some(index) = index.filter(|index| self.arms[*index].born == before.born) {
+            self.move_linear(rule, index, credit, &before, before.observation(), None);
+        }
+        Applied { linear: None, ..before }
+    }
+
     /// A turn that is observed for the first time moves the clock.
     fn first(&mut self, rule: &RouterRule, credit: &Credit<'_>, born: u32) -> Applied {
         if rule.fading().hourly {

@@ -49,11 +49,11 @@ pub(crate) async fn open(
         None => None,
         Some(completion) => Some(half(&engine, completion)?),
     };
-    let include = take_include(&mut fields)?;
+    let (include, router) = take_include(&mut fields)?;
     let mac = engine.fingerprint(OPEN_DOOR, &fields);
     let request: OpeningRequest = body::shape(fields)?;
     let opening = IncomingHalf { raw: request.into(), mac };
-    let incoming = IncomingTurn { opening, completion, key, include };
+    let incoming = IncomingTurn { opening, completion, key, include, router };
     let receipt = engine.open_turn(scope.get(), incoming).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(OpenResponse::from(receipt))))
@@ -61,14 +61,17 @@ pub(crate) async fn open(
 
 /// What the request wants back. It says nothing about the turn, so the same turn may come again
 /// with another wish.
-fn take_include(fields: &mut Value) -> Result<Include, Problem> {
+fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem> {
     let mut include = Include::default();
-    let Some(fields) = fields.as_object_mut() else { return Ok(include) };
-    if fields.remove("router").is_some_and(|router| !router.is_null()) {
-        return Err(Problem::invalid("router", "router: this version has no routers yet"));
-    }
+    let Some(fields) = fields.as_object_mut() else { return Ok((include, None)) };
+    let router = match fields.remove("router") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) => Some(name),
+        Some(_) => return Err(Problem::invalid("router", "router: expected a name")),
+    };
+    let mut route = false;
     let wanted = match fields.remove("include") {
-        None | Some(Value::Null) => return Ok(include),
+        None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(wanted)) => wanted,
         Some(_) => return Err(Problem::invalid("include", "include: expected a list of words")),
     };
@@ -76,14 +79,22 @@ fn take_include(fields: &mut Value) -> Result<Include, Problem> {
         match word.as_str() {
             Some("context") => include.context = true,
             Some("strategies") => include.strategies = true,
+            Some("route") => route = true,
             // A wish that cannot be met is an error, not a silence.
             Some(_) | None => {
-                let detail = format!("include: {word} is unknown, expected context or strategies");
+                let detail =
+                    format!("include: {word} is unknown, expected context, strategies or route");
                 return Err(Problem::invalid("include", detail));
             }
         }
     }
-    Ok(include)
+    match (route, router) {
+        (true, None) => {
+            Err(Problem::invalid("router", "router: expected a name, to choose a route"))
+        }
+        (true, router @ Some(_)) => Ok((include, router)),
+        (false, _) => Ok((include, None)),
+    }
 }
 
 /// The fields of the second half, if any of them is there.

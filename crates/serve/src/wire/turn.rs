@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::loops::{ContextBody, PreviousBody, RetryBody, SignalsBody};
+use super::routing::RouteBody;
 use super::strategy::StrategiesBody;
 
 /// `POST /api/v1/turns`, the first half.
@@ -176,6 +177,8 @@ pub(crate) struct OpenResponse {
     #[serde(flatten)]
     pub(crate) strategies: Option<StrategiesBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) route: Option<RouteBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) signals: Option<SignalsBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) completed: Option<CompleteResponse>,
@@ -192,6 +195,7 @@ impl From<OpenReceipt> for OpenResponse {
             retry: receipt.retry.map(RetryBody::from),
             context: receipt.context.map(ContextBody::from),
             strategies: receipt.strategies.map(StrategiesBody::from),
+            route: receipt.route.map(RouteBody::from),
             signals: completed.as_ref().and_then(|done| done.signals.clone()),
             completed,
         }
@@ -204,6 +208,8 @@ pub(crate) struct CompleteResponse {
     turn_id: String,
     replayed: bool,
     signals: Option<SignalsBody>,
+    /// What the turn is worth by now, 0 to 1; 0.7 while nothing is known.
+    reward: f64,
 }
 
 impl From<CompleteReceipt> for CompleteResponse {
@@ -212,6 +218,7 @@ impl From<CompleteReceipt> for CompleteResponse {
             turn_id: receipt.turn.to_string(),
             replayed: receipt.replayed,
             signals: receipt.signals.as_ref().map(SignalsBody::from),
+            reward: receipt.reward,
         }
     }
 }

@@ -70,6 +70,7 @@ pub(super) fn apply(
         Change::SetPrivacy(settings) => rule::set_privacy(connection, subject, settings),
         Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
         Change::Calibrate(settings) => rule::calibrate(connection, subject, settings),
+        Change::SetRouter(name) => rule::set_router(connection, subject, name),
         Change::Judge { status, confidence, raw_confidence, moved_on, corrects, detected_in } => {
             let said = judge::Said {
                 status: *status,
@@ -140,6 +141,7 @@ fn apply_to_turn(
         | Change::SetPrivacy(_)
         | Change::SetProfile(_)
         | Change::Calibrate(_)
+        | Change::SetRouter(_)
         | Change::Judge { .. } => Ok(()),
     }
 }

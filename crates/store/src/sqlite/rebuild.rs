@@ -19,7 +19,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 12] = [
+pub(super) const PROJECTIONS: [(&str, &str); 13] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -32,6 +32,7 @@ pub(super) const PROJECTIONS: [(&str, &str); 12] = [
     ("turn_vectors", "turn"),
     ("open_sessions", "conversation"),
     ("calibrations", "project"),
+    ("routers", "project, name"),
 ];
 
 const EMPTY: &str = "
@@ -47,7 +48,14 @@ const EMPTY: &str = "
     DELETE FROM turn_index WHERE TRUE; -- one by one, so that the index in memory hears of each
     DELETE FROM turn_vectors WHERE TRUE;
     DELETE FROM open_sessions;
-    DELETE FROM calibrations;";
+    DELETE FROM calibrations;
+    DELETE FROM routers;";
+
+/// What routers have learnt is read from the log again by those who learn.
+const FORGET: &str = "
+    DELETE FROM router_progress;
+    DELETE FROM router_states;
+    DELETE FROM router_turns;";
 
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
 pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
@@ -59,6 +67,8 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
     if let Some(position) = retain::baseline(&transaction)? {
         retain::restore(&transaction)?;
         done = position;
+    } else {
+        transaction.execute_batch(FORGET)?;
     }
     loop {
         let page = page(&transaction, done)?;

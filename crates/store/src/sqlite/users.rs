@@ -1,5 +1,7 @@
 //! What there is of a user, and the end of it.
 
+use std::time::Duration;
+
 use event::{Scope, TurnId, UserId};
 use rusqlite::Connection;
 
@@ -7,6 +9,9 @@ use super::apply::THEIRS;
 use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::users::ErasedCounts;
+
+/// How long readers of what was may keep everybody waiting.
+const WAIT_FOR_READERS: Duration = Duration::from_millis(200);
 
 /// How much there is of a user, and their turns.
 pub(super) fn whats_of(
@@ -44,10 +49,13 @@ pub(super) fn whats_of(
 
 /// Moves the write-ahead log into the database and cuts it to nothing. What was deleted is already
 /// overwritten there (`secure_delete`).
-/// Answers `false` when somebody still reads a state from before; it does not wait for them, since
+/// Answers `false` when somebody still reads a state from before; it waits for them a moment only, since
 /// others want to write.
 pub(super) fn scrub(connection: &mut Connection) -> Result<bool, StoreError> {
-    let busy: i64 =
-        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    Ok(busy == 0)
+    // Readers come and go; whoever comes meanwhile reads the database itself and is not in the way.
+    connection.busy_timeout(WAIT_FOR_READERS)?;
+    let busy: rusqlite::Result<i64> =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+    connection.busy_timeout(Duration::ZERO)?;
+    Ok(busy? == 0)
 }

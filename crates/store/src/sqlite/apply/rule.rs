@@ -51,3 +51,18 @@ pub(super) fn set_profile(
         .execute((user, Value::Object(attributes.clone()).to_string()))
         .map(drop)
 }
+
+/// A project has a router of this name, since this position.
+pub(super) fn set_router(
+    connection: &Connection,
+    subject: &Subject,
+    name: &str,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO routers (project, name, position) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute((subject.project, name, subject.at()))
+        .map(drop)
+}

@@ -1,0 +1,312 @@
+//! Which arm serves a request, and the credit of the turn that follows.
+//!
+//! ```text
+//! request --features--> router: scores, draw --> choice --sealed--> decision_id
+//!                                                    \--queue--> log
+//! completed turn --decision_id, or the choice for the turn--> served by the arm, in its own commit
+//! ```
+
+use capture::FindingPlace;
+use event::{
+    Claim, ClaimSpace, Completion, ConversationId, DecisionId, Finding, GivenReward, Mac, Need,
+    RouterChoice, Scope, TurnId, UserId, Write,
+};
+use learn::{
+    Choice, Choosing, FEATURES_VERSION, RewardRule, Router, features, from_codes, to_codes,
+};
+
+use crate::changes::{changes_of, opening_of};
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::record::{Receipt, RequestKey};
+use crate::routing::{Project, Ticket};
+use crate::told::Signals;
+
+const MICROS_PER_HOUR: i64 = 3_600_000_000;
+
+/// A request that some arm must serve.
+#[derive(Clone, Debug, Default)]
+pub struct RouteRequest {
+    /// Which router.
+    pub router: String,
+    /// What is asked.
+    pub text: String,
+    /// The turn it is for, if that has an id already.
+    pub turn: Option<TurnId>,
+    /// Its conversation.
+    pub conversation: Option<ConversationId>,
+    /// Whose.
+    pub user: Option<UserId>,
+    /// Arms that must not be chosen, unless nothing else is left.
+    pub exclude: Vec<String>,
+    /// What the call may cost, unless every arm costs more.
+    pub max_cost: Option<f64>,
+}
+
+/// The choice that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// Give it back with the completed turn.
+    pub decision_id: String,
+    /// Which router chose.
+    pub router: String,
+    /// The arm.
+    pub arm: String,
+    /// How likely it was to be chosen.
+    pub propensity: f64,
+    /// Another arm looked better.
+    pub explore: bool,
+    /// Which features.
+    pub features_version: &'static str,
+    /// How every arm stood; none for a choice that was made before.
+    pub scores: Vec<RouteScore>,
+    /// `exclude`, `max_cost` or the budget had to be given up.
+    pub relaxed: bool,
+}
+
+/// How one arm stood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouteScore {
+    /// Which.
+    pub arm: String,
+    /// The reward to expect of it.
+    pub mean: f64,
+    /// What it bid.
+    pub draw: f64,
+    /// How likely it was to be chosen.
+    pub propensity: f64,
+}
+
+impl Engine {
+    /// Chooses an arm. Reads what was learnt so far and waits for nothing.
+    pub fn route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, FlowError> {
+        let project = self.routing.of(scope).ok_or(FlowError::Unknown("router"))?;
+        // Asked again for the same turn, the answer is the same.
+        if let Some(turn) = &request.turn
+            && let Some(choice) = project.choice_of(turn)
+            && choice.router == request.router
+        {
+            return Ok(self.told_again(scope, choice));
+        }
+        let made = project.made(&request.router);
+        let (choice, chosen) = project
+            .with(|routers| {
+                let router = routers.get(&request.router)?;
+                Some(self.choose(router, request, made))
+            })
+            .ok_or(FlowError::Unknown("router"))?;
+        project.remember(request.turn.as_ref(), &choice);
+        self.choices.push(self.choice_write(scope, request, &choice));
+        let faults = u64::from(chosen.faults);
+        self.counters.routed(faults, chosen.relaxed);
+        let scores = project.with(|routers| {
+            let router = routers.get(&request.router);
+            let arms = router.map_or(&[][..], |router| router.rule.arms());
+            let score = |score: &learn::ArmScore| {
+                Some(RouteScore {
+                    arm: arms.get(score.arm)?.id.clone(),
+                    mean: score.mean,
+                    draw: score.draw,
+                    propensity: score.propensity,
+                })
+            };
+            chosen.scores.iter().filter_map(score).collect()
+        });
+        Ok(Route {
+            decision_id: Ticket::of(&choice).seal(&self.seal, scope),
+            router: choice.router,
+            arm: choice.arm,
+            propensity: choice.propensity,
+            explore: chosen.explore,
+            features_version: FEATURES_VERSION,
+            scores,
+            relaxed: chosen.relaxed,
+        })
+    }
+
+    fn told_again(&self, scope: &Scope, choice: RouterChoice) -> Route {
+        Route {
+            decision_id: Ticket::of(&choice).seal(&self.seal, scope),
+            router: choice.router,
+            arm: choice.arm,
+            propensity: choice.propensity,
+            explore: false,
+            features_version: FEATURES_VERSION,
+            scores: Vec::new(),
+            relaxed: false,
+        }
+    }
+
+    fn choose(&self, router: &Router, request: &RouteRequest, made: u64) -> (RouterChoice, Choice) {
+        let Router { rule, state } = router;
+        let hours = self.clock.now().as_micros().div_euclid(MICROS_PER_HOUR);
+        let codes = match rule.algorithm().is_contextual() {
+            false => Vec::new(),
+            true => {
+                let text = opening_of(&request.text);
+                // The built-in model: it is here, and it stays the same.
+                let direction = embed::built_in().embed(text);
+                let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
+                to_codes(&features(text, direction.values(), hour))
+            }
+        };
+        // Chosen by what will be learnt from, in the same steps.
+        let seen = from_codes(&codes);
+        let random = match rule.definition().seed {
+            Some(seed) => mixed(seed, made),
+            None => self.mint.number(),
+        };
+        let chosen = state.choose(
+            rule,
+            &Choosing {
+                features: &seen,
+                exclude: &request.exclude,
+                max_cost: request.max_cost,
+                day: hours.div_euclid(24),
+                random,
+            },
+        );
+        let choice = RouterChoice {
+            router: request.router.clone(),
+            arm: rule.arms()[chosen.arm].id.clone(),
+            propensity: chosen.propensity,
+            features_version: FEATURES_VERSION.to_owned(),
+            features: seen.iter().map(|value| *value as f32).collect(),
+            shadow: chosen.shadow.map(|shadow| (shadow.offset, shadow.slope)),
+        };
+        (choice, chosen)
+    }
+
+    fn choice_write(&self, scope: &Scope, request: &RouteRequest, choice: &RouterChoice) -> Write {
+        let now = self.clock.now();
+        let place = FindingPlace {
+            scope: scope.clone(),
+            turn: request.turn.clone(),
+            conversation: request.conversation.clone(),
+            user: request.user.clone(),
+        };
+        let finding = Finding::Choice(choice.clone());
+        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
+        let changes = changes_of(&event);
+        Write { claims: vec![claim], ..Write::of(event, changes) }
+    }
+
+    /// The finding that a turn was served by a router's choice, if it was.
+    pub(crate) async fn served_by(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+        completion: &Completion,
+    ) -> Result<Option<Finding>, FlowError> {
+        let Some(project) = self.routing.of(scope) else { return Ok(None) };
+        let Some(choice) = self.choice_for(&project, scope, turn, completion).await? else {
+            return Ok(None);
+        };
+        // Another model answered in the end: its answer says nothing about the arm.
+        if completion.model.as_ref().is_some_and(|model| *model != choice.arm) {
+            return Ok(None);
+        }
+        let cost = completion.cost.or_else(|| {
+            let tokens = |count: Option<u64>| count.map(|count| count as f64);
+            let (into, out) = (tokens(completion.tokens_in), tokens(completion.tokens_out));
+            into.or(out)?;
+            project.with(|routers| {
+                let arms = routers.get(&choice.router)?.rule.arms();
+                let arm = arms.iter().find(|arm| arm.id == choice.arm)?;
+                arm.price(into.unwrap_or(0.0), out.unwrap_or(0.0))
+            })
+        });
+        Ok(Some(Finding::Served { choice, cost }))
+    }
+
+    /// By the sealed id, else by the turn: as it is remembered, else as it is in the log.
+    async fn choice_for(
+        &self,
+        project: &Project,
+        scope: &Scope,
+        turn: &TurnId,
+        completion: &Completion,
+    ) -> Result<Option<RouterChoice>, FlowError> {
+        if let Some(id) = &completion.decision_id {
+            let ticket = DecisionId::new(id.as_str()).ok();
+            let ticket = ticket.and_then(|id| Ticket::open(&self.seal, scope, &id));
+            if let Some(ticket) = ticket {
+                return Ok(project.with(|routers| ticket.choice(routers)));
+            }
+        }
+        if let Some(choice) = project.choice_of(turn) {
+            return Ok(Some(choice));
+        }
+        let Some(stored) = self.turn(scope, turn.clone()).await? else { return Ok(None) };
+        let choice = stored.events.into_iter().rev().find_map(|stored| {
+            match event::Body::read(stored.event.kind, &stored.event.data) {
+                Ok(event::Body::Finding(Finding::Choice(choice))) => Some(choice),
+                Ok(_) | Err(_) => None,
+            }
+        });
+        Ok(choice)
+    }
+
+    /// What a turn is worth by now, also when no router served it.
+    pub(crate) async fn reward_of(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+        signals: Option<&Signals>,
+    ) -> Result<f64, FlowError> {
+        let project = self.routing.of(scope);
+        if let Some(project) = project
+            && let Some(record) = project.record(&*self.store, turn).await?
+        {
+            let shown = |rule: &RewardRule| record.evidence.reward(rule);
+            let router = record.served.as_ref().map_or("", |served| &served.router);
+            return Ok(project.with(|routers| match routers.get(router) {
+                Some(router) => shown(router.rule.reward()),
+                None => shown(&RewardRule::default()),
+            }));
+        }
+        let mut evidence = learn::TurnEvidence::default();
+        if let Some(signals) = signals {
+            let answered = learn::Answered {
+                failed: signals.failure.error_type.is_some(),
+                seconds: signals.pace.map(|pace| pace.seconds),
+            };
+            evidence.take(1, &learn::Signal::Answered(answered));
+        }
+        Ok(evidence.reward(&RewardRule::default()))
+    }
+
+    /// Takes in what somebody says an answer is worth. The newest word on each thing counts.
+    pub async fn reward(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+        user: Option<UserId>,
+        given: GivenReward,
+        mac: Mac,
+        key: Option<RequestKey>,
+    ) -> Result<Receipt, FlowError> {
+        let now = self.clock.now();
+        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
+        let place = FindingPlace {
+            scope: scope.clone(),
+            turn: Some(turn),
+            conversation: head.conversation,
+            user: user.or(head.user),
+        };
+        let finding = Finding::Reward(given);
+        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let mut write = self.write_of(event, mac, key);
+        write.needs.push(Need::Turn(None));
+        self.commit_one(write).await
+    }
+}
+
+/// Random bits that a seed repeats.
+fn mixed(seed: u64, count: u64) -> u64 {
+    let mut bits = seed ^ count.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}

@@ -1,0 +1,97 @@
+//! What routers have learnt, in memory, kept in step with the log.
+//!
+//! ```text
+//! commit --> reach: the project's new events, in order --> records of their turns --> routers
+//!                                                     \-> now and then all of it is kept
+//! ```
+//!
+//! Whoever stores something in a project with routers brings them up to date before answering. What
+//! is kept is only to start quickly: the log says the same.
+
+mod project;
+mod queue;
+mod ticket;
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use event::{Position, Scope};
+use store::{Store, StoreError};
+
+pub(crate) use project::{Project, concerns_routers};
+pub(crate) use queue::ChoiceQueue;
+pub(crate) use ticket::Ticket;
+
+/// The routers of every project.
+#[derive(Debug)]
+pub(crate) struct Routing {
+    projects: RwLock<HashMap<Scope, Arc<Project>>>,
+    /// Makes numbers out of names.
+    key: [u8; 32],
+}
+
+impl Routing {
+    /// As the store has them, up to date.
+    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+        let key = blake3::derive_key("uptake pseudonyms v1", &store.seal_key());
+        let routing = Self { projects: RwLock::default(), key };
+        routing.reload(store).await?;
+        Ok(routing)
+    }
+
+    /// Starts again from what is kept and from the log.
+    pub(crate) async fn reload(&self, store: &dyn Store) -> Result<(), StoreError> {
+        let mut projects = HashMap::new();
+        for (scope, since) in store.router_scopes().await? {
+            let project = Project::load(store, scope.clone(), since, self.key).await?;
+            projects.insert(scope, Arc::new(project));
+        }
+        *self.projects.write().unwrap_or_else(PoisonError::into_inner) = projects;
+        Ok(())
+    }
+
+    /// A project's routers, if it has any.
+    pub(crate) fn of(&self, scope: &Scope) -> Option<Arc<Project>> {
+        let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
+        projects.get(scope).cloned()
+    }
+
+    /// A project has its first router.
+    async fn begin(&self, store: &dyn Store, scope: &Scope) -> Result<(), StoreError> {
+        if self.of(scope).is_some() {
+            return Ok(());
+        }
+        let scopes = store.router_scopes().await?;
+        let Some((_, since)) = scopes.into_iter().find(|(with, _)| with == scope) else {
+            return Ok(());
+        };
+        let begun = Project::load(store, scope.clone(), since, self.key).await?;
+        let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
+        projects.entry(scope.clone()).or_insert_with(|| Arc::new(begun));
+        Ok(())
+    }
+
+    /// Brings a project's routers up to date with what was stored up to a position. What was stored
+    /// stays stored when that fails; the next one tries again.
+    pub(crate) async fn reach(&self, store: &dyn Store, scope: &Scope, position: Position) {
+        let reached = match self.of(scope) {
+            Some(project) => project.reach(store, position).await,
+            None => self.begin(store, scope).await,
+        };
+        if let Err(error) = reached {
+            tracing::warn!(%error, "routers could not learn from what was just stored; trying again");
+        }
+    }
+
+    /// Keeps what was learnt since the last time.
+    pub(crate) async fn keep(&self, store: &dyn Store) -> Result<(), StoreError> {
+        let all: Vec<Arc<Project>> = {
+            let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
+            projects.values().cloned().collect()
+        };
+        for project in all {
+            project.keep(store).await?;
+        }
+        Ok(())
+    }
+}

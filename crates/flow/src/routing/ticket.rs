@@ -1,0 +1,119 @@
+//! The id of a choice: sealed, and carrying all that is needed to learn from it, so that a turn earns
+//! its credit even when nothing else is left of the choice.
+
+use event::{DecisionId, RouterChoice, Scope};
+use learn::{FEATURES_VERSION, Routers, from_codes, to_codes};
+use report::Seal;
+
+const VERSION: u8 = 1;
+
+/// A choice in few bytes. Names are in it as numbers; whoever has the routers knows them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ticket {
+    router: u64,
+    arm: u64,
+    propensity: f64,
+    shadow: Option<(f64, f64)>,
+    codes: Vec<i8>,
+}
+
+impl Ticket {
+    /// Of a choice.
+    pub(crate) fn of(choice: &RouterChoice) -> Self {
+        let features: Vec<f64> = choice.features.iter().map(|value| f64::from(*value)).collect();
+        Self {
+            router: number(&choice.router),
+            arm: number(&choice.arm),
+            propensity: choice.propensity,
+            shadow: choice.shadow,
+            codes: to_codes(&features),
+        }
+    }
+
+    /// The choice, if the project still has its router and arm.
+    pub(crate) fn choice(&self, routers: &Routers) -> Option<RouterChoice> {
+        let (name, router) = routers.iter().find(|(name, _)| number(name) == self.router)?;
+        let arm = router.rule.arms().iter().find(|arm| number(&arm.id) == self.arm)?;
+        Some(RouterChoice {
+            router: name.to_owned(),
+            arm: arm.id.clone(),
+            propensity: self.propensity,
+            features_version: FEATURES_VERSION.to_owned(),
+            features: from_codes(&self.codes).into_iter().map(|value| value as f32).collect(),
+            shadow: self.shadow,
+        })
+    }
+
+    /// Sealed for a project.
+    pub(crate) fn seal(&self, seal: &Seal, scope: &Scope) -> String {
+        let mut bytes = vec![VERSION, u8::from(self.shadow.is_some())];
+        bytes.extend(self.router.to_be_bytes());
+        bytes.extend(self.arm.to_be_bytes());
+        bytes.extend(self.propensity.to_be_bytes());
+        if let Some((offset, slope)) = self.shadow {
+            bytes.extend(offset.to_be_bytes());
+            bytes.extend(slope.to_be_bytes());
+        }
+        bytes.extend(self.codes.iter().map(|code| code.cast_unsigned()));
+        seal.close(&purpose(scope), &bytes)
+    }
+
+    /// Opens what was sealed for this project; any other id of a decision is none.
+    pub(crate) fn open(seal: &Seal, scope: &Scope, id: &DecisionId) -> Option<Self> {
+        let bytes = seal.open(&purpose(scope), id.as_str())?;
+        let ([version, has_shadow], mut rest) = bytes.split_first_chunk::<2>()?;
+        if *version != VERSION {
+            return None;
+        }
+        let mut eight = || -> Option<[u8; 8]> {
+            let (first, behind) = rest.split_first_chunk::<8>()?;
+            rest = behind;
+            Some(*first)
+        };
+        let (router, arm) = (u64::from_be_bytes(eight()?), u64::from_be_bytes(eight()?));
+        let propensity = f64::from_be_bytes(eight()?);
+        let shadow = match has_shadow {
+            0 => None,
+            _ => Some((f64::from_be_bytes(eight()?), f64::from_be_bytes(eight()?))),
+        };
+        let codes = rest.iter().map(|byte| byte.cast_signed()).collect();
+        Some(Self { router, arm, propensity, shadow, codes })
+    }
+}
+
+fn purpose(scope: &Scope) -> String {
+    format!("choice {}/{}", scope.tenant, scope.project)
+}
+
+fn number(name: &str) -> u64 {
+    let hash = blake3::hash(name.as_bytes());
+    hash.as_bytes()[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use event::Tenant;
+
+    use super::*;
+
+    #[test]
+    fn a_ticket_opens_in_its_own_project_only_and_fits_into_an_id() {
+        let seal = Seal::new(&[7; 32]);
+        let ticket = Ticket {
+            router: 1,
+            arm: 2,
+            propensity: 0.25,
+            shadow: Some((-0.5, 1.5)),
+            codes: (0..32).collect(),
+        };
+        let scope = Scope::default();
+        let id = DecisionId::new(ticket.seal(&seal, &scope)).unwrap();
+        assert_eq!(Ticket::open(&seal, &scope, &id), Some(ticket.clone()));
+        let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+        assert_eq!(Ticket::open(&seal, &other, &id), None);
+        assert_eq!(Ticket::open(&seal, &scope, &DecisionId::new("d1").unwrap()), None);
+        let plain = Ticket { shadow: None, codes: Vec::new(), ..ticket };
+        let id = DecisionId::new(plain.seal(&seal, &scope)).unwrap();
+        assert_eq!(Ticket::open(&seal, &scope, &id), Some(plain));
+    }
+}

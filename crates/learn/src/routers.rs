@@ -1,0 +1,218 @@
+//! A project's routers, advanced by the log: every event that says something about how a turn went
+//! moves the arm that served that turn.
+//!
+//! Strictly in the order of the log. The same events give the same bits, from the beginning or from
+//! any checkpoint, in whatever portions they come.
+
+mod record;
+mod signal;
+
+use std::collections::BTreeMap;
+
+use event::{Body, Event, Finding, Position, RouterChoice, Rule, TurnId};
+
+use crate::policy::{RouterDefinition, RouterRule, RouterState};
+
+pub use record::{ServedTurn, TurnRecord};
+pub use signal::signal_of;
+
+/// A router and what it has learnt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Router {
+    /// As it is meant.
+    pub rule: RouterRule,
+    /// What it has learnt.
+    pub state: RouterState,
+}
+
+/// All routers of a project, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Routers(BTreeMap<String, Router>);
+
+const MICROS_PER_HOUR: i64 = 3_600_000_000;
+
+impl Routers {
+    /// Puts a router in as it was kept.
+    pub fn restore(&mut self, name: String, router: Router) {
+        self.0.insert(name, router);
+    }
+
+    /// One of them.
+    pub fn get(&self, name: &str) -> Option<&Router> {
+        self.0.get(name)
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Router)> {
+        self.0.iter().map(|(name, router)| (name.as_str(), router))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The turns whose records an event needs.
+    pub fn turns_of(event: &Event) -> Vec<TurnId> {
+        let Ok(body) = Body::read(event.kind, &event.data) else { return Vec::new() };
+        let before = match &body {
+            Body::Finding(Finding::Verdict(found)) => found.instead_of.clone(),
+            Body::Finding(Finding::Choice(_)) | Body::Turn(_) | Body::Rule(_) => return Vec::new(),
+            Body::Finding(_)
+            | Body::Rating(_)
+            | Body::Comment(_)
+            | Body::Correction(_)
+            | Body::Interaction(_)
+            | Body::Metric
+            | Body::Decision(_)
+            | Body::Settlement(_)
+            | Body::Reaction(_)
+            | Body::Other => None,
+        };
+        event.turn.iter().cloned().chain(before).collect()
+    }
+
+    /// Learns from the event at a position. `records` has what was known of the turns that
+    /// `turns_of` names, and is changed; `pseudonym` makes a stable number of a name, so that no
+    /// name is kept.
+    pub fn apply(
+        &mut self,
+        at: Position,
+        event: &Event,
+        records: &mut BTreeMap<TurnId, TurnRecord>,
+        pseudonym: &dyn Fn(&str) -> u64,
+    ) {
+        let Ok(body) = Body::read(event.kind, &event.data) else { return };
+        match &body {
+            Body::Rule(Rule::Router { name, definition }) => self.define(name, definition),
+            Body::Rule(Rule::RouterReset { name }) => {
+                if let Some(Router { rule, state }) = self.0.get_mut(name) {
+                    state.reset(rule);
+                }
+            }
+            Body::Finding(Finding::Choice(choice)) => {
+                if let Some(router) = self.0.get_mut(&choice.router) {
+                    router.state.chosen(&choice.arm);
+                }
+            }
+            Body::Finding(Finding::Served { choice, cost }) => {
+                self.served(at, event, choice, *cost, records);
+            }
+            Body::Finding(Finding::Verdict(found)) => {
+                if let Some(before) = &found.instead_of {
+                    let message = pseudonym(found.detected_in.as_str());
+                    let taken_back = crate::Signal::Verdict { message, judged: None };
+                    self.hear(at, event, before, &taken_back, records);
+                }
+                self.hear_event(at, event, &body, records, pseudonym);
+            }
+            Body::Finding(_)
+            | Body::Rule(_)
+            | Body::Turn(_)
+            | Body::Rating(_)
+            | Body::Comment(_)
+            | Body::Correction(_)
+            | Body::Interaction(_)
+            | Body::Metric
+            | Body::Decision(_)
+            | Body::Settlement(_)
+            | Body::Reaction(_)
+            | Body::Other => self.hear_event(at, event, &body, records, pseudonym),
+        }
+    }
+
+    /// A definition that an older program took and this one does not understand changes nothing.
+    fn define(&mut self, name: &str, definition: &serde_json::Map<String, serde_json::Value>) {
+        let value = serde_json::Value::Object(definition.clone());
+        let Ok(written) = serde_json::from_value::<RouterDefinition>(value) else { return };
+        let Ok(rule) = RouterRule::new(written) else { return };
+        match self.0.get_mut(name) {
+            Some(router) => {
+                router.state.adopt(&rule);
+                router.rule = rule;
+            }
+            None => {
+                let state = RouterState::new(&rule);
+                self.0.insert(name.to_owned(), Router { rule, state });
+            }
+        }
+    }
+
+    fn served(
+        &mut self,
+        at: Position,
+        event: &Event,
+        choice: &RouterChoice,
+        cost: Option<f64>,
+        records: &mut BTreeMap<TurnId, TurnRecord>,
+    ) {
+        let Some(turn) = &event.turn else { return };
+        let record = records.entry(turn.clone()).or_default();
+        if record.served.is_some() {
+            return;
+        }
+        record.served = Some(ServedTurn::new(choice, event.ts));
+        let day = event.received_at.as_micros().div_euclid(24 * MICROS_PER_HOUR);
+        if let Some(cost) = cost {
+            record.evidence.take(at.0, &crate::Signal::Cost(cost));
+            if let Some(router) = self.0.get_mut(&choice.router) {
+                router.state.spent(&choice.arm, cost, day);
+            }
+        }
+        self.settle(event, turn, records);
+    }
+
+    fn hear_event(
+        &mut self,
+        at: Position,
+        event: &Event,
+        body: &Body,
+        records: &mut BTreeMap<TurnId, TurnRecord>,
+        pseudonym: &dyn Fn(&str) -> u64,
+    ) {
+        let Some(turn) = &event.turn else { return };
+        for signal in signal_of(event, body, pseudonym) {
+            self.hear(at, event, turn, &signal, records);
+        }
+    }
+
+    fn hear(
+        &mut self,
+        at: Position,
+        event: &Event,
+        turn: &TurnId,
+        signal: &crate::Signal,
+        records: &mut BTreeMap<TurnId, TurnRecord>,
+    ) {
+        records.entry(turn.clone()).or_default().evidence.take(at.0, signal);
+        self.settle(event, turn, records);
+    }
+
+    /// What the turn teaches now takes the place of what it taught before.
+    fn settle(&mut self, event: &Event, turn: &TurnId, records: &mut BTreeMap<TurnId, TurnRecord>) {
+        let Some(record) = records.get_mut(turn) else { return };
+        let Some(served) = &record.served else { return };
+        let Some(Router { rule, state }) = self.0.get_mut(&served.router) else { return };
+        let now = record.evidence.observation(rule.reward());
+        let hour = event.received_at.as_micros().div_euclid(MICROS_PER_HOUR);
+        let features = served.features();
+        let credit = served.credit(&features, u64::try_from(hour).unwrap_or(0));
+        record.applied = state.observe(rule, &credit, record.applied, now);
+    }
+
+    /// The features of a turn go, and what regressions learnt from them.
+    pub fn forget(&mut self, record: &mut TurnRecord) {
+        let Some(served) = &mut record.served else { return };
+        let features = served.features();
+        if let Some(Router { rule, state }) = self.0.get_mut(&served.router)
+            && let Some(applied) = record.applied
+        {
+            let credit = served.credit(&features, 0);
+            record.applied = Some(state.forget_features(rule, &credit, applied));
+        }
+        served.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests;

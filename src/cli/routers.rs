@@ -1,0 +1,147 @@
+//! `uptake routers`
+
+use std::fmt::Write;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::Common;
+use super::ask::ask;
+
+/// Show and reset routers.
+///
+/// Asks the running server, or opens the data folder if there is none.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  uptake routers show
+  uptake routers show chat --tenant acme --project shop
+  uptake routers reset chat")]
+pub(super) struct Routers {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show one router, or all of them: how each arm stands.
+    Show(Which),
+    /// Make a router forget what it has learnt.
+    Reset(Which),
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    #[command(flatten)]
+    common: Common,
+    /// The router's name.
+    name: Option<String>,
+    /// Whose router.
+    #[arg(long, default_value = "default")]
+    tenant: String,
+    /// Which project's.
+    #[arg(long, default_value = "default")]
+    project: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Routers {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self.command {
+            Command::Show(which) => which.show(),
+            Command::Reset(which) => which.reset(),
+        }
+    }
+}
+
+impl Which {
+    fn show(self) -> anyhow::Result<()> {
+        let path = match &self.name {
+            Some(name) => format!("/api/v1/routers/{}", checked(name)?),
+            None => "/api/v1/routers".to_owned(),
+        };
+        let (config, _) = self.common.load(Vec::new())?;
+        let (tenant, project) = (&self.tenant, &self.project);
+        let found = ask(&config, |server| server.about(tenant, project).get(&path))
+            .with_context(|| format!("routers of {tenant}/{project}"))?;
+        if self.json {
+            println!("{found}");
+            return Ok(());
+        }
+        match found["routers"].as_array() {
+            None => print!("{}", text(&found)),
+            Some(all) if all.is_empty() => {
+                println!("{tenant}/{project} has no routers; PUT /api/v1/routers/NAME makes one");
+            }
+            Some(all) => {
+                let texts: Vec<String> = all.iter().map(text).collect();
+                print!("{}", texts.join("\n"));
+            }
+        }
+        Ok(())
+    }
+
+    fn reset(self) -> anyhow::Result<()> {
+        let name = self.name.as_deref().context("which one? `uptake routers show` names them")?;
+        let path = format!("/api/v1/routers/{}/reset", checked(name)?);
+        let (config, _) = self.common.load(Vec::new())?;
+        let (tenant, project) = (&self.tenant, &self.project);
+        let found = ask(&config, |server| server.about(tenant, project).post(&path, &json!({})))
+            .with_context(|| format!("router {name} of {tenant}/{project}"))?;
+        if self.json {
+            println!("{found}");
+        } else {
+            println!("{name} has forgotten what it had learnt");
+        }
+        Ok(())
+    }
+}
+
+fn checked(name: &str) -> anyhow::Result<&str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    anyhow::ensure!(!name.is_empty() && name.chars().all(plain), "{name:?} is no router's name");
+    Ok(name)
+}
+
+fn text(router: &Value) -> String {
+    let mut page = String::new();
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let name = router["name"].as_str().unwrap_or_default();
+    let algorithm = router["algorithm"].as_str().unwrap_or_default();
+    // Writing to a string cannot fail.
+    let _ = writeln!(page, "{name} ({algorithm})");
+    let arms = router["arms"].as_array().map_or(&[][..], Vec::as_slice);
+    let width = arms.iter().filter_map(|arm| arm["id"].as_str()).map(str::len).max().unwrap_or(3);
+    let width = width.max(3);
+    let _ =
+        writeln!(page, "  {:width$}  choices  share  turns  reward  95% interval     cost", "arm");
+    for arm in arms {
+        let off = if arm["enabled"] == true { "" } else { "  disabled" };
+        let _ = writeln!(
+            page,
+            "  {:width$}  {:>7}  {:>4.0}%  {:>5}  {:>6.3}  {:.3} to {:.3}  {:>7.4}{off}",
+            arm["id"].as_str().unwrap_or_default(),
+            arm["choices"],
+            number(&arm["share"]) * 100.0,
+            arm["observations"],
+            number(&arm["mean"]),
+            number(&arm["interval"][0]),
+            number(&arm["interval"][1]),
+            number(&arm["cost"]),
+        );
+    }
+    let _ = writeln!(page, "  {}", router["explanation"].as_str().unwrap_or_default());
+    let half = |part: &Value| {
+        let reward = part["reward"].as_f64()?;
+        Some(format!("{reward:.3} over {} turns", part["turns"]))
+    };
+    let trend = &router["trend"];
+    if let Some(recent) = half(&trend["recent"]) {
+        let before =
+            half(&trend["before"]).map_or(String::new(), |text| format!(", before {text}"));
+        let _ = writeln!(page, "  lately {recent}{before}");
+    }
+    page
+}
