@@ -290,7 +290,7 @@ fn definitions_that_make_no_sense_are_refused_by_field() {
         (json!({"arms": [{"id": "a"}, {"id": "a"}]}), "arms[1].id"),
         (json!({"arms": arms, "min_propensity": 2}), "min_propensity"),
         (json!({"arms": arms, "reward": {"cost_ref": 0}}), "reward.cost_ref"),
-        (json!({"arms": arms, "reward": {"overrides": {"exprot": 1}}}), "reward.overrides"),
+        (json!({"arms": arms, "reward": {"overrides": {"exported": 1}}}), "reward.overrides"),
         (json!({"arms": arms, "discount": 7}), "discount"),
         (json!({"arms": arms, "features": 5}), "features"),
     ] {
@@ -298,7 +298,7 @@ fn definitions_that_make_no_sense_are_refused_by_field() {
         assert_eq!(status, 422, "{body}: {answer}");
         assert_eq!(answer["field"], field, "{answer}");
     }
-    assert_eq!(put(json!({"arms": arms, "algoritm": "fixed"})).0, 422);
+    assert_eq!(put(json!({"arms": arms, "algo": "fixed"})).0, 422);
     assert_eq!(server.client().put("/api/v1/routers/a%20b", &json!({"arms": arms})).0, 422);
     assert_eq!(server.get("/api/v1/routers/chat").0, 404);
     assert_eq!(server.post("/api/v1/route", &json!({"router": "chat", "text": "x"})).0, 404);

@@ -11,6 +11,8 @@
 mod project;
 mod queue;
 mod ticket;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

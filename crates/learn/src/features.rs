@@ -77,7 +77,7 @@ mod tests {
     fn features_fit_into_bytes_and_tell_requests_apart() {
         let direction: Vec<f32> = (0..256).map(|n| ((n * 37 % 11) as f32 - 5.0) / 50.0).collect();
         let code = features("fn main() {}\nprintln!()", &direction, 9);
-        let asked = features("Wie spät ist es?", &direction, 9);
+        let asked = features("Qui est là, et quand?", &direction, 9);
         assert_eq!(code.len(), FEATURES);
         assert_eq!(code[..FOLDED], asked[..FOLDED]);
         assert_ne!(code[FOLDED..], asked[FOLDED..]);

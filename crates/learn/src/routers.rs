@@ -99,7 +99,8 @@ impl Routers {
                 self.served(at, event, choice, *cost, records);
             }
             Body::Finding(Finding::Verdict(found)) => {
-                if let Some(before) = &found.instead_of {
+                let before = found.instead_of.as_ref();
+                if let Some(before) = before.filter(|before| event.turn.as_ref() != Some(before)) {
                     let message = pseudonym(found.detected_in.as_str());
                     let taken_back = crate::Signal::Verdict { message, judged: None };
                     self.hear(at, event, before, &taken_back, records);
