@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::fill;
 use crate::server::{Binary, Server, now};
+use crate::steady::{percentiles, post, steadily};
 use crate::table::Table;
 use crate::table::Target::{None, Under};
 
@@ -149,12 +150,6 @@ fn import(binary: &Binary, folder: &TempDir, from: usize, to: usize) -> anyhow::
     Ok(())
 }
 
-fn post(agent: &ureq::Agent, server: &Server, path: &str, body: &Value) -> anyhow::Result<Value> {
-    let request = agent.post(format!("{}{path}", server.url)).header("X-API-Key", &server.key);
-    let answer: Value = request.send_json(body)?.body_mut().read_json()?;
-    Ok(answer)
-}
-
 /// Seconds until the index is read in.
 fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
     let (agent, begun) = (fill::agent(), now());
@@ -204,34 +199,10 @@ fn search(server: &Server) -> anyhow::Result<(f64, f64)> {
     Ok(percentiles(times))
 }
 
-/// Opens turns at a steady rate, whether or not earlier ones were answered in time, and completes
-/// each. The time of an opening counts from when it was due.
+/// Opens turns at a steady rate, and completes each. The time of an opening counts from when it was
+/// due.
 fn open_steadily(server: &Server, size: usize) -> anyhow::Result<(f64, f64)> {
-    let begun = now();
-    let all = std::thread::scope(|scope| {
-        let senders: Vec<_> = (0..SENDERS)
-            .map(|sender| scope.spawn(move || open_some(server, size, sender, begun)))
-            .collect();
-        let mut all = Vec::new();
-        for sender in senders {
-            all.extend(sender.join().ok().context("a sender panicked")??);
-        }
-        anyhow::Ok(all)
-    })?;
-    Ok(percentiles(all))
-}
-
-fn open_some(
-    server: &Server,
-    size: usize,
-    sender: usize,
-    begun: std::time::Instant,
-) -> anyhow::Result<Vec<f64>> {
-    let agent = fill::agent();
-    let mut times = Vec::new();
-    for n in (sender..RATE * SECONDS).step_by(SENDERS) {
-        let due = Duration::from_secs_f64(n as f64 / RATE as f64);
-        std::thread::sleep(due.saturating_sub(begun.elapsed()));
+    steadily(RATE, SENDERS, SECONDS, |agent, sender, n| {
         // Forty conversations to a sender, ten turns each; every third message is a complaint.
         let conversation = format!("live-{sender}-{}", n / SENDERS % 40);
         let text = match n / SENDERS / 40 % 3 {
@@ -240,18 +211,13 @@ fn open_some(
         };
         let body = json!({"conversation_id": conversation, "user_id": conversation, "text": text,
             "include": ["context", "strategies"]});
-        let opened = post(&agent, server, "/api/v1/turns", &body)?;
-        times.push((begun.elapsed().saturating_sub(due)).as_secs_f64() * 1000.0);
+        let opened = post(agent, server, "/api/v1/turns", &body)?;
+        let done = now();
         let turn = opened["turn_id"].as_str().context("no turn id")?;
         ensure!(opened["context"]["markdown"].is_string(), "{opened}");
         let answer = json!({"response": "Here is what I found: three that fit.", "latency_ms": 800,
             "strategy": {"name": "live", "params": {"size": size}}});
-        post(&agent, server, &format!("/api/v1/turns/{turn}/complete"), &answer)?;
-    }
-    Ok(times)
-}
-
-fn percentiles(mut times: Vec<f64>) -> (f64, f64) {
-    times.sort_by(f64::total_cmp);
-    (times[times.len() / 2], times[times.len() * 99 / 100])
+        post(agent, server, &format!("/api/v1/turns/{turn}/complete"), &answer)?;
+        Ok(done)
+    })
 }

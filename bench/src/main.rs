@@ -10,6 +10,8 @@ mod writes;
 mod reads;
 mod life;
 mod loops;
+mod routes;
+mod steady;
 
 use std::path::PathBuf;
 
@@ -23,10 +25,11 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context("usage: uptake-bench BINARY [SECTION]")?);
     let wanted = arguments.next();
-    let sections: [(&str, Measure); 4] = [
+    let sections: [(&str, Measure); 5] = [
         ("writes", writes::measure),
         ("reads", reads::measure),
         ("loop", loops::measure),
+        ("route", routes::measure),
         ("life", life::measure),
     ];
     let binary = server::Binary::new(binary);
