@@ -10,6 +10,7 @@ pub(crate) mod exchanges;
 pub(crate) mod sessions;
 pub(crate) mod labels;
 pub(crate) mod similar;
+pub(crate) mod routing;
 pub(crate) mod reactions;
 pub(crate) mod period;
 pub(crate) mod decisions;

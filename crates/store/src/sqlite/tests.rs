@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use event::{Outcome, Position, Scope, TurnId};
+use event::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
+use serde_json::{Value, json};
 use testkit::write;
 
 use super::{Limits, SqliteStore};
 use crate::contract::{
     copies, decisions, events, exchanges, keys, labels, log, needs, period, reactions, rebuild,
-    sessions, similar, turns,
+    routing, sessions, similar, turns,
 };
 use crate::{DeadLetters, ExchangeReads, Log, StoreError};
 
@@ -53,6 +54,7 @@ contract!(
     labels::a_project_has_its_newest_curve,
     similar::answered_turns_are_found_by_likeness,
     similar::a_correction_is_found_by_what_it_corrects,
+    routing::what_routers_learnt_is_kept_whole,
     reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
     reactions::early_reactions_are_attached_when_the_turn_arrives,
     reactions::a_conversation_is_asked_for_some_of_its_turns,
@@ -110,6 +112,63 @@ async fn the_index_of_messages_reads_as_in_the_source_system() {
     let tags = r#"["artifact:turn.log.reaction","turn:t1","origin:user","track:A"]"#;
     assert_eq!((row.0.as_str(), row.1.as_str(), row.2.as_str()), ("artifact", tags, "t1"));
     assert!(row.3.starts_with("[turn.log.reaction] {\"turn_id\":\"t1\""), "{}", row.3);
+}
+
+#[tokio::test]
+async fn what_was_seen_of_answers_reads_as_in_the_source_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let half = |id: &str, turn: &str, change: Change, data: Value| {
+        let turn = Some(TurnId::new(turn).unwrap());
+        let data = data.as_object().unwrap().clone();
+        let event = Event { turn, data, ..testkit::event(&Scope::default(), id) };
+        Entry { event, changes: vec![change] }
+    };
+    let nothing = || Change::SetRouter("none".into());
+    let opened = |turn: &str| {
+        let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
+        half(&format!("open-{turn}"), turn, change, json!({"phase": "opened", "text": "?"}))
+    };
+    let completed = |turn: &str, more: Value| {
+        let mut data = json!({"phase": "completed", "status": "success"});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let change = Change::CompleteTurn { outcome: None, quality: None, has_strategy: false };
+        half(&format!("done-{turn}"), turn, change, data)
+    };
+    let answer = |turn: &str, error: Value, latency: Value| {
+        let data = json!({"finding": "answer", "error": {"error_type": error}, "latency": latency});
+        half(&format!("seen-{turn}"), turn, nothing(), data)
+    };
+    let retry = json!({"finding": "retry", "detected_in": "t2", "similarity": 0.9,
+        "delay_seconds": 12.5, "intent": "dissatisfied"});
+    let quick = json!({"seconds": 1.5, "tolerance": "high", "accepted": true, "skewed": false});
+    for entries in [
+        vec![opened("t1")],
+        vec![completed("t1", json!({"model": "m1"})), answer("t1", Value::Null, quick)],
+        vec![opened("t2"), half("again", "t1", nothing(), retry)],
+        vec![completed("t2", json!({})), answer("t2", "timeout".into(), Value::Null)],
+    ] {
+        let mut entries = entries.into_iter();
+        let entry = entries.next().unwrap();
+        let id = entry.event.id.to_string();
+        let claims = vec![testkit::claim(&id, 1)];
+        let write = Write { claims, needs: Vec::new(), entry, more: entries.collect() };
+        store.commit(vec![write]).await.unwrap();
+    }
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let select = "SELECT json_array(query_id, model_id, error_occurred, error_type, latency_seconds,
+            latency_accepted, latency_tolerance, retry_detected, retry_delay_seconds, similarity_score,
+            original_query_id, tenant)
+        FROM implicit_feedback ORDER BY query_id";
+    let mut select = file.prepare(select).unwrap();
+    let rows: Vec<String> =
+        select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+    let expected = [
+        r#"["t1","m1",0,null,1.5,1,"high",0,null,null,null,"default"]"#,
+        r#"["t2","unknown",1,"timeout",null,1,null,1,12.5,0.9,"t1","default"]"#,
+    ];
+    assert_eq!(rows, expected);
 }
 
 #[tokio::test]
