@@ -29,7 +29,7 @@ pub(crate) async fn what_routers_learnt_is_kept_whole(store: &dyn Store) {
     assert!(store.router_scopes().await.unwrap().is_empty());
     play(store, ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1"))).await;
     play(store, [Scene::new("set", "t1", Change::SetRouter("a".into()))]).await;
-    play(store, [Scene::new("set again", "t1", Change::SetRouter("a".into()))]).await;
+    play(store, [Scene::new("set-again", "t1", Change::SetRouter("a".into()))]).await;
     let scopes = store.router_scopes().await.unwrap();
     assert_eq!(scopes, [(scope.clone(), Position(4))], "since the first of them");
     assert_eq!(store.router_checkpoint(&scope).await.unwrap(), None);
