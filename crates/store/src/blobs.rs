@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use event::{Scope, TurnId};
 
@@ -86,8 +87,13 @@ fn failed(path: &Path, cause: std::io::Error) -> StoreError {
     StoreError::Folder { folder: path.to_owned(), cause }
 }
 
+/// One document is written at a time, whoever writes it: the mirror and an erasure may be at the same
+/// one, and an unfinished file of another name would outlive a crash with the words in it.
+static WRITING: Mutex<()> = Mutex::new(());
+
 /// Readers see the old document or the new one, never half of one.
 fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let unfinished = path.with_extension("json.new");
@@ -136,6 +142,19 @@ mod tests {
         let long = |last: &str| safe(&format!("{}{last}", "~".repeat(199)));
         assert!(long("a").len() <= 200);
         assert_ne!(long("a"), long("b"));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn two_may_write_the_same_document_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = FolderBlobs::new(folder.path()).unwrap();
+        let other = FolderBlobs::new(folder.path()).unwrap();
+        let (scope, turn) = (Scope::default(), TurnId::new("t1").unwrap());
+        for _ in 0..100 {
+            let both = (one.put(&scope, &turn, "a".into()), other.put(&scope, &turn, "b".into()));
+            let (first, second) = tokio::join!(both.0, both.1);
+            assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+        }
     }
 
     #[tokio::test]
