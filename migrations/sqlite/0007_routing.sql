@@ -2,9 +2,10 @@
 
 -- A projection of the log.
 CREATE TABLE routers (
-    project  INTEGER NOT NULL,
-    name     TEXT NOT NULL,
-    position INTEGER NOT NULL,
+    project    INTEGER NOT NULL,
+    name       TEXT NOT NULL,
+    position   INTEGER NOT NULL, -- where it was first set
+    definition TEXT NOT NULL,    -- as it is now
     PRIMARY KEY (project, name)
 ) WITHOUT ROWID;
 
@@ -27,11 +28,12 @@ CREATE TABLE router_states (
 
 -- Signals of each turn, who served it and what it has taught.
 CREATE TABLE router_turns (
-    turn    INTEGER PRIMARY KEY,
-    project INTEGER NOT NULL,
-    router  TEXT, -- empty when no router chose who answers
-    ts      INTEGER NOT NULL,
-    record  TEXT NOT NULL
+    turn     INTEGER PRIMARY KEY,
+    project  INTEGER NOT NULL,
+    router   TEXT, -- empty when no router chose who answers
+    ts       INTEGER NOT NULL,
+    record   TEXT NOT NULL,
+    features BLOB -- of the request; goes when its user is erased
 );
 
 CREATE INDEX router_turns_by_router ON router_turns (project, router, ts) WHERE router IS NOT NULL;

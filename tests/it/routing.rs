@@ -271,9 +271,14 @@ fn arms_come_and_go_and_what_the_others_learnt_stays() {
     let only = json!({"router": "chat", "exclude": ["good", "new"]});
     let forced = route(&server, &only);
     assert_eq!(forced["relaxed"], true, "a request never fails: {forced}");
+    // Served, and nothing heard of it yet.
+    let (late, _) = served(&server, "late", "And in May?", &json!({"response": "12"}));
     let (status, reset) = server.post("/api/v1/routers/chat/reset", &json!({}));
     assert_eq!(status, 200);
     assert_eq!(arm(&reset, "good")["observations"], 0);
+    assert_eq!(reset["trend"]["recent"]["turns"], 0, "{reset}");
+    react(&server, "c-late", "late", &json!({"reaction": "ok"}));
+    assert_eq!(arm(&router(&server, "chat"), &late)["observations"], 0, "forgotten for good");
     let server = server.kill_and_restart();
     assert_eq!(router(&server, "chat")["arms"], reset["arms"], "still forgotten");
     let (_, out, _) = uptake(server.folder(), &["routers", "reset", "chat"]);
@@ -327,22 +332,96 @@ fn costs_count_and_a_budget_shifts_traffic() {
     }
 }
 
+/// Whether an event of the log has features.
+fn features_in(server: &Server) -> usize {
+    let events = server.get("/api/v1/events?limit=1000").1;
+    let items = events["items"].as_array().unwrap();
+    let has =
+        |item: &&Value| item["data"]["features"].as_array().is_some_and(|all| !all.is_empty());
+    items.iter().filter(has).count()
+}
+
 #[test]
 fn an_erased_users_features_go_and_tenants_stay_apart() {
     let server = Server::start();
-    set(&server, "chat", &json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "lints"}));
+    let definition = json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "lints",
+        "reward": {"overrides": {"export": 1.0}}});
+    set(&server, "chat", &definition);
     let quick = json!({"response": "12", "latency_ms": 900});
-    let (_, _) = served(&server, "t1", "How does Zanzibarquux sell?", &quick);
+    for n in 0..6 {
+        served(&server, &format!("t{n}"), "How does Zanzibarquux sell?", &quick);
+    }
+    let bob = json!({"turn_id": "b1", "conversation_id": "c-b1", "user_id": "bob",
+        "text": "And elsewhere?", "include": ["route"], "router": "chat"});
+    let arm_of_bob = server.post("/api/v1/turns", &bob).1["route"]["arm"].clone();
+    let done = json!({"response": "13", "latency_ms": 900, "model": arm_of_bob});
+    assert_eq!(server.post("/api/v1/turns/b1/complete", &done).0, 200);
+    // Ann says and does this and that, also about bob's turn.
+    let event = |kind: &str, source: &str, turn: &str, data: Value| {
+        let body = json!({"type": kind, "source": source, "category": "quality", "user_id": "ann",
+            "message_id": turn, "data": data});
+        assert_eq!(server.post("/api/v1/feedback", &body).0, 201);
+    };
+    event("explicit", "user_correction", "t1", json!({"corrected": "14"}));
+    event("interaction", "user_interaction", "t2", json!({"kind": "export"}));
+    event("explicit", "user_rating", "b1", json!({"rating": "negative"}));
     let before = router(&server, "chat");
+    // Right behind a choice, which is on its way into the log.
+    route(&server, &json!({"router": "chat", "text": "Zanzibarquux?", "user_id": "ann"}));
+    assert!(features_in(&server) >= 7);
     assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
     let after = router(&server, "chat");
-    assert_eq!(before["arms"], after["arms"], "numbers stay");
-    assert!(!is_on_disk(&server, "Zanzibarquux"));
+    let learnt = |router: &Value| {
+        let arms = router["arms"].as_array().unwrap().iter();
+        arms.map(|arm| json!([arm["mean"], arm["observations"], arm["weight"]])).collect::<Vec<_>>()
+    };
+    assert_eq!(learnt(&before), learnt(&after), "numbers stay");
+    assert_eq!(features_in(&server), 1, "bob's own stay");
+    for words in ["Zanzibarquux", "\"ann\""] {
+        assert!(!is_on_disk(&server, words), "{words}");
+    }
     let server = server.kill_and_restart();
     assert_eq!(router(&server, "chat")["arms"], after["arms"]);
-    let events = server.get("/api/v1/events?limit=100").1.to_string();
-    assert!(events.contains("\"served\"") && !events.contains("\"features\":["), "{events}");
     let other = server.client().with("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/routers").1, json!({"routers": []}));
     assert_eq!(other.post("/api/v1/route", &json!({"router": "chat"})).0, 404);
+    let (_, folder) = server.stop();
+    let (code, out, error) = uptake(folder.path(), &["rebuild"]);
+    assert_eq!(code, Some(0), "{out}{error}");
+    let (_, out, _) = uptake(folder.path(), &["routers", "show", "chat", "--json"]);
+    let again: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(learnt(&again), learnt(&after), "also when it is learnt again from what is left");
+    assert_eq!(again["faults"], 0);
+}
+
+#[test]
+fn a_turn_keeps_its_arm_unless_that_is_not_wanted_any_more() {
+    let server = Server::start();
+    set(&server, "chat", &three_models());
+    let ask = |more: Value| {
+        let mut body = json!({"router": "chat", "text": "x", "turn_id": "t1"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        route(&server, &body)
+    };
+    let first = ask(json!({}));
+    for _ in 0..5 {
+        assert_eq!(ask(json!({}))["arm"], first["arm"]);
+    }
+    let other = ask(json!({"exclude": [first["arm"]]}));
+    assert_ne!(other["arm"], first["arm"], "it failed upstream");
+    assert_eq!(other["relaxed"], false);
+    assert_eq!(ask(json!({}))["arm"], other["arm"], "the latest counts");
+    let enabled = |id: &str| json!({"id": id, "enabled": other["arm"] != id});
+    set(&server, "chat", &json!({"arms": MODELS.map(|(id, _)| enabled(id))}));
+    assert_ne!(ask(json!({}))["arm"], other["arm"], "disabled");
+    // What came with its answer was not served by the arm that is chosen with it.
+    let before = router(&server, "chat");
+    let whole = json!({"turn_id": "t9", "text": "x", "response": "y", "latency_ms": 5,
+        "include": ["route"], "router": "chat"});
+    assert_eq!(server.post("/api/v1/turns", &whole).0, 201);
+    let observed = |router: &Value| {
+        let arms = router["arms"].as_array().unwrap();
+        arms.iter().map(|arm| arm["observations"].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(observed(&before), observed(&router(&server, "chat")));
 }

@@ -139,8 +139,13 @@ pub enum Change {
     },
     /// How the confidences of the event's project are corrected.
     Calibrate(Map<String, Value>),
-    /// The event's project has a router of this name.
-    SetRouter(String),
+    /// The event's project has a router.
+    SetRouter {
+        /// Its name.
+        name: String,
+        /// As it is now.
+        definition: Map<String, Value>,
+    },
     /// A reaction on the event's turn. A user's replaces the one before; a machine's is added.
     React {
         /// Who reacted.

@@ -23,6 +23,9 @@ pub struct BadData {
     pub expected: String,
 }
 
+/// The field of a correction whose words were erased.
+pub(crate) const ERASED: &str = "erased";
+
 /// How a user rated an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rating {
@@ -55,7 +58,7 @@ impl Rating {
 pub struct Correction {
     /// What was answered; the turn's answer when absent.
     pub original: Option<String>,
-    /// What should have been answered.
+    /// What should have been answered; empty when that was erased.
     pub corrected: String,
     /// Why.
     pub explanation: Option<String>,
@@ -194,6 +197,15 @@ impl Fields<'_> {
 
     fn correction(&self) -> Result<Correction, BadData> {
         let of = |plain, sql| Ok::<_, BadData>(self.text(plain)?.or(self.text(sql)?));
+        if self.0.len() == 1 && self.0.get(ERASED) == Some(&Value::Bool(true)) {
+            // That there was one is all that is left of it.
+            return Ok(Correction {
+                original: None,
+                corrected: String::new(),
+                explanation: None,
+                query: None,
+            });
+        }
         let expected = "the corrected answer (or corrected_sql)";
         let corrected = of("corrected", "corrected_sql")?
             .filter(|text| !text.trim().is_empty())

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::feedback::Body;
+use crate::feedback::{Body, ERASED};
 use crate::finding::{Finding, FoundAnswer, FoundVerdict, RouterChoice};
 use crate::reaction::GivenReaction;
 use crate::record::Event;
@@ -45,8 +45,12 @@ impl Event {
                 | Rule::RouterReset { .. },
             )) => self.data.clone(),
             Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),
-            Ok(Body::Comment(_) | Body::Correction(_) | Body::Interaction(_) | Body::Other)
-            | Err(_) => Map::new(),
+            // Somebody had to correct the answer; somebody did something with it: that counts.
+            Ok(Body::Correction(_)) => {
+                std::iter::once((ERASED.to_owned(), Value::Bool(true))).collect()
+            }
+            Ok(Body::Interaction(_)) => self.only(&["kind", "dwell_ms"]),
+            Ok(Body::Comment(_) | Body::Other) | Err(_) => Map::new(),
         }
     }
 
@@ -146,6 +150,12 @@ mod tests {
         let rating = json!({"rating": 5, "comment": "secret", "note": "secret"});
         check(Type::Explicit, Source::UserRating, &rating, &json!({"rating": 5}));
         check(Type::Explicit, Source::UserComment, &json!({"comment": "secret"}), &json!({}));
+        let correction = json!({"corrected": "secret", "original": "secret"});
+        let stub = json!({"erased": true});
+        check(Type::Explicit, Source::UserCorrection, &correction, &stub);
+        let dwell = json!({"kind": "dwell_time", "dwell_ms": 9.0, "target": "secret"});
+        let stub = json!({"kind": "dwell_time", "dwell_ms": 9.0});
+        check(Type::Interaction, Source::UserInteraction, &dwell, &stub);
         let metric = json!({"endpoint": "/secret", "latency_ms": 5, "user": 4_915_112});
         check(Type::Metric, Source::Trace, &metric, &json!({"latency_ms": 5}));
         let verdict = json!({"finding": "verdict", "detector": "verdict/1", "detected_in": "t2",

@@ -26,6 +26,8 @@ impl Engine {
         user: &UserId,
         copies: &Copies,
     ) -> Result<ErasedCounts, FlowError> {
+        // What a router chose for them is in the log before it is emptied.
+        self.store_choices().await;
         let (counts, turns) = self.store.whats_of(scope, user).await?;
         let now = self.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
@@ -33,10 +35,17 @@ impl Engine {
         let mut write: Write = self.write_of(event, Mac([0; 16]), None);
         // The event itself says nothing of whom; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
+        let erasure = write.entry.event.clone();
+        let routed = self.routing.of(scope);
+        if let Some(project) = &routed {
+            // Before, so that a crash in between leaves nothing that nobody can name any more.
+            let own = self.store.turns_of(scope, user).await?;
+            project.forget(&*self.store, user, &own, &turns, &erasure).await?;
+        }
         let receipt = self.commit_one(write).await?;
         self.history.forget(&Asker::User(scope.clone(), user.clone()));
-        if let Some(project) = self.routing.of(scope) {
-            project.forget(&*self.store, &turns).await?;
+        if let Some(project) = &routed {
+            project.forget_late(&*self.store, user, &erasure).await?;
         }
         if let Some(place) = &copies.place {
             self.wait_for_mirror(place, receipt.position).await?;

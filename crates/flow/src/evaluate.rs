@@ -68,7 +68,8 @@ impl Engine {
 /// Turns whose features were erased, and those that taught nothing yet, say nothing.
 fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluated {
     let read = |turn: &store::RouterTurn| {
-        let record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
+        let mut record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
+        record.put_features(&turn.features);
         let seen = record.observation()?;
         let served = record.served?;
         let arm = arms.iter().position(|arm| *arm == served.arm)?;

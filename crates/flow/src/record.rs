@@ -220,7 +220,8 @@ impl Engine {
         let entries =
             writes.iter().flat_map(|write| std::iter::once(&write.entry).chain(&write.more));
         let taught = entries.filter(|entry| {
-            let begins = entry.changes.iter().any(|change| matches!(change, Change::SetRouter(_)));
+            let begins =
+                entry.changes.iter().any(|change| matches!(change, Change::SetRouter { .. }));
             let has_routers = || self.routing.of(&entry.event.scope).is_some();
             begins || (concerns_routers(&entry.event) && has_routers())
         });
@@ -255,7 +256,7 @@ fn is_label(change: &Change) -> bool {
         | Change::Judge { .. }
         | Change::EndSession { .. }
         | Change::Calibrate(_)
-        | Change::SetRouter(_)
+        | Change::SetRouter { .. }
         | Change::Decide(_)
         | Change::Settle(_)
         | Change::SetPrivacy(_)

@@ -8,12 +8,13 @@
 
 use capture::FindingPlace;
 use event::{
-    Claim, ClaimSpace, Completion, ConversationId, DecisionId, Finding, GivenReward, Mac, Need,
-    RouterChoice, Scope, TurnId, UserId, Write,
+    Body, Claim, ClaimSpace, Completion, ConversationId, DecisionId, Finding, GivenReward, Mac,
+    Need, RouterChoice, Scope, Timestamp, TurnHalf, TurnId, UserId, Write,
 };
 use learn::{
-    Choice, Choosing, FEATURES_VERSION, RewardRule, Router, features, from_codes, to_codes,
+    Choice, Choosing, FEATURES_VERSION, RewardRule, Router, Routers, features, from_codes, to_codes,
 };
+use store::StoredEvent;
 
 use crate::changes::{changes_of, opening_of};
 use crate::engine::Engine;
@@ -81,11 +82,15 @@ impl Engine {
     /// Chooses an arm. Reads what was learnt so far and waits for nothing.
     pub fn route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, FlowError> {
         let project = self.routing.of(scope).ok_or(FlowError::Unknown("router"))?;
-        // Asked again for the same turn, the answer is the same.
-        if let Some(turn) = &request.turn
-            && let Some(choice) = project.choice_of(turn)
-            && choice.router == request.router
-        {
+        // Asked again for the same turn, the answer is the same, unless that arm is not wanted now.
+        let may_stand = |choice: &RouterChoice| {
+            let wanted = choice.router == request.router && !request.exclude.contains(&choice.arm);
+            wanted
+                && request.max_cost.is_none()
+                && project.with(|routers| is_enabled(routers, choice))
+        };
+        let before = request.turn.as_ref().and_then(|turn| project.choice_of(turn));
+        if let Some(choice) = before.filter(may_stand) {
             return Ok(self.told_again(scope, choice));
         }
         let made = project.made(&request.router);
@@ -95,7 +100,9 @@ impl Engine {
                 Some(self.choose(router, request, made))
             })
             .ok_or(FlowError::Unknown("router"))?;
-        project.remember(request.turn.as_ref(), &choice);
+        if let Some(first) = project.remember(request.turn.as_ref(), &choice, may_stand) {
+            return Ok(self.told_again(scope, first));
+        }
         self.choices.push(self.choice_write(scope, request, &choice));
         let faults = u64::from(chosen.faults);
         self.counters.routed(faults, chosen.relaxed);
@@ -139,21 +146,15 @@ impl Engine {
 
     fn choose(&self, router: &Router, request: &RouteRequest, made: u64) -> (RouterChoice, Choice) {
         let Router { rule, state } = router;
-        let hours = self.clock.now().as_micros().div_euclid(MICROS_PER_HOUR);
+        let hours = hours_of(self.clock.now());
         let codes = match rule.algorithm().is_contextual() {
             false => Vec::new(),
-            true => {
-                let text = opening_of(&request.text);
-                // The built-in model: it is here, and it stays the same.
-                let direction = embed::built_in().embed(text);
-                let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
-                to_codes(&features(text, direction.values(), hour))
-            }
+            true => seen_in(&request.text, hours),
         };
         // Chosen by what will be learnt from, in the same steps.
         let seen = from_codes(&codes);
         let random = match rule.definition().seed {
-            Some(seed) => mixed(seed, made),
+            Some(seed) => mixed(seed, made.wrapping_add(state.choices())),
             None => self.mint.number(),
         };
         let chosen = state.choose(
@@ -185,7 +186,8 @@ impl Engine {
             conversation: request.conversation.clone(),
             user: request.user.clone(),
         };
-        let finding = Finding::Choice(choice.clone());
+        // Without its features: who asked may be erased, and not be named here.
+        let finding = Finding::Choice(RouterChoice { features: Vec::new(), ..choice.clone() });
         let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
@@ -239,13 +241,26 @@ impl Engine {
             return Ok(Some(choice));
         }
         let Some(stored) = self.turn(scope, turn.clone()).await? else { return Ok(None) };
-        let choice = stored.events.into_iter().rev().find_map(|stored| {
-            match event::Body::read(stored.event.kind, &stored.event.data) {
-                Ok(event::Body::Finding(Finding::Choice(choice))) => Some(choice),
-                Ok(_) | Err(_) => None,
-            }
+        let read = |stored: &StoredEvent| Body::read(stored.event.kind, &stored.event.data);
+        let choice = stored.events.iter().rev().find_map(|stored| match read(stored) {
+            Ok(Body::Finding(Finding::Choice(choice))) => Some((choice, stored.event.ts)),
+            Ok(_) | Err(_) => None,
         });
-        Ok(choice)
+        let asked = stored.events.iter().find_map(|stored| match read(stored) {
+            Ok(Body::Turn(TurnHalf::Opened(opening))) => Some(opening.text),
+            Ok(_) | Err(_) => None,
+        });
+        Ok(choice.map(|(choice, ts)| {
+            let contextual = project.with(|routers| {
+                routers.get(&choice.router).is_some_and(|it| it.rule.algorithm().is_contextual())
+            });
+            let codes = match (contextual, asked) {
+                (true, Some(text)) => seen_in(&text, hours_of(ts)),
+                (true | false, _) => Vec::new(),
+            };
+            let features = from_codes(&codes).into_iter().map(|value| value as f32).collect();
+            RouterChoice { features, ..choice }
+        }))
     }
 
     /// What a turn is worth by now, also when no router served it.
@@ -301,6 +316,24 @@ impl Engine {
         write.needs.push(Need::Turn(None));
         self.commit_one(write).await
     }
+}
+
+fn hours_of(time: Timestamp) -> i64 {
+    time.as_micros().div_euclid(MICROS_PER_HOUR)
+}
+
+/// The features of a text, in bytes.
+fn seen_in(text: &str, hours: i64) -> Vec<i8> {
+    let text = opening_of(text);
+    // The built-in model: it is here, and it stays the same.
+    let direction = embed::built_in().embed(text);
+    let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
+    to_codes(&features(text, direction.values(), hour))
+}
+
+fn is_enabled(routers: &Routers, choice: &RouterChoice) -> bool {
+    let arms = routers.get(&choice.router).map_or(&[][..], |router| router.rule.arms());
+    arms.iter().any(|arm| arm.id == choice.arm && arm.enabled)
 }
 
 /// Random bits that a seed repeats.

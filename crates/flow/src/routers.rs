@@ -126,11 +126,20 @@ impl Engine {
         name: &str,
     ) -> Result<Trend, FlowError> {
         project.keep(&*self.store).await?;
+        // What was forgotten is no trend.
+        let lives: Vec<(String, Option<u32>)> = project.with(|routers| {
+            let router = routers.get(name);
+            let arms = router.iter().flat_map(|router| router.rule.arms());
+            let life = |id: &str| router.and_then(|router| router.state.life_of(id));
+            arms.map(|arm| (arm.id.clone(), life(&arm.id))).collect()
+        });
         let since = Timestamp::from_micros(0);
         let latest = self.store.router_turns(scope, name, since, 0, 2 * RECENT).await?;
         let reward = |turn: &store::RouterTurn| {
             let record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
-            record.observation().map(|seen| seen.reward())
+            let served = record.served.as_ref()?;
+            let lives_on = lives.contains(&(served.arm.clone(), served.life));
+            record.observation().filter(|_| lives_on).map(|seen| seen.reward())
         };
         let rewards: Vec<f64> = latest.iter().filter_map(reward).collect();
         let mean = |some: &[f64]| {
@@ -144,12 +153,13 @@ impl Engine {
 
 fn check_name(name: &str) -> Result<(), FlowError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+    let is_path = name.chars().all(|c| c == '.');
+    if !is_path && name.len() <= LONGEST_NAME && name.chars().all(plain) {
         return Ok(());
     }
     Err(FlowError::Setting(BadData {
         field: "name".into(),
         got: format!("{:?}", name.chars().take(40).collect::<String>()),
-        expected: format!("1 to {LONGEST_NAME} letters, digits, '-', '_' or '.'"),
+        expected: format!("1 to {LONGEST_NAME} letters, digits, '-', '_' or '.', not only dots"),
     }))
 }

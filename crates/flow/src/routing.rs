@@ -44,9 +44,9 @@ impl Routing {
     /// Starts again from what is kept and from the log.
     pub(crate) async fn reload(&self, store: &dyn Store) -> Result<(), StoreError> {
         let mut projects = HashMap::new();
-        for (scope, since) in store.router_scopes().await? {
-            let project = Project::load(store, scope.clone(), since, self.key).await?;
-            projects.insert(scope, Arc::new(project));
+        for with in store.router_scopes().await? {
+            let scope = with.scope.clone();
+            projects.insert(scope, Arc::new(Project::load(store, with, self.key).await?));
         }
         *self.projects.write().unwrap_or_else(PoisonError::into_inner) = projects;
         Ok(())
@@ -64,10 +64,10 @@ impl Routing {
             return Ok(());
         }
         let scopes = store.router_scopes().await?;
-        let Some((_, since)) = scopes.into_iter().find(|(with, _)| with == scope) else {
+        let Some(with) = scopes.into_iter().find(|with| with.scope == *scope) else {
             return Ok(());
         };
-        let begun = Project::load(store, scope.clone(), since, self.key).await?;
+        let begun = Project::load(store, with, self.key).await?;
         let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
         projects.entry(scope.clone()).or_insert_with(|| Arc::new(begun));
         Ok(())

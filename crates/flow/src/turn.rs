@@ -138,11 +138,6 @@ impl Engine {
             self.strategies_for(include, &asked, told.previous.as_ref()),
             self.context_for(include, &asked, receipt.position, told.previous.as_ref()),
         )?;
-        // Chosen after what the message teaches was learnt.
-        let route = match router {
-            None => None,
-            Some(router) => Some(self.route(scope, &self.route_request(router, &asked))?),
-        };
         let completion = match completion {
             None => None,
             Some((completion, mac)) => {
@@ -152,6 +147,11 @@ impl Engine {
                 let open = OpenTurn { place, question, ts, received_at, erased: false };
                 Some(self.store_completion(open, completion, mac, None).await?)
             }
+        };
+        // Chosen after what the message teaches was learnt. It did not serve an answer that came along.
+        let route = match router {
+            None => None,
+            Some(router) => Some(self.route(scope, &self.route_request(router, &asked))?),
         };
         Ok(OpenReceipt {
             turn: place.turn,

@@ -122,8 +122,9 @@ impl Routers {
         }
     }
 
-    /// A definition that an older program took and this one does not understand changes nothing.
-    fn define(&mut self, name: &str, definition: &serde_json::Map<String, serde_json::Value>) {
+    /// Sets a router. A definition that an older program took and this one does not understand changes
+    /// nothing.
+    pub fn define(&mut self, name: &str, definition: &serde_json::Map<String, serde_json::Value>) {
         let value = serde_json::Value::Object(definition.clone());
         let Ok(written) = serde_json::from_value::<RouterDefinition>(value) else { return };
         let Ok(rule) = RouterRule::new(written) else { return };
@@ -152,7 +153,8 @@ impl Routers {
         if record.served.is_some() {
             return;
         }
-        record.served = Some(ServedTurn::new(choice, event.ts));
+        let life = self.0.get(&choice.router).and_then(|router| router.state.life_of(&choice.arm));
+        record.served = Some(ServedTurn::new(choice, event.ts, life));
         let day = event.received_at.as_micros().div_euclid(24 * MICROS_PER_HOUR);
         if let Some(cost) = cost {
             record.evidence.take(at.0, &crate::Signal::Cost(cost));
@@ -194,11 +196,28 @@ impl Routers {
         let Some(record) = records.get_mut(turn) else { return };
         let Some(served) = &record.served else { return };
         let Some(Router { rule, state }) = self.0.get_mut(&served.router) else { return };
+        if state.life_of(&served.arm) != served.life {
+            return;
+        }
         let now = record.evidence.observation(rule.reward());
         let hour = event.received_at.as_micros().div_euclid(MICROS_PER_HOUR);
         let features = served.features();
         let credit = served.credit(&features, u64::try_from(hour).unwrap_or(0));
         record.applied = state.observe(rule, &credit, record.applied, now);
+    }
+
+    /// Whoever rated a turn is nobody in particular from now on.
+    pub fn anonymise(
+        &mut self,
+        event: &Event,
+        turn: &TurnId,
+        user: u64,
+        records: &mut BTreeMap<TurnId, TurnRecord>,
+    ) {
+        if let Some(record) = records.get_mut(turn) {
+            record.evidence.anonymise(user, signal::NOBODY);
+            self.settle(event, turn, records);
+        }
     }
 
     /// The features of a turn go, and what regressions learnt from them.

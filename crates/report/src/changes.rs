@@ -42,7 +42,9 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
         Body::Rule(Rule::Calibration { .. }) => vec![Change::Calibrate(event.data.clone())],
-        Body::Rule(Rule::Router { name, .. }) => vec![Change::SetRouter(name)],
+        Body::Rule(Rule::Router { name, definition }) => {
+            vec![Change::SetRouter { name, definition }]
+        }
         Body::Settlement(settlement) => vec![Change::Settle(settlement.decision_id)],
         Body::Rule(Rule::Erasure { .. } | Rule::RouterReset { .. })
         | Body::Rating(_)

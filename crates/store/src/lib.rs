@@ -28,7 +28,7 @@ pub use read::reactions::{
     ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
 };
 pub use read::retention::Retention;
-pub use read::routing::{RouterCheckpoint, RouterTurn, RoutingStore, StoredRouter};
+pub use read::routing::{RouterCheckpoint, RouterScope, RouterTurn, RoutingStore, StoredRouter};
 pub use read::rules::{RuleReads, TenantSettings};
 pub use read::sessions::{OpenSession, SessionReads};
 pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};

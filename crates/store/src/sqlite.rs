@@ -52,7 +52,7 @@ use crate::read::reactions::{
     ConversationQuery, PeriodPage, PeriodQuery, ReactionReads, ReactionSearch, StoredReaction,
 };
 use crate::read::retention::Retention;
-use crate::read::routing::{RouterCheckpoint, RouterTurn, RoutingStore};
+use crate::read::routing::{RouterCheckpoint, RouterScope, RouterTurn, RoutingStore};
 use crate::read::rules::{RuleReads, TenantSettings};
 use crate::read::sessions::{OpenSession, SessionReads};
 use crate::read::similar::{SimilarQuery, SimilarReads, SimilarTurns, TurnNumber};
@@ -300,7 +300,7 @@ impl SimilarReads for SqliteStore {
 }
 
 impl RoutingStore for SqliteStore {
-    fn router_scopes(&self) -> Task<'_, Vec<(Scope, Position)>> {
+    fn router_scopes(&self) -> Task<'_, Vec<RouterScope>> {
         self.pool.run(routing::scopes)
     }
 
@@ -309,7 +309,7 @@ impl RoutingStore for SqliteStore {
         self.pool.run(move |connection| routing::checkpoint(connection, &scope))
     }
 
-    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>> {
+    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<(String, Vec<u8>)>> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run_short(move |connection| routing::turn(connection, &scope, &turn))
     }
@@ -427,6 +427,11 @@ impl UserReads for SqliteStore {
     fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run(move |connection| users::whats_of(connection, &scope, &user))
+    }
+
+    fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>> {
+        let (scope, user) = (scope.clone(), user.clone());
+        self.pool.run(move |connection| users::turns_of(connection, &scope, &user))
     }
 
     fn scrub(&self) -> Task<'_, bool> {

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use event::{Event, Position, RouterChoice, Scope, Source, Timestamp, TurnId, Type};
+use event::{Event, Position, RouterChoice, Source, Timestamp, TurnId, Type, UserId};
 use learn::{Router, RouterDefinition, RouterRule, RouterState, Routers, TurnRecord};
 use store::{
-    EventPage, KindFilter, RouterCheckpoint, RouterTurn, Store, StoreError, StoredEvent,
-    StoredRouter,
+    EventPage, KindFilter, RouterCheckpoint, RouterScope, RouterTurn, Store, StoreError,
+    StoredEvent, StoredRouter,
 };
 
 /// Events that are read at once.
@@ -20,7 +20,7 @@ const MOST_RECENT: usize = 10_000;
 /// Routers, how far they have read, and what they know of turns.
 #[derive(Debug)]
 pub(crate) struct Project {
-    scope: Scope,
+    with: RouterScope,
     key: [u8; 32],
     // Read by every choice, so it is never held while something else is waited for.
     routers: RwLock<Routers>,
@@ -49,42 +49,77 @@ struct Recent {
     made: HashMap<String, u64>,
 }
 
+/// Why it was not possible to learn.
+enum Trouble {
+    /// The store did not answer.
+    Store(StoreError),
+    /// What is kept of a turn cannot be read.
+    Record(TurnId),
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
 impl Project {
     /// As it was kept, brought up to date.
     pub(crate) async fn load(
         store: &dyn Store,
-        scope: Scope,
-        since: Position,
+        with: RouterScope,
         key: [u8; 32],
     ) -> Result<Self, StoreError> {
+        let kept = store.router_checkpoint(&with.scope).await?;
+        let project = Self {
+            with,
+            key,
+            routers: RwLock::default(),
+            progress: tokio::sync::Mutex::default(),
+            recent: Mutex::default(),
+        };
+        let mut progress = project.progress.lock().await;
+        match kept.as_ref().map(|kept| (kept.position, restored(kept))) {
+            Some((position, Ok(routers))) => {
+                progress.position = position;
+                *project.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+            }
+            Some((_, Err(why))) => project.start_over(store, &mut progress, &why).await?,
+            None => project.start_over(store, &mut progress, "nothing is kept yet").await?,
+        }
+        drop(progress);
+        project.reach(store, store.head()).await?;
+        Ok(project)
+    }
+
+    /// Forgets everything that is kept, and begins where the first router was set.
+    async fn start_over(
+        &self,
+        store: &dyn Store,
+        progress: &mut Progress,
+        why: &str,
+    ) -> Result<(), StoreError> {
+        let scope = &self.with.scope;
+        tracing::info!(tenant = %scope.tenant, project = %scope.project, why, "learning from the log");
+        store.forget_routers(scope).await?;
+        let before = Position(self.with.since.0.saturating_sub(1));
+        *progress = Progress { position: before, changed: true, ..Progress::default() };
         let mut routers = Routers::default();
-        let before = Position(since.0.saturating_sub(1));
-        let mut progress = Progress { position: before, ..Progress::default() };
-        if let Some(kept) = store.router_checkpoint(&scope).await? {
-            match restored(&kept) {
-                Ok(restored) => {
-                    routers = restored;
-                    progress.position = kept.position;
-                }
-                Err(why) => {
-                    tracing::warn!(
-                        ?scope,
-                        why,
-                        "what routers had learnt cannot be read; learning again"
-                    );
-                    store.forget_routers(&scope).await?;
+        let first = store.events(self.page(before, 1)).await?;
+        if first.first().is_none_or(|stored| stored.position != self.with.since) {
+            // Their settings were dropped from the log when they were old.
+            for (name, definition) in &self.with.definitions {
+                if let Ok(definition) = serde_json::from_str(definition) {
+                    routers.define(name, &definition);
                 }
             }
         }
-        let project = Self {
-            scope,
-            key,
-            routers: RwLock::new(routers),
-            progress: tokio::sync::Mutex::new(progress),
-            recent: Mutex::default(),
-        };
-        project.reach(store, store.head()).await?;
-        Ok(project)
+        *self.routers.write().unwrap_or_else(PoisonError::into_inner) = routers;
+        Ok(())
+    }
+
+    fn page(&self, after: Position, limit: usize) -> EventPage {
+        EventPage { scope: self.with.scope.clone(), after, limit, any_of: kinds() }
     }
 
     /// Learns from everything that was stored up to a position, and perhaps more.
@@ -93,21 +128,36 @@ impl Project {
         if progress.seen >= upto {
             return Ok(());
         }
+        match self.catch_up(store, &mut progress, upto).await {
+            Ok(()) => Ok(()),
+            Err(Trouble::Store(error)) => Err(error),
+            Err(Trouble::Record(turn)) => {
+                let why = format!("what was kept of turn {turn} cannot be read");
+                self.start_over(store, &mut progress, &why).await?;
+                match self.catch_up(store, &mut progress, upto).await {
+                    Ok(()) => Ok(()),
+                    Err(Trouble::Store(error)) => Err(error),
+                    Err(Trouble::Record(_)) => Err(StoreError::Corrupt(why)),
+                }
+            }
+        }
+    }
+
+    async fn catch_up(
+        &self,
+        store: &dyn Store,
+        progress: &mut Progress,
+        upto: Position,
+    ) -> Result<(), Trouble> {
         let head = store.head();
         loop {
-            let page = EventPage {
-                scope: self.scope.clone(),
-                after: progress.position,
-                limit: PAGE,
-                any_of: kinds(),
-            };
-            let events = store.events(page).await?;
+            let events = store.events(self.page(progress.position, PAGE)).await?;
             let last = events.last().map(|stored| stored.position);
             for stored in events {
-                self.learn(store, &mut progress, stored).await?;
+                self.learn(store, progress, stored).await?;
             }
             if progress.waiting.len() >= MOST_WAITING {
-                self.keep_now(store, &mut progress).await?;
+                self.keep_now(store, progress).await?;
             }
             // A page can also end early because its events are long.
             if last.is_none_or(|last| last >= head) {
@@ -123,7 +173,7 @@ impl Project {
         store: &dyn Store,
         progress: &mut Progress,
         stored: StoredEvent,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Trouble> {
         let turns = Routers::turns_of(&stored.event);
         for turn in &turns {
             self.fetch(store, progress, turn).await?;
@@ -142,17 +192,20 @@ impl Project {
         store: &dyn Store,
         progress: &mut Progress,
         turn: &TurnId,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Trouble> {
         if progress.waiting.contains_key(turn) {
             return Ok(());
         }
         let record = match progress.kept.remove(turn) {
             Some(record) => record,
-            None => match store.router_turn(&self.scope, turn).await? {
+            None => match store.router_turn(&self.with.scope, turn).await? {
                 None => return Ok(()),
-                Some(text) => serde_json::from_str(&text).map_err(|_| {
-                    StoreError::Corrupt(format!("what is known of turn {turn} cannot be read"))
-                })?,
+                Some((text, features)) => {
+                    let read = serde_json::from_str(&text);
+                    let mut record: TurnRecord = read.map_err(|_| Trouble::Record(turn.clone()))?;
+                    record.put_features(&features);
+                    record
+                }
             },
         };
         progress.waiting.insert(turn.clone(), record);
@@ -183,33 +236,80 @@ impl Project {
             router: record.served.as_ref().map(|served| served.router.clone()),
             ts: record.served.as_ref().map_or(Timestamp::from_micros(0), |served| served.ts),
             record: serde_json::json!(record).to_string(),
+            features: record.feature_bytes(),
         };
         let turns = progress.waiting.iter().map(turn).collect();
         let checkpoint = RouterCheckpoint { position, routers };
-        store.save_routers(&self.scope, checkpoint, turns).await?;
+        store.save_routers(&self.with.scope, checkpoint, turns).await?;
         progress.kept = std::mem::take(&mut progress.waiting);
         progress.changed = false;
         Ok(())
     }
 
-    /// Unlearns the features of turns whose user is erased, and keeps no trace of them.
+    /// Somebody is erased: the features of their own turns go, from what regressions learnt as well,
+    /// and what they rated was rated by nobody in particular.
     pub(crate) async fn forget(
         &self,
         store: &dyn Store,
-        turns: &[TurnId],
+        user: &UserId,
+        own: &[TurnId],
+        touched: &[TurnId],
+        now: &Event,
     ) -> Result<(), StoreError> {
+        let user = self.pseudonym(user.as_str());
         let mut progress = self.progress.lock().await;
-        for turn in turns {
-            self.fetch(store, &mut progress, turn).await?;
-            if let Some(record) = progress.waiting.get_mut(turn) {
-                self.routers.write().unwrap_or_else(PoisonError::into_inner).forget(record);
-                progress.changed = true;
-            }
-            self.recent().by_turn.remove(turn);
+        for turn in own.iter().chain(touched) {
+            self.fetch_or_warn(store, &mut progress, turn).await?;
         }
-        self.keep_now(store, &mut progress).await?;
-        progress.kept.clear();
-        Ok(())
+        self.forget_in(&mut progress, user, own, touched, now);
+        self.keep_now(store, &mut progress).await
+    }
+
+    /// The same for turns of theirs that came in while they were erased, and are in memory only.
+    pub(crate) async fn forget_late(
+        &self,
+        store: &dyn Store,
+        user: &UserId,
+        now: &Event,
+    ) -> Result<(), StoreError> {
+        let user = self.pseudonym(user.as_str());
+        let mut progress = self.progress.lock().await;
+        let Progress { waiting, kept, .. } = &*progress;
+        let known = waiting.iter().chain(kept);
+        let with_features = known.filter(|(_, record)| !record.feature_bytes().is_empty());
+        let turns: Vec<TurnId> = with_features.map(|(turn, _)| turn.clone()).collect();
+        let mut late = Vec::new();
+        for turn in turns {
+            let head = store.turn_head(&self.with.scope, &turn).await?;
+            if head.is_some_and(|head| head.erased) {
+                self.fetch_or_warn(store, &mut progress, &turn).await?;
+                late.push(turn);
+            }
+        }
+        self.forget_in(&mut progress, user, &late, &late, now);
+        self.keep_now(store, &mut progress).await
+    }
+
+    fn forget_in(
+        &self,
+        progress: &mut Progress,
+        user: u64,
+        own: &[TurnId],
+        touched: &[TurnId],
+        now: &Event,
+    ) {
+        let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
+        for turn in touched {
+            routers.anonymise(now, turn, user, &mut progress.waiting);
+        }
+        for turn in own {
+            if let Some(record) = progress.waiting.get_mut(turn) {
+                routers.forget(record);
+            }
+        }
+        progress.changed = true;
+        let mut recent = self.recent();
+        own.iter().for_each(|turn| _ = recent.by_turn.remove(turn));
     }
 
     /// What is known of a turn by now.
@@ -219,8 +319,25 @@ impl Project {
         turn: &TurnId,
     ) -> Result<Option<TurnRecord>, StoreError> {
         let mut progress = self.progress.lock().await;
-        self.fetch(store, &mut progress, turn).await?;
+        self.fetch_or_warn(store, &mut progress, turn).await?;
         Ok(progress.waiting.get(turn).cloned())
+    }
+
+    /// What cannot be read is made again by whoever learns next.
+    async fn fetch_or_warn(
+        &self,
+        store: &dyn Store,
+        progress: &mut Progress,
+        turn: &TurnId,
+    ) -> Result<(), StoreError> {
+        match self.fetch(store, progress, turn).await {
+            Ok(()) => Ok(()),
+            Err(Trouble::Store(error)) => Err(error),
+            Err(Trouble::Record(turn)) => {
+                tracing::warn!(%turn, "what is kept of a turn cannot be read");
+                Ok(())
+            }
+        }
     }
 
     /// How far it has read.
@@ -233,11 +350,20 @@ impl Project {
         look(&self.routers.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Remembers a choice.
-    pub(crate) fn remember(&self, turn: Option<&TurnId>, choice: &RouterChoice) {
+    /// Remembers a choice, unless another one was first for the turn and may stand: then answers that.
+    pub(crate) fn remember(
+        &self,
+        turn: Option<&TurnId>,
+        choice: &RouterChoice,
+        may_stand: impl Fn(&RouterChoice) -> bool,
+    ) -> Option<RouterChoice> {
         let mut recent = self.recent();
+        let first = turn.and_then(|turn| recent.by_turn.get(turn));
+        if let Some(first) = first.filter(|first| may_stand(first)) {
+            return Some(first.clone());
+        }
         *recent.made.entry(choice.router.clone()).or_default() += 1;
-        let Some(turn) = turn else { return };
+        let turn = turn?;
         if recent.by_turn.insert(turn.clone(), choice.clone()).is_none() {
             recent.order.push_back(turn.clone());
         }
@@ -246,6 +372,7 @@ impl Project {
         {
             recent.by_turn.remove(&oldest);
         }
+        None
     }
 
     /// The choice that was made for a turn, if it is remembered.

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use event::{Mac, Scope, Timestamp, TurnId};
+use event::{GivenReward, Mac, Scope, Timestamp, TurnId};
 use learn::{Algorithm, RouterDefinition};
 use store::sqlite::{Limits, SqliteStore};
-use store::{RoutingStore, StoredRouter};
+use store::{RouterTurn, RoutingStore, StoredRouter};
 use testkit::TestClock;
 
 use crate::{
@@ -102,10 +102,29 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
             .collect();
         store.save_routers(&scope, kept, Vec::new()).await.unwrap();
         assert_eq!(bits(&*open(Arc::clone(&store)).await), more, "{algorithm:?} from the log");
+        // When what is kept of one turn cannot be read, and somebody speaks of it.
+        let engine = open(Arc::clone(&store)).await;
+        engine.routing.keep(&*store).await.unwrap();
+        let kept = store.router_checkpoint(&scope).await.unwrap().unwrap();
+        let turn = TurnId::new("t1").unwrap();
+        let record = RouterTurn {
+            turn: turn.clone(),
+            router: Some("chat".into()),
+            ts: START,
+            record: "{\"x".into(),
+            features: Vec::new(),
+        };
+        store.save_routers(&scope, kept, vec![record]).await.unwrap();
+        let engine = open(Arc::clone(&store)).await;
+        assert_eq!(bits(&engine), more);
+        let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
+        engine.reward(&scope, turn.clone(), None, given, Mac([9; 16]), None).await.unwrap();
+        let rated = bits(&engine);
+        assert_ne!(rated, more, "{algorithm:?}: it is learnt from");
+        let more = rated;
         // And when there is nothing.
         store.forget_routers(&scope).await.unwrap();
-        let turn = TurnId::new("t1").unwrap();
-        assert_eq!(store.router_turn(&scope, &turn).await.unwrap(), None);
+        assert!(store.router_turn(&scope, &turn).await.unwrap().is_none());
         assert_eq!(bits(&*open(Arc::clone(&store)).await), more);
     }
 }

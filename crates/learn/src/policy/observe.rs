@@ -108,7 +108,8 @@ impl RouterState {
         let fit = |features| Point::new(credit.features, features).is_some();
         let unfit = linear.is_some_and(|linear| !fit(linear.features()));
         let linear = linear.filter(|_| !unfit).map(|linear| linear.born);
-        self.faults += u64::from(unfit);
+        // None at all are those of somebody who was erased.
+        self.faults += u64::from(unfit && !credit.features.is_empty());
         let shadow = credit.shadow.filter(|shadow| {
             let finite = shadow.offset.is_finite() && shadow.slope.is_finite();
             finite && rule.algorithm() == super::Algorithm::Hybrid

@@ -203,6 +203,9 @@ fn check_arms(arms: &[ArmDefinition]) -> Result<(), BadData> {
         if arm.id.is_empty() || arm.id.len() > 200 {
             return Err(bad(field("id"), &format!("{} bytes", arm.id.len()), "1 to 200 bytes"));
         }
+        if arm.id.chars().any(char::is_control) {
+            return Err(bad(field("id"), &format!("{:?}", arm.id), "no control characters"));
+        }
         if !known.insert(arm.id.as_str()) {
             return Err(bad(field("id"), &format!("{:?}", arm.id), "an id that no other arm has"));
         }

@@ -95,9 +95,21 @@ impl RouterState {
     /// Everything is forgotten, for good: later signals about turns that were counted before do
     /// not bring them back.
     pub fn reset(&mut self, rule: &RouterRule) {
-        let (lives, faults) = (self.lives, self.faults);
-        *self = Self { lives, faults, ..Self::default() };
+        // What was spent today stays spent.
+        let (lives, faults, day, spent) = (self.lives, self.faults, self.day, self.spent);
+        *self = Self { lives, faults, day, spent, ..Self::default() };
         self.adopt(rule);
+    }
+
+    /// Which life of an arm this is: another one after a reset, and after it was removed and added
+    /// again.
+    pub fn life_of(&self, arm: &str) -> Option<u32> {
+        self.arms.iter().find(|known| known.id == arm).map(|arm| arm.born)
+    }
+
+    /// All choices so far.
+    pub fn choices(&self) -> u64 {
+        self.arms.iter().map(|arm| arm.choices).sum()
     }
 
     /// An arm was chosen.

@@ -166,9 +166,12 @@ impl TurnEvidence {
         }
     }
 
-    /// Forgets a user's rating for good, as when the user is erased.
-    pub fn forget(&mut self, user: u64) {
-        self.ratings.remove(&user);
+    /// A user's rating becomes nobody's in particular, as when the user is erased: what their event
+    /// in the log then says.
+    pub fn anonymise(&mut self, user: u64, nobody: u64) {
+        if let Some(rating) = self.ratings.remove(&user) {
+            self.ratings.entry(nobody).or_default().hear(rating.at, rating.said);
+        }
     }
 
     /// What the turn teaches under a reward definition; `None` when nothing is known.

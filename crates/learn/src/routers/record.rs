@@ -20,6 +20,20 @@ pub struct TurnRecord {
 }
 
 impl TurnRecord {
+    /// The features of the request as they are kept: four bytes each.
+    pub fn feature_bytes(&self) -> Vec<u8> {
+        let features = self.served.iter().flat_map(|served| &served.features);
+        features.flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    /// Puts the features back, as they were kept.
+    pub fn put_features(&mut self, bytes: &[u8]) {
+        if let Some(served) = &mut self.served {
+            let (values, _) = bytes.as_chunks::<4>();
+            served.features = values.iter().map(|value| f32::from_le_bytes(*value)).collect();
+        }
+    }
+
     /// What it teaches, as far as its router has taken it in.
     pub fn observation(&self) -> Option<Observation> {
         self.applied.as_ref().and_then(Applied::observation)
@@ -37,19 +51,24 @@ pub struct ServedTurn {
     pub propensity: f64,
     /// When.
     pub ts: Timestamp,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// In which life of the arm; what a later life hears of it teaches nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<u32>,
+    // Kept by themselves.
+    #[serde(skip)]
     features: Vec<f32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shadow: Option<Shadow>,
 }
 
 impl ServedTurn {
-    pub(super) fn new(choice: &RouterChoice, ts: Timestamp) -> Self {
+    pub(super) fn new(choice: &RouterChoice, ts: Timestamp, life: Option<u32>) -> Self {
         Self {
             router: choice.router.clone(),
             arm: choice.arm.clone(),
             propensity: choice.propensity,
             ts,
+            life,
             features: choice.features.clone(),
             shadow: choice.shadow.map(|(offset, slope)| Shadow { offset, slope }),
         }

@@ -6,11 +6,13 @@ use event::{
 
 use crate::reward::{Answered, Judged, Signal};
 
+/// Whoever is not named is one and the same.
+pub(super) const NOBODY: u64 = 0;
+
 /// The signals of an event about its turn. What a machine reacts is the verdict again, so it adds
 /// nothing; what people say in words is heard through verdicts.
 pub fn signal_of(event: &Event, body: &Body, pseudonym: &dyn Fn(&str) -> u64) -> Vec<Signal> {
-    // Whoever is not named is one and the same.
-    let user = event.user.as_ref().map_or(0, |user| pseudonym(user.as_str()));
+    let user = event.user.as_ref().map_or(NOBODY, |user| pseudonym(user.as_str()));
     let one = match body {
         Body::Rating(rating) => Signal::Rating { user, given: Some(rated(*rating)) },
         Body::Reaction(given) if given.origin == Origin::User => {

@@ -124,7 +124,9 @@ impl Learner {
         }
         let read = |(turn, record): (&TurnId, &TurnRecord)| {
             let text = serde_json::to_string(record).unwrap();
-            (turn.clone(), serde_json::from_str(&text).unwrap())
+            let mut again: TurnRecord = serde_json::from_str(&text).unwrap();
+            again.put_features(&record.feature_bytes());
+            (turn.clone(), again)
         };
         Self { routers, records: self.records.iter().map(read).collect() }
     }

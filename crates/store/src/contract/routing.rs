@@ -3,7 +3,7 @@
 use event::{Change, Position, Scope, Tenant, Timestamp};
 
 use super::scene::{Scene, play, turn_id};
-use crate::{RouterCheckpoint, RouterTurn, Store, StoredRouter};
+use crate::{RouterCheckpoint, RouterScope, RouterTurn, Store, StoredRouter};
 
 fn checkpoint(position: u64, state: u8) -> RouterCheckpoint {
     let router = |name: &str| StoredRouter {
@@ -20,6 +20,7 @@ fn turn(id: &str, router: Option<&str>, ts: i64, record: &str) -> RouterTurn {
         router: router.map(str::to_owned),
         ts: Timestamp::from_micros(ts),
         record: record.into(),
+        features: record.as_bytes()[..2].to_vec(),
     }
 }
 
@@ -28,10 +29,17 @@ pub(crate) async fn what_routers_learnt_is_kept_whole(store: &dyn Store) {
     let scope = Scope::default();
     assert!(store.router_scopes().await.unwrap().is_empty());
     play(store, ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1"))).await;
-    play(store, [Scene::new("set", "t1", Change::SetRouter("a".into()))]).await;
-    play(store, [Scene::new("set-again", "t1", Change::SetRouter("a".into()))]).await;
-    let scopes = store.router_scopes().await.unwrap();
-    assert_eq!(scopes, [(scope.clone(), Position(4))], "since the first of them");
+    for (id, arms) in [("set", 1), ("set-again", 2)] {
+        let definition = [("arms".to_owned(), arms.into())].into_iter().collect();
+        let change = Change::SetRouter { name: "a".into(), definition };
+        play(store, [Scene::new(id, "t1", change)]).await;
+    }
+    let expected = RouterScope {
+        scope: scope.clone(),
+        since: Position(4),
+        definitions: vec![("a".into(), "{\"arms\":2}".into())],
+    };
+    assert_eq!(store.router_scopes().await.unwrap(), [expected], "since the first of them");
     assert_eq!(store.router_checkpoint(&scope).await.unwrap(), None);
     let turns = vec![
         turn("t1", Some("a"), 10, "one"),
@@ -42,7 +50,12 @@ pub(crate) async fn what_routers_learnt_is_kept_whole(store: &dyn Store) {
     let changed = vec![turn("t1", Some("a"), 10, "one more")];
     store.save_routers(&scope, checkpoint(5, 2), changed).await.unwrap();
     assert_eq!(store.router_checkpoint(&scope).await.unwrap(), Some(checkpoint(5, 2)));
-    let record = async |id: &str| store.router_turn(&scope, &turn_id(id)).await.unwrap();
+    let record = async |id: &str| {
+        let found = store.router_turn(&scope, &turn_id(id)).await.unwrap();
+        found
+            .inspect(|(record, features)| assert_eq!(&record.as_bytes()[..2], features))
+            .map(|(r, _)| r)
+    };
     assert_eq!(record("t1").await.as_deref(), Some("one more"));
     assert_eq!(record("t3").await.as_deref(), Some("three"));
     assert_eq!(record("t4").await, None);

@@ -35,19 +35,31 @@ pub struct RouterTurn {
     pub ts: Timestamp,
     /// The rest, in the words of those who learn.
     pub record: String,
+    /// The features of the request: by themselves, since they go when its user is erased.
+    pub features: Vec<u8>,
+}
+
+/// A project that has routers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouterScope {
+    /// Which.
+    pub scope: Scope,
+    /// Where the first of them was set: nothing before that matters to them.
+    pub since: Position,
+    /// Their names and definitions as they are now.
+    pub definitions: Vec<(String, String)>,
 }
 
 /// Where those who learn keep their state. It follows from the log; nothing is lost with it.
 pub trait RoutingStore: Send + Sync {
-    /// The projects that have routers, and where the first of each begins: nothing before that
-    /// matters to them.
-    fn router_scopes(&self) -> Task<'_, Vec<(Scope, Position)>>;
+    /// The projects that have routers.
+    fn router_scopes(&self) -> Task<'_, Vec<RouterScope>>;
 
     /// A project's routers as they were last kept.
     fn router_checkpoint(&self, scope: &Scope) -> Task<'_, Option<RouterCheckpoint>>;
 
-    /// A turn as it was last kept.
-    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>>;
+    /// A turn as it was last kept: its record and its features.
+    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<(String, Vec<u8>)>>;
 
     /// Keeps routers and turns together: all of it or nothing.
     fn save_routers(

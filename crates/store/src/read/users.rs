@@ -20,6 +20,9 @@ pub trait UserReads: Send + Sync {
     /// How much there is of a user, and the turns whose logs tell of them, whosever they are.
     fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)>;
 
+    /// The turns that are theirs, also those whose events were dropped when they were old.
+    fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>>;
+
     /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
     /// somebody reads what was; ask again.
     fn scrub(&self) -> Task<'_, bool>;

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 
 use super::keys::{Key, PackedId, Table, key_of};
 pub(super) use activity::DAY_MICROS;
-pub(super) use erase::THEIRS;
+pub(super) use erase::{THEIR_TURNS, THEIRS};
 
 /// The event that changes are applied for, by its keys.
 #[derive(Clone, Debug)]
@@ -70,7 +70,9 @@ pub(super) fn apply(
         Change::SetPrivacy(settings) => rule::set_privacy(connection, subject, settings),
         Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
         Change::Calibrate(settings) => rule::calibrate(connection, subject, settings),
-        Change::SetRouter(name) => rule::set_router(connection, subject, name),
+        Change::SetRouter { name, definition } => {
+            rule::set_router(connection, subject, name, definition)
+        }
         Change::Judge { status, confidence, raw_confidence, moved_on, corrects, detected_in } => {
             let said = judge::Said {
                 status: *status,
@@ -141,7 +143,7 @@ fn apply_to_turn(
         | Change::SetPrivacy(_)
         | Change::SetProfile(_)
         | Change::Calibrate(_)
-        | Change::SetRouter(_)
+        | Change::SetRouter { .. }
         | Change::Judge { .. } => Ok(()),
     }
 }

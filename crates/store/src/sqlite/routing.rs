@@ -5,16 +5,27 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
-use crate::read::routing::{RouterCheckpoint, RouterTurn, StoredRouter};
+use crate::read::routing::{RouterCheckpoint, RouterScope, RouterTurn, StoredRouter};
 
-/// The projects that have routers, and where the first of each begins.
-pub(super) fn scopes(connection: &Connection) -> Result<Vec<(Scope, Position)>, StoreError> {
-    let sql = "SELECT project, min(position) FROM routers GROUP BY project";
+/// The projects that have routers.
+pub(super) fn scopes(connection: &Connection) -> Result<Vec<RouterScope>, StoreError> {
+    let sql = "SELECT project, position, name, definition FROM routers ORDER BY project, position";
     let mut select = connection.prepare_cached(sql)?;
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let keys: Vec<(Key, i64)> = select.query_map([], read)?.collect::<Result<_, _>>()?;
-    let scope = |(key, at): (Key, i64)| Ok((scope_of(connection, key)?, Position(at as u64)));
-    keys.into_iter().map(scope).collect()
+    let mut rows = select.query([])?;
+    let (mut found, mut last): (Vec<RouterScope>, Option<Key>) = (Vec::new(), None);
+    while let Some(row) = rows.next()? {
+        let (project, position): (Key, i64) = (row.get(0)?, row.get(1)?);
+        if last != Some(project) {
+            let scope = scope_of(connection, project)?;
+            let since = Position(position as u64);
+            found.push(RouterScope { scope, since, definitions: Vec::new() });
+            last = Some(project);
+        }
+        if let Some(one) = found.last_mut() {
+            one.definitions.push((row.get(2)?, row.get(3)?));
+        }
+    }
+    Ok(found)
 }
 
 /// A project's routers as they were last kept.
@@ -42,16 +53,20 @@ pub(super) fn turn(
     connection: &Connection,
     scope: &Scope,
     turn: &TurnId,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Option<(String, Vec<u8>)>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(None) };
     let Some(key) = find_key(connection, Table::Turns, project, turn.as_str())? else {
         return Ok(None);
     };
     let found = connection
-        .prepare_cached("SELECT record FROM router_turns WHERE turn = ?1")?
-        .query_row([key], |row| row.get(0))
+        .prepare_cached("SELECT record, features FROM router_turns WHERE turn = ?1")?
+        .query_row([key], |row| Ok((row.get(0)?, features(row, 1)?)))
         .optional()?;
     Ok(found)
+}
+
+fn features(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
+    Ok(row.get::<_, Option<Vec<u8>>>(column)?.unwrap_or_default())
 }
 
 /// Keeps routers and turns.
@@ -80,10 +95,17 @@ pub(super) fn save(
         let Some(key) = find_key(&transaction, Table::Turns, project, id)? else { continue };
         transaction
             .prepare_cached(
-                "REPLACE INTO router_turns (turn, project, router, ts, record)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "REPLACE INTO router_turns (turn, project, router, ts, record, features)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute((key, project, &turn.router, turn.ts.as_micros(), &turn.record))?;
+            .execute((
+                key,
+                project,
+                &turn.router,
+                turn.ts.as_micros(),
+                &turn.record,
+                Some(&turn.features).filter(|features| !features.is_empty()),
+            ))?;
     }
     Ok(transaction.commit()?)
 }
@@ -109,7 +131,7 @@ pub(super) fn turns(
 ) -> Result<Vec<RouterTurn>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
     let mut select = connection.prepare_cached(
-        "SELECT t.id, r.ts, r.record FROM router_turns r JOIN turns t ON t.key = r.turn
+        "SELECT t.id, r.ts, r.record, r.features FROM router_turns r JOIN turns t ON t.key = r.turn
          WHERE r.project = ?1 AND r.router = ?2 AND r.ts >= ?3
          ORDER BY r.ts DESC, r.turn DESC LIMIT ?4 OFFSET ?5",
     )?;
@@ -123,6 +145,7 @@ pub(super) fn turns(
             router: Some(router.to_owned()),
             ts: Timestamp::from_micros(row.get(1)?),
             record: row.get(2)?,
+            features: features(row, 3)?,
         });
     }
     Ok(found)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use event::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use testkit::write;
 
 use super::{Limits, SqliteStore};
@@ -124,7 +124,7 @@ async fn what_was_seen_of_answers_reads_as_in_the_source_system() {
         let event = Event { turn, data, ..testkit::event(&Scope::default(), id) };
         Entry { event, changes: vec![change] }
     };
-    let nothing = || Change::SetRouter("none".into());
+    let nothing = || Change::SetRouter { name: "none".into(), definition: Map::new() };
     let opened = |turn: &str| {
         let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
         half(&format!("open-{turn}"), turn, change, json!({"phase": "opened", "text": "?"}))

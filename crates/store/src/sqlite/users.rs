@@ -5,7 +5,7 @@ use std::time::Duration;
 use event::{Scope, TurnId, UserId};
 use rusqlite::Connection;
 
-use super::apply::THEIRS;
+use super::apply::{THEIR_TURNS, THEIRS};
 use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::users::ErasedCounts;
@@ -45,6 +45,24 @@ pub(super) fn whats_of(
     let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
     let turns = turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)?;
     Ok((counts, turns))
+}
+
+/// The turns that are theirs.
+pub(super) fn turns_of(
+    connection: &Connection,
+    scope: &Scope,
+    user: &UserId,
+) -> Result<Vec<TurnId>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let Some(key) = find_key(connection, Table::Users, project, user.as_str())? else {
+        return Ok(Vec::new());
+    };
+    let turns: Vec<String> = connection
+        .prepare_cached(&format!("SELECT id FROM turns WHERE key IN {THEIR_TURNS}"))?
+        .query_map([key], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)
 }
 
 /// Moves the write-ahead log into the database and cuts it to nothing. What was deleted is already

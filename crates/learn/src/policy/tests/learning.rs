@@ -259,6 +259,6 @@ fn features_that_do_not_fit_are_counted_and_the_mean_stands_in() {
         let choice = state.choose(&rule, &Choosing { features, ..Choosing::default() });
         assert!(choice.faults > 0 && choice.scores.iter().all(|score| score.mean.is_finite()));
     }
-    assert_eq!(state.faults(), 4);
+    assert_eq!(state.faults(), 3, "none at all are those of somebody who was erased");
     assert!(state.summary(&rule)[0].mean > 0.75);
 }

@@ -69,11 +69,13 @@ pub(super) fn erase(
         .map(drop)
 }
 
+/// Their turns, also those whose opening was dropped when it was old.
+pub(in super::super) const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
+    UNION SELECT key FROM baseline_turns WHERE user = ?1)";
+
 /// What their questions were about goes from the index, and from the questions of others who
 /// corrected an answer to them.
 fn forget_questions(connection: &Connection, user: Key) -> rusqlite::Result<()> {
-    const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE user = ?1
-        UNION SELECT key FROM baseline_turns WHERE user = ?1)";
     let forget = [
         format!(
             "UPDATE turn_index SET intent = NULL, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
@@ -83,6 +85,7 @@ fn forget_questions(connection: &Connection, user: Key) -> rusqlite::Result<()> 
         ),
         format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
+        format!("UPDATE router_turns SET features = NULL WHERE turn IN {THEIR_TURNS}"),
         // Tells whoever keeps vectors in memory to look again: a correction, a correction of that,
         // and so on, are found by her question too.
         format!(

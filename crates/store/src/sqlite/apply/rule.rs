@@ -57,12 +57,14 @@ pub(super) fn set_router(
     connection: &Connection,
     subject: &Subject,
     name: &str,
+    definition: &Map<String, Value>,
 ) -> rusqlite::Result<()> {
+    let definition = Value::Object(definition.clone()).to_string();
     connection
         .prepare_cached(
-            "INSERT INTO routers (project, name, position) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO NOTHING",
+            "INSERT INTO routers (project, name, position, definition) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET definition = excluded.definition",
         )?
-        .execute((subject.project, name, subject.at()))
+        .execute((subject.project, name, subject.at(), definition))
         .map(drop)
 }
