@@ -3,7 +3,7 @@ use std::sync::Arc;
 use event::{GivenReward, Mac, Scope, Timestamp, TurnId};
 use learn::{Algorithm, RouterDefinition};
 use store::sqlite::{Limits, SqliteStore};
-use store::{RouterTurn, RoutingStore, StoredRouter};
+use store::{Log, RouterTurn, RoutingStore, StoredRouter};
 use testkit::TestClock;
 
 use crate::{
@@ -14,9 +14,12 @@ use crate::{
 const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
 async fn open(store: Arc<SqliteStore>) -> Arc<Engine> {
+    // Every start makes other ids.
+    let mut seed = [0; 32];
+    seed[..8].copy_from_slice(&store.head().0.to_be_bytes());
     let clock = Arc::new(TestClock::at(START));
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
-    Arc::new(Engine::open(store, clock, [1; 32], detectors, embedder).await.unwrap())
+    Arc::new(Engine::open(store, clock, seed, detectors, embedder).await.unwrap())
 }
 
 fn half<T>(raw: T, n: u8) -> IncomingHalf<T> {
