@@ -50,11 +50,13 @@ bench-detect: compiler
 	cargo build --release --locked -p uptake -p uptake-bench-detect
 	$(CARGO_TARGET_DIR)/release/uptake-bench-detect $(CARGO_TARGET_DIR)/release/uptake training/corpus $(UPTAKE_DATA)
 
-## Measures routing and off-policy evaluation on public data; UPTAKE_DATA names its folder. SEEDS=30 for more.
+## Measures routing and off-policy evaluation on public data, then Python peers on the same; UPTAKE_DATA names
+## its folder. SEEDS=60 for more than 30 runs each.
 .PHONY: bench-routing
 bench-routing: compiler
 	@test -n "$(UPTAKE_DATA)" || { echo "set UPTAKE_DATA to the folder of public data (bench/routing/README.md); it is not part of the project"; exit 1; }
 	cargo run --release --locked -q -p uptake-bench-routing -- $(UPTAKE_DATA) $(SEEDS)
+	@scripts/routing-peers $(TOOLS) $(UPTAKE_DATA) $(SEEDS)
 
 ## Fits the small models again from training/corpus; UPTAKE_DATA adds XSTest's completions.
 ## Later models read earlier ones, so each is built in before the next is fitted.

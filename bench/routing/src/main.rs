@@ -3,7 +3,9 @@
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
 mod table;
+mod mean;
 mod rewards;
+mod drift;
 mod cost;
 mod logged;
 
@@ -23,5 +25,6 @@ fn main() -> anyhow::Result<()> {
     let seeds: u64 = seeds.context("the number of seeds")?;
     cost::measure();
     logged::measure(&data)?;
-    rewards::measure(&data, seeds)
+    rewards::measure(&data, seeds)?;
+    drift::measure(&data, seeds)
 }

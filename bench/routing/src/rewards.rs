@@ -7,6 +7,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
+use crate::mean::Mean;
 use crate::table::Table;
 
 const ALGORITHMS: [(&str, Algorithm); 8] = [
@@ -51,8 +52,8 @@ pub(crate) fn measure(data: &Path, seeds: u64) -> anyhow::Result<()> {
         for (word, algorithm) in ALGORITHMS {
             let free = over_seeds(&table, algorithm, 0.0, seeds)?;
             let floored = over_seeds(&table, algorithm, 0.01, seeds)?;
-            println!("| {word} | {} | {} |", shown(free), shown(floored));
-            means.push((word, free.0));
+            println!("| {word} | {} | {} |", free, floored);
+            means.push((word, free.mean));
         }
         println!();
         for (which, bar) in bars {
@@ -68,17 +69,7 @@ pub(crate) fn measure(data: &Path, seeds: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn shown((mean, reach): (f64, f64)) -> String {
-    format!("{mean:.4} ± {reach:.4}")
-}
-
-/// Mean over seeds and the reach of its 95% interval.
-fn over_seeds(
-    table: &Table,
-    algorithm: Algorithm,
-    floor: f64,
-    seeds: u64,
-) -> anyhow::Result<(f64, f64)> {
+fn over_seeds(table: &Table, algorithm: Algorithm, floor: f64, seeds: u64) -> anyhow::Result<Mean> {
     let names: Vec<String> = (0..table.arms).map(|arm| format!("arm{arm}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let rule = RouterRule::new(RouterDefinition {
@@ -88,10 +79,7 @@ fn over_seeds(
         ..RouterDefinition::of(&names)
     })?;
     let means: Vec<f64> = (0..seeds).map(|seed| run(table, &rule, seed)).collect();
-    let mean = means.iter().sum::<f64>() / seeds as f64;
-    let spread: f64 = means.iter().map(|value| (value - mean).powi(2)).sum();
-    let deviation = (spread / (seeds as f64 - 1.0).max(1.0)).sqrt();
-    Ok((mean, 1.96 * deviation / (seeds as f64).sqrt()))
+    Ok(Mean::of(&means))
 }
 
 /// One pass over the rows in an order of its own.

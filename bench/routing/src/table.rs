@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 
 /// Features and rewards, row by row.
+#[derive(Clone)]
 pub(crate) struct Table {
     pub(crate) arms: usize,
     pub(crate) features: Vec<Vec<f64>>,
@@ -59,7 +60,15 @@ impl Table {
 
     /// The best that one arm alone earns on average.
     pub(crate) fn best_fixed(&self) -> f64 {
-        let earned = |arm: usize| self.rewards.iter().map(|row| row[arm]).sum::<f64>();
-        (0..self.arms).map(earned).fold(0.0, f64::max) / self.rewards.len() as f64
+        self.earned(self.best_arm()) / self.rewards.len() as f64
+    }
+
+    /// The arm that earns the most alone.
+    pub(crate) fn best_arm(&self) -> usize {
+        (0..self.arms).max_by(|a, b| self.earned(*a).total_cmp(&self.earned(*b))).unwrap_or(0)
+    }
+
+    fn earned(&self, arm: usize) -> f64 {
+        self.rewards.iter().map(|row| row[arm]).sum()
     }
 }
