@@ -1,0 +1,232 @@
+//! What an answer cites: numbers and ids in brackets, and links.
+//!
+//! Code and quotations do not cite: `rows[2]` is an index, and a footnote in a pasted article is the
+//! article's own.
+
+use super::written::AnswerKind;
+
+/// Longer brackets hold a remark, not a citation.
+const LONGEST: usize = 120;
+/// Wider ranges are not lists of sources.
+const WIDEST_RANGE: u64 = 20;
+
+/// A citation and the bytes where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Citation {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) what: Cited,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cited {
+    /// A number: an id or a place in the list.
+    Number(u64),
+    /// Text in brackets, in lower case.
+    Label(String),
+    /// Where a link leads, in lower case, without query and file ending.
+    Link(String),
+}
+
+/// Everything that the text cites. `speech` is the text with code and quotations blanked.
+pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citation> {
+    let mut found = Vec::new();
+    let seen = match kind {
+        AnswerKind::Response => speech,
+        AnswerKind::Code => text,
+    };
+    let mut from = 0;
+    let mut last_end = None;
+    while let Some(open) = seen[from..].find(['[', '【']).map(|at| from + at) {
+        let inside = open + if seen[open..].starts_with('[') { 1 } else { '【'.len_utf8() };
+        from = inside;
+        let near = &seen[inside..seen.floor_char_boundary((inside + LONGEST).min(seen.len()))];
+        let Some(length) = near.find([']', '】', '\n']) else { continue };
+        let (body, close) = (&near[..length], inside + length);
+        let Some(mark) = seen[close..].chars().next().filter(|c| *c != '\n') else { continue };
+        let end = close + mark.len_utf8();
+        if body.contains(['[', '【']) || !may_cite(seen, open, end, last_end, kind) {
+            continue;
+        }
+        last_end = Some(end);
+        from = end;
+        read_body(body, open, end, is_amount(seen, open, end), &mut found);
+    }
+    read_links(text, &mut found);
+    found
+}
+
+/// Whether a bracket can be a citation where it stands.
+fn may_cite(text: &str, open: usize, end: usize, last: Option<usize>, kind: AnswerKind) -> bool {
+    let before = text[..open].chars().next_back();
+    if kind == AnswerKind::Code && !is_in_comment(text, open) {
+        return false;
+    }
+    match before {
+        Some(']' | '】') => last == Some(open),
+        // Glued to a word it is an index, or a footnote: then a sentence or a clause ends there.
+        Some(c) if c.is_alphanumeric() || matches!(c, '_' | ')' | '"' | '\'' | '$') => {
+            let closes = text[end..].starts_with(['.', ',', ';', ':', '!', '?', '\n', '[']);
+            kind == AnswerKind::Response
+                && c.is_alphabetic()
+                && !text.contains(" = ")
+                && (closes || end == text.len())
+        }
+        Some(_) | None => !text[end..].starts_with('{'),
+    }
+}
+
+fn is_in_comment(text: &str, at: usize) -> bool {
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    let opens = ["//", "#", "--", "*", "/*", "<!--", ";", "%"];
+    opens.iter().any(|mark| line.trim_start().starts_with(mark)) || line.contains(" // ")
+}
+
+/// "- eggs [6]": a short line of a list that ends in a number tells how many.
+fn is_amount(text: &str, open: usize, end: usize) -> bool {
+    let line = text[..open].rsplit('\n').next().unwrap_or_default().trim_start();
+    let listed = line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
+    let closes = text[end..].trim_start_matches(' ').starts_with('\n') || end == text.len();
+    listed && closes && line.split_whitespace().count() < 5
+}
+
+fn read_body(body: &str, start: usize, end: usize, is_amount: bool, found: &mut Vec<Citation>) {
+    let mut keep = |what| found.push(Citation { start, end, what });
+    let whole = body.trim().trim_start_matches(['^', '#', '@']).to_lowercase();
+    let parts: Vec<&str> = whole.split([',', ';', '&', '|']).map(str::trim).collect();
+    let numbers: Option<Vec<Vec<u64>>> = parts.iter().map(|part| numbers_of(part)).collect();
+    if let Some(numbers) = numbers {
+        let all: Vec<u64> = numbers.into_iter().flatten().collect();
+        // [0, 1] is an interval, [2019] a year.
+        let cites = !all.contains(&0) && !is_amount;
+        all.into_iter().filter(|n| cites && !is_year(*n)).for_each(|n| keep(Cited::Number(n)));
+    }
+    if parts.len() > 1 {
+        parts.iter().for_each(|part| keep(Cited::Label((*part).to_owned())));
+    }
+    keep(Cited::Label(whole));
+}
+
+/// "3", "2-4", "doc 3", "source 3", "3†source"; a page is nothing, another text is no number.
+fn numbers_of(part: &str) -> Option<Vec<u64>> {
+    const BEFORE: [&str; 12] = [
+        "document", "doc", "source", "ref", "result", "item", "chunk", "passage", "quelle", "fuente",
+        "fonte", "no.",
+    ];
+    let part = part.split('†').next()?.trim();
+    if part.starts_with("p.") || part.starts_with("s. ") {
+        return Some(Vec::new());
+    }
+    let stripped = BEFORE.iter().find_map(|word| part.strip_prefix(word)).unwrap_or(part);
+    let part = stripped.trim_start_matches([' ', '#', ':', '^']);
+    if let Some((low, high)) = part.split_once(['-', '–']) {
+        let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        return (low < high && high - low < WIDEST_RANGE).then(|| (low..=high).collect());
+    }
+    (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
+}
+
+/// A year in brackets dates something.
+pub(super) fn is_year(number: u64) -> bool {
+    (1_900..=2_100).contains(&number)
+}
+
+fn read_links(text: &str, found: &mut Vec<Citation>) {
+    let mut from = 0;
+    while let Some(at) = next_link(text, from) {
+        let rest = &text[at..];
+        let stops = |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
+        let length = rest.find(stops).unwrap_or(rest.len());
+        let link = rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
+        if !link.is_empty() {
+            let what = Cited::Link(link.to_lowercase());
+            found.push(Citation { start: at, end: at + link.len(), what });
+        }
+        from = at + length.max(1);
+        from = text.ceil_char_boundary(from.min(text.len()));
+    }
+}
+
+/// Where the next address begins: after `](`, or with its scheme.
+fn next_link(text: &str, from: usize) -> Option<usize> {
+    let rest = &text[from..];
+    let marked = rest.find("](").map(|at| from + at + 2);
+    let schemes = ["https://", "http://"];
+    let plain = schemes.iter().filter_map(|scheme| rest.find(scheme)).min().map(|at| from + at);
+    match (marked, plain) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Whether a link leads to the item: its address ends with the id as a part of its own.
+pub(super) fn leads_to(link: &str, id: &str) -> bool {
+    let numeric = id.bytes().all(|b| b.is_ascii_digit());
+    let too_short = numeric && (id.len() < 3 || id.parse().is_ok_and(is_year));
+    if too_short || id.len() < 2 {
+        return false;
+    }
+    let trimmed = |link: &str| link.trim_end_matches('/').to_owned();
+    let path = link.split(['?', '#']).next().unwrap_or(link);
+    let stem = [".html", ".htm", ".md", ".pdf"].iter().find_map(|end| path.strip_suffix(end));
+    [trimmed(link), trimmed(path), trimmed(stem.unwrap_or(path))].iter().any(|address| {
+        let Some(before) = address.strip_suffix(id) else { return false };
+        before.is_empty() || before.ends_with(['/', '=', '#', ':', '?', '&'])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::written::AnswerKind::{Code, Response};
+    use super::*;
+    use crate::text::speech_only;
+
+    fn numbers(text: &str, kind: AnswerKind) -> Vec<u64> {
+        let found = citations(text, &speech_only(text), kind);
+        let number = |c: &Citation| match c.what {
+            Cited::Number(n) => Some(n),
+            Cited::Label(_) | Cited::Link(_) => None,
+        };
+        found.iter().filter_map(number).collect()
+    }
+
+    #[test]
+    fn brackets_cite_where_a_reader_would_say_so() {
+        for (text, expected) in [
+            ("It rains [3].", &[3][..]),
+            ("It rains [1][3], often [2, 4-6].", &[1, 3, 2, 4, 5, 6]),
+            ("It rains[3].", &[3]),
+            ("It rains 【3†source】 [^2] [Source 7]", &[3, 2, 7]),
+            ("rows[1] is the last one", &[]),
+            ("`rows [1]` and \"a footnote [4]\"", &[]),
+            ("between [0, 1] since [2019]", &[]),
+            ("- eggs [6]\n- lemons [2]\n", &[]),
+            ("- The deadline is on Monday morning [2]\n", &[2]),
+            ("[ ] open [x] done [see below]", &[]),
+            ("[", &[]),
+            ("[3", &[]),
+        ] {
+            assert_eq!(numbers(text, Response), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn code_cites_in_comments_only() {
+        assert_eq!(numbers("x = [3]\n# as in [2]\ny = a[1]", Code), [2]);
+    }
+
+    #[test]
+    fn a_link_leads_to_the_id_at_its_end() {
+        for (link, id, expected) in [
+            ("https://w.example/ops/kb-5520", "kb-5520", true),
+            ("https://w.example/ops/kb-5520.html#top", "kb-5520", true),
+            ("https://w.example/ops?doc=kb-5520", "kb-5520", true),
+            ("https://w.example/ops/xkb-5520", "kb-5520", false),
+            ("https://w.example/ops/kb-5520/next", "kb-5520", false),
+            ("https://docs.example/3", "3", false),
+            ("https://t.example/4711/", "4711", true),
+        ] {
+            assert_eq!(leads_to(link, id), expected, "{link} {id}");
+        }
+    }
+}

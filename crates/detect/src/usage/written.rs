@@ -1,0 +1,191 @@
+//! An answer read once, so that any number of items can be looked for in it.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::identifiers::{Identifier, identifiers_of, is_import};
+use super::lists::{FORMULA_RUN, lists, run_key};
+use super::reading::{Gap, Piece, Reading, Sort};
+use super::rule::UsageRule;
+use super::weight::{Weight, telling_words, weight_of};
+use crate::text::speech_only;
+
+/// Words in a run.
+pub(super) const RUN: usize = 5;
+
+/// What was written with the retrieved items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnswerKind {
+    /// Text for a reader, perhaps with code in it.
+    Response,
+    /// Code that went into a file.
+    Code,
+}
+
+/// An answer as use detection sees it.
+#[derive(Clone, Debug)]
+pub struct Written<'a> {
+    pub(super) text: &'a str,
+    pub(super) kind: AnswerKind,
+    pub(super) reading: Reading,
+    pub(super) weights: Vec<Weight>,
+    /// Pieces that show nothing: in a sentence that repeats the question, or in an import.
+    pub(super) silent: Vec<bool>,
+    /// The text with code, quotations and quoted lines blanked, byte for byte.
+    pub(super) speech: String,
+    /// Runs that are neither everyday words nor formulas, and the piece at which each begins.
+    pub(super) runs: FxHashMap<u64, u32>,
+    /// Identifiers and the piece at which each begins.
+    pub(super) identifiers: FxHashMap<u32, Identifier>,
+    /// Words that can bear out a name.
+    pub(super) telling: FxHashSet<u32>,
+    /// The first three folded bytes from each piece on, sorted, with the piece.
+    pub(super) openings: Vec<(u32, u32)>,
+    /// Nouns are capitalised, as in German and in titles: a capital says nothing about a name.
+    pub(super) many_capitals: bool,
+}
+
+impl<'a> Written<'a> {
+    /// Reads an answer, or its first part when it is very long. Any text will do.
+    pub fn read(rule: &UsageRule, text: &'a str, kind: AnswerKind) -> Self {
+        let text = &text[..text.floor_char_boundary(rule.most_answer_bytes)];
+        let reading = Reading::of(text);
+        let mut known = FxHashMap::default();
+        let weigh = |p: &Piece| *known.entry(p.hash).or_insert_with(|| weight_of(&reading, p));
+        let weights: Vec<Weight> = reading.pieces.iter().map(weigh).collect();
+        let mut silent = vec![false; reading.pieces.len()];
+        silence_sentences(text, &reading, &mut silent);
+        silence_imports(text, &reading, &mut silent);
+        let mut identifiers = FxHashMap::default();
+        for found in identifiers_of(text, &reading) {
+            if !silent[found.first as usize] {
+                identifiers.entry(found.key).or_insert(found);
+            }
+        }
+        Self {
+            runs: rare_runs(rule, &reading, &weights, &silent),
+            identifiers,
+            telling: telling_words(&reading, &weights),
+            openings: openings(&reading),
+            many_capitals: has_many_capitals(&reading, &weights),
+            speech: speech_only(text),
+            text,
+            kind,
+            reading,
+            weights,
+            silent,
+        }
+    }
+
+    pub(super) fn word(&self, piece: usize) -> &str {
+        self.reading.word(&self.reading.pieces[piece])
+    }
+
+    /// Whether a byte stands in code or in a quotation.
+    pub(super) fn is_blanked(&self, at: usize) -> bool {
+        self.speech.as_bytes().get(at) != self.text.as_bytes().get(at)
+    }
+}
+
+/// Sentences that repeat the question or say that nothing was found name things without using them.
+fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
+    let pieces = &reading.pieces;
+    let mut first = 0;
+    while first < pieces.len() {
+        let rest = &pieces[first + 1..];
+        let end = rest.iter().position(|p| p.gap == Gap::Break).map_or(pieces.len(), |n| first + 1 + n);
+        let after = pieces.get(end).map_or(text.len(), |next| next.start as usize);
+        let tail = &text[pieces[end - 1].end as usize..after];
+        let opens_asking = first == 0 && tail.trim_start_matches(['"', '`', ')']).starts_with('?');
+        if opens_asking || lists().says_nothing(&pieces[first..end]) {
+            silent[first..end].fill(true);
+        }
+        first = end;
+    }
+}
+
+/// Every program of a kind imports the same things.
+fn silence_imports(text: &str, reading: &Reading, silent: &mut [bool]) {
+    let mut line_start = 0;
+    let mut piece = 0;
+    for line in text.split_inclusive('\n') {
+        let line_end = line_start + line.len();
+        let is_import = is_import(line.trim_start());
+        while let Some(found) = reading.pieces.get(piece) {
+            if found.start as usize >= line_end {
+                break;
+            }
+            silent[piece] |= is_import;
+            piece += 1;
+        }
+        line_start = line_end;
+    }
+}
+
+fn rare_runs(
+    rule: &UsageRule,
+    reading: &Reading,
+    weights: &[Weight],
+    silent: &[bool],
+) -> FxHashMap<u64, u32> {
+    let formula = formula_pieces(reading);
+    let mut runs = FxHashMap::default();
+    for (at, window) in reading.pieces.windows(RUN).enumerate() {
+        let span = at..at + RUN;
+        let ends = window[1..].iter().any(|p| p.gap == Gap::Break);
+        if ends || silent[span.clone()].contains(&true) {
+            continue;
+        }
+        let told = |i: &usize| !formula[*i];
+        let rarity: f32 = span.clone().filter(told).map(|i| weights[i].number()).sum();
+        let bare = window.iter().all(|p| p.sort == Sort::Number);
+        if rarity >= rule.run_rarity && !bare {
+            runs.entry(key_of(window)).or_insert(at as u32);
+        }
+    }
+    runs
+}
+
+/// Which pieces stand in a formula that anybody writes.
+fn formula_pieces(reading: &Reading) -> Vec<bool> {
+    let mut formula = vec![false; reading.pieces.len()];
+    let hashes: Vec<u32> = reading.pieces.iter().map(|p| p.hash).collect();
+    for (at, run) in hashes.windows(FORMULA_RUN).enumerate() {
+        if lists().formulas.contains(&run_key(run)) {
+            formula[at..at + FORMULA_RUN].fill(true);
+        }
+    }
+    formula
+}
+
+/// The key of a run of pieces.
+pub(super) fn key_of(window: &[Piece]) -> u64 {
+    const STIR: u64 = 0x9e37_79b9_7f4a_7c15;
+    window.iter().fold(1, |key, p| (key ^ u64::from(p.hash)).wrapping_mul(STIR).rotate_left(23))
+}
+
+fn openings(reading: &Reading) -> Vec<(u32, u32)> {
+    let bytes = reading.folded.as_bytes();
+    let mut openings: Vec<(u32, u32)> = (0u32..)
+        .zip(&reading.pieces)
+        .map(|(index, piece)| (opening_of(&bytes[piece.from as usize..]), index))
+        .collect();
+    openings.sort_unstable();
+    openings
+}
+
+/// The first three bytes as a number; missing ones are zero.
+pub(super) fn opening_of(bytes: &[u8]) -> u32 {
+    (0..3).fold(0, |sum, at| sum << 8 | u32::from(bytes.get(at).copied().unwrap_or(0)))
+}
+
+fn has_many_capitals(reading: &Reading, weights: &[Weight]) -> bool {
+    let inner = reading.pieces.iter().zip(weights).filter(|(piece, weight)| {
+        piece.gap == Gap::Space && piece.sort == Sort::Letters && **weight > Weight::Empty
+    });
+    let (mut all, mut capitals) = (0, 0);
+    for (piece, _) in inner {
+        all += 1;
+        capitals += usize::from(piece.capital);
+    }
+    capitals * 3 > all && all > 5
+}
