@@ -149,18 +149,19 @@ fn needed(rule: &UsageRule, certainty: Certainty) -> usize {
 
 /// An id that nobody writes by chance counts as cited without brackets: "see kb-5520".
 fn mentioned_id(answer: &Written<'_>, id: &str) -> Option<Named> {
-    let has = |test: fn(char) -> bool| id.contains(test);
-    let telling = id.len() >= 5
-        && has(|c| c.is_ascii_digit())
-        && has(|c| c.is_alphabetic())
-        && has(|c| !c.is_alphanumeric());
-    if !telling || id.contains(char::is_whitespace) {
+    let marks = id.chars().filter(|c| !c.is_alphanumeric()).count();
+    let digits = id.contains(|c: char| c.is_ascii_digit());
+    let letters = id.contains(char::is_alphabetic);
+    if id.len() < 5 || marks == 0 || !letters || id.contains(char::is_whitespace) {
         return None;
     }
     let found = names_of(id).first()?.find(answer)?;
     let pieces = &answer.reading.pieces;
     let written = &answer.text[pieces[found.first].start as usize..pieces[found.last].end as usize];
-    written.eq_ignore_ascii_case(id).then_some(found)
+    let before = answer.text[..pieces[found.first].start as usize].chars().next_back();
+    // "blue-green" is also a word; in brackets or as code it is the id.
+    let telling = digits || marks >= 2 || matches!(before, Some('(' | '`' | '<' | '#' | '@'));
+    (telling && written.eq_ignore_ascii_case(id)).then_some(found)
 }
 
 fn at_pieces(answer: &Written<'_>, reason: UseReason, first: usize, last: usize, share: f64) -> Use {

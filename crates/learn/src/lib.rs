@@ -7,6 +7,7 @@ mod planner;
 mod reward;
 mod policy;
 mod evaluate;
+mod relevance;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
 pub use pairs::{JudgedTurn, PairSource, PreferencePair, pairs_of};
@@ -17,6 +18,11 @@ pub use planner::{
 pub use policy::{
     Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
+};
+pub use relevance::{
+    BANDS, CoecRule, Counts, Delta, Estimator, Examination, Known, Multiplier, Opinion, QueryCluster,
+    RankBand, RankTotals, RelevanceSignal, Reranked, Standing, Tally, UsageStanding, cluster_of_text,
+    multiplier, rerank,
 };
 pub use reward::{
     Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,

@@ -50,7 +50,8 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         }
         last_end = Some(end);
         from = end;
-        read_body(body, open, end, is_amount(seen, open, end), &mut found);
+        let counts = is_amount(seen, open, end) || is_numbered(seen, open);
+        read_body(body, open, end, counts, &mut found);
     }
     read_links(text, &mut found);
     found
@@ -68,7 +69,7 @@ fn may_cite(text: &str, open: usize, end: usize, last: Option<usize>, kind: Answ
         Some(c) if c.is_alphanumeric() || matches!(c, '_' | ')' | '"' | '\'' | '$') => {
             let closes = text[end..].starts_with(['.', ',', ';', ':', '!', '?', '\n', '[']);
             kind == AnswerKind::Response
-                && c.is_alphabetic()
+                && (c.is_alphabetic() || c == ')')
                 && !text.contains(" = ")
                 && (closes || end == text.len())
         }
@@ -90,7 +91,22 @@ fn is_amount(text: &str, open: usize, end: usize) -> bool {
     listed && closes && line.split_whitespace().count() < 5
 }
 
-fn read_body(body: &str, start: usize, end: usize, is_amount: bool, found: &mut Vec<Citation>) {
+/// "Press [3]", "step [2]", "x = [1, 2]", and lines that are numbered one after the other.
+fn is_numbered(text: &str, open: usize) -> bool {
+    const COUNTED: &str = " press key option step figure fig fig. table row column line page chapter \
+        exercise question equation eq eq. vector array list interval range tensor matrix input output \
+        returns returned prints gives taste drücken drücke schritt abbildung tabelle zeile seite kapitel \
+        aufgabe touche appuyez étape figure tableau ligne page tecla pulse paso figura fila premi passo \
+        tecle toets stap ∈ = ";
+    let before = text[..open].trim_end();
+    let word = before.rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default().to_lowercase();
+    let opens_line = |line: &str| line.starts_with('[') && line[1..].starts_with(|c: char| c.is_numeric());
+    let at_start = text[..open].ends_with('\n') || open == 0;
+    let listed = at_start && text.lines().filter(|line| opens_line(line)).count() > 1;
+    listed || (!word.is_empty() && COUNTED.contains(&format!(" {word} ")))
+}
+
+fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
     let mut keep = |what| found.push(Citation { start, end, what });
     let whole = body.trim().trim_start_matches(['^', '#', '@']).to_lowercase();
     let parts: Vec<&str> = whole.split([',', ';', '&', '|']).map(str::trim).collect();
@@ -98,11 +114,15 @@ fn read_body(body: &str, start: usize, end: usize, is_amount: bool, found: &mut 
     if let Some(numbers) = numbers {
         let all: Vec<u64> = numbers.into_iter().flatten().collect();
         // [0, 1] is an interval, [2019] a year.
-        let cites = !all.contains(&0) && !is_amount;
+        let cites = !all.contains(&0) && !counts;
         all.into_iter().filter(|n| cites && !is_year(*n)).for_each(|n| keep(Cited::Number(n)));
     }
     if parts.len() > 1 {
         parts.iter().for_each(|part| keep(Cited::Label((*part).to_owned())));
+    }
+    // "doc: kb-12" cites kb-12.
+    if let Some((_, label)) = whole.rsplit_once([' ', ':']) {
+        keep(Cited::Label(label.to_owned()));
     }
     keep(Cited::Label(whole));
 }

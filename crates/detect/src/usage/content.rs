@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use super::identifiers::{identifiers_of, imported};
 use super::reading::{Gap, Reading, Sort};
 use super::rule::UsageRule;
+use super::weight::{Weight, is_telling, weight_of};
 use super::written::{RUN, Written, key_of};
 
 /// What an answer shares with one item.
@@ -16,11 +17,16 @@ pub(super) struct Shared {
     all_identifiers: usize,
     identifiers: usize,
     unmistakable: bool,
+    /// The rarest of the shared runs.
+    rarest_run: f32,
+    all_rare: usize,
+    rare: usize,
     /// Words in the answer that bear out a name.
     pub(super) support: usize,
     /// Pieces of the answer: the longest stretch of shared runs, or the first shared identifier.
     run_at: Option<(usize, usize)>,
     identifier_at: Option<(usize, usize)>,
+    word_at: Option<(usize, usize)>,
 }
 
 impl Shared {
@@ -40,6 +46,9 @@ impl Shared {
         let mut seen = FxHashSet::default();
         let telling = reading.pieces.iter().map(|p| p.hash).filter(|h| answer.telling.contains(h));
         shared.support = telling.filter(|h| !name_words.contains(h) && seen.insert(*h)).count();
+        if shared.support >= rule.least_words {
+            shared.count_words(answer, reading);
+        }
         shared
     }
 
@@ -47,13 +56,18 @@ impl Shared {
     pub(super) fn evidence(&self, rule: &UsageRule) -> Option<(usize, usize, f64)> {
         let share = |some: usize, all: usize| if all == 0 { 0.0 } else { some as f64 / all as f64 };
         let of_runs = share(self.runs, self.all_runs);
-        if self.runs >= rule.least_runs && of_runs >= rule.run_share {
+        let enough = self.runs >= rule.least_runs || self.rarest_run >= rule.lone_run_rarity;
+        if enough && of_runs >= rule.run_share {
             return self.run_at.map(|(first, last)| (first, last, of_runs.min(1.0)));
         }
         let of_identifiers = share(self.identifiers, self.all_identifiers);
         let enough = self.identifiers >= rule.least_identifiers || self.unmistakable;
         if enough && of_identifiers >= rule.identifier_share {
             return self.identifier_at.map(|(first, last)| (first, last, of_identifiers));
+        }
+        let of_words = share(self.rare, self.all_rare);
+        if self.rare >= rule.least_words && of_words >= rule.word_share {
+            return self.word_at.map(|(first, last)| (first, last, of_words));
         }
         None
     }
@@ -67,8 +81,9 @@ impl Shared {
                 continue;
             }
             self.all_runs += 1;
-            let Some(&at) = answer.runs.get(&key_of(window)) else { continue };
-            let at = at as usize;
+            let Some(run) = answer.runs.get(&key_of(window)) else { continue };
+            let at = run.at as usize;
+            self.rarest_run = self.rarest_run.max(run.rarity);
             if window.iter().all(|p| p.sort == Sort::Sign) {
                 signs += 1;
             } else {
@@ -86,6 +101,26 @@ impl Shared {
         }
         self.runs = words + signs / 2;
         self.all_runs = self.all_runs.min(rule.most_runs);
+    }
+
+    /// Rare words and figures. Only looked at when there are some: weighing words costs more than
+    /// looking them up.
+    fn count_words(&mut self, answer: &Written<'_>, reading: &Reading) {
+        let mut seen = FxHashSet::default();
+        for piece in reading.pieces.iter().filter(|p| p.sort != Sort::Sign) {
+            let rare = || weight_of(reading, piece) == Weight::Rare;
+            if !seen.insert(piece.hash) || !rare() || !is_telling(piece, Weight::Rare) {
+                continue;
+            }
+            self.all_rare += 1;
+            if answer.telling.contains(&piece.hash) {
+                self.rare += 1;
+                if self.word_at.is_none() {
+                    let at = answer.reading.pieces.iter().position(|p| p.hash == piece.hash);
+                    self.word_at = at.map(|at| (at, at));
+                }
+            }
+        }
     }
 
     fn count_identifiers(&mut self, answer: &Written<'_>, content: &str, reading: &Reading) {

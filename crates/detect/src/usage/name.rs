@@ -3,6 +3,7 @@
 use super::reading::{Gap, Piece, Reading, Sort};
 use super::weight::{Weight, vocabulary_place, weight_of};
 use super::written::{AnswerKind, Written, opening_of};
+use crate::lexicon::lexicon;
 
 /// One word this long is no everyday word.
 const LONG_WORD: u32 = 14;
@@ -136,7 +137,10 @@ impl Name {
         }
         let to = (from + joined.len()) as u32;
         let last = first + pieces[first..].iter().position(|p| p.to >= to)?;
-        let whole = pieces[last].to == to;
+        // "webhook signatures" names "Webhook signature".
+        let rest = &answer.reading.folded[to as usize..pieces[last].to as usize];
+        let plural = rest == "s" && !self.is_one_word() && pieces[last].sort == Sort::Letters;
+        let whole = rest.is_empty() || plural;
         let open = !answer.silent[first] && !self.is_inside(answer, first, last);
         if !whole || !open || !self.gaps_fit(answer, first, last) {
             return None;
@@ -149,7 +153,12 @@ impl Name {
         let pieces = &answer.reading.pieces;
         let (one, next) = (&pieces[first], pieces.get(last + 1));
         let signs = |a: &Piece, b: &Piece| a.sort == Sort::Sign || b.sort == Sort::Sign;
-        let strict_hyphen = self.is_one_word() || (self.has_hyphen && self.is_identifier);
+        let strict_hyphen = self.is_one_word()
+            || (self.has_hyphen && self.is_identifier)
+            || pieces[last].sort != Sort::Letters;
+        // "Python 3" is not "Python 3.12".
+        let goes_on = next.is_some_and(|n| n.gap == Gap::Dot && n.sort == Sort::Number)
+            && pieces[last].sort == Sort::Number;
         let joins = |gap: Gap| match gap {
             Gap::None | Gap::Underscore => true,
             Gap::Hyphen => strict_hyphen,
@@ -157,7 +166,7 @@ impl Name {
         };
         let before = first > 0 && joins(one.gap) && !signs(&pieces[first - 1], one);
         let after = next.is_some_and(|next| joins(next.gap) && !signs(&pieces[last], next));
-        before || after || self.is_in_a_longer_name(answer, last)
+        before || after || goes_on || self.is_in_a_longer_name(answer, last)
     }
 
     /// "Premium Plus" is not Premium, "Skarv 2 GT" is not Skarv 2.
@@ -168,7 +177,7 @@ impl Name {
         };
         let between = &answer.text[pieces[last].end as usize..next.start as usize];
         let names_more = match next.sort {
-            Sort::Letters | Sort::Mixed => next.capital && answer.weights[last + 1] > Weight::Empty,
+            Sort::Letters | Sort::Mixed => next.capital && !lexicon().is_common(next.hash),
             Sort::Number => pieces[last].sort == Sort::Letters && self.is_one_word(),
             Sort::Sign => false,
         };
@@ -195,7 +204,7 @@ impl Name {
         if self.has_letters_and_digits() && self.joined().len() >= 4 {
             return Certainty::Sure;
         }
-        if self.is_one_word() && pieces.len() == 1 {
+        if self.is_one_word() {
             return self.certainty_of_a_word(answer, first);
         }
         let capitals = pieces.iter().filter(|p| p.sort == Sort::Letters).all(|p| p.capital);
@@ -203,7 +212,7 @@ impl Name {
         if self.is_identifier && self.pieces().len() > 1 {
             return if spaced && !proper { Certainty::Likely } else { Certainty::Sure };
         }
-        let telling = self.pieces().len() >= 3 && self.weight >= 1.0;
+        let telling = self.pieces().len() >= 3 && self.weight >= 1.4;
         if telling || proper || self.weight >= 2.0 {
             return Certainty::Sure;
         }
@@ -212,7 +221,8 @@ impl Name {
 
     fn certainty_of_a_word(&self, answer: &Written<'_>, at: usize) -> Certainty {
         let piece = &answer.reading.pieces[at];
-        let length = piece.to - piece.from;
+        // "Reisekosten-Richtlinie" is one word as well.
+        let length = self.joined().len() as u32;
         let unknown = vocabulary_place(self.joined()).is_none();
         if piece.sort == Sort::Sign || length < 2 {
             return Certainty::Common;

@@ -12,6 +12,8 @@ pub struct UsageRule {
     pub most_runs: usize,
     /// Fewest shared runs. Two are six words in a row; a single run may be chance.
     pub least_runs: usize,
+    /// How rare a run must be to count alone.
+    pub lone_run_rarity: f32,
     /// How rare the words of a run must be together, counted 0 to 5: a rare word or a figure is 1, an
     /// everyday word 0.3, "of the" nothing.
     pub run_rarity: f32,
@@ -19,6 +21,10 @@ pub struct UsageRule {
     pub identifier_share: f64,
     /// Fewest shared identifiers, unless the only one is long.
     pub least_identifiers: usize,
+    /// Share of an item's rare words and figures that must be in the answer when their order is lost.
+    pub word_share: f64,
+    /// Fewest shared rare words and figures.
+    pub least_words: usize,
     /// Telling words that the answer must share with the content before a name of everyday words
     /// counts: "session" is also a word.
     pub support_for_a_common_name: usize,
@@ -36,9 +42,12 @@ impl Default for UsageRule {
             run_share: 0.08,
             most_runs: 40,
             least_runs: 2,
+            lone_run_rarity: 2.5,
             run_rarity: 1.2,
             identifier_share: 0.3,
             least_identifiers: 2,
+            word_share: 0.35,
+            least_words: 4,
             support_for_a_common_name: 2,
             support_for_a_likely_name: 1,
             most_answer_bytes: 256 * 1024,

@@ -73,12 +73,16 @@ fn unknown() -> u32 {
 }
 
 /// Words that can bear out a name: rare or known ones and figures, but not the name's own.
-pub(super) fn telling_words(reading: &Reading, weights: &[Weight]) -> FxHashSet<u32> {
-    let pairs = reading.pieces.iter().zip(weights);
-    pairs.filter(|(p, w)| is_telling(p, **w)).map(|(p, _)| p.hash).collect()
+pub(super) fn telling_words(
+    reading: &Reading,
+    weights: &[Weight],
+    quiet: &[bool],
+) -> FxHashSet<u32> {
+    let pairs = reading.pieces.iter().zip(weights).zip(quiet);
+    pairs.filter(|((p, w), quiet)| !**quiet && is_telling(p, **w)).map(|((p, _), _)| p.hash).collect()
 }
 
-fn is_telling(piece: &Piece, weight: Weight) -> bool {
+pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
     match piece.sort {
         Sort::Letters => weight >= Weight::Known && piece.to - piece.from >= 4,
         Sort::Number | Sort::Mixed => piece.to - piece.from >= 2,

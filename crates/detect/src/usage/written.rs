@@ -21,6 +21,14 @@ pub enum AnswerKind {
     Code,
 }
 
+/// A run of words that not everybody writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RareRun {
+    /// The piece at which it begins.
+    pub(super) at: u32,
+    pub(super) rarity: f32,
+}
+
 /// An answer as use detection sees it.
 #[derive(Clone, Debug)]
 pub struct Written<'a> {
@@ -32,8 +40,8 @@ pub struct Written<'a> {
     pub(super) silent: Vec<bool>,
     /// The text with code, quotations and quoted lines blanked, byte for byte.
     pub(super) speech: String,
-    /// Runs that are neither everyday words nor formulas, and the piece at which each begins.
-    pub(super) runs: FxHashMap<u64, u32>,
+    /// Runs that are neither everyday words nor formulas.
+    pub(super) runs: FxHashMap<u64, RareRun>,
     /// Identifiers and the piece at which each begins.
     pub(super) identifiers: FxHashMap<u32, Identifier>,
     /// Words that can bear out a name.
@@ -54,7 +62,9 @@ impl<'a> Written<'a> {
         let weights: Vec<Weight> = reading.pieces.iter().map(weigh).collect();
         let mut silent = vec![false; reading.pieces.len()];
         silence_sentences(text, &reading, &mut silent);
-        silence_imports(text, &reading, &mut silent);
+        silence_lines(text, &reading, &mut silent);
+        let formula = formula_pieces(&reading);
+        let quiet: Vec<bool> = silent.iter().zip(&formula).map(|(a, b)| a | b).collect();
         let mut identifiers = FxHashMap::default();
         for found in identifiers_of(text, &reading) {
             if !silent[found.first as usize] {
@@ -62,9 +72,9 @@ impl<'a> Written<'a> {
             }
         }
         Self {
-            runs: rare_runs(rule, &reading, &weights, &silent),
+            runs: rare_runs(rule, &reading, &weights, &silent, &formula),
             identifiers,
-            telling: telling_words(&reading, &weights),
+            telling: telling_words(&reading, &weights, &quiet),
             openings: openings(&reading),
             many_capitals: has_many_capitals(&reading, &weights),
             speech: speech_only(text),
@@ -74,10 +84,6 @@ impl<'a> Written<'a> {
             weights,
             silent,
         }
-    }
-
-    pub(super) fn word(&self, piece: usize) -> &str {
-        self.reading.word(&self.reading.pieces[piece])
     }
 
     /// Whether a byte stands in code or in a quotation.
@@ -103,22 +109,27 @@ fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
     }
 }
 
-/// Every program of a kind imports the same things.
-fn silence_imports(text: &str, reading: &Reading, silent: &mut [bool]) {
+/// Every program of a kind imports the same things, and a copyright line says whose it is.
+fn silence_lines(text: &str, reading: &Reading, silent: &mut [bool]) {
     let mut line_start = 0;
     let mut piece = 0;
     for line in text.split_inclusive('\n') {
         let line_end = line_start + line.len();
-        let is_import = is_import(line.trim_start());
+        let is_silent = is_import(line.trim_start()) || is_copyright(line);
         while let Some(found) = reading.pieces.get(piece) {
             if found.start as usize >= line_end {
                 break;
             }
-            silent[piece] |= is_import;
+            silent[piece] |= is_silent;
             piece += 1;
         }
         line_start = line_end;
     }
+}
+
+fn is_copyright(line: &str) -> bool {
+    let opening = line.trim_start().get(..40).unwrap_or(line);
+    ["opyright", "SPDX-", "(c) ", "©"].iter().any(|mark| opening.contains(mark))
 }
 
 fn rare_runs(
@@ -126,8 +137,8 @@ fn rare_runs(
     reading: &Reading,
     weights: &[Weight],
     silent: &[bool],
-) -> FxHashMap<u64, u32> {
-    let formula = formula_pieces(reading);
+    formula: &[bool],
+) -> FxHashMap<u64, RareRun> {
     let mut runs = FxHashMap::default();
     for (at, window) in reading.pieces.windows(RUN).enumerate() {
         let span = at..at + RUN;
@@ -139,7 +150,7 @@ fn rare_runs(
         let rarity: f32 = span.clone().filter(told).map(|i| weights[i].number()).sum();
         let bare = window.iter().all(|p| p.sort == Sort::Number);
         if rarity >= rule.run_rarity && !bare {
-            runs.entry(key_of(window)).or_insert(at as u32);
+            runs.entry(key_of(window)).or_insert(RareRun { at: at as u32, rarity });
         }
     }
     runs
