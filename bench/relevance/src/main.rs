@@ -8,6 +8,8 @@ mod lightgbm;
 mod clicks;
 mod memory;
 mod ranking;
+mod clusters;
+mod cost;
 
 use std::path::PathBuf;
 
@@ -23,6 +25,8 @@ fn main() -> anyhow::Result<()> {
     };
     let seeds = arguments.next().map_or(Ok(SEEDS), |seeds| seeds.parse());
     let seeds: u64 = seeds.context("the number of seeds")?;
+    cost::measure();
+    clusters::measure(&data)?;
     let folder = data.join("relevance");
     let sets = [
         cranfield::read(&folder.join("cranfield"))?,

@@ -34,8 +34,4 @@ impl Memory {
     pub(crate) fn examination(&self) -> Examination {
         self.totals.examination()
     }
-
-    pub(crate) fn entities(&self) -> usize {
-        self.entities.len()
-    }
 }

@@ -17,6 +17,9 @@ const BATCH: usize = 100;
 /// Student's t for 95% and few seeds is a little wider than 1.96; this is for ten.
 const T: f64 = 2.26;
 
+/// Constants were chosen on seeds 0x7e1e_0000 and up; the figures come from others.
+const FIRST_SEED: u64 = 0x5eed_0700;
+
 const ESTIMATORS: [(Estimator, &str); 3] =
     [(Estimator::Seed, "seed"), (Estimator::Legacy, "legacy"), (Estimator::Coec, "coec")];
 
@@ -83,7 +86,7 @@ fn over_seeds(
 ) -> Gains {
     let mut gains = Gains::default();
     for seed in 0..seeds {
-        let mut random = StdRng::seed_from_u64(0x7e1e_0000 + seed);
+        let mut random = StdRng::seed_from_u64(FIRST_SEED + seed);
         let mut queries: Vec<&Query> = set.queries.iter().collect();
         queries.shuffle(&mut random);
         let (seen, held_out) = queries.split_at(queries.len() / 2);
