@@ -19,9 +19,8 @@ pub use rule::UsageRule;
 pub use written::{AnswerKind, Written};
 
 use citation::{Citation, Cited, citations, is_year, leads_to};
-use content::Shared;
+use content::{Scratch, Shared};
 use name::{Certainty, Name, Named, names_of};
-use reading::Reading;
 
 /// An item that was retrieved for the answer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,14 +85,14 @@ pub enum Use {
 pub fn detect_use(rule: &UsageRule, answer: &Written<'_>, items: &[ReturnedItem<'_>]) -> Vec<Use> {
     let cited = citations(answer.text, &answer.speech, answer.kind);
     let numbers = Numbers::of(items);
-    let mut buffer = Reading::default();
+    let mut scratch = Scratch::default();
     items
         .iter()
         .map(|item| {
             if let Some(citation) = cited.iter().find(|c| numbers.cites(c, item)) {
                 return used(UseReason::Citation, citation.start, citation.end, 1.0);
             }
-            look_for(rule, answer, item, &mut buffer)
+            look_for(rule, answer, item, &mut scratch)
         })
         .collect()
 }
@@ -102,7 +101,7 @@ fn look_for(
     rule: &UsageRule,
     answer: &Written<'_>,
     item: &ReturnedItem<'_>,
-    buffer: &mut Reading,
+    scratch: &mut Scratch,
 ) -> Use {
     let names = item.name.map(names_of).unwrap_or_default();
     let named = names.iter().filter_map(|n| n.find(answer)).max_by_key(|named| named.certainty);
@@ -127,8 +126,8 @@ fn look_for(
         };
     };
     let name_words: FxHashSet<u32> = names.iter().flat_map(Name::hashes).collect();
-    let shared = Shared::of(rule, answer, content, &name_words, buffer);
-    if let Some((first, last, share)) = shared.evidence(rule) {
+    let shared = Shared::of(rule, answer, content, &name_words, scratch);
+    if let Some((first, last, share)) = shared.evidence(rule, answer) {
         return at_pieces(answer, UseReason::Content, first, last, share);
     }
     match named {

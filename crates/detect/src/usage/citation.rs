@@ -50,8 +50,11 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         }
         last_end = Some(end);
         from = end;
-        let counts = is_amount(seen, open, end) || is_numbered(seen, open);
+        let counts = is_amount(seen, open, end) || is_numbered(seen, open, body.contains(','));
         read_body(body, open, end, counts, &mut found);
+    }
+    if kind == AnswerKind::Response {
+        read_named(speech, &mut found);
     }
     read_links(text, &mut found);
     found
@@ -92,7 +95,8 @@ fn is_amount(text: &str, open: usize, end: usize) -> bool {
 }
 
 /// "Press [3]", "step [2]", "x = [1, 2]", and lines that are numbered one after the other.
-fn is_numbered(text: &str, open: usize) -> bool {
+fn is_numbered(text: &str, open: usize, several: bool) -> bool {
+    const LISTED: &str = " is are be becomes was were of to contains holds ist sind est son ";
     const COUNTED: &str = " press key option step figure fig fig. table row column line page chapter \
         exercise question equation eq eq. vector array list interval range tensor matrix input output \
         returns returned prints gives taste drücken drücke schritt abbildung tabelle zeile seite kapitel \
@@ -103,7 +107,9 @@ fn is_numbered(text: &str, open: usize) -> bool {
     let opens_line = |line: &str| line.starts_with('[') && line[1..].starts_with(|c: char| c.is_numeric());
     let at_start = text[..open].ends_with('\n') || open == 0;
     let listed = at_start && text.lines().filter(|line| opens_line(line)).count() > 1;
-    listed || (!word.is_empty() && COUNTED.contains(&format!(" {word} ")))
+    let word = format!(" {word} ");
+    let counted = COUNTED.contains(&word) || (several && LISTED.contains(&word));
+    listed || (word.len() > 2 && counted)
 }
 
 fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
@@ -149,6 +155,22 @@ fn numbers_of(part: &str) -> Option<Vec<u64>> {
 /// A year in brackets dates something.
 pub(super) fn is_year(number: u64) -> bool {
     (1_900..=2_100).contains(&number)
+}
+
+/// "according to document 3": a source named by its number.
+fn read_named(speech: &str, found: &mut Vec<Citation>) {
+    const SOURCES: [&str; 9] =
+        ["document", "doc", "passage", "snippet", "excerpt", "source", "dokument", "quelle", "fuente"];
+    let mut before = "";
+    for word in speech.split_whitespace() {
+        let number = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let named = SOURCES.iter().any(|source| before.eq_ignore_ascii_case(source));
+        if let Some(n) = number.parse().ok().filter(|n| named && (1..100).contains(n)) {
+            let start = word.as_ptr() as usize - speech.as_ptr() as usize;
+            found.push(Citation { start, end: start + word.len(), what: Cited::Number(n) });
+        }
+        before = word.trim_start_matches(['(', '[']);
+    }
 }
 
 fn read_links(text: &str, found: &mut Vec<Citation>) {

@@ -1,12 +1,30 @@
 //! How much of an item's content is in an answer: runs of words, identifiers, and telling words.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::identifiers::{identifiers_of, imported};
 use super::reading::{Gap, Reading, Sort};
 use super::rule::UsageRule;
-use super::weight::{Weight, is_telling, weight_of};
-use super::written::{RUN, Written, key_of};
+use super::weight::{is_telling, weight_of};
+use super::written::{AnswerKind, RUN, Written, key_of};
+
+/// Room to work in, used again for the next item.
+#[derive(Default)]
+pub(super) struct Scratch {
+    reading: Reading,
+    seen: FxHashSet<u32>,
+    /// Shared runs by sentence of the answer.
+    by_sentence: FxHashMap<u32, Copied>,
+}
+
+/// How much of a sentence of the answer is the item's.
+#[derive(Clone, Copy, Default)]
+struct Copied {
+    runs: u32,
+    /// The item begins, or ends, a sentence there too.
+    begins: bool,
+    ends: bool,
+}
 
 /// What an answer shares with one item.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +37,8 @@ pub(super) struct Shared {
     unmistakable: bool,
     /// The rarest of the shared runs.
     rarest_run: f32,
-    all_rare: usize,
-    rare: usize,
+    all_words: usize,
+    words: usize,
     /// Words in the answer that bear out a name.
     pub(super) support: usize,
     /// Pieces of the answer: the longest stretch of shared runs, or the first shared identifier.
@@ -30,33 +48,37 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Reads the content into `reading`, which is only there to be used again.
+    /// Reads the content; `scratch` is only there to be used again.
     pub(super) fn of(
         rule: &UsageRule,
         answer: &Written<'_>,
         content: &str,
         name_words: &FxHashSet<u32>,
-        reading: &mut Reading,
+        scratch: &mut Scratch,
     ) -> Self {
         let content = &content[..content.floor_char_boundary(rule.most_content_bytes)];
-        reading.read(content);
+        scratch.reading.read(content);
         let mut shared = Self::default();
-        shared.count_runs(rule, answer, reading);
-        shared.count_identifiers(answer, content, reading);
-        let mut seen = FxHashSet::default();
-        let telling = reading.pieces.iter().map(|p| p.hash).filter(|h| answer.telling.contains(h));
-        shared.support = telling.filter(|h| !name_words.contains(h) && seen.insert(*h)).count();
-        if shared.support >= rule.least_words {
-            shared.count_words(answer, reading);
-        }
+        shared.count_runs(rule, answer, scratch);
+        shared.count_identifiers(answer, content, scratch);
+        shared.count_words(rule, answer, name_words, scratch);
         shared
     }
 
     /// Where the answer shows that it used the content, if it shares enough.
-    pub(super) fn evidence(&self, rule: &UsageRule) -> Option<(usize, usize, f64)> {
+    pub(super) fn evidence(
+        &self,
+        rule: &UsageRule,
+        answer: &Written<'_>,
+    ) -> Option<(usize, usize, f64)> {
         let share = |some: usize, all: usize| if all == 0 { 0.0 } else { some as f64 / all as f64 };
         let of_runs = share(self.runs, self.all_runs);
-        let enough = self.runs >= rule.least_runs || self.rarest_run >= rule.lone_run_rarity;
+        let lone = self.rarest_run >= rule.lone_run_rarity && answer.kind == AnswerKind::Response;
+        let least = match answer.kind {
+            AnswerKind::Response => rule.least_runs,
+            AnswerKind::Code => rule.least_runs_in_code,
+        };
+        let enough = self.runs >= least || lone;
         if enough && of_runs >= rule.run_share {
             return self.run_at.map(|(first, last)| (first, last, of_runs.min(1.0)));
         }
@@ -65,18 +87,20 @@ impl Shared {
         if enough && of_identifiers >= rule.identifier_share {
             return self.identifier_at.map(|(first, last)| (first, last, of_identifiers));
         }
-        let of_words = share(self.rare, self.all_rare);
-        if self.rare >= rule.least_words && of_words >= rule.word_share {
+        let of_words = share(self.words, self.all_words);
+        if of_words >= rule.word_share {
             return self.word_at.map(|(first, last)| (first, last, of_words));
         }
         None
     }
 
-    fn count_runs(&mut self, rule: &UsageRule, answer: &Written<'_>, reading: &Reading) {
+    fn count_runs(&mut self, rule: &UsageRule, answer: &Written<'_>, scratch: &mut Scratch) {
+        let (reading, by_sentence) = (&scratch.reading, &mut scratch.by_sentence);
+        by_sentence.clear();
         // Signs are half words: a run of five is shorter than five words.
         let (mut signs, mut words) = (0, 0);
         let mut stretch: Option<(usize, usize)> = None;
-        for window in reading.pieces.windows(RUN) {
+        for (from, window) in reading.pieces.windows(RUN).enumerate() {
             if window[1..].iter().any(|p| p.gap == Gap::Break) {
                 continue;
             }
@@ -84,6 +108,10 @@ impl Shared {
             let Some(run) = answer.runs.get(&key_of(window)) else { continue };
             let at = run.at as usize;
             self.rarest_run = self.rarest_run.max(run.rarity);
+            let copied = by_sentence.entry(run.sentence).or_default();
+            copied.runs += 1;
+            copied.begins |= window[0].gap == Gap::Break;
+            copied.ends |= reading.pieces.get(from + RUN).is_none_or(|next| next.gap == Gap::Break);
             if window.iter().all(|p| p.sort == Sort::Sign) {
                 signs += 1;
             } else {
@@ -103,29 +131,70 @@ impl Shared {
         self.all_runs = self.all_runs.min(rule.most_runs);
     }
 
-    /// Rare words and figures. Only looked at when there are some: weighing words costs more than
-    /// looking them up.
-    fn count_words(&mut self, answer: &Written<'_>, reading: &Reading) {
-        let mut seen = FxHashSet::default();
-        for piece in reading.pieces.iter().filter(|p| p.sort != Sort::Sign) {
-            let rare = || weight_of(reading, piece) == Weight::Rare;
-            if !seen.insert(piece.hash) || !rare() || !is_telling(piece, Weight::Rare) {
-                continue;
+    /// Words that bear out a name, and telling words whatever their order. Weighing the words
+    /// of the content costs more than looking them up, so it ends as soon as the share is lost.
+    fn count_words(
+        &mut self,
+        rule: &UsageRule,
+        answer: &Written<'_>,
+        name_words: &FxHashSet<u32>,
+        scratch: &mut Scratch,
+    ) {
+        let (pieces, seen) = (&scratch.reading.pieces, &mut scratch.seen);
+        seen.clear();
+        // A sentence copied whole that says nothing in particular is a formula that no list has yet,
+        // unless the answer shows elsewhere that it knows the item.
+        let is_formula = |sentence: &u32| {
+            let all = answer.sentences[*sentence as usize];
+            let copied = scratch.by_sentence.get(sentence).copied().unwrap_or_default();
+            let whole = copied.runs >= all.runs && copied.begins && copied.ends;
+            all.plain && whole && answer.sentences.len() > 1
+        };
+        let formulas = scratch.by_sentence.iter().filter(|(sentence, _)| is_formula(sentence));
+        let formula_runs: u32 = formulas.map(|(_, copied)| copied.runs).sum();
+        let (mut first, mut shared, mut rare, mut elsewhere) = (None, 0, 0, 0);
+        for piece in pieces {
+            let Some(word) = answer.telling.get(&piece.hash) else { continue };
+            if seen.insert(piece.hash) {
+                self.support += usize::from(!name_words.contains(&piece.hash));
+                shared += 1;
+                rare += usize::from(word.is_rare);
+                first = first.or(word.is_rare.then_some(piece.hash));
+                elsewhere += usize::from(!word.sentence.as_ref().is_some_and(is_formula));
             }
-            self.all_rare += 1;
-            if answer.telling.contains(&piece.hash) {
-                self.rare += 1;
-                if self.word_at.is_none() {
-                    let at = answer.reading.pieces.iter().position(|p| p.hash == piece.hash);
-                    self.word_at = at.map(|at| (at, at));
+        }
+        if formula_runs > 0 && elsewhere == 0 {
+            self.runs = self.runs.saturating_sub(formula_runs as usize);
+            self.rarest_run = 0.0;
+            return;
+        }
+        let least_rare = match answer.kind {
+            AnswerKind::Response => rule.least_rare_words,
+            AnswerKind::Code => rule.least_rare_words * 2,
+        };
+        if shared < rule.least_words || rare < least_rare {
+            return;
+        }
+        let most = (shared as f64 / rule.word_share) as usize;
+        seen.clear();
+        let mut all = 0;
+        for piece in pieces {
+            if seen.insert(piece.hash) && is_telling(piece, weight_of(&scratch.reading, piece)) {
+                all += 1;
+                if all > most {
+                    return;
                 }
             }
         }
+        (self.words, self.all_words) = (shared, all);
+        let at = answer.reading.pieces.iter().position(|p| Some(p.hash) == first);
+        self.word_at = at.map(|at| (at, at));
     }
 
-    fn count_identifiers(&mut self, answer: &Written<'_>, content: &str, reading: &Reading) {
+    fn count_identifiers(&mut self, answer: &Written<'_>, content: &str, scratch: &mut Scratch) {
         let imported = imported(content);
-        let mut seen = FxHashSet::default();
+        let (reading, seen) = (&scratch.reading, &mut scratch.seen);
+        seen.clear();
         for found in identifiers_of(content, reading) {
             if imported.contains(&found.key) || !seen.insert(found.key) {
                 continue;

@@ -9,8 +9,9 @@ use crate::text::hash;
 /// Shorter ones are chance.
 const SHORTEST: u32 = 5;
 const SHORTEST_MIXED: u32 = 4;
-/// From here on one identifier alone is evidence.
+/// From here on one identifier alone is evidence; a mere two words with humps could be a product.
 const LONG: u32 = 10;
+const LONG_HUMPS: u32 = 15;
 
 /// An identifier and the pieces it is made of.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,9 @@ fn collect(text: &str, reading: &Reading, first: usize, last: usize, found: &mut
     let address = before.ends_with(b"@");
     let digits = pieces.iter().any(|p| matches!(p.sort, Sort::Mixed | Sort::Number));
     let letters = pieces.iter().any(|p| matches!(p.sort, Sort::Letters | Sort::Mixed));
+    let mixed = pieces.iter().any(|p| p.sort == Sort::Mixed);
     let whole = option
+        || (dots >= 1 && mixed && letters)
         || (letters && hyphens >= 2)
         || (letters && hyphens == 1 && digits)
         || (dots >= 2 && (letters || dots >= 3))
@@ -122,6 +125,6 @@ fn keep(reading: &Reading, first: usize, last: usize, own: bool, found: &mut Vec
     if lists().platform.contains(&key) {
         return;
     }
-    let unmistakable = own && to - from >= LONG;
+    let unmistakable = to - from >= if own { LONG } else { LONG_HUMPS };
     found.push(Identifier { key, first: first as u32, last: last as u32, unmistakable });
 }

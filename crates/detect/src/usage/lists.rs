@@ -19,6 +19,8 @@ pub(super) struct Lists {
     pub(super) formulas: FxHashSet<u64>,
     /// Keywords of programming languages and the words of shell sessions.
     pub(super) keywords: FxHashSet<u32>,
+    /// Words that stand in any program, beside the keywords.
+    pub(super) code_words: FxHashSet<u32>,
     /// Identifiers, folded, that belong to a platform and to no item.
     pub(super) platform: FxHashSet<u32>,
     echoes: Vec<Vec<u32>>,
@@ -32,6 +34,7 @@ pub(super) fn lists() -> &'static Lists {
     READ.get_or_init(|| Lists {
         formulas: FORMULAS.lines().flat_map(|line| runs_of(&hashes(line))).collect(),
         keywords: words("keywords").collect(),
+        code_words: words("code words").collect(),
         platform: set("platform").split(' ').map(joined).collect(),
         echoes: phrases("echo"),
         nothing_found: phrases("nothing found"),

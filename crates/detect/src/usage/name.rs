@@ -37,6 +37,8 @@ pub(super) struct Name {
     last: usize,
     /// No spaces: `UserService`, `quick-open-panel`, `OPS-3307`.
     is_identifier: bool,
+    /// Only the beginning of the name.
+    is_head: bool,
     has_comma: bool,
     has_hyphen: bool,
     rarest: Weight,
@@ -55,6 +57,7 @@ pub(super) fn names_of(name: &str) -> Vec<Name> {
     if let Some((head, _)) = trimmed.split_once([':', ',', '–', '—']) {
         names.extend(Name::of(head).filter(|n| n.is_distinctive() && n.has_letters_and_digits()));
     }
+    names.extend(Name::heads_of(trimmed));
     if let Some((stem, ending)) = trimmed.rsplit_once('.') {
         let is_file = (1..=5).contains(&ending.len()) && !ending.contains(' ') && !stem.contains(' ');
         if is_file {
@@ -76,12 +79,31 @@ impl Name {
             first,
             last,
             is_identifier: !name.contains(char::is_whitespace),
+            is_head: false,
             has_comma: name.contains([',', ';', ':', '.', '–', '—']),
             has_hyphen: name.contains('-'),
             rarest: weights[first..].iter().copied().max().unwrap_or(Weight::Empty),
             weight: weights[first..].iter().map(|w| w.number()).sum(),
             reading,
         })
+    }
+
+    /// What is left when the sort of thing is left out: the "Nimbus 3000" is a scooter, and "Kestrel" a
+    /// queue client. Only the content can tell whether that is meant.
+    fn heads_of(name: &str) -> Vec<Self> {
+        let Some(whole) = Self::of(name).filter(|n| n.last > n.first && !n.is_identifier) else {
+            return Vec::new();
+        };
+        let pieces = &whole.reading.pieces;
+        let is_figure = |p: &Piece| matches!(p.sort, Sort::Number | Sort::Mixed);
+        let near = whole.first + 1..=whole.last.min(whole.first + 2);
+        let figure = near.into_iter().find(|at| is_figure(&pieces[*at]));
+        let first = &pieces[whole.first];
+        let rare = first.capital && first.to - first.from >= 5;
+        let rare = rare && weight_of(&whole.reading, first) == Weight::Rare;
+        let lasts = [figure, rare.then_some(whole.first)];
+        let heads = lasts.into_iter().flatten().filter(|last| *last < whole.last);
+        heads.map(|last| Self { last, is_head: true, reading: whole.reading.clone(), ..whole }).collect()
     }
 
     fn pieces(&self) -> &[Piece] {
@@ -145,7 +167,12 @@ impl Name {
         if !whole || !open || !self.gaps_fit(answer, first, last) {
             return None;
         }
-        Some(Named { first, last, certainty: self.certainty(answer, first, last) })
+        let mut certainty = self.certainty(answer, first, last);
+        if self.is_head {
+            let proper = pieces[first].capital && certainty > Certainty::Common;
+            certainty = if proper { Certainty::Likely } else { return None };
+        }
+        Some(Named { first, last, certainty })
     }
 
     /// Whether what was found is part of a longer identifier or of a longer name.
@@ -213,7 +240,7 @@ impl Name {
             return if spaced && !proper { Certainty::Likely } else { Certainty::Sure };
         }
         let telling = self.pieces().len() >= 3 && self.weight >= 1.4;
-        if telling || proper || self.weight >= 2.0 {
+        if telling || proper {
             return Certainty::Sure;
         }
         if self.weight >= 1.0 { Certainty::Likely } else { Certainty::Common }
@@ -231,7 +258,8 @@ impl Name {
             return Certainty::Sure;
         }
         if is_written_as_a_name(self, answer, at) {
-            return if unknown { Certainty::Sure } else { Certainty::Likely };
+            let typed = piece.capital && answer.is_blanked(piece.start as usize);
+            return if unknown || typed { Certainty::Sure } else { Certainty::Likely };
         }
         if unknown { Certainty::Likely } else { Certainty::Common }
     }

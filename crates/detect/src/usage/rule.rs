@@ -12,6 +12,8 @@ pub struct UsageRule {
     pub most_runs: usize,
     /// Fewest shared runs. Two are six words in a row; a single run may be chance.
     pub least_runs: usize,
+    /// The same for code, where every program has lines in common.
+    pub least_runs_in_code: usize,
     /// How rare a run must be to count alone.
     pub lone_run_rarity: f32,
     /// How rare the words of a run must be together, counted 0 to 5: a rare word or a figure is 1, an
@@ -21,10 +23,12 @@ pub struct UsageRule {
     pub identifier_share: f64,
     /// Fewest shared identifiers, unless the only one is long.
     pub least_identifiers: usize,
-    /// Share of an item's rare words and figures that must be in the answer when their order is lost.
+    /// Share of an item's telling words (rare or known ones, figures) that must be in the answer when their order is lost.
     pub word_share: f64,
-    /// Fewest shared rare words and figures.
+    /// Fewest shared telling words.
     pub least_words: usize,
+    /// Fewest of them that must be rare words or figures.
+    pub least_rare_words: usize,
     /// Telling words that the answer must share with the content before a name of everyday words
     /// counts: "session" is also a word.
     pub support_for_a_common_name: usize,
@@ -42,12 +46,14 @@ impl Default for UsageRule {
             run_share: 0.08,
             most_runs: 40,
             least_runs: 2,
+            least_runs_in_code: 4,
             lone_run_rarity: 2.5,
             run_rarity: 1.2,
             identifier_share: 0.3,
             least_identifiers: 2,
             word_share: 0.35,
-            least_words: 4,
+            least_words: 3,
+            least_rare_words: 2,
             support_for_a_common_name: 2,
             support_for_a_likely_name: 1,
             most_answer_bytes: 256 * 1024,

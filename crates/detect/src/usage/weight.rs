@@ -1,9 +1,6 @@
 //! How much a word says: nothing for "the" and `return`, most for a name, a figure or a rare word.
 
-use std::sync::OnceLock;
-
 use embed::built_in;
-use rustc_hash::FxHashSet;
 
 use super::lists::lists;
 use super::reading::{Piece, Reading, Sort};
@@ -36,6 +33,7 @@ impl Weight {
     }
 }
 
+/// The weight of a piece of prose.
 pub(super) fn weight_of(reading: &Reading, piece: &Piece) -> Weight {
     let word = reading.word(piece);
     match piece.sort {
@@ -58,30 +56,22 @@ pub(super) fn weight_of(reading: &Reading, piece: &Piece) -> Weight {
     }
 }
 
+/// The weight of a piece of code, where requests, rows and borders are everyday matters and 0, 10 and
+/// 404 say nothing.
+pub(super) fn weight_in_code(reading: &Reading, piece: &Piece) -> Weight {
+    let short = piece.to - piece.from < 4;
+    if lists().code_words.contains(&piece.hash) || (piece.sort == Sort::Number && short) {
+        return Weight::Empty;
+    }
+    weight_of(reading, piece)
+}
+
 /// Where a word stands in the vocabulary when it is one whole token of it.
 pub(super) fn vocabulary_place(word: &str) -> Option<u32> {
-    match built_in().tokens(word)[..] {
-        [one] if one != unknown() => Some(one),
-        _ => None,
-    }
+    built_in().whole_token(word)
 }
 
-/// The token for what cannot be spelt at all.
-fn unknown() -> u32 {
-    static UNKNOWN: OnceLock<u32> = OnceLock::new();
-    *UNKNOWN.get_or_init(|| built_in().tokens("\u{10ffff}x\u{10ffff}").first().copied().unwrap_or(100))
-}
-
-/// Words that can bear out a name: rare or known ones and figures, but not the name's own.
-pub(super) fn telling_words(
-    reading: &Reading,
-    weights: &[Weight],
-    quiet: &[bool],
-) -> FxHashSet<u32> {
-    let pairs = reading.pieces.iter().zip(weights).zip(quiet);
-    pairs.filter(|((p, w), quiet)| !**quiet && is_telling(p, **w)).map(|((p, _), _)| p.hash).collect()
-}
-
+/// Whether a word can bear out a name: a rare or known one, or a figure.
 pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
     match piece.sort {
         Sort::Letters => weight >= Weight::Known && piece.to - piece.from >= 4,

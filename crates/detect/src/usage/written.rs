@@ -1,12 +1,12 @@
 //! An answer read once, so that any number of items can be looked for in it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::identifiers::{Identifier, identifiers_of, is_import};
 use super::lists::{FORMULA_RUN, lists, run_key};
 use super::reading::{Gap, Piece, Reading, Sort};
 use super::rule::UsageRule;
-use super::weight::{Weight, telling_words, weight_of};
+use super::weight::{Weight, is_telling, weight_in_code, weight_of};
 use crate::text::speech_only;
 
 /// Words in a run.
@@ -27,6 +27,24 @@ pub(super) struct RareRun {
     /// The piece at which it begins.
     pub(super) at: u32,
     pub(super) rarity: f32,
+    pub(super) sentence: u32,
+}
+
+/// A word that can bear out a name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Telling {
+    pub(super) is_rare: bool,
+    /// The only sentence that has it.
+    pub(super) sentence: Option<u32>,
+}
+
+/// A sentence of the answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sentence {
+    /// Rare runs in it.
+    pub(super) runs: u32,
+    /// No figure, no name, no identifier, no quotation: it could stand anywhere.
+    pub(super) plain: bool,
 }
 
 /// An answer as use detection sees it.
@@ -35,7 +53,6 @@ pub struct Written<'a> {
     pub(super) text: &'a str,
     pub(super) kind: AnswerKind,
     pub(super) reading: Reading,
-    pub(super) weights: Vec<Weight>,
     /// Pieces that show nothing: in a sentence that repeats the question, or in an import.
     pub(super) silent: Vec<bool>,
     /// The text with code, quotations and quoted lines blanked, byte for byte.
@@ -44,8 +61,9 @@ pub struct Written<'a> {
     pub(super) runs: FxHashMap<u64, RareRun>,
     /// Identifiers and the piece at which each begins.
     pub(super) identifiers: FxHashMap<u32, Identifier>,
+    pub(super) sentences: Vec<Sentence>,
     /// Words that can bear out a name.
-    pub(super) telling: FxHashSet<u32>,
+    pub(super) telling: FxHashMap<u32, Telling>,
     /// The first three folded bytes from each piece on, sorted, with the piece.
     pub(super) openings: Vec<(u32, u32)>,
     /// Nouns are capitalised, as in German and in titles: a capital says nothing about a name.
@@ -58,13 +76,23 @@ impl<'a> Written<'a> {
         let text = &text[..text.floor_char_boundary(rule.most_answer_bytes)];
         let reading = Reading::of(text);
         let mut known = FxHashMap::default();
-        let weigh = |p: &Piece| *known.entry(p.hash).or_insert_with(|| weight_of(&reading, p));
+        let weight = match kind {
+            AnswerKind::Response => weight_of,
+            AnswerKind::Code => weight_in_code,
+        };
+        let weigh = |p: &Piece| *known.entry(p.hash).or_insert_with(|| weight(&reading, p));
         let weights: Vec<Weight> = reading.pieces.iter().map(weigh).collect();
         let mut silent = vec![false; reading.pieces.len()];
         silence_sentences(text, &reading, &mut silent);
         silence_lines(text, &reading, &mut silent);
         let formula = formula_pieces(&reading);
         let quiet: Vec<bool> = silent.iter().zip(&formula).map(|(a, b)| a | b).collect();
+        let many_capitals = has_many_capitals(&reading, &weights);
+        let speech = speech_only(text);
+        let places = sentence_places(&reading);
+        let mut sentences = plain_sentences(&reading, &places, &speech, many_capitals);
+        let runs = rare_runs(rule, &reading, &weights, &silent, &formula, &places);
+        runs.values().for_each(|run| sentences[run.sentence as usize].runs += 1);
         let mut identifiers = FxHashMap::default();
         for found in identifiers_of(text, &reading) {
             if !silent[found.first as usize] {
@@ -72,16 +100,16 @@ impl<'a> Written<'a> {
             }
         }
         Self {
-            runs: rare_runs(rule, &reading, &weights, &silent, &formula),
+            runs,
+            sentences,
             identifiers,
-            telling: telling_words(&reading, &weights, &quiet),
+            telling: telling_words(&reading, &weights, &quiet, &places),
             openings: openings(&reading),
-            many_capitals: has_many_capitals(&reading, &weights),
-            speech: speech_only(text),
+            many_capitals,
+            speech,
             text,
             kind,
             reading,
-            weights,
             silent,
         }
     }
@@ -107,6 +135,35 @@ fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
         }
         first = end;
     }
+}
+
+/// For each piece the number of its sentence.
+fn sentence_places(reading: &Reading) -> Vec<u32> {
+    let mut place = 0;
+    let count = |(at, piece): (usize, &Piece)| {
+        place += u32::from(at > 0 && piece.gap == Gap::Break);
+        place
+    };
+    reading.pieces.iter().enumerate().map(count).collect()
+}
+
+fn plain_sentences(
+    reading: &Reading,
+    places: &[u32],
+    speech: &str,
+    many_capitals: bool,
+) -> Vec<Sentence> {
+    let count = places.last().map_or(0, |last| *last as usize + 1);
+    let mut sentences = vec![Sentence { runs: 0, plain: true }; count];
+    for (piece, place) in reading.pieces.iter().zip(places) {
+        let figure = matches!(piece.sort, Sort::Number | Sort::Mixed);
+        let name = piece.capital && piece.gap == Gap::Space && !many_capitals;
+        let code = matches!(piece.gap, Gap::None | Gap::Underscore | Gap::Dot | Gap::Tight);
+        let quoted = speech.as_bytes().get(piece.start as usize) == Some(&b' ');
+        let says_something = figure || name || quoted || (code && piece.sort != Sort::Sign);
+        sentences[*place as usize].plain &= !says_something;
+    }
+    sentences
 }
 
 /// Every program of a kind imports the same things, and a copyright line says whose it is.
@@ -138,6 +195,7 @@ fn rare_runs(
     weights: &[Weight],
     silent: &[bool],
     formula: &[bool],
+    places: &[u32],
 ) -> FxHashMap<u64, RareRun> {
     let mut runs = FxHashMap::default();
     for (at, window) in reading.pieces.windows(RUN).enumerate() {
@@ -150,7 +208,7 @@ fn rare_runs(
         let rarity: f32 = span.clone().filter(told).map(|i| weights[i].number()).sum();
         let bare = window.iter().all(|p| p.sort == Sort::Number);
         if rarity >= rule.run_rarity && !bare {
-            runs.entry(key_of(window)).or_insert(RareRun { at: at as u32, rarity });
+            runs.entry(key_of(window)).or_insert(RareRun { at: at as u32, rarity, sentence: places[at] });
         }
     }
     runs
@@ -172,6 +230,27 @@ fn formula_pieces(reading: &Reading) -> Vec<bool> {
 pub(super) fn key_of(window: &[Piece]) -> u64 {
     const STIR: u64 = 0x9e37_79b9_7f4a_7c15;
     window.iter().fold(1, |key, p| (key ^ u64::from(p.hash)).wrapping_mul(STIR).rotate_left(23))
+}
+
+fn telling_words(
+    reading: &Reading,
+    weights: &[Weight],
+    quiet: &[bool],
+    places: &[u32],
+) -> FxHashMap<u32, Telling> {
+    let mut found: FxHashMap<u32, Telling> = FxHashMap::default();
+    for (at, piece) in reading.pieces.iter().enumerate() {
+        if quiet[at] || !is_telling(piece, weights[at]) {
+            continue;
+        }
+        let here = Some(places[at]);
+        let is_rare = weights[at] == Weight::Rare;
+        let word = found.entry(piece.hash).or_insert(Telling { is_rare, sentence: here });
+        if word.sentence != here {
+            word.sentence = None;
+        }
+    }
+    found
 }
 
 fn openings(reading: &Reading) -> Vec<(u32, u32)> {
