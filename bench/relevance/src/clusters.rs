@@ -21,7 +21,9 @@ pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
     }
     let mut names: Vec<&String> = sets.keys().collect();
     names.sort();
-    println!("## Query clusters: of pairs that are the same question, and of those that are not, the share that falls together\n");
+    println!(
+        "## Query clusters: of pairs that are the same question, and of those that are not, the share that falls together\n"
+    );
     println!("| cluster | {} |", names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(" | "));
     println!("|---|{}", "---|".repeat(names.len()));
     for (word, cluster) in ways() {
@@ -54,7 +56,8 @@ fn share(pairs: &[(String, String, bool)], cluster: &Cluster) -> String {
 }
 
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// On which side of random planes the query's vector lies.

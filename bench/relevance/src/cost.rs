@@ -44,7 +44,8 @@ pub(crate) fn measure() {
     {
         let answer = text(4_000, code, &mut random);
         let contents: Vec<String> = (0..ITEMS).map(|_| text(2_000, code, &mut random)).collect();
-        let names: Vec<String> = (0..ITEMS).map(|at| format!("Handbook part {at} and more")).collect();
+        let names: Vec<String> =
+            (0..ITEMS).map(|at| format!("Handbook part {at} and more")).collect();
         let ids: Vec<String> = (0..ITEMS).map(|at| format!("doc-{at}-x")).collect();
         let items: Vec<ReturnedItem<'_>> = (0..ITEMS)
             .map(|at| ReturnedItem {
@@ -85,14 +86,17 @@ pub(crate) fn measure() {
 /// Words as they come, with the frequencies of a language; or lines of made-up code.
 fn text(length: usize, code: bool, random: &mut StdRng) -> String {
     const SYLLABLES: [&str; 16] = [
-        "ba", "der", "fo", "gu", "hal", "in", "ko", "lem", "mi", "no", "per", "ra", "sti", "tu", "ver", "zo",
+        "ba", "der", "fo", "gu", "hal", "in", "ko", "lem", "mi", "no", "per", "ra", "sti", "tu",
+        "ver", "zo",
     ];
     let mut text = String::with_capacity(length + 32);
     while text.len() < length {
         let common: u32 = random.random_range(0..10);
         let word = match common {
             0..=3 => ["the", "of", "and", "to", "is", "in"][random.random_range(0..6)].to_owned(),
-            _ => (0..random.random_range(1..4)).map(|_| SYLLABLES[random.random_range(0..16)]).collect(),
+            _ => (0..random.random_range(1..4))
+                .map(|_| SYLLABLES[random.random_range(0..16)])
+                .collect(),
         };
         text.push_str(&word);
         let end: u32 = random.random_range(0..12);

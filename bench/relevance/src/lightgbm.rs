@@ -58,7 +58,10 @@ fn rows(folder: &Path, name: &str) -> anyhow::Result<(Vec<Row>, Vec<usize>)> {
             .collect::<anyhow::Result<_>>()?;
         rows.push(Row { grade, features });
     }
-    let sizes = file(&format!("{name}.query"))?.lines().map(|l| Ok(l.trim().parse()?)).collect::<anyhow::Result<_>>()?;
+    let sizes = file(&format!("{name}.query"))?
+        .lines()
+        .map(|l| Ok(l.trim().parse()?))
+        .collect::<anyhow::Result<_>>()?;
     Ok((rows, sizes))
 }
 

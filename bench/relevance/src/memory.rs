@@ -1,8 +1,6 @@
 //! What was learnt, kept in maps: stands in for the store.
 
-use learn::{
-    Counts, Examination, Known, RankBand, RankTotals, RelevanceSignal, Standing, Tally,
-};
+use learn::{Counts, Examination, Known, RankBand, RankTotals, RelevanceSignal, Standing, Tally};
 use rustc_hash::FxHashMap;
 
 #[derive(Default)]

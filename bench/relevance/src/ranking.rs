@@ -43,17 +43,22 @@ pub(crate) fn measure(sets: &[Set], seeds: u64) {
     let rule = CoecRule::default();
     for set in sets {
         let base = mean(set.queries.iter().map(|q| q.ndcg(0..q.candidates.len())));
-        println!("## {}: {} queries, NDCG@10 {base:.3} without feedback\n", set.name, set.queries.len());
+        println!(
+            "## {}: {} queries, NDCG@10 {base:.3} without feedback\n",
+            set.name,
+            set.queries.len()
+        );
         for (reader, word) in Reader::ALL {
             println!("| {word} clicks | seen | held-out | live: seen | live: held-out |");
             println!("|---|---|---|---|---|");
             for (estimator, name) in ESTIMATORS {
                 let logged = over_seeds(set, reader, Served::Logged, estimator, &rule, seeds);
                 let live = over_seeds(set, reader, Served::Live, estimator, &rule, seeds);
-                let cells: Vec<String> = [&logged.seen, &logged.held_out, &live.seen, &live.held_out]
-                    .iter()
-                    .map(|gains| shown(gains))
-                    .collect();
+                let cells: Vec<String> =
+                    [&logged.seen, &logged.held_out, &live.seen, &live.held_out]
+                        .iter()
+                        .map(|gains| shown(gains))
+                        .collect();
                 println!("| {name} | {} |", cells.join(" | "));
                 if estimator == Estimator::Coec {
                     bars(&logged, "logged");

@@ -58,5 +58,9 @@ impl Query {
 }
 
 fn gain(grades: impl Iterator<Item = u8>) -> f64 {
-    grades.take(10).zip(2u8..).map(|(grade, place)| f64::from(grade) / f64::from(place).log2()).sum()
+    grades
+        .take(10)
+        .zip(2u8..)
+        .map(|(grade, place)| f64::from(grade) / f64::from(place).log2())
+        .sum()
 }

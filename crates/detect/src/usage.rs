@@ -163,7 +163,13 @@ fn mentioned_id(answer: &Written<'_>, id: &str) -> Option<Named> {
     (telling && written.eq_ignore_ascii_case(id)).then_some(found)
 }
 
-fn at_pieces(answer: &Written<'_>, reason: UseReason, first: usize, last: usize, share: f64) -> Use {
+fn at_pieces(
+    answer: &Written<'_>,
+    reason: UseReason,
+    first: usize,
+    last: usize,
+    share: f64,
+) -> Use {
     let pieces = &answer.reading.pieces;
     used(reason, pieces[first].start as usize, pieces[last].end as usize, share)
 }

@@ -20,9 +20,9 @@ pub use policy::{
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
 pub use relevance::{
-    BANDS, CoecRule, Counts, Delta, Estimator, Examination, Known, Multiplier, Opinion, QueryCluster,
-    RankBand, RankTotals, RelevanceSignal, Reranked, Standing, Tally, UsageStanding, cluster_of_text,
-    multiplier, rerank,
+    BANDS, CoecRule, Counts, Delta, Estimator, Examination, Known, Multiplier, Opinion,
+    QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Standing, Tally, UsageStanding,
+    cluster_of_text, multiplier, rerank,
 };
 pub use reward::{
     Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,

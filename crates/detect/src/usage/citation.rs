@@ -89,7 +89,8 @@ fn is_in_comment(text: &str, at: usize) -> bool {
 /// "- eggs [6]": a short line of a list that ends in a number tells how many.
 fn is_amount(text: &str, open: usize, end: usize) -> bool {
     let line = text[..open].rsplit('\n').next().unwrap_or_default().trim_start();
-    let listed = line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
+    let listed =
+        line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
     let closes = text[end..].trim_start_matches(' ').starts_with('\n') || end == text.len();
     listed && closes && line.split_whitespace().count() < 5
 }
@@ -104,7 +105,8 @@ fn is_numbered(text: &str, open: usize, several: bool) -> bool {
         tecle toets stap ∈ = ";
     let before = text[..open].trim_end();
     let word = before.rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default().to_lowercase();
-    let opens_line = |line: &str| line.starts_with('[') && line[1..].starts_with(|c: char| c.is_numeric());
+    let opens_line =
+        |line: &str| line.starts_with('[') && line[1..].starts_with(|c: char| c.is_numeric());
     let at_start = text[..open].ends_with('\n') || open == 0;
     let listed = at_start && text.lines().filter(|line| opens_line(line)).count() > 1;
     let word = format!(" {word} ");
@@ -136,8 +138,8 @@ fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec
 /// "3", "2-4", "doc 3", "source 3", "3†source"; a page is nothing, another text is no number.
 fn numbers_of(part: &str) -> Option<Vec<u64>> {
     const BEFORE: [&str; 12] = [
-        "document", "doc", "source", "ref", "result", "item", "chunk", "passage", "quelle", "fuente",
-        "fonte", "no.",
+        "document", "doc", "source", "ref", "result", "item", "chunk", "passage", "quelle",
+        "fuente", "fonte", "no.",
     ];
     let part = part.split('†').next()?.trim();
     if part.starts_with("p.") || part.starts_with("s. ") {
@@ -159,17 +161,23 @@ pub(super) fn is_year(number: u64) -> bool {
 
 /// "according to document 3": a source named by its number.
 fn read_named(speech: &str, found: &mut Vec<Citation>) {
-    const SOURCES: [&str; 9] =
-        ["document", "doc", "passage", "snippet", "excerpt", "source", "dokument", "quelle", "fuente"];
+    const SOURCES: [&str; 9] = [
+        "document", "doc", "passage", "snippet", "excerpt", "source", "dokument", "quelle",
+        "fuente",
+    ];
     let mut before = "";
-    for word in speech.split_whitespace() {
+    let mut start = 0;
+    for word in speech.split_inclusive(char::is_whitespace) {
         let number = word.trim_matches(|c: char| !c.is_alphanumeric());
         let named = SOURCES.iter().any(|source| before.eq_ignore_ascii_case(source));
         if let Some(n) = number.parse().ok().filter(|n| named && (1..100).contains(n)) {
-            let start = word.as_ptr() as usize - speech.as_ptr() as usize;
-            found.push(Citation { start, end: start + word.len(), what: Cited::Number(n) });
+            let end = start + word.trim_end().len();
+            found.push(Citation { start, end, what: Cited::Number(n) });
         }
-        before = word.trim_start_matches(['(', '[']);
+        start += word.len();
+        if !word.trim().is_empty() {
+            before = word.trim().trim_start_matches('(');
+        }
     }
 }
 
@@ -177,7 +185,8 @@ fn read_links(text: &str, found: &mut Vec<Citation>) {
     let mut from = 0;
     while let Some(at) = next_link(text, from) {
         let rest = &text[at..];
-        let stops = |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
+        let stops =
+            |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
         let length = rest.find(stops).unwrap_or(rest.len());
         let link = rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
         if !link.is_empty() {

@@ -6,7 +6,7 @@ use super::identifiers::{identifiers_of, imported};
 use super::reading::{Gap, Reading, Sort};
 use super::rule::UsageRule;
 use super::weight::{is_telling, weight_of};
-use super::written::{AnswerKind, RUN, Written, key_of};
+use super::written::{AnswerKind, RUN, RareRun, Written, key_of};
 
 /// Room to work in, used again for the next item.
 #[derive(Default)]
@@ -21,9 +21,8 @@ pub(super) struct Scratch {
 #[derive(Clone, Copy, Default)]
 struct Copied {
     runs: u32,
-    /// The item begins, or ends, a sentence there too.
-    begins: bool,
-    ends: bool,
+    /// The item has a sentence of its own there that begins and ends with it.
+    aligned: bool,
 }
 
 /// What an answer shares with one item.
@@ -110,8 +109,7 @@ impl Shared {
             self.rarest_run = self.rarest_run.max(run.rarity);
             let copied = by_sentence.entry(run.sentence).or_default();
             copied.runs += 1;
-            copied.begins |= window[0].gap == Gap::Break;
-            copied.ends |= reading.pieces.get(from + RUN).is_none_or(|next| next.gap == Gap::Break);
+            copied.aligned |= is_aligned(answer, reading, run, from);
             if window.iter().all(|p| p.sort == Sort::Sign) {
                 signs += 1;
             } else {
@@ -147,7 +145,7 @@ impl Shared {
         let is_formula = |sentence: &u32| {
             let all = answer.sentences[*sentence as usize];
             let copied = scratch.by_sentence.get(sentence).copied().unwrap_or_default();
-            let whole = copied.runs >= all.runs && copied.begins && copied.ends;
+            let whole = copied.runs >= all.runs && copied.aligned;
             all.plain && whole && answer.sentences.len() > 1
         };
         let formulas = scratch.by_sentence.iter().filter(|(sentence, _)| is_formula(sentence));
@@ -207,4 +205,13 @@ impl Shared {
             }
         }
     }
+}
+
+/// Whether the sentence of a shared run begins and ends at the same words in answer and item.
+fn is_aligned(answer: &Written<'_>, item: &Reading, run: &RareRun, from: usize) -> bool {
+    let sentence = answer.sentences[run.sentence as usize];
+    let (before, after) = (run.at - sentence.first, sentence.end - run.at);
+    let Some(begin) = from.checked_sub(before as usize) else { return false };
+    let breaks = |at: usize| item.pieces.get(at).is_none_or(|piece| piece.gap == Gap::Break);
+    breaks(begin) && breaks(from + after as usize)
 }

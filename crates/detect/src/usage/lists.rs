@@ -47,7 +47,8 @@ impl Lists {
     /// Whether a sentence only repeats what was asked, or says that nothing was found.
     pub(super) fn says_nothing(&self, sentence: &[Piece]) -> bool {
         let said: Vec<u32> = sentence.iter().map(|p| p.hash).collect();
-        let opens = |phrase: &Vec<u32>| said.windows(phrase.len()).take(2).any(|w| w == &phrase[..]);
+        let opens =
+            |phrase: &Vec<u32>| said.windows(phrase.len()).take(2).any(|w| w == &phrase[..]);
         let holds = |phrase: &Vec<u32>| said.windows(phrase.len()).any(|w| w == &phrase[..]);
         let among = |set: &FxHashSet<u32>| said.iter().any(|word| set.contains(word));
         self.echoes.iter().any(opens)

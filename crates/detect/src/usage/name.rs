@@ -59,7 +59,8 @@ pub(super) fn names_of(name: &str) -> Vec<Name> {
     }
     names.extend(Name::heads_of(trimmed));
     if let Some((stem, ending)) = trimmed.rsplit_once('.') {
-        let is_file = (1..=5).contains(&ending.len()) && !ending.contains(' ') && !stem.contains(' ');
+        let is_file =
+            (1..=5).contains(&ending.len()) && !ending.contains(' ') && !stem.contains(' ');
         if is_file {
             names.extend(Name::of(stem).filter(|n| n.last > n.first && n.is_identifier));
         }
@@ -73,7 +74,8 @@ impl Name {
         reading.pieces.truncate(MOST_PIECES);
         let last = reading.pieces.len().checked_sub(1)?;
         let weights: Vec<Weight> = reading.pieces.iter().map(|p| weight_of(&reading, p)).collect();
-        let article = last > 0 && weights[0] == Weight::Empty && reading.pieces[1].gap == Gap::Space;
+        let article =
+            last > 0 && weights[0] == Weight::Empty && reading.pieces[1].gap == Gap::Space;
         let first = usize::from(article);
         Some(Self {
             first,
@@ -103,7 +105,9 @@ impl Name {
         let rare = rare && weight_of(&whole.reading, first) == Weight::Rare;
         let lasts = [figure, rare.then_some(whole.first)];
         let heads = lasts.into_iter().flatten().filter(|last| *last < whole.last);
-        heads.map(|last| Self { last, is_head: true, reading: whole.reading.clone(), ..whole }).collect()
+        heads
+            .map(|last| Self { last, is_head: true, reading: whole.reading.clone(), ..whole })
+            .collect()
     }
 
     fn pieces(&self) -> &[Piece] {
@@ -282,5 +286,9 @@ fn is_written_as_a_name(name: &Name, answer: &Written<'_>, at: usize) -> bool {
         return same_case && qualified && !before.ends_with('.') && !own;
     }
     let follows_a_name = at > 0 && answer.reading.pieces[at - 1].capital;
-    piece.capital && same_case && piece.gap == Gap::Space && !answer.many_capitals && !follows_a_name
+    piece.capital
+        && same_case
+        && piece.gap == Gap::Space
+        && !answer.many_capitals
+        && !follows_a_name
 }

@@ -110,7 +110,10 @@ impl Reading {
         let (mut at, mut last) = (start + first.len_utf8(), first);
         let (mut letters, mut digits) = (first.is_alphabetic(), first.is_numeric());
         let sign = is_sign(first);
-        while !sign {
+        loop {
+            if sign {
+                break;
+            }
             // Most text is small ASCII letters: those need none of the questions below.
             if let Some(small) = text.as_bytes().get(at).filter(|b| b.is_ascii_lowercase()) {
                 self.folded.push(char::from(*small));

@@ -41,6 +41,9 @@ pub(super) struct Telling {
 /// A sentence of the answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sentence {
+    /// Its first piece, and one past its last.
+    pub(super) first: u32,
+    pub(super) end: u32,
     /// Rare runs in it.
     pub(super) runs: u32,
     /// No figure, no name, no identifier, no quotation: it could stand anywhere.
@@ -126,7 +129,8 @@ fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
     let mut first = 0;
     while first < pieces.len() {
         let rest = &pieces[first + 1..];
-        let end = rest.iter().position(|p| p.gap == Gap::Break).map_or(pieces.len(), |n| first + 1 + n);
+        let end =
+            rest.iter().position(|p| p.gap == Gap::Break).map_or(pieces.len(), |n| first + 1 + n);
         let after = pieces.get(end).map_or(text.len(), |next| next.start as usize);
         let tail = &text[pieces[end - 1].end as usize..after];
         let opens_asking = first == 0 && tail.trim_start_matches(['"', '`', ')']).starts_with('?');
@@ -154,14 +158,17 @@ fn plain_sentences(
     many_capitals: bool,
 ) -> Vec<Sentence> {
     let count = places.last().map_or(0, |last| *last as usize + 1);
-    let mut sentences = vec![Sentence { runs: 0, plain: true }; count];
-    for (piece, place) in reading.pieces.iter().zip(places) {
+    let empty = Sentence { first: u32::MAX, end: 0, runs: 0, plain: true };
+    let mut sentences = vec![empty; count];
+    for ((piece, place), at) in reading.pieces.iter().zip(places).zip(0u32..) {
+        let sentence = &mut sentences[*place as usize];
+        (sentence.first, sentence.end) = (sentence.first.min(at), at + 1);
         let figure = matches!(piece.sort, Sort::Number | Sort::Mixed);
         let name = piece.capital && piece.gap == Gap::Space && !many_capitals;
         let code = matches!(piece.gap, Gap::None | Gap::Underscore | Gap::Dot | Gap::Tight);
         let quoted = speech.as_bytes().get(piece.start as usize) == Some(&b' ');
         let says_something = figure || name || quoted || (code && piece.sort != Sort::Sign);
-        sentences[*place as usize].plain &= !says_something;
+        sentence.plain &= !says_something;
     }
     sentences
 }
@@ -208,7 +215,11 @@ fn rare_runs(
         let rarity: f32 = span.clone().filter(told).map(|i| weights[i].number()).sum();
         let bare = window.iter().all(|p| p.sort == Sort::Number);
         if rarity >= rule.run_rarity && !bare {
-            runs.entry(key_of(window)).or_insert(RareRun { at: at as u32, rarity, sentence: places[at] });
+            runs.entry(key_of(window)).or_insert(RareRun {
+                at: at as u32,
+                rarity,
+                sentence: places[at],
+            });
         }
     }
     runs

@@ -32,7 +32,8 @@ impl RankBand {
 
     /// A rank in its middle.
     pub(super) fn middle(self) -> f64 {
-        const MIDDLE: [f64; BANDS] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 9.0, 13.0, 18.0, 33.0, 75.0, 3.0];
+        const MIDDLE: [f64; BANDS] =
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 9.0, 13.0, 18.0, 33.0, 75.0, 3.0];
         MIDDLE[self.index()]
     }
 

@@ -124,7 +124,10 @@ mod tests {
     #[test]
     fn a_cluster_never_changes() {
         // Stored: another number here means that everything learnt by question is lost.
-        assert_eq!(cluster_of_text("How do I reset my password?"), cluster_of_text("RESET PASSWORD"));
-        assert_eq!(cluster_of_text("reset password").0, 0);
+        assert_eq!(
+            cluster_of_text("How do I reset my password?"),
+            cluster_of_text("RESET PASSWORD")
+        );
+        assert_eq!(cluster_of_text("reset password").0, 0x8be1_a0a5_7c95_4155);
     }
 }

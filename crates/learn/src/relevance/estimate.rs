@@ -148,7 +148,8 @@ fn coec(rule: &CoecRule, seen: &Examination, entity: &Counts, pair: Option<&Coun
     let of_pair = pair.map(|counts| rate(rule, seen, counts, rule.pair_weight));
     let at = |deviations: f64| {
         let shifted = |r: &Rate| (r.mean + deviations * r.deviation).max(0.0);
-        let pair_factor = of_pair.as_ref().map_or(1.0, |r| clip(shifted(r) / average, rule.pair_range));
+        let pair_factor =
+            of_pair.as_ref().map_or(1.0, |r| clip(shifted(r) / average, rule.pair_range));
         entity_factor(shifted(&of_entity)) * pair_factor
     };
     let expected = seen.expected(&entity.returned) * average;

@@ -59,7 +59,8 @@ impl RankTotals {
         chance[RankBand::UNKNOWN.index()] = self.mean_of(&chance);
         let expected: f64 = chance.iter().zip(self.returned).map(|(c, n)| c * n as f64).sum();
         let used: u64 = self.used.iter().sum();
-        let rate = (used as f64 + PRIOR_RATE * PRIOR_RATE_RETURNS) / (expected + PRIOR_RATE_RETURNS);
+        let rate =
+            (used as f64 + PRIOR_RATE * PRIOR_RATE_RETURNS) / (expected + PRIOR_RATE_RETURNS);
         Examination { chance, rate: rate.clamp(0.01, 1.0) }
     }
 
@@ -75,7 +76,8 @@ impl RankTotals {
         if returned == 0.0 {
             return RankBand::UNKNOWN.middle().powf(-PRIOR_FALL);
         }
-        let seen: f64 = chance.iter().zip(self.returned).take(known).map(|(c, n)| c * n as f64).sum();
+        let seen: f64 =
+            chance.iter().zip(self.returned).take(known).map(|(c, n)| c * n as f64).sum();
         seen / returned
     }
 }

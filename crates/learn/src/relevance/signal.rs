@@ -85,12 +85,8 @@ impl Standing {
             RelevanceSignal::Ignored => {
                 Self { usage: self.usage.or(Some(UsageStanding::Ignored)), ..self }
             }
-            RelevanceSignal::ExplicitPositive => {
-                Self { opinion: Some(Opinion::Positive), ..self }
-            }
-            RelevanceSignal::ExplicitNegative => {
-                Self { opinion: Some(Opinion::Negative), ..self }
-            }
+            RelevanceSignal::ExplicitPositive => Self { opinion: Some(Opinion::Positive), ..self },
+            RelevanceSignal::ExplicitNegative => Self { opinion: Some(Opinion::Negative), ..self },
         };
         (next, next.count().less(self.count()))
     }

@@ -118,10 +118,7 @@ fn low_ranks_are_not_blamed_for_being_out_of_sight() {
 #[test]
 fn odd_scores_do_no_harm() {
     let scores = [f64::NAN, 1.0, f64::INFINITY, -1.0, f64::NEG_INFINITY, -1.0];
-    let better = |at: usize| Known {
-        entity: (at == 5).then(|| counts(5, 0, 0, 0)),
-        pair: None,
-    };
+    let better = |at: usize| Known { entity: (at == 5).then(|| counts(5, 0, 0, 0)), pair: None };
     let seen = RankTotals::default().examination();
     let order = rerank(Estimator::Seed, &CoecRule::default(), &seen, &scores, better);
     let order: Vec<usize> = order.iter().map(|r| r.index).collect();
