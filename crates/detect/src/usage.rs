@@ -7,6 +7,7 @@ mod reading;
 mod lists;
 mod weight;
 mod rule;
+mod runs;
 mod identifiers;
 mod written;
 mod citation;

@@ -5,8 +5,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::identifiers::{identifiers_of, imported};
 use super::reading::{Gap, Reading, Sort};
 use super::rule::UsageRule;
+use super::runs::{RUN, runs_of};
 use super::weight::{is_telling, weight_of};
-use super::written::{AnswerKind, RUN, RareRun, Written, key_of};
+use super::written::{AnswerKind, RareRun, Written};
 
 /// Room to work in, used again for the next item.
 #[derive(Default)]
@@ -99,18 +100,15 @@ impl Shared {
         // Signs are half words: a run of five is shorter than five words.
         let (mut signs, mut words) = (0, 0);
         let mut stretch: Option<(usize, usize)> = None;
-        for (from, window) in reading.pieces.windows(RUN).enumerate() {
-            if window[1..].iter().any(|p| p.gap == Gap::Break) {
-                continue;
-            }
+        for (from, key) in runs_of(&reading.pieces) {
             self.all_runs += 1;
-            let Some(run) = answer.runs.get(&key_of(window)) else { continue };
+            let Some(run) = answer.runs.get(&key) else { continue };
             let at = run.at as usize;
             self.rarest_run = self.rarest_run.max(run.rarity);
             let copied = by_sentence.entry(run.sentence).or_default();
             copied.runs += 1;
             copied.aligned |= is_aligned(answer, reading, run, from);
-            if window.iter().all(|p| p.sort == Sort::Sign) {
+            if reading.pieces[from..from + RUN].iter().all(|p| p.sort == Sort::Sign) {
                 signs += 1;
             } else {
                 words += 1;

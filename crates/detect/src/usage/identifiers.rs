@@ -74,10 +74,13 @@ fn joins(gap: Gap) -> bool {
 /// What is joined by hyphens and dots as a whole, or else its parts between them.
 fn collect(text: &str, reading: &Reading, first: usize, last: usize, found: &mut Vec<Identifier>) {
     let pieces = &reading.pieces[first..=last];
+    let before = &text.as_bytes()[..pieces[0].start as usize];
+    // Most of any text: a word by itself.
+    if first == last && pieces[0].sort != Sort::Mixed && !before.ends_with(b"--") {
+        return;
+    }
     let count = |gap: Gap| pieces[1..].iter().filter(|p| p.gap == gap).count();
     let (hyphens, dots) = (count(Gap::Hyphen), count(Gap::Dot));
-    let start = pieces[0].start as usize;
-    let before = &text.as_bytes()[..start];
     let option = before.ends_with(b"--");
     let address = before.ends_with(b"@");
     let digits = pieces.iter().any(|p| matches!(p.sort, Sort::Mixed | Sort::Number));

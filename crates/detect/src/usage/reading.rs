@@ -115,11 +115,11 @@ impl Reading {
                 break;
             }
             // Most text is small ASCII letters: those need none of the questions below.
-            if let Some(small) = text.as_bytes().get(at).filter(|b| b.is_ascii_lowercase()) {
-                self.folded.push(char::from(*small));
-                letters = true;
-                (at, last) = (at + 1, char::from(*small));
-                continue;
+            let rest = &text.as_bytes()[at..];
+            let small = rest.iter().position(|b| !b.is_ascii_lowercase()).unwrap_or(rest.len());
+            if small > 0 {
+                self.folded.push_str(&text[at..at + small]);
+                (letters, last, at) = (true, 'a', at + small);
             }
             let Some((c, end)) = char_at(text, at) else { break };
             if matches!(c, '.' | ',') && !letters && digit_at(text, end) && last.is_ascii_digit() {
@@ -128,7 +128,11 @@ impl Reading {
                 (at, last) = (end, '.');
                 continue;
             }
-            let goes_on = (c.is_alphanumeric() && !is_sign(c)) || is_combining_mark(c);
+            let goes_on = if c.is_ascii() {
+                c.is_ascii_alphanumeric()
+            } else {
+                (c.is_alphanumeric() && !is_sign(c)) || is_combining_mark(c)
+            };
             if !goes_on || is_hump(last, c, &text[end..]) {
                 break;
             }

@@ -6,11 +6,9 @@ use super::identifiers::{Identifier, identifiers_of, is_import};
 use super::lists::{FORMULA_RUN, lists, run_key};
 use super::reading::{Gap, Piece, Reading, Sort};
 use super::rule::UsageRule;
+use super::runs::{RUN, runs_of};
 use super::weight::{Weight, is_telling, weight_in_code, weight_of};
 use crate::text::speech_only;
-
-/// Words in a run.
-pub(super) const RUN: usize = 5;
 
 /// What was written with the retrieved items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -205,21 +203,16 @@ fn rare_runs(
     places: &[u32],
 ) -> FxHashMap<u64, RareRun> {
     let mut runs = FxHashMap::default();
-    for (at, window) in reading.pieces.windows(RUN).enumerate() {
+    for (at, key) in runs_of(&reading.pieces) {
         let span = at..at + RUN;
-        let ends = window[1..].iter().any(|p| p.gap == Gap::Break);
-        if ends || silent[span.clone()].contains(&true) {
+        if silent[span.clone()].contains(&true) {
             continue;
         }
         let told = |i: &usize| !formula[*i];
         let rarity: f32 = span.clone().filter(told).map(|i| weights[i].number()).sum();
-        let bare = window.iter().all(|p| p.sort == Sort::Number);
+        let bare = reading.pieces[span].iter().all(|p| p.sort == Sort::Number);
         if rarity >= rule.run_rarity && !bare {
-            runs.entry(key_of(window)).or_insert(RareRun {
-                at: at as u32,
-                rarity,
-                sentence: places[at],
-            });
+            runs.entry(key).or_insert(RareRun { at: at as u32, rarity, sentence: places[at] });
         }
     }
     runs
@@ -235,12 +228,6 @@ fn formula_pieces(reading: &Reading) -> Vec<bool> {
         }
     }
     formula
-}
-
-/// The key of a run of pieces.
-pub(super) fn key_of(window: &[Piece]) -> u64 {
-    const STIR: u64 = 0x9e37_79b9_7f4a_7c15;
-    window.iter().fold(1, |key, p| (key ^ u64::from(p.hash)).wrapping_mul(STIR).rotate_left(23))
 }
 
 fn telling_words(
