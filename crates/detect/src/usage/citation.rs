@@ -7,6 +7,10 @@ use super::written::AnswerKind;
 
 /// Longer brackets hold a remark, not a citation.
 const LONGEST: usize = 120;
+/// More are not read: an answer that cites this often is a table of something.
+const MOST_CITATIONS: usize = 2_000;
+/// Longer addresses are not read to their end.
+const LONGEST_LINK: usize = 500;
 /// Wider ranges are not lists of sources.
 const WIDEST_RANGE: u64 = 20;
 
@@ -35,9 +39,13 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         AnswerKind::Response => speech,
         AnswerKind::Code => text,
     };
+    let layout = Layout::of(seen);
     let mut from = 0;
     let mut last_end = None;
     while let Some(open) = seen[from..].find(['[', '【']).map(|at| from + at) {
+        if found.len() >= MOST_CITATIONS {
+            break;
+        }
         let inside = open + if seen[open..].starts_with('[') { 1 } else { '【'.len_utf8() };
         from = inside;
         let near = &seen[inside..seen.floor_char_boundary((inside + LONGEST).min(seen.len()))];
@@ -45,12 +53,13 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         let (body, close) = (&near[..length], inside + length);
         let Some(mark) = seen[close..].chars().next().filter(|c| *c != '\n') else { continue };
         let end = close + mark.len_utf8();
-        if body.contains(['[', '【']) || !may_cite(seen, open, end, last_end, kind) {
+        if body.contains(['[', '【']) || !may_cite(seen, (open, end), last_end, kind, layout) {
             continue;
         }
         last_end = Some(end);
         from = end;
-        let counts = is_amount(seen, open, end) || is_numbered(seen, open, body.contains(','));
+        let counts =
+            is_amount(seen, open, end) || is_numbered(seen, open, body.contains(','), layout);
         read_body(body, open, end, counts, &mut found);
     }
     if kind == AnswerKind::Response {
@@ -60,8 +69,40 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
     found
 }
 
+/// What is true of the whole text, looked up once.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Something is set to a value: brackets behind words are indices.
+    assigns: bool,
+    /// Several lines begin with a number in brackets.
+    numbers_lines: bool,
+}
+
+impl Layout {
+    fn of(text: &str) -> Self {
+        let numbered = |line: &str| {
+            line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
+        };
+        let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
+        Self { assigns: text.contains(" = "), numbers_lines }
+    }
+}
+
+/// The line before a place, or the end of it when it is long: the work must stay bounded.
+pub(super) fn line_before(text: &str, at: usize) -> &str {
+    const LONGEST_LINE: usize = 200;
+    let from = text.ceil_char_boundary(at.saturating_sub(LONGEST_LINE));
+    text[from..at].rsplit('\n').next().unwrap_or_default()
+}
+
 /// Whether a bracket can be a citation where it stands.
-fn may_cite(text: &str, open: usize, end: usize, last: Option<usize>, kind: AnswerKind) -> bool {
+fn may_cite(
+    text: &str,
+    (open, end): (usize, usize),
+    last: Option<usize>,
+    kind: AnswerKind,
+    layout: Layout,
+) -> bool {
     let before = text[..open].chars().next_back();
     if kind == AnswerKind::Code && !is_in_comment(text, open) {
         return false;
@@ -73,7 +114,7 @@ fn may_cite(text: &str, open: usize, end: usize, last: Option<usize>, kind: Answ
             let closes = text[end..].starts_with(['.', ',', ';', ':', '!', '?', '\n', '[']);
             kind == AnswerKind::Response
                 && (c.is_alphabetic() || c == ')')
-                && !text.contains(" = ")
+                && !layout.assigns
                 && (closes || end == text.len())
         }
         Some(_) | None => !text[end..].starts_with('{'),
@@ -81,14 +122,14 @@ fn may_cite(text: &str, open: usize, end: usize, last: Option<usize>, kind: Answ
 }
 
 fn is_in_comment(text: &str, at: usize) -> bool {
-    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    let line = line_before(text, at);
     let opens = ["//", "#", "--", "*", "/*", "<!--", ";", "%"];
     opens.iter().any(|mark| line.trim_start().starts_with(mark)) || line.contains(" // ")
 }
 
 /// "- eggs [6]": a short line of a list that ends in a number tells how many.
 fn is_amount(text: &str, open: usize, end: usize) -> bool {
-    let line = text[..open].rsplit('\n').next().unwrap_or_default().trim_start();
+    let line = line_before(text, open).trim_start();
     let listed =
         line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
     let closes = text[end..].trim_start_matches(' ').starts_with('\n') || end == text.len();
@@ -96,19 +137,17 @@ fn is_amount(text: &str, open: usize, end: usize) -> bool {
 }
 
 /// "Press [3]", "step [2]", "x = [1, 2]", and lines that are numbered one after the other.
-fn is_numbered(text: &str, open: usize, several: bool) -> bool {
+fn is_numbered(text: &str, open: usize, several: bool, layout: Layout) -> bool {
     const LISTED: &str = " is are be becomes was were of to contains holds ist sind est son ";
     const COUNTED: &str = " press key option step figure fig fig. table row column line page chapter \
         exercise question equation eq eq. vector array list interval range tensor matrix input output \
         returns returned prints gives taste drücken drücke schritt abbildung tabelle zeile seite kapitel \
         aufgabe touche appuyez étape figure tableau ligne page tecla pulse paso figura fila premi passo \
         tecle toets stap ∈ = ";
-    let before = text[..open].trim_end();
-    let word = before.rsplit(|c: char| c.is_whitespace()).next().unwrap_or_default().to_lowercase();
-    let opens_line =
-        |line: &str| line.starts_with('[') && line[1..].starts_with(|c: char| c.is_numeric());
+    let before = line_before(text, open).trim_end();
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
     let at_start = text[..open].ends_with('\n') || open == 0;
-    let listed = at_start && text.lines().filter(|line| opens_line(line)).count() > 1;
+    let listed = at_start && layout.numbers_lines;
     let word = format!(" {word} ");
     let counted = COUNTED.contains(&word) || (several && LISTED.contains(&word));
     listed || (word.len() > 2 && counted)
@@ -181,10 +220,17 @@ fn read_named(speech: &str, found: &mut Vec<Citation>) {
     }
 }
 
+/// Addresses: after `](`, or with their scheme.
 fn read_links(text: &str, found: &mut Vec<Citation>) {
-    let mut from = 0;
-    while let Some(at) = next_link(text, from) {
-        let rest = &text[at..];
+    let marked = text.match_indices("](").map(|(at, mark)| at + mark.len());
+    let schemes = ["https://", "http://"];
+    let plain = text.match_indices("://").filter_map(|(at, _)| {
+        let colon = at + 3;
+        let scheme = schemes.iter().find(|scheme| text[..colon].ends_with(**scheme))?;
+        Some(colon - scheme.len())
+    });
+    for at in marked.chain(plain).take(MOST_CITATIONS) {
+        let rest = &text[at..text.floor_char_boundary((at + LONGEST_LINK).min(text.len()))];
         let stops =
             |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
         let length = rest.find(stops).unwrap_or(rest.len());
@@ -193,20 +239,6 @@ fn read_links(text: &str, found: &mut Vec<Citation>) {
             let what = Cited::Link(link.to_lowercase());
             found.push(Citation { start: at, end: at + link.len(), what });
         }
-        from = at + length.max(1);
-        from = text.ceil_char_boundary(from.min(text.len()));
-    }
-}
-
-/// Where the next address begins: after `](`, or with its scheme.
-fn next_link(text: &str, from: usize) -> Option<usize> {
-    let rest = &text[from..];
-    let marked = rest.find("](").map(|at| from + at + 2);
-    let schemes = ["https://", "http://"];
-    let plain = schemes.iter().filter_map(|scheme| rest.find(scheme)).min().map(|at| from + at);
-    match (marked, plain) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, other) => one.or(other),
     }
 }
 

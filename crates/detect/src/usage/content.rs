@@ -62,6 +62,7 @@ impl Shared {
         shared.count_runs(rule, answer, scratch);
         shared.count_identifiers(answer, content, scratch);
         shared.count_words(rule, answer, name_words, scratch);
+        shared.support += shared.identifiers;
         shared
     }
 

@@ -210,14 +210,21 @@ proptest! {
 }
 
 #[test]
-fn huge_texts_are_read_in_part() {
-    let rule =
-        UsageRule { most_answer_bytes: 10_000, most_content_bytes: 1_000, ..UsageRule::default() };
-    for part in ["é[", "a_B.c-", "不", "[1](", "http://", "word ", "\n- [2]", "4.", "''"] {
-        let huge = part.repeat(200_000 / part.len());
-        let written = Written::read(&rule, &huge, AnswerKind::Response);
-        let known =
-            ReturnedItem { name: Some(&huge[..part.len()]), content: Some(&huge), ..item("x", 1) };
-        detect_use(&rule, &written, &[known]);
+fn huge_texts_take_no_longer_than_they_are_long() {
+    let rule = UsageRule::default();
+    for part in [
+        "é[", "a_B.c-", "不", "[1](", "http://", "word ", "\n- [2]", "4.", "''", "\n[1]", "x[1]",
+        "Aa ",
+    ] {
+        let huge = part.repeat(300_000 / part.len());
+        for kind in [AnswerKind::Response, AnswerKind::Code] {
+            let written = Written::read(&rule, &huge, kind);
+            let known = ReturnedItem {
+                name: Some(&huge[..part.len()]),
+                content: Some(&huge),
+                ..item("x", 1)
+            };
+            detect_use(&rule, &written, &[known]);
+        }
     }
 }

@@ -8,7 +8,8 @@ use super::reading::{Gap, Piece, Reading, Sort};
 use super::rule::UsageRule;
 use super::runs::{RUN, runs_of};
 use super::weight::{Weight, is_telling, weight_in_code, weight_of};
-use crate::text::speech_only;
+use crate::language::{LANGUAGES, language_of};
+use crate::text::{Text, speech_only};
 
 /// What was written with the retrieved items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +89,8 @@ impl<'a> Written<'a> {
         silence_lines(text, &reading, &mut silent);
         let formula = formula_pieces(&reading);
         let quiet: Vec<bool> = silent.iter().zip(&formula).map(|(a, b)| a | b).collect();
-        let many_capitals = has_many_capitals(&reading, &weights);
+        let german = LANGUAGES[language_of(&Text::read(text))] == "de";
+        let many_capitals = german || has_many_capitals(&reading, &weights);
         let speech = speech_only(text);
         let places = sentence_places(&reading);
         let mut sentences = plain_sentences(&reading, &places, &speech, many_capitals);
