@@ -10,6 +10,8 @@ mod rule;
 mod runs;
 mod identifiers;
 mod written;
+mod line;
+mod link;
 mod citation;
 mod name;
 mod content;
@@ -19,8 +21,9 @@ use rustc_hash::FxHashSet;
 pub use rule::UsageRule;
 pub use written::{AnswerKind, Written};
 
-use citation::{Citation, Cited, citations, is_year, leads_to};
+use citation::{Citation, Cited, citations};
 use content::{Scratch, Shared};
+use link::{is_year, leads_to};
 use name::{Certainty, Name, Named, names_of};
 
 /// An item that was retrieved for the answer.
@@ -90,7 +93,8 @@ pub fn detect_use(rule: &UsageRule, answer: &Written<'_>, items: &[ReturnedItem<
     items
         .iter()
         .map(|item| {
-            if let Some(citation) = cited.iter().find(|c| numbers.cites(c, item)) {
+            let id = item.entity_id.to_lowercase();
+            if let Some(citation) = cited.iter().find(|c| numbers.cites(c, item, &id)) {
                 return used(UseReason::Citation, citation.start, citation.end, 1.0);
             }
             look_for(rule, answer, item, &mut scratch)
@@ -193,7 +197,8 @@ impl Numbers {
         Self { ids, only_ids }
     }
 
-    fn cites(&self, citation: &Citation, item: &ReturnedItem<'_>) -> bool {
+    /// `id` is the item's in lower case.
+    fn cites(&self, citation: &Citation, item: &ReturnedItem<'_>, id: &str) -> bool {
         match &citation.what {
             Cited::Number(number) if self.ids.contains(number) => {
                 item.entity_id.parse() == Ok(*number)
@@ -203,9 +208,9 @@ impl Numbers {
             }
             Cited::Label(label) => {
                 let numeric = item.entity_id.parse().is_ok_and(|n: u64| is_year(n) || n < 1_000);
-                !numeric && label == &item.entity_id.to_lowercase()
+                !numeric && label == id
             }
-            Cited::Link(link) => leads_to(link, &item.entity_id.to_lowercase()),
+            Cited::Link(link) => leads_to(link, id),
         }
     }
 }

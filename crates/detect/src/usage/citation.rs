@@ -3,14 +3,14 @@
 //! Code and quotations do not cite: `rows[2]` is an index, and a footnote in a pasted article is the
 //! article's own.
 
+use super::line::{is_in_comment, line_before};
+use super::link::{is_year, links};
 use super::written::AnswerKind;
 
 /// Longer brackets hold a remark, not a citation.
 const LONGEST: usize = 120;
 /// More are not read: an answer that cites this often is a table of something.
 const MOST_CITATIONS: usize = 2_000;
-/// Longer addresses are not read to their end.
-const LONGEST_LINK: usize = 500;
 /// Wider ranges are not lists of sources.
 const WIDEST_RANGE: u64 = 20;
 
@@ -65,7 +65,11 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
     if kind == AnswerKind::Response {
         read_named(speech, &mut found);
     }
-    read_links(text, &mut found);
+    found.extend(links(text, MOST_CITATIONS).into_iter().map(|(start, end)| Citation {
+        start,
+        end,
+        what: Cited::Link(text[start..end].to_lowercase()),
+    }));
     found
 }
 
@@ -86,13 +90,6 @@ impl Layout {
         let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
         Self { assigns: text.contains(" = "), numbers_lines }
     }
-}
-
-/// The line before a place, or the end of it when it is long: the work must stay bounded.
-pub(super) fn line_before(text: &str, at: usize) -> &str {
-    const LONGEST_LINE: usize = 200;
-    let from = text.ceil_char_boundary(at.saturating_sub(LONGEST_LINE));
-    text[from..at].rsplit('\n').next().unwrap_or_default()
 }
 
 /// Whether a bracket can be a citation where it stands.
@@ -121,13 +118,7 @@ fn may_cite(
     }
 }
 
-fn is_in_comment(text: &str, at: usize) -> bool {
-    let line = line_before(text, at);
-    let opens = ["//", "#", "--", "*", "/*", "<!--", ";", "%"];
-    opens.iter().any(|mark| line.trim_start().starts_with(mark)) || line.contains(" // ")
-}
-
-/// "- eggs [6]": a short line of a list that ends in a number tells how many.
+/// `- eggs [6]`: a short line of a list that ends in a number tells how many.
 fn is_amount(text: &str, open: usize, end: usize) -> bool {
     let line = line_before(text, open).trim_start();
     let listed =
@@ -136,7 +127,7 @@ fn is_amount(text: &str, open: usize, end: usize) -> bool {
     listed && closes && line.split_whitespace().count() < 5
 }
 
-/// "Press [3]", "step [2]", "x = [1, 2]", and lines that are numbered one after the other.
+/// `Press [3]`, `step [2]`, `x = [1, 2]`, and lines that are numbered one after the other.
 fn is_numbered(text: &str, open: usize, several: bool, layout: Layout) -> bool {
     const LISTED: &str = " is are be becomes was were of to contains holds ist sind est son ";
     const COUNTED: &str = " press key option step figure fig fig. table row column line page chapter \
@@ -193,11 +184,6 @@ fn numbers_of(part: &str) -> Option<Vec<u64>> {
     (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
 }
 
-/// A year in brackets dates something.
-pub(super) fn is_year(number: u64) -> bool {
-    (1_900..=2_100).contains(&number)
-}
-
 /// "according to document 3": a source named by its number.
 fn read_named(speech: &str, found: &mut Vec<Citation>) {
     const SOURCES: [&str; 9] = [
@@ -218,44 +204,6 @@ fn read_named(speech: &str, found: &mut Vec<Citation>) {
             before = word.trim().trim_start_matches('(');
         }
     }
-}
-
-/// Addresses: after `](`, or with their scheme.
-fn read_links(text: &str, found: &mut Vec<Citation>) {
-    let marked = text.match_indices("](").map(|(at, mark)| at + mark.len());
-    let schemes = ["https://", "http://"];
-    let plain = text.match_indices("://").filter_map(|(at, _)| {
-        let colon = at + 3;
-        let scheme = schemes.iter().find(|scheme| text[..colon].ends_with(**scheme))?;
-        Some(colon - scheme.len())
-    });
-    for at in marked.chain(plain).take(MOST_CITATIONS) {
-        let rest = &text[at..text.floor_char_boundary((at + LONGEST_LINK).min(text.len()))];
-        let stops =
-            |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
-        let length = rest.find(stops).unwrap_or(rest.len());
-        let link = rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
-        if !link.is_empty() {
-            let what = Cited::Link(link.to_lowercase());
-            found.push(Citation { start: at, end: at + link.len(), what });
-        }
-    }
-}
-
-/// Whether a link leads to the item: its address ends with the id as a part of its own.
-pub(super) fn leads_to(link: &str, id: &str) -> bool {
-    let numeric = id.bytes().all(|b| b.is_ascii_digit());
-    let too_short = numeric && (id.len() < 3 || id.parse().is_ok_and(is_year));
-    if too_short || id.len() < 2 {
-        return false;
-    }
-    let trimmed = |link: &str| link.trim_end_matches('/').to_owned();
-    let path = link.split(['?', '#']).next().unwrap_or(link);
-    let stem = [".html", ".htm", ".md", ".pdf"].iter().find_map(|end| path.strip_suffix(end));
-    [trimmed(link), trimmed(path), trimmed(stem.unwrap_or(path))].iter().any(|address| {
-        let Some(before) = address.strip_suffix(id) else { return false };
-        before.is_empty() || before.ends_with(['/', '=', '#', ':', '?', '&'])
-    })
 }
 
 #[cfg(test)]
@@ -296,20 +244,5 @@ mod tests {
     #[test]
     fn code_cites_in_comments_only() {
         assert_eq!(numbers("x = [3]\n# as in [2]\ny = a[1]", Code), [2]);
-    }
-
-    #[test]
-    fn a_link_leads_to_the_id_at_its_end() {
-        for (link, id, expected) in [
-            ("https://w.example/ops/kb-5520", "kb-5520", true),
-            ("https://w.example/ops/kb-5520.html#top", "kb-5520", true),
-            ("https://w.example/ops?doc=kb-5520", "kb-5520", true),
-            ("https://w.example/ops/xkb-5520", "kb-5520", false),
-            ("https://w.example/ops/kb-5520/next", "kb-5520", false),
-            ("https://docs.example/3", "3", false),
-            ("https://t.example/4711/", "4711", true),
-        ] {
-            assert_eq!(leads_to(link, id), expected, "{link} {id}");
-        }
     }
 }

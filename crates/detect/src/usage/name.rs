@@ -1,6 +1,6 @@
 //! Whether an answer names an item, and whether the words are meant as its name.
 
-use super::citation::line_before;
+use super::line::is_in_comment;
 use super::reading::{Gap, Piece, Reading, Sort};
 use super::weight::{Weight, vocabulary_place, weight_of};
 use super::written::{AnswerKind, Written, opening_of};
@@ -270,13 +270,6 @@ impl Name {
     }
 }
 
-/// Whether the line that ends with `before` is a comment so far.
-fn in_comment(before: &str) -> bool {
-    let line = line_before(before, before.len()).trim_start();
-    ["//", "#", "--", "*", "/*", ";"].iter().any(|mark| line.starts_with(mark))
-        || line.contains(" // ")
-}
-
 /// In code, or with a capital where only names have one.
 fn is_written_as_a_name(name: &Name, answer: &Written<'_>, at: usize) -> bool {
     let piece = &answer.reading.pieces[at];
@@ -291,7 +284,8 @@ fn is_written_as_a_name(name: &Name, answer: &Written<'_>, at: usize) -> bool {
         let qualified = after.starts_with("::") || after.starts_with('(') || after.starts_with('.');
         let declared = ["def ", "fn ", "class ", "struct ", "function ", "func ", "interface "];
         let own = declared.iter().any(|word| before.ends_with(word));
-        let typed = answer.kind == AnswerKind::Code && piece.capital && !in_comment(before);
+        let typed =
+            answer.kind == AnswerKind::Code && piece.capital && !is_in_comment(answer.text, start);
         return same_case && (qualified || typed) && !before.ends_with('.') && !own;
     }
     let follows_a_name = at > 0 && answer.reading.pieces[at - 1].capital;
