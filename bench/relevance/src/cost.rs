@@ -86,7 +86,7 @@ pub(crate) fn measure() {
 /// Words as they come, with the frequencies of a language; or lines of made-up code.
 fn text(length: usize, code: bool, random: &mut StdRng) -> String {
     const SYLLABLES: [&str; 16] = [
-        "ba", "der", "fo", "gu", "hal", "in", "ko", "lem", "mi", "no", "per", "ra", "sti", "tu",
+        "bal", "der", "fol", "gu", "hal", "in", "ko", "lem", "mi", "no", "per", "ra", "sti", "tu",
         "ver", "zo",
     ];
     let mut text = String::with_capacity(length + 32);

@@ -5,6 +5,7 @@
 
 use super::line::{is_in_comment, line_before};
 use super::link::{is_year, links};
+use super::lists::lists;
 use super::written::AnswerKind;
 
 /// Longer brackets hold a remark, not a citation.
@@ -129,19 +130,12 @@ fn is_amount(text: &str, open: usize, end: usize) -> bool {
 
 /// `Press [3]`, `step [2]`, `x = [1, 2]`, and lines that are numbered one after the other.
 fn is_numbered(text: &str, open: usize, several: bool, layout: Layout) -> bool {
-    const LISTED: &str = " is are be becomes was were of to contains holds ist sind est son ";
-    const COUNTED: &str = " press key option step figure fig fig. table row column line page chapter \
-        exercise question equation eq eq. vector array list interval range tensor matrix input output \
-        returns returned prints gives taste drücken drücke schritt abbildung tabelle zeile seite kapitel \
-        aufgabe touche appuyez étape figure tableau ligne page tecla pulse paso figura fila premi passo \
-        tecle toets stap ∈ = ";
     let before = line_before(text, open).trim_end();
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
     let at_start = text[..open].ends_with('\n') || open == 0;
     let listed = at_start && layout.numbers_lines;
-    let word = format!(" {word} ");
-    let counted = COUNTED.contains(&word) || (several && LISTED.contains(&word));
-    listed || (word.len() > 2 && counted)
+    let word = word.as_str();
+    listed || lists().counted.contains(word) || (several && lists().filled.contains(word))
 }
 
 fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
@@ -167,15 +161,15 @@ fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec
 
 /// "3", "2-4", "doc 3", "source 3", "3†source"; a page is nothing, another text is no number.
 fn numbers_of(part: &str) -> Option<Vec<u64>> {
-    const BEFORE: [&str; 12] = [
-        "document", "doc", "source", "ref", "result", "item", "chunk", "passage", "quelle",
-        "fuente", "fonte", "no.",
-    ];
     let part = part.split('†').next()?.trim();
     if part.starts_with("p.") || part.starts_with("s. ") {
         return Some(Vec::new());
     }
-    let stripped = BEFORE.iter().find_map(|word| part.strip_prefix(word)).unwrap_or(part);
+    let stripped = part
+        .split_once([' ', ':'])
+        .filter(|(w, _)| lists().numbered.contains(w))
+        .map(|(_, n)| n)
+        .unwrap_or(part);
     let part = stripped.trim_start_matches([' ', '#', ':', '^']);
     if let Some((low, high)) = part.split_once(['-', '–']) {
         let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
@@ -186,15 +180,11 @@ fn numbers_of(part: &str) -> Option<Vec<u64>> {
 
 /// "according to document 3": a source named by its number.
 fn read_named(speech: &str, found: &mut Vec<Citation>) {
-    const SOURCES: [&str; 9] = [
-        "document", "doc", "passage", "snippet", "excerpt", "source", "dokument", "quelle",
-        "fuente",
-    ];
     let mut before = "";
     let mut start = 0;
     for word in speech.split_inclusive(char::is_whitespace) {
         let number = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let named = SOURCES.iter().any(|source| before.eq_ignore_ascii_case(source));
+        let named = lists().numbered.contains(before.to_lowercase().as_str());
         if let Some(n) = number.parse().ok().filter(|n| named && (1..100).contains(n)) {
             let end = start + word.trim_end().len();
             found.push(Citation { start, end, what: Cited::Number(n) });

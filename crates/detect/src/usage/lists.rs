@@ -23,6 +23,12 @@ pub(super) struct Lists {
     pub(super) code_words: FxHashSet<u32>,
     /// Identifiers, folded, that belong to a platform and to no item.
     pub(super) platform: FxHashSet<u32>,
+    /// What a number in brackets counts when it stands before it: a step, a key, a page.
+    pub(super) counted: FxHashSet<&'static str>,
+    /// Words before several numbers that are values.
+    pub(super) filled: FxHashSet<&'static str>,
+    /// Words before the number of a source.
+    pub(super) numbered: FxHashSet<&'static str>,
     echoes: Vec<Vec<u32>>,
     nothing_found: Vec<Vec<u32>>,
     sources: FxHashSet<u32>,
@@ -36,6 +42,9 @@ pub(super) fn lists() -> &'static Lists {
         keywords: words("keywords").collect(),
         code_words: words("code words").collect(),
         platform: set("platform").split(' ').map(joined).collect(),
+        counted: set("counted").split(' ').collect(),
+        filled: set("filled").split(' ').collect(),
+        numbered: set("numbered").split(' ').collect(),
         echoes: phrases("echo"),
         nothing_found: phrases("nothing found"),
         sources: words("sources").collect(),
