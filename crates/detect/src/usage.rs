@@ -159,7 +159,7 @@ fn mentioned_id(answer: &Written<'_>, id: &str) -> Option<Named> {
     if id.len() < 5 || marks == 0 || !letters || id.contains(char::is_whitespace) {
         return None;
     }
-    let found = names_of(id).first()?.find(answer)?;
+    let found = Name::of(id)?.find(answer)?;
     let pieces = &answer.reading.pieces;
     let written = &answer.text[pieces[found.first].start as usize..pieces[found.last].end as usize];
     let before = answer.text[..pieces[found.first].start as usize].chars().next_back();

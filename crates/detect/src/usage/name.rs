@@ -50,7 +50,9 @@ pub(super) struct Name {
 pub(super) fn names_of(name: &str) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     let trimmed = name.trim();
-    names.extend(Name::of(trimmed));
+    let Some(whole) = Name::of(trimmed) else { return names };
+    let heads = whole.heads();
+    names.push(whole);
     // "tarpitd(8)", "Leaflet 44: home office", "values.yaml": the part before is a name too.
     if let Some((head, _)) = trimmed.split_once(['(', '[']) {
         names.extend(Name::of(head).filter(Name::is_distinctive));
@@ -58,7 +60,7 @@ pub(super) fn names_of(name: &str) -> Vec<Name> {
     if let Some((head, _)) = trimmed.split_once([':', ',', '–', '—']) {
         names.extend(Name::of(head).filter(|n| n.is_distinctive() && n.has_letters_and_digits()));
     }
-    names.extend(Name::heads_of(trimmed));
+    names.extend(heads);
     if let Some((stem, ending)) = trimmed.rsplit_once('.') {
         let is_file =
             (1..=5).contains(&ending.len()) && !ending.contains(' ') && !stem.contains(' ');
@@ -70,7 +72,7 @@ pub(super) fn names_of(name: &str) -> Vec<Name> {
 }
 
 impl Name {
-    fn of(name: &str) -> Option<Self> {
+    pub(super) fn of(name: &str) -> Option<Self> {
         let mut reading = Reading::of(name);
         reading.pieces.truncate(MOST_PIECES);
         let last = reading.pieces.len().checked_sub(1)?;
@@ -93,21 +95,21 @@ impl Name {
 
     /// What is left when the sort of thing is left out: the "Nimbus 3000" is a scooter, and "Kestrel" a
     /// queue client. Only the content can tell whether that is meant.
-    fn heads_of(name: &str) -> Vec<Self> {
-        let Some(whole) = Self::of(name).filter(|n| n.last > n.first && !n.is_identifier) else {
+    fn heads(&self) -> Vec<Self> {
+        if self.last == self.first || self.is_identifier {
             return Vec::new();
-        };
-        let pieces = &whole.reading.pieces;
+        }
+        let pieces = &self.reading.pieces;
         let is_figure = |p: &Piece| matches!(p.sort, Sort::Number | Sort::Mixed);
-        let near = whole.first + 1..=whole.last.min(whole.first + 2);
+        let near = self.first + 1..=self.last.min(self.first + 2);
         let figure = near.into_iter().find(|at| is_figure(&pieces[*at]));
-        let first = &pieces[whole.first];
+        let first = &pieces[self.first];
         let rare = first.capital && first.to - first.from >= 5;
-        let rare = rare && weight_of(&whole.reading, first) == Weight::Rare;
-        let lasts = [figure, rare.then_some(whole.first)];
-        let heads = lasts.into_iter().flatten().filter(|last| *last < whole.last);
+        let rare = rare && weight_of(&self.reading, first) == Weight::Rare;
+        let lasts = [figure, rare.then_some(self.first)];
+        let heads = lasts.into_iter().flatten().filter(|last| *last < self.last);
         heads
-            .map(|last| Self { last, is_head: true, reading: whole.reading.clone(), ..whole })
+            .map(|last| Self { last, is_head: true, reading: self.reading.clone(), ..*self })
             .collect()
     }
 
