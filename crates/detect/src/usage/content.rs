@@ -14,6 +14,8 @@ use super::written::{AnswerKind, RareRun, Written};
 pub(super) struct Scratch {
     reading: Reading,
     seen: FxHashSet<u32>,
+    /// Whether words are telling, for those that were weighed already: items of a list share many.
+    weighed: FxHashMap<u32, bool>,
     /// Shared runs by sentence of the answer.
     by_sentence: FxHashMap<u32, Copied>,
 }
@@ -176,7 +178,11 @@ impl Shared {
         seen.clear();
         let mut all = 0;
         for piece in pieces {
-            if seen.insert(piece.hash) && is_telling(piece, weight_of(&scratch.reading, piece)) {
+            if !seen.insert(piece.hash) {
+                continue;
+            }
+            let weigh = || is_telling(piece, weight_of(&scratch.reading, piece));
+            if *scratch.weighed.entry(piece.hash).or_insert_with(weigh) {
                 all += 1;
                 if all > most {
                     return;

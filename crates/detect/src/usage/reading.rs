@@ -215,28 +215,25 @@ fn gap_of(between: &str) -> Gap {
         [b'.', b' '] => return Gap::Break,
         _ => {}
     }
-    match between {
-        "‐" | "‑" => return Gap::Hyphen,
-        "’" => return Gap::Apostrophe,
-        _ => {}
-    }
-    let mut ends = false;
-    let mut spaced = false;
+    let (mut ends, mut spaced, mut line_ended) = (false, false, false);
     for c in between.chars() {
-        if matches!(c, '。' | '！' | '？') || (ends && c.is_whitespace()) {
+        // A sentence ends, or a line with nothing on it does.
+        let stops = matches!(c, '。' | '！' | '？') || (ends && c.is_whitespace());
+        if stops || (line_ended && c == '\n') {
             return Gap::Break;
         }
         // A quotation mark or a citation may stand between the stop and the space.
         ends = matches!(c, '.' | '!' | '?')
             || (ends && matches!(c, '"' | '”' | '“' | '»' | ')' | ']' | '[' | '\'' | '*'));
+        line_ended = c == '\n' || (line_ended && c.is_whitespace());
         spaced |= c.is_whitespace();
     }
-    if between.contains("\n\n") {
-        Gap::Break
-    } else if spaced {
-        Gap::Space
-    } else {
-        Gap::Tight
+    let mut marks = between.chars();
+    match (marks.next(), marks.next()) {
+        (Some('‐' | '‑'), None) => Gap::Hyphen,
+        (Some('’'), None) => Gap::Apostrophe,
+        _ if spaced => Gap::Space,
+        _ => Gap::Tight,
     }
 }
 
