@@ -58,6 +58,12 @@ bench-routing: compiler
 	cargo run --release --locked -q -p uptake-bench-routing -- $(UPTAKE_DATA) $(SEEDS)
 	@scripts/routing-peers $(TOOLS) $(UPTAKE_DATA) $(SEEDS)
 
+## Measures relevance feedback on public data; UPTAKE_DATA names its folder. SEEDS=20 for more.
+.PHONY: bench-relevance
+bench-relevance: compiler
+	@test -n "$(UPTAKE_DATA)" || { echo "set UPTAKE_DATA to the folder of public data (bench/relevance/README.md); it is not part of the project"; exit 1; }
+	cargo run --release --locked -q -p uptake-bench-relevance -- $(UPTAKE_DATA) $(SEEDS)
+
 ## Fits the small models again from training/corpus; UPTAKE_DATA adds XSTest's completions.
 ## Later models read earlier ones, so each is built in before the next is fitted.
 .PHONY: models

@@ -22,6 +22,7 @@ mod retry;
 mod verdict;
 mod target;
 mod farewell;
+mod usage;
 mod version;
 #[cfg(test)]
 mod any_text;
@@ -37,6 +38,9 @@ pub use retry::{PastQuestion, RetryRule, detect_retry, retry_intent};
 pub use target::{
     Candidate, Located, PastTurn, Target, TargetRule, answer_head, find_target, locate,
     may_be_about_earlier,
+};
+pub use usage::{
+    AnswerKind, ReturnedItem, UsageRule, Use, UseEvidence, UseReason, Written, detect_use,
 };
 pub use utterance::{Utterance, is_bare};
 pub use verdict::{

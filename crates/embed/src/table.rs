@@ -80,6 +80,11 @@ impl StaticModel {
         tokens
     }
 
+    /// The token of a folded word that is one by itself. Tokens are sorted by how often they occur.
+    pub fn whole_token(&self, word: &str) -> Option<u32> {
+        self.vocabulary.whole(word)
+    }
+
     /// The direction of a text; a text without words has none.
     pub fn embed(&self, text: &str) -> Vector {
         self.embed_tokens(&self.tokens(text))

@@ -29,6 +29,11 @@ impl Vocabulary {
         Self { starts, continues, longest }
     }
 
+    /// The token that a folded word is by itself.
+    pub(crate) fn whole(&self, word: &str) -> Option<u32> {
+        self.starts.get(word.as_bytes()).copied()
+    }
+
     /// Calls `piece` for each piece of a folded word.
     pub(crate) fn pieces(&self, word: &str, mut piece: impl FnMut(u32)) {
         if let Some(&id) = self.starts.get(word.as_bytes()) {

@@ -9,6 +9,7 @@ mod policy;
 mod evaluate;
 mod routers;
 mod features;
+mod relevance;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
@@ -20,6 +21,11 @@ pub use planner::{
 pub use policy::{
     Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
+};
+pub use relevance::{
+    BANDS, CoecRule, Counts, Delta, Estimator, Examination, Known, Multiplier, Opinion,
+    QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Standing, Tally, UsageStanding,
+    cluster_of_text, multiplier, rerank,
 };
 pub use reward::{
     Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,

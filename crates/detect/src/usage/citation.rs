@@ -1,0 +1,238 @@
+//! What an answer cites: numbers and ids in brackets, and links.
+//!
+//! Code and quotations do not cite: `rows[2]` is an index, and a footnote in a pasted article is the
+//! article's own.
+
+use super::line::{is_in_comment, line_before};
+use super::link::{is_year, links};
+use super::lists::lists;
+use super::written::AnswerKind;
+
+/// Longer brackets hold a remark, not a citation.
+const LONGEST: usize = 120;
+/// More are not read: an answer that cites this often is a table of something.
+const MOST_CITATIONS: usize = 2_000;
+/// Wider ranges are not lists of sources.
+const WIDEST_RANGE: u64 = 20;
+
+/// A citation and the bytes where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Citation {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) what: Cited,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cited {
+    /// A number: an id or a place in the list.
+    Number(u64),
+    /// Text in brackets, in lower case.
+    Label(String),
+    /// Where a link leads, in lower case, without query and file ending.
+    Link(String),
+}
+
+/// Everything that the text cites. `speech` is the text with code and quotations blanked.
+pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citation> {
+    let mut found = Vec::new();
+    let seen = match kind {
+        AnswerKind::Response => speech,
+        AnswerKind::Code => text,
+    };
+    let layout = Layout::of(seen);
+    let mut from = 0;
+    let mut last_end = None;
+    while let Some(open) = seen[from..].find(['[', '【']).map(|at| from + at) {
+        if found.len() >= MOST_CITATIONS {
+            break;
+        }
+        let inside = open + if seen[open..].starts_with('[') { 1 } else { '【'.len_utf8() };
+        from = inside;
+        let near = &seen[inside..seen.floor_char_boundary((inside + LONGEST).min(seen.len()))];
+        let Some(length) = near.find([']', '】', '\n']) else { continue };
+        let (body, close) = (&near[..length], inside + length);
+        let Some(mark) = seen[close..].chars().next().filter(|c| *c != '\n') else { continue };
+        let end = close + mark.len_utf8();
+        if body.contains(['[', '【']) || !may_cite(seen, (open, end), last_end, kind, layout) {
+            continue;
+        }
+        last_end = Some(end);
+        from = end;
+        let counts =
+            is_amount(seen, open, end) || is_numbered(seen, open, body.contains(','), layout);
+        read_body(body, open, end, counts, &mut found);
+    }
+    if kind == AnswerKind::Response {
+        read_named(speech, &mut found);
+    }
+    found.extend(links(text, MOST_CITATIONS).into_iter().map(|(start, end)| Citation {
+        start,
+        end,
+        what: Cited::Link(text[start..end].to_lowercase()),
+    }));
+    found
+}
+
+/// What is true of the whole text, looked up once.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Something is set to a value: brackets behind words are indices.
+    assigns: bool,
+    /// Several lines begin with a number in brackets.
+    numbers_lines: bool,
+}
+
+impl Layout {
+    fn of(text: &str) -> Self {
+        let numbered = |line: &str| {
+            line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
+        };
+        let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
+        Self { assigns: text.contains(" = "), numbers_lines }
+    }
+}
+
+/// Whether a bracket can be a citation where it stands.
+fn may_cite(
+    text: &str,
+    (open, end): (usize, usize),
+    last: Option<usize>,
+    kind: AnswerKind,
+    layout: Layout,
+) -> bool {
+    let before = text[..open].chars().next_back();
+    if kind == AnswerKind::Code && !is_in_comment(text, open) {
+        return false;
+    }
+    match before {
+        Some(']' | '】') => last == Some(open),
+        // Glued to a word it is an index, or a footnote: then a sentence or a clause ends there.
+        Some(c) if c.is_alphanumeric() || matches!(c, '_' | ')' | '"' | '\'' | '$') => {
+            let closes = text[end..].starts_with(['.', ',', ';', ':', '!', '?', '\n', '[']);
+            kind == AnswerKind::Response
+                && (c.is_alphabetic() || c == ')')
+                && !layout.assigns
+                && (closes || end == text.len())
+        }
+        Some(_) | None => !text[end..].starts_with('{'),
+    }
+}
+
+/// `- eggs [6]`: a short line of a list that ends in a number tells how many.
+fn is_amount(text: &str, open: usize, end: usize) -> bool {
+    let line = line_before(text, open).trim_start();
+    let listed =
+        line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
+    let closes = text[end..].trim_start_matches(' ').starts_with('\n') || end == text.len();
+    listed && closes && line.split_whitespace().count() < 5
+}
+
+/// `Press [3]`, `step [2]`, `x = [1, 2]`, and lines that are numbered one after the other.
+fn is_numbered(text: &str, open: usize, several: bool, layout: Layout) -> bool {
+    let before = line_before(text, open).trim_end();
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
+    let at_start = text[..open].ends_with('\n') || open == 0;
+    let listed = at_start && layout.numbers_lines;
+    let word = word.as_str();
+    listed || lists().counted.contains(word) || (several && lists().filled.contains(word))
+}
+
+fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
+    let mut keep = |what| found.push(Citation { start, end, what });
+    let whole = body.trim().trim_start_matches(['^', '#', '@']).to_lowercase();
+    let parts: Vec<&str> = whole.split([',', ';', '&', '|']).map(str::trim).collect();
+    let numbers: Option<Vec<Vec<u64>>> = parts.iter().map(|part| numbers_of(part)).collect();
+    if let Some(numbers) = numbers {
+        let all: Vec<u64> = numbers.into_iter().flatten().collect();
+        // [0, 1] is an interval, [2019] a year.
+        let cites = !all.contains(&0) && !counts;
+        all.into_iter().filter(|n| cites && !is_year(*n)).for_each(|n| keep(Cited::Number(n)));
+    }
+    if parts.len() > 1 {
+        parts.iter().for_each(|part| keep(Cited::Label((*part).to_owned())));
+    }
+    // "doc: kb-12" cites kb-12.
+    if let Some((_, label)) = whole.rsplit_once([' ', ':']) {
+        keep(Cited::Label(label.to_owned()));
+    }
+    keep(Cited::Label(whole));
+}
+
+/// "3", "2-4", "doc 3", "source 3", "3†source"; a page is nothing, another text is no number.
+fn numbers_of(part: &str) -> Option<Vec<u64>> {
+    let part = part.split('†').next()?.trim();
+    if part.starts_with("p.") || part.starts_with("s. ") {
+        return Some(Vec::new());
+    }
+    let stripped = part
+        .split_once([' ', ':'])
+        .filter(|(w, _)| lists().numbered.contains(w))
+        .map(|(_, n)| n)
+        .unwrap_or(part);
+    let part = stripped.trim_start_matches([' ', '#', ':', '^']);
+    if let Some((low, high)) = part.split_once(['-', '–']) {
+        let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        return (low < high && high - low < WIDEST_RANGE).then(|| (low..=high).collect());
+    }
+    (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
+}
+
+/// "according to document 3": a source named by its number.
+fn read_named(speech: &str, found: &mut Vec<Citation>) {
+    let mut before = "";
+    let mut start = 0;
+    for word in speech.split_inclusive(char::is_whitespace) {
+        let number = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let named = lists().numbered.contains(before.to_lowercase().as_str());
+        if let Some(n) = number.parse().ok().filter(|n| named && (1..100).contains(n)) {
+            let end = start + word.trim_end().len();
+            found.push(Citation { start, end, what: Cited::Number(n) });
+        }
+        start += word.len();
+        if !word.trim().is_empty() {
+            before = word.trim().trim_start_matches('(');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::written::AnswerKind::{Code, Response};
+    use super::*;
+    use crate::text::speech_only;
+
+    fn numbers(text: &str, kind: AnswerKind) -> Vec<u64> {
+        let found = citations(text, &speech_only(text), kind);
+        let number = |c: &Citation| match c.what {
+            Cited::Number(n) => Some(n),
+            Cited::Label(_) | Cited::Link(_) => None,
+        };
+        found.iter().filter_map(number).collect()
+    }
+
+    #[test]
+    fn brackets_cite_where_a_reader_would_say_so() {
+        for (text, expected) in [
+            ("It rains [3].", &[3][..]),
+            ("It rains [1][3], often [2, 4-6].", &[1, 3, 2, 4, 5, 6]),
+            ("It rains[3].", &[3]),
+            ("It rains 【3†source】 [^2] [Source 7]", &[3, 2, 7]),
+            ("rows[1] is the last one", &[]),
+            ("`rows [1]` and \"a footnote [4]\"", &[]),
+            ("between [0, 1] since [2019]", &[]),
+            ("- eggs [6]\n- lemons [2]\n", &[]),
+            ("- The deadline is on Monday morning [2]\n", &[2]),
+            ("[ ] open [x] done [see below]", &[]),
+            ("[", &[]),
+            ("[3", &[]),
+        ] {
+            assert_eq!(numbers(text, Response), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn code_cites_in_comments_only() {
+        assert_eq!(numbers("x = [3]\n# as in [2]\ny = a[1]", Code), [2]);
+    }
+}

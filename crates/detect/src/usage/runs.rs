@@ -1,0 +1,49 @@
+//! Runs of five words that do not cross the end of a sentence, each with a key.
+
+use super::reading::{Gap, Piece};
+
+/// Words in a run.
+pub(super) const RUN: usize = 5;
+
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+/// What the word that leaves a run was multiplied by.
+const LEAVING: u64 =
+    BASE.wrapping_mul(BASE).wrapping_mul(BASE).wrapping_mul(BASE).wrapping_mul(BASE);
+
+/// The runs: where each begins, and its key. The key of the next follows from that of the last.
+pub(super) fn runs_of(pieces: &[Piece]) -> impl Iterator<Item = (usize, u64)> {
+    let (mut key, mut length) = (0u64, 0);
+    pieces.iter().enumerate().filter_map(move |(at, piece)| {
+        if piece.gap == Gap::Break {
+            (key, length) = (0, 0);
+        }
+        key = key.wrapping_add(u64::from(piece.hash)).wrapping_mul(BASE);
+        length += 1;
+        if length > RUN {
+            key = key.wrapping_sub(u64::from(pieces[at - RUN].hash).wrapping_mul(LEAVING_LAST));
+        }
+        (length >= RUN).then(|| (at + 1 - RUN, key ^ key >> 29))
+    })
+}
+
+/// A word that has stood in a run for its whole length and one more.
+const LEAVING_LAST: u64 = LEAVING.wrapping_mul(BASE);
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::Reading;
+    use super::*;
+
+    #[test]
+    fn the_same_words_have_the_same_key_wherever_they_stand() {
+        let keys = |text: &str| -> Vec<u64> {
+            runs_of(&Reading::of(text).pieces).map(|(_, key)| key).collect()
+        };
+        let (one, other) = (keys("a b c d e f g h"), keys("x y c d e f g z"));
+        assert_eq!(one.len(), 4);
+        assert_eq!(one[2], other[2]);
+        assert!(one.iter().filter(|key| other.contains(key)).count() == 1);
+        assert!(keys("a b c d. e f g h").is_empty());
+        assert_ne!(keys("a b c d e"), keys("b a c d e"));
+    }
+}
