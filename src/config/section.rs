@@ -74,6 +74,8 @@ pub(crate) struct DetectSection {
     pub(crate) target_floor: f64,
     pub(crate) target_margin: f64,
     pub(crate) target_scope: TargetScope,
+    pub(crate) usage_run_share: f64,
+    pub(crate) usage_identifier_share: f64,
     pub(crate) retry_similarity: f64,
     pub(crate) retry_window_secs: u64,
     pub(crate) retry_history: usize,

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use flow::{Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, VerdictRule};
+use flow::{
+    Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule, VerdictRule,
+};
 
 use crate::config::{DetectMode, DetectSection, MovedOn, TargetScope};
 
@@ -16,6 +18,8 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
         ("retry_similarity", section.retry_similarity),
         ("refusal_confidence", section.refusal_confidence),
         ("target_floor", section.target_floor),
+        ("usage_run_share", section.usage_run_share),
+        ("usage_identifier_share", section.usage_identifier_share),
         ("target_margin", section.target_margin),
     ];
     for (key, value) in shares {
@@ -47,6 +51,11 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
             floor: section.target_floor,
             margin: section.target_margin,
             ..TargetRule::default()
+        },
+        usage: UsageRule {
+            run_share: section.usage_run_share,
+            identifier_share: section.usage_identifier_share,
+            ..UsageRule::default()
         },
         elsewhere: section.target_scope == TargetScope::User,
     })

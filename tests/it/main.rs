@@ -26,6 +26,7 @@ mod reactions;
 mod redetect;
 mod remote_embedder;
 mod repeats;
+mod retrieval;
 mod routing;
 mod scan;
 mod sessions;

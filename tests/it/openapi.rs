@@ -15,6 +15,7 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
         "turns",
         "strategies",
         "routing",
+        "retrieval",
         "reactions",
         "reports",
         "events",
@@ -48,7 +49,8 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
     found
 }
 
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [(&str, &str); 11] = [
+    ("{entity_id}", "e1"),
     ("{name}", "chat"),
     ("feedback/{id}", "feedback/e1"),
     ("dead-letters/{id}", "dead-letters/none"),
@@ -60,7 +62,8 @@ const EXAMPLES: [(&str, &str); 10] = [
     ("{user_id}", "ann"),
     ("{topic}", "feedback-events"),
 ];
-const NOTHING: [(&str, &str); 10] = [
+const NOTHING: [(&str, &str); 11] = [
+    ("{entity_id}", "none"),
     ("{name}", "none"),
     ("feedback/{id}", "feedback/none"),
     ("dead-letters/{id}", "dead-letters/other"),
@@ -167,6 +170,7 @@ fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
         "artifacts/search",
         "strategies/search",
         "policies/evaluate",
+        "retrieval/rerank",
     ];
     let erases = method == "delete" && !path.ends_with("/history");
     let routers = path.contains("/routers/") && method != "get";

@@ -7,6 +7,7 @@ mod accept;
 mod turn;
 mod reaction;
 mod finding;
+mod retrieval;
 mod decision;
 mod redact;
 mod source;
@@ -22,6 +23,7 @@ pub use reaction::{
     AcceptedReaction, MIN_MACHINE_CONFIDENCE, RawReaction, accept_reaction, reaction_event,
 };
 pub use redact::Redactor;
+pub use retrieval::{RawReturned, RawSignal, accept_query_id, accept_returned, accept_signals};
 pub use rule::{accept_privacy, accept_profile, rule_event};
 pub use source::{ChatMessage, ChatRecord, Line, Speaker, chat_events, read_chat, read_line};
 pub use turn::{

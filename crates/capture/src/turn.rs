@@ -147,7 +147,7 @@ pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completio
         decision_id: id("decision_id", raw.decision_id, DecisionId::new)?.map(|id| id.to_string()),
         strategy: raw.strategy.map(strategy).transpose()?,
         prompt: raw.prompt.map(prompt).transpose()?,
-        retrieved: retrieved(raw.retrieved)?,
+        retrieved: retrieved("retrieved", raw.retrieved)?,
         validation_outcome: match raw.validation_outcome {
             None => None,
             Some(text) => Some(word(
@@ -193,13 +193,17 @@ fn prompt((id, version): (String, Option<String>)) -> Result<PromptRef, CaptureE
     })
 }
 
-fn retrieved(items: Vec<RawRetrieved>) -> Result<Vec<Retrieved>, CaptureError> {
+/// Checks items that were retrieved.
+pub(crate) fn retrieved(
+    list: &str,
+    items: Vec<RawRetrieved>,
+) -> Result<Vec<Retrieved>, CaptureError> {
     if items.len() > MAX_RETRIEVED {
         let got = format!("a list of {}", items.len());
-        return Err(CaptureError::new("retrieved", got, format!("at most {MAX_RETRIEVED} items")));
+        return Err(CaptureError::new(list, got, format!("at most {MAX_RETRIEVED} items")));
     }
     let check = |(index, item): (usize, RawRetrieved)| {
-        let field = |name: &str| format!("retrieved[{index}].{name}");
+        let field = |name: &str| format!("{list}[{index}].{name}");
         if item.score.is_some_and(|score| !score.is_finite()) {
             return Err(CaptureError::new(&field("score"), "not finite", "a number"));
         }

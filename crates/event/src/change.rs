@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use crate::id::{ConversationId, DecisionId, EventId, TurnId, UserId};
 use crate::number::UnitInterval;
 use crate::record::Event;
+use crate::relevance::RankBand;
 use crate::time::Timestamp;
 use crate::vector::Vector;
-use crate::word::{Origin, Reaction, ValidationOutcome, VerdictStatus};
+use crate::word::{Origin, Reaction, RelevanceSignal, ValidationOutcome, VerdictStatus};
 
 /// Where an event stands in the log: 1, 2, 3 and so on without gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,6 +140,24 @@ pub enum Change {
     },
     /// How the confidences of the event's project are corrected.
     Calibrate(Map<String, Value>),
+    /// The event says what a query returned.
+    Return {
+        /// Which query.
+        query: String,
+    },
+    /// What became of an item that a query returned.
+    Weigh {
+        /// Which query.
+        query: String,
+        /// Which sort of question.
+        cluster: Option<u64>,
+        /// Which item.
+        entity: String,
+        /// Where it stood.
+        band: RankBand,
+        /// What became of it.
+        signal: RelevanceSignal,
+    },
     /// The event's project has a router.
     SetRouter {
         /// Its name.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::TurnId;
 use crate::number::UnitInterval;
+use crate::relevance::{FoundRelevance, Returned};
 use crate::signal::{Failure, Pace, Verdict};
 use crate::time::Timestamp;
 use crate::word::{RetryIntent, VerdictStatus};
@@ -46,6 +47,10 @@ pub enum Finding {
     },
     /// What somebody says the answer of the event's turn is worth.
     Reward(GivenReward),
+    /// What a query returned.
+    Returned(Returned),
+    /// What became of items that a query returned.
+    Relevance(FoundRelevance),
 }
 
 /// The choice of an arm, with all that is needed to learn from it later.

@@ -11,6 +11,7 @@ mod turn;
 mod reaction;
 mod signal;
 mod vector;
+mod relevance;
 mod finding;
 mod rule;
 mod feedback;
@@ -28,6 +29,10 @@ pub use id::{
 pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
 pub use record::Event;
+pub use relevance::{
+    BANDS, Delta, EntitySignal, FoundRelevance, Opinion, RankBand, Returned, Standing,
+    UsageStanding,
+};
 pub use rule::Rule;
 pub use signal::{Contrast, Evidence, Failure, Pace, Retry, Verdict};
 pub use time::{BadTime, Clock, Timestamp, Window};
@@ -35,6 +40,6 @@ pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
 pub use vector::{Vector, dot};
 pub use word::{
     Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Origin, Reaction,
-    RetryIntent, Role, Severity, Source, Tolerance, TurnStatus, Type, ValidationOutcome,
-    VerdictStatus,
+    RelevanceSignal, RetryIntent, Role, Severity, Source, Tolerance, TurnStatus, Type,
+    ValidationOutcome, VerdictStatus,
 };

@@ -6,6 +6,7 @@ use crate::feedback::{Body, ERASED};
 use crate::finding::{Finding, FoundAnswer, FoundVerdict, RouterChoice};
 use crate::reaction::GivenReaction;
 use crate::record::Event;
+use crate::relevance::{EntitySignal, FoundRelevance, Returned};
 use crate::rule::Rule;
 use crate::signal::{Failure, Verdict};
 use crate::turn::{Completion, Opening, TurnHalf};
@@ -92,6 +93,18 @@ fn found_without_words(finding: Finding) -> Finding {
         Finding::Served { choice, cost } => {
             Finding::Served { choice: without_features(choice), cost }
         }
+        Finding::Returned(returned) => {
+            let (query, entities) = (None, Vec::new());
+            Finding::Returned(Returned { query, entities, ..returned })
+        }
+        Finding::Relevance(found) => Finding::Relevance(FoundRelevance {
+            signals: found
+                .signals
+                .into_iter()
+                .map(|signal| EntitySignal { comment: None, ..signal })
+                .collect(),
+            ..found
+        }),
         kept @ (Finding::Retry(_)
         | Finding::Review { .. }
         | Finding::Session(_)

@@ -51,6 +51,16 @@ macro_rules! words {
 }
 
 words!(
+    /// What became of an item that a query returned.
+    RelevanceSignal {
+        Used = 1 "used",
+        Ignored = 2 "ignored",
+        ExplicitPositive = 3 "explicit_positive",
+        ExplicitNegative = 4 "explicit_negative",
+    }
+);
+
+words!(
     /// What sort of thing happened.
     Type {
         Log = 1 "log",

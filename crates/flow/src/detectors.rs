@@ -2,7 +2,7 @@
 
 use detect::{
     Answer, Exchange, FailureRule, Finished, PaceRule, PastQuestion, RetryRule, TargetRule,
-    Utterance, VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry,
+    UsageRule, Utterance, VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry,
     detect_verdict,
 };
 use event::{Failure, Pace, Retry, TurnStatus, Verdict};
@@ -20,6 +20,8 @@ pub struct Detectors {
     pub pace: PaceRule,
     /// Of which turn a remark is about.
     pub target: TargetRule,
+    /// Of what an answer used.
+    pub usage: UsageRule,
     /// Whether that may be a turn of another conversation of the same user.
     pub elsewhere: bool,
 }

@@ -27,6 +27,7 @@ mod strategies;
 mod route;
 mod routers;
 mod evaluate;
+mod retrieval;
 mod calibration;
 mod sweep;
 mod turn;
@@ -51,9 +52,12 @@ mod redetect;
 pub use calibration::{CalibrationReport, ReliabilityBin};
 pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
-    RawRetrieved, Redactor,
+    RawRetrieved, RawReturned, RawSignal, Redactor,
 };
-pub use detect::{FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, VerdictRule};
+pub use detect::{
+    AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
+    VerdictRule,
+};
 pub use detectors::Detectors;
 pub use embedder::Embedder;
 pub use engine::Engine;
@@ -61,7 +65,8 @@ pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
 pub use keys::NewKey;
 pub use learn::{
-    ArmSummary, Estimate, Evaluation, Lead, PlannerContext, RankMode, RouterDefinition,
+    ArmSummary, Estimate, Estimator, Evaluation, Lead, PlannerContext, RankMode, Reranked,
+    RouterDefinition,
 };
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
@@ -71,14 +76,16 @@ pub use redactors::Privacy;
 pub use redetect::Redetected;
 pub use remote::RemoteEmbedder;
 pub use report::Satisfaction;
+pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use route::{Route, RouteRequest, RouteScore};
 pub use routers::{RouterView, Trend};
 pub use scan::{ArrayLines, Scan, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn, scan};
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
-    DeadLetter, ErasedCounts, EventPage, Histogram, KindFilter, LogStats, ReactionCounts,
+    DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, ReactionCounts,
     ReactionFilter, ReactionSearch, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch,
-    StoredDecision, StoredEvent, StoredExchange, StoredKey, StoredReaction, StoredTurn,
+    StoredDecision, StoredEvent, StoredExchange, StoredKey, StoredReaction, StoredTally,
+    StoredTurn,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use told::{Previous, Signals};

@@ -257,6 +257,8 @@ fn is_label(change: &Change) -> bool {
         | Change::EndSession { .. }
         | Change::Calibrate(_)
         | Change::SetRouter { .. }
+        | Change::Return { .. }
+        | Change::Weigh { .. }
         | Change::Decide(_)
         | Change::Settle(_)
         | Change::SetPrivacy(_)

@@ -10,8 +10,8 @@
 use capture::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
 use detect::{Answer, Utterance};
 use event::{
-    Claim, ClaimSpace, Completion, ConversationId, CorrectionType, Event, Finding, FoundAnswer,
-    Mac, Need, Position, Retry, Scope, Timestamp, TurnHalf, TurnId, TurnStatus, Write,
+    Claim, ClaimSpace, Completion, ConversationId, CorrectionType, EntitySignal, Event, Finding,
+    FoundAnswer, Mac, Need, Position, Retry, Scope, Timestamp, TurnHalf, TurnId, TurnStatus, Write,
 };
 use learn::PlannerContext;
 use store::StoredTurn;
@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::hear::Background;
 use crate::record::{Receipt, RequestKey};
+use crate::retrieval::usage_of;
 use crate::route::{Route, RouteRequest};
 use crate::strategies::{Strategies, StrategySearch};
 use crate::told::{Previous, Signals, signals_of};
@@ -89,6 +90,8 @@ pub struct CompleteReceipt {
     pub replayed: bool,
     /// What the answer shows; `None` for a repeat of what was dropped or erased since.
     pub signals: Option<Signals>,
+    /// What became of the items that were retrieved for it.
+    pub usage: Vec<EntitySignal>,
     /// What the turn is worth by now.
     pub reward: f64,
 }
@@ -284,6 +287,13 @@ impl Engine {
             true => None,
             false => self.served_by(&scope, &turn, &completion).await?,
         };
+        let relevance = match open.erased {
+            true => None,
+            false => {
+                let response = completion.response.as_deref();
+                self.relevance_of(&turn, question, response, &completion.retrieved)
+            }
+        };
         let half = TurnHalf::Completed(Box::new(completion));
         let mut event = capture::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
         if open.erased {
@@ -296,7 +306,7 @@ impl Engine {
         write.needs.push(Need::Turn(None));
         if !open.erased {
             let shown = self.look_at(question, &write.entry.event);
-            let findings = std::iter::once(shown).chain(served);
+            let findings = std::iter::once(shown).chain(served).chain(relevance);
             let entry =
                 |finding| self.finding_entry(&write.entry.event, Some(turn.clone()), &finding);
             write.more = findings.map(entry).collect();
@@ -308,8 +318,9 @@ impl Engine {
             false => together,
         };
         let signals = signals_of(&turn, &together);
+        let usage = usage_of(&turn, &together);
         let reward = self.reward_of(&scope, &turn, signals.as_ref()).await?;
-        Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, reward })
+        Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, usage, reward })
     }
 
     /// What an answer shows by itself. The event is redacted already.

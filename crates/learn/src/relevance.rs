@@ -4,20 +4,17 @@
 //! [`Delta`] of each signal to a [`Tally`] per entity, one per (query cluster, entity) and one
 //! [`RankTotals`] per project, and reads those back to rank.
 
-mod signal;
-mod band;
 mod tally;
 mod examination;
 mod cluster;
 mod estimate;
 mod rerank;
 
-pub use band::{BANDS, RankBand};
 pub use cluster::{QueryCluster, cluster_of_text};
 pub use estimate::{CoecRule, Estimator, Known, Multiplier, multiplier};
+pub use event::{BANDS, Delta, Opinion, RankBand, RelevanceSignal, Standing, UsageStanding};
 pub use examination::{Examination, RankTotals};
 pub use rerank::{Reranked, rerank};
-pub use signal::{Delta, Opinion, RelevanceSignal, Standing, UsageStanding};
 pub use tally::{Counts, Tally};
 
 #[cfg(test)]

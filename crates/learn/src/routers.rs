@@ -57,7 +57,9 @@ impl Routers {
         let Ok(body) = Body::read(event.kind, &event.data) else { return Vec::new() };
         let before = match &body {
             Body::Finding(Finding::Verdict(found)) => found.instead_of.clone(),
-            Body::Finding(Finding::Choice(_)) | Body::Turn(_) | Body::Rule(_) => return Vec::new(),
+            Body::Finding(Finding::Choice(_) | Finding::Returned(_) | Finding::Relevance(_))
+            | Body::Turn(_)
+            | Body::Rule(_) => return Vec::new(),
             Body::Finding(_)
             | Body::Rating(_)
             | Body::Comment(_)

@@ -2,8 +2,8 @@
 //! projections are made again from the log.
 
 use event::{
-    Body, Change, CorrectionType, DecisionId, Event, Finding, GivenReaction, Origin, Rule,
-    TurnHalf, UnitInterval, Vector,
+    Body, Change, CorrectionType, DecisionId, EntitySignal, Event, Finding, FoundRelevance,
+    GivenReaction, Origin, RankBand, Rule, TurnHalf, UnitInterval, Vector,
 };
 
 /// The changes that follow from one event.
@@ -38,6 +38,7 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             .map(Change::Decide)
             .into_iter()
             .collect(),
+        Body::Finding(Finding::Relevance(found)) => by_relevance(found),
         Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
@@ -75,6 +76,18 @@ fn by_reaction(given: GivenReaction) -> Vec<Change> {
     std::iter::once(react).chain(judged).collect()
 }
 
+fn by_relevance(found: FoundRelevance) -> Vec<Change> {
+    let FoundRelevance { query_id, cluster, signals } = found;
+    let weigh = |signal: EntitySignal| Change::Weigh {
+        query: query_id.clone(),
+        cluster,
+        entity: signal.entity_id,
+        band: RankBand::of(signal.rank),
+        signal: signal.signal,
+    };
+    signals.into_iter().map(weigh).collect()
+}
+
 fn by_finding(finding: Finding) -> Option<Change> {
     match finding {
         Finding::Verdict(found) => Some(Change::Judge {
@@ -94,7 +107,9 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Vector { model, values } => {
             (!values.is_empty()).then(|| Change::SetVector(Vector::new(model.into(), values)))
         }
+        Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
         Finding::Retry(_)
+        | Finding::Relevance(_)
         | Finding::Answer(_)
         | Finding::Choice(_)
         | Finding::Served { .. }

@@ -113,6 +113,10 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
             line("served", None, without(event, &["finding", "features", "shadow"]))
         }
         Body::Finding(Finding::Reward(_)) => line("reward", None, without(event, &["finding"])),
+        Body::Finding(Finding::Relevance(_)) => {
+            line("relevance", None, without(event, &["finding", "cluster"]))
+        }
+        Body::Finding(Finding::Returned(_)) => line("returned", None, without(event, &["finding"])),
         // Numbers that say nothing to anybody.
         Body::Finding(Finding::Vector { .. }) => return None,
         Body::Rule(_) | Body::Other => line("event", None, event.data.clone()),

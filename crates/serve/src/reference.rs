@@ -50,6 +50,7 @@ fn tags(document: &Value) -> Vec<String> {
         "turns",
         "strategies",
         "routing",
+        "retrieval",
         "reactions",
         "reports",
         "events",
@@ -148,6 +149,7 @@ pub(crate) fn curl(path: &str, method: &str, operation: &Value) -> String {
         ("{conversation_id}", "c1"),
         ("{turn_id}", "t1"),
         ("{name}", "chat"),
+        ("{entity_id}", "e1"),
         ("{user_id}", "ann"),
         ("{topic}", "feedback-events"),
     ];

@@ -19,7 +19,7 @@ use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
     artifacts, batch, calibration, conversations, dead_letters, decisions, events, feedback,
-    health, keys, metrics, reactions, reports, routers, strategies, tenants, turns,
+    health, keys, metrics, reactions, reports, retrieval, routers, strategies, tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -53,6 +53,7 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
         .merge(reactions_and_events(Arc::clone(&engine)))
         .merge(reports())
         .merge(routing())
+        .merge(retrieving())
         .merge(management())
         .route("/api/v1/turns/{turn_id}/log", log)
         .route("/api/v1/users/{user_id}", users)
@@ -104,6 +105,19 @@ fn routing() -> Router<Arc<Engine>> {
         .route("/api/v1/route", post(routers::route))
         .route("/api/v1/rewards", post(routers::reward))
         .route("/api/v1/policies/evaluate", post(routers::evaluate))
+}
+
+/// What became of items that queries returned.
+fn retrieving() -> Router<Arc<Engine>> {
+    Router::new()
+        .route("/api/v1/retrieval/returned", post(retrieval::returned))
+        .route("/api/v1/retrieval/usage", post(retrieval::usage))
+        .route("/api/v1/retrieval/signals", post(retrieval::signals))
+        .route("/api/v1/retrieval/feedback", post(retrieval::feedback))
+        .route("/api/v1/retrieval/entities/{entity_id}/stats", get(retrieval::stats))
+        .route("/api/v1/retrieval/most-helpful", get(retrieval::most_helpful))
+        .route("/api/v1/retrieval/most-ignored", get(retrieval::most_ignored))
+        .route("/api/v1/retrieval/rerank", post(retrieval::rerank))
 }
 
 /// What web pages may send as well.

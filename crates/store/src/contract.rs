@@ -11,6 +11,7 @@ pub(crate) mod sessions;
 pub(crate) mod labels;
 pub(crate) mod similar;
 pub(crate) mod routing;
+pub(crate) mod relevance;
 pub(crate) mod reactions;
 pub(crate) mod period;
 pub(crate) mod decisions;

@@ -27,6 +27,7 @@ pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
     ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
 };
+pub use read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
 pub use read::retention::Retention;
 pub use read::routing::{RouterCheckpoint, RouterScope, RouterTurn, RoutingStore, StoredRouter};
 pub use read::rules::{RuleReads, TenantSettings};
@@ -45,6 +46,7 @@ pub trait Store:
     + LabelReads
     + SimilarReads
     + RoutingStore
+    + RelevanceReads
     + ReactionReads
     + DecisionReads
     + TurnLogCopies
@@ -65,6 +67,7 @@ impl<T> Store for T where
         + LabelReads
         + SimilarReads
         + RoutingStore
+        + RelevanceReads
         + ReactionReads
         + DecisionReads
         + TurnLogCopies

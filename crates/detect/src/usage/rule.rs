@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The thresholds of use detection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct UsageRule {
     /// Share of an item's five-word runs that must be in the answer.

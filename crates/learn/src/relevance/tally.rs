@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
+use event::{BANDS, Delta, RankBand};
 use serde::{Deserialize, Serialize};
-
-use super::band::{BANDS, RankBand};
-use super::signal::Delta;
 
 /// Counters, exact: what the store adds up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -58,6 +58,8 @@ fn by_finding(finding: &Finding, user: u64, pseudonym: &dyn Fn(&str) -> u64) -> 
         | Finding::Session(_)
         | Finding::Vector { .. }
         | Finding::Choice(_)
+        | Finding::Returned(_)
+        | Finding::Relevance(_)
         | Finding::Served { .. } => return Vec::new(),
     };
     vec![one]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::loops::{ContextBody, PreviousBody, RetryBody, SignalsBody};
+use super::retrieval::SignalBody;
 use super::routing::RouteBody;
 use super::strategy::StrategiesBody;
 
@@ -208,6 +209,8 @@ pub(crate) struct CompleteResponse {
     turn_id: String,
     replayed: bool,
     signals: Option<SignalsBody>,
+    /// What became of the items that were retrieved for it.
+    usage: Vec<SignalBody>,
     /// What the turn is worth by now, 0 to 1; 0.7 while nothing is known.
     reward: f64,
 }
@@ -218,6 +221,7 @@ impl From<CompleteReceipt> for CompleteResponse {
             turn_id: receipt.turn.to_string(),
             replayed: receipt.replayed,
             signals: receipt.signals.as_ref().map(SignalsBody::from),
+            usage: receipt.usage.into_iter().map(SignalBody::from).collect(),
             reward: receipt.reward,
         }
     }

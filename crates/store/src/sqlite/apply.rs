@@ -8,6 +8,7 @@ mod index;
 mod reaction;
 mod judge;
 mod rule;
+mod relevance;
 mod session;
 mod turn;
 
@@ -70,6 +71,11 @@ pub(super) fn apply(
         Change::SetPrivacy(settings) => rule::set_privacy(connection, subject, settings),
         Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
         Change::Calibrate(settings) => rule::calibrate(connection, subject, settings),
+        Change::Return { query } => relevance::note_returned(connection, subject, query),
+        Change::Weigh { query, cluster, entity, band, signal } => {
+            let weighed = relevance::Weighed { query, cluster: *cluster, entity, band: *band };
+            relevance::weigh(connection, subject, weighed, *signal)
+        }
         Change::SetRouter { name, definition } => {
             rule::set_router(connection, subject, name, definition)
         }
@@ -144,6 +150,8 @@ fn apply_to_turn(
         | Change::SetProfile(_)
         | Change::Calibrate(_)
         | Change::SetRouter { .. }
+        | Change::Return { .. }
+        | Change::Weigh { .. }
         | Change::Judge { .. } => Ok(()),
     }
 }

@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0005_baseline.sql"),
     include_str!("../../../../migrations/sqlite/0006_loop.sql"),
     include_str!("../../../../migrations/sqlite/0007_routing.sql"),
+    include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

@@ -19,7 +19,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 13] = [
+pub(super) const PROJECTIONS: [(&str, &str); 18] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -33,6 +33,11 @@ pub(super) const PROJECTIONS: [(&str, &str); 13] = [
     ("open_sessions", "conversation"),
     ("calibrations", "project"),
     ("routers", "project, name"),
+    ("returned", "project, query"),
+    ("relevance", "project, query, entity"),
+    ("entity_tallies", "project, entity"),
+    ("pair_tallies", "project, cluster, entity"),
+    ("rank_totals", "project, band"),
 ];
 
 const EMPTY: &str = "
@@ -49,7 +54,12 @@ const EMPTY: &str = "
     DELETE FROM turn_vectors WHERE TRUE;
     DELETE FROM open_sessions;
     DELETE FROM calibrations;
-    DELETE FROM routers;";
+    DELETE FROM routers;
+    DELETE FROM returned;
+    DELETE FROM relevance;
+    DELETE FROM entity_tallies;
+    DELETE FROM pair_tallies;
+    DELETE FROM rank_totals;";
 
 /// What routers have learnt is read from the log again by those who learn.
 const FORGET: &str = "

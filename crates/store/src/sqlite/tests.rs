@@ -9,7 +9,7 @@ use testkit::write;
 use super::{Limits, SqliteStore};
 use crate::contract::{
     copies, decisions, events, exchanges, keys, labels, log, needs, period, reactions, rebuild,
-    routing, sessions, similar, turns,
+    relevance, routing, sessions, similar, turns,
 };
 use crate::{DeadLetters, ExchangeReads, Log, StoreError};
 
@@ -55,6 +55,7 @@ contract!(
     similar::answered_turns_are_found_by_likeness,
     similar::a_correction_is_found_by_what_it_corrects,
     routing::what_routers_learnt_is_kept_whole,
+    relevance::a_query_counts_once_for_an_item,
     reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
     reactions::early_reactions_are_attached_when_the_turn_arrives,
     reactions::a_conversation_is_asked_for_some_of_its_turns,

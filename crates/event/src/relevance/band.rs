@@ -15,6 +15,11 @@ const LAST: [u32; 10] = [1, 2, 3, 4, 5, 7, 10, 15, 20, 50];
 pub struct RankBand(u8);
 
 impl RankBand {
+    /// The band of an index, as `index` gave it.
+    pub fn at(index: u8) -> Self {
+        Self(index.min(BANDS as u8 - 1))
+    }
+
     /// For items without a rank.
     pub const UNKNOWN: Self = Self(BANDS as u8 - 1);
 
@@ -31,14 +36,14 @@ impl RankBand {
     }
 
     /// A rank in its middle.
-    pub(super) fn middle(self) -> f64 {
+    pub fn middle(self) -> f64 {
         const MIDDLE: [f64; BANDS] =
             [1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 9.0, 13.0, 18.0, 33.0, 75.0, 3.0];
         MIDDLE[self.index()]
     }
 
     /// All bands, nearest the top first.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
+    pub fn all() -> impl Iterator<Item = Self> {
         (0..BANDS as u8).map(Self)
     }
 }

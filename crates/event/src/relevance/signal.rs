@@ -6,20 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::band::RankBand;
-
-/// What is said about an item that a query returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RelevanceSignal {
-    /// The answer used it.
-    Used,
-    /// The answer did not use it.
-    Ignored,
-    /// A person or an agent found it helpful.
-    ExplicitPositive,
-    /// A person or an agent found it unhelpful.
-    ExplicitNegative,
-}
+use crate::word::RelevanceSignal;
 
 /// Whether an answer used it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,0 +1,85 @@
+//! Checks what is told about items that queries returned.
+
+use event::{EntityId, EntitySignal, RelevanceSignal, Returned};
+
+use crate::check::{CaptureError, id, text, word};
+use crate::turn::{RawRetrieved, retrieved};
+
+/// Signals that one report may have.
+const MAX_SIGNALS: usize = 1000;
+const LONGEST_QUERY_ID: usize = 200;
+
+/// What a query returned, as it came.
+#[derive(Clone, Debug, Default)]
+pub struct RawReturned {
+    /// Which query.
+    pub query_id: String,
+    /// What was asked.
+    pub query: Option<String>,
+    /// The items, in their order.
+    pub entities: Vec<RawRetrieved>,
+}
+
+/// What became of an item, as it came.
+#[derive(Clone, Debug, Default)]
+pub struct RawSignal {
+    /// Which item.
+    pub entity_id: String,
+    /// What became of it.
+    pub signal: String,
+    /// Where it stood, from 1.
+    pub rank: Option<u32>,
+    /// What was said about it.
+    pub comment: Option<String>,
+}
+
+/// Checks the id of a query.
+pub fn accept_query_id(query: String) -> Result<String, CaptureError> {
+    let fits = (1..=LONGEST_QUERY_ID).contains(&query.len())
+        && query.chars().all(|c| !c.is_control() && !c.is_whitespace());
+    if fits {
+        return Ok(query);
+    }
+    let got = format!("{:?}", query.chars().take(40).collect::<String>());
+    let expected = format!("1 to {LONGEST_QUERY_ID} bytes without spaces");
+    Err(CaptureError::new("query_id", got, expected))
+}
+
+/// Checks what a query returned. Items without a rank stand as they are listed.
+pub fn accept_returned(raw: RawReturned) -> Result<Returned, CaptureError> {
+    let mut entities = retrieved("entities", raw.entities)?;
+    for (rank, entity) in (1..).zip(&mut entities) {
+        entity.rank = entity.rank.or(Some(rank));
+    }
+    Ok(Returned {
+        query_id: accept_query_id(raw.query_id)?,
+        query: text("query", raw.query)?,
+        entities,
+    })
+}
+
+/// Checks what became of items.
+pub fn accept_signals(raw: Vec<RawSignal>) -> Result<Vec<EntitySignal>, CaptureError> {
+    if raw.is_empty() || raw.len() > MAX_SIGNALS {
+        let got = format!("a list of {}", raw.len());
+        return Err(CaptureError::new("signals", got, format!("1 to {MAX_SIGNALS} signals")));
+    }
+    let check = |(index, raw): (usize, RawSignal)| {
+        let field = |name: &str| format!("signals[{index}].{name}");
+        let entity = id(&field("entity_id"), Some(raw.entity_id), EntityId::new)?;
+        let signal = word(
+            &field("signal"),
+            &raw.signal,
+            RelevanceSignal::from_word,
+            RelevanceSignal::WORDS,
+        )?;
+        Ok(EntitySignal {
+            entity_id: entity.map(|id| id.to_string()).unwrap_or_default(),
+            signal,
+            rank: raw.rank,
+            why: None,
+            comment: text(&field("comment"), raw.comment)?,
+        })
+    };
+    raw.into_iter().enumerate().map(check).collect()
+}

@@ -1,0 +1,148 @@
+//! What became of items that queries returned: one row for each, and counters that follow it.
+
+use event::{Delta, Opinion, RankBand, RelevanceSignal, Standing, UsageStanding};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::super::keys::Key;
+use super::Subject;
+
+/// Notes where the log says what a query returned.
+pub(super) fn note_returned(
+    connection: &Connection,
+    subject: &Subject,
+    query: &str,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO UPDATE SET position = excluded.position",
+        )?
+        .execute((subject.project, query, subject.at()))
+        .map(drop)
+}
+
+/// An item of a query.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weighed<'a> {
+    pub(super) query: &'a str,
+    pub(super) cluster: Option<u64>,
+    pub(super) entity: &'a str,
+    pub(super) band: RankBand,
+}
+
+/// Takes in what became of it. A repeat changes nothing.
+pub(super) fn weigh(
+    connection: &Connection,
+    subject: &Subject,
+    weighed: Weighed<'_>,
+    signal: RelevanceSignal,
+) -> rusqlite::Result<()> {
+    let project = subject.project;
+    let Weighed { query, entity, .. } = weighed;
+    let before = standing(connection, project, query, entity)?;
+    // The first rank and the first sort of question stand, so that what is taken back is what was added.
+    let (standing, band, cluster) =
+        before.unwrap_or((Standing::default(), weighed.band, weighed.cluster));
+    let (now, delta) = standing.after(signal);
+    if delta.is_zero() {
+        return Ok(());
+    }
+    connection
+        .prepare_cached(
+            "REPLACE INTO relevance (project, query, entity, usage, opinion, band, cluster)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute((
+            project,
+            query,
+            entity,
+            now.usage.map(|usage| usage == UsageStanding::Used),
+            now.opinion.map(|opinion| opinion == Opinion::Positive),
+            band.index() as i64,
+            cluster.map(u64::cast_signed),
+        ))?;
+    let entity_key = "INSERT INTO entity_tallies (project, entity) VALUES (?1, ?2)
+        ON CONFLICT DO NOTHING";
+    connection.prepare_cached(entity_key)?.execute((project, entity))?;
+    let place = "project = ?5 AND entity = ?6";
+    let (used, ignored, positive, negative) =
+        (delta.used, delta.ignored, delta.positive, delta.negative);
+    connection.prepare_cached(&add_to("entity_tallies", band, place))?.execute((
+        used,
+        ignored,
+        positive,
+        negative,
+        project,
+        entity,
+        delta.returns(),
+    ))?;
+    if let Some(cluster) = cluster.map(u64::cast_signed) {
+        let pair_key = "INSERT INTO pair_tallies (project, cluster, entity) VALUES (?1, ?2, ?3)
+            ON CONFLICT DO NOTHING";
+        connection.prepare_cached(pair_key)?.execute((project, cluster, entity))?;
+        let place = "project = ?5 AND entity = ?6 AND cluster = ?8";
+        connection.prepare_cached(&add_to("pair_tallies", band, place))?.execute((
+            used,
+            ignored,
+            positive,
+            negative,
+            project,
+            entity,
+            delta.returns(),
+            cluster,
+        ))?;
+    }
+    add_to_totals(connection, project, band, delta)
+}
+
+fn add_to(table: &str, band: RankBand, place: &str) -> String {
+    let column = format!("r{}", band.index());
+    format!(
+        "UPDATE {table} SET used = used + ?1, ignored = ignored + ?2, positive = positive + ?3,
+             negative = negative + ?4, {column} = {column} + ?7
+         WHERE {place}"
+    )
+}
+
+fn add_to_totals(
+    connection: &Connection,
+    project: Key,
+    band: RankBand,
+    delta: Delta,
+) -> rusqlite::Result<()> {
+    if delta.returns() == 0 && delta.used == 0 {
+        return Ok(());
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO rank_totals (project, band, returned, used) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET returned = returned + excluded.returned,
+                 used = used + excluded.used",
+        )?
+        .execute((project, band.index() as i64, delta.returns(), delta.used))
+        .map(drop)
+}
+
+type Stands = (Standing, RankBand, Option<u64>);
+
+fn standing(
+    connection: &Connection,
+    project: Key,
+    query: &str,
+    entity: &str,
+) -> rusqlite::Result<Option<Stands>> {
+    connection
+        .prepare_cached(
+            "SELECT usage, opinion, band, cluster FROM relevance
+             WHERE project = ?1 AND query = ?2 AND entity = ?3",
+        )?
+        .query_row((project, query, entity), |row| {
+            let (usage, opinion): (Option<bool>, Option<bool>) = (row.get(0)?, row.get(1)?);
+            let used = |used| if used { UsageStanding::Used } else { UsageStanding::Ignored };
+            let said = |good| if good { Opinion::Positive } else { Opinion::Negative };
+            let standing = Standing { usage: usage.map(used), opinion: opinion.map(said) };
+            let cluster: Option<i64> = row.get(3)?;
+            Ok((standing, RankBand::at(row.get(2)?), cluster.map(i64::cast_unsigned)))
+        })
+        .optional()
+}
