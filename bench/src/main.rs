@@ -11,6 +11,7 @@ mod reads;
 mod life;
 mod loops;
 mod routes;
+mod rerank;
 mod steady;
 
 use std::path::PathBuf;
@@ -25,11 +26,12 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context("usage: uptake-bench BINARY [SECTION]")?);
     let wanted = arguments.next();
-    let sections: [(&str, Measure); 5] = [
+    let sections: [(&str, Measure); 6] = [
         ("writes", writes::measure),
         ("reads", reads::measure),
         ("loop", loops::measure),
         ("route", routes::measure),
+        ("rerank", rerank::measure),
         ("life", life::measure),
     ];
     let binary = server::Binary::new(binary);

@@ -39,18 +39,9 @@ pub(super) fn page(connection: &Connection, query: &PeriodQuery) -> Result<Perio
             None => return Ok(nothing),
         },
     };
-    // One snapshot, so that counts and reactions are of the same moment.
-    let transaction = connection.unchecked_transaction()?;
-    let search = Search {
-        connection: &transaction,
-        project,
-        user,
-        window: query.window,
-        filter: &query.filter,
-    };
-    let page = search.page(query)?;
-    transaction.finish()?;
-    Ok(page)
+    // Counts and reactions are of the same moment, as all of a read is.
+    let search = Search { connection, project, user, window: query.window, filter: &query.filter };
+    search.page(query)
 }
 
 struct Search<'a> {

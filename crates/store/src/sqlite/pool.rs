@@ -96,5 +96,30 @@ fn on_loan<T>(
     loan: &Loan,
     read: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    loan.connection.as_ref().map_or(Err(StoreError::Busy), read)
+    let connection = loan.connection.as_ref().ok_or(StoreError::Busy)?;
+    let snapshot = Snapshot::of(connection)?;
+    let result = read(connection);
+    drop(snapshot);
+    result
+}
+
+/// One state of the database for all statements of a read; and the file's locks are taken once, not
+/// for each of them, which for many small ones costs more than they do.
+struct Snapshot<'a>(&'a Connection);
+
+impl<'a> Snapshot<'a> {
+    fn of(connection: &'a Connection) -> Result<Self, StoreError> {
+        connection.prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(connection))
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    /// Also when the read panics: the next one must not see the old state.
+    fn drop(&mut self) {
+        let ended = self.0.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+        if let Err(error) = ended {
+            tracing::error!(%error, "a read did not end");
+        }
+    }
 }

@@ -1,0 +1,73 @@
+//! Reranking with many known items, and what a turn with retrieved items costs.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use anyhow::ensure;
+use serde_json::{Value, json};
+
+use crate::fill;
+use crate::server::{Binary, now};
+use crate::steady::{percentiles, post};
+use crate::table::Table;
+use crate::table::Target::{None, Under};
+
+const ENTITIES: usize = 1_000_000;
+/// Items that one report tells of.
+const EACH: usize = 500;
+const CALLS: usize = 500;
+/// Results of a query, and the bar of its 99th percentile in milliseconds.
+const SIZES: [(usize, f64); 2] = [(50, 1.0), (1_000, 5.0)];
+
+pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("signals.jsonl");
+    let mut file = BufWriter::new(File::create(&path)?);
+    for report in 0..ENTITIES / EACH {
+        let signals: Vec<Value> = (0..EACH)
+            .map(|n| {
+                let signal = if n % 3 == 0 { "used" } else { "ignored" };
+                json!({"entity_id": format!("e{}", report * EACH + n), "signal": signal,
+                    "rank": n % 20 + 1})
+            })
+            .collect();
+        let data = json!({"finding": "relevance", "query_id": format!("q{report}"),
+            "cluster": report % 1000, "signals": signals});
+        let line = json!({"id": format!("r{report}"), "type": "quality", "source": "engine",
+            "category": "quality", "timestamp": fill::time(report), "data": data});
+        writeln!(file, "{line}")?;
+    }
+    file.flush()?;
+    let begun = now();
+    binary.import(folder.path(), &path)?;
+    let rate = ENTITIES as f64 / begun.elapsed().as_secs_f64();
+    std::fs::remove_file(&path)?;
+    table.add("signals on items imported", rate, "/s", None);
+    let server = binary.start_in(folder)?;
+    let agent = fill::agent();
+    for estimator in ["seed", "coec"] {
+        for (size, bar) in SIZES {
+            let mut times = Vec::with_capacity(CALLS);
+            for call in 0..CALLS {
+                let result = |n: usize| {
+                    let entity = (call * 7919 + n * 104_729) % ENTITIES;
+                    json!({"entity_id": format!("e{entity}"), "score": 1.0 / (n + 1) as f64})
+                };
+                let results: Vec<Value> = (0..size).map(result).collect();
+                let body = json!({"query": format!("question {call}"), "results": results,
+                    "estimator": estimator});
+                let begun = now();
+                let answer = post(&agent, &server, "/api/v1/retrieval/rerank", &body)?;
+                times.push(begun.elapsed().as_secs_f64() * 1000.0);
+                let count = answer["results"].as_array().map_or(0, Vec::len);
+                ensure!(count == size, "{count} results");
+            }
+            let (p50, p99) = percentiles(times);
+            let what = format!("rerank {size} results by {estimator}, 10⁶ items known");
+            table.add(&format!("{what}, p50"), p50, "ms", None);
+            table.add(&format!("{what}, p99"), p99, "ms", Under(bar));
+        }
+    }
+    server.stop()?;
+    Ok(())
+}
