@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::privacy::is_on_disk;
 use crate::reports::react;
 use crate::server::{Server, uptake};
+use crate::talk::moment;
 
 const MODELS: [(&str, f64); 3] = [("small", 0.3), ("good", 0.9), ("middle", 0.6)];
 
@@ -48,8 +49,9 @@ fn route(server: &Server, body: &Value) -> Value {
 
 /// A turn that the router's arm serves. Answers the arm and what `complete` said.
 fn served(server: &Server, turn: &str, text: &str, completion: &Value) -> (String, Value) {
+    // Asked long before anything else is said of it.
     let body = json!({"turn_id": turn, "conversation_id": format!("c-{turn}"), "user_id": "ann",
-        "text": text, "include": ["route"], "router": "chat"});
+        "text": text, "include": ["route"], "router": "chat", "ts": moment(60)});
     let (status, opened) = server.post("/api/v1/turns", &body);
     assert_eq!(status, 201, "{opened}");
     let arm = opened["route"]["arm"].as_str().unwrap().to_owned();
@@ -327,9 +329,16 @@ fn costs_count_and_a_budget_shifts_traffic() {
     let shown = router(&server, "chat");
     assert_eq!(arm(&shown, "dear")["cost"], 1.5, "{shown}");
     assert_eq!(shown["spent_today"], 1.5);
-    for _ in 0..20 {
-        assert_eq!(route(&server, &json!({"router": "chat"}))["arm"], "cheap");
-    }
+    let only_cheap = |server: &Server| {
+        for _ in 0..20 {
+            assert_eq!(route(server, &json!({"router": "chat"}))["arm"], "cheap");
+        }
+    };
+    only_cheap(&server);
+    let (_, reset) = server.post("/api/v1/routers/chat/reset", &json!({}));
+    assert_eq!(reset["spent_today"], 1.5, "what was spent stays spent");
+    only_cheap(&server);
+    only_cheap(&server.kill_and_restart());
 }
 
 /// Whether an event of the log has features.
