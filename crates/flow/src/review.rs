@@ -1,7 +1,7 @@
 //! A person confirms or flips what the machine thinks of a turn.
 
 use capture::FindingPlace;
-use event::{Finding, Mac, Need, Scope, TurnId, VerdictStatus};
+use event::{Finding, Mac, Need, Scope, TurnId, UserId, VerdictStatus};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -18,18 +18,28 @@ impl Engine {
         key: Option<RequestKey>,
     ) -> Result<Receipt, FlowError> {
         let now = self.clock.now();
-        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
-        let place = FindingPlace {
-            scope: scope.clone(),
-            turn: Some(turn),
-            conversation: head.conversation,
-            // About the user's turn, but not by them; it goes with the turn when they are erased.
-            user: head.user,
-        };
+        // About the user's turn, but not by them; it goes with the turn when they are erased.
+        let place = self.place_on(scope, turn, None).await?;
         let finding = Finding::Review { status };
         let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
         let mut write = self.write_of(event, mac, key);
         write.needs.push(Need::Turn(None));
         self.commit_one(write).await
+    }
+
+    /// Where something that somebody says about a turn goes: it is theirs, else the turn's user's.
+    pub(crate) async fn place_on(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+        user: Option<UserId>,
+    ) -> Result<FindingPlace, FlowError> {
+        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
+        Ok(FindingPlace {
+            scope: scope.clone(),
+            turn: Some(turn),
+            conversation: head.conversation,
+            user: user.or(head.user),
+        })
     }
 }

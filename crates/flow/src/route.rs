@@ -303,13 +303,7 @@ impl Engine {
         key: Option<RequestKey>,
     ) -> Result<Receipt, FlowError> {
         let now = self.clock.now();
-        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
-        let place = FindingPlace {
-            scope: scope.clone(),
-            turn: Some(turn),
-            conversation: head.conversation,
-            user: user.or(head.user),
-        };
+        let place = self.place_on(scope, turn, user).await?;
         let finding = Finding::Reward(given);
         let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
         let mut write = self.write_of(event, mac, key);

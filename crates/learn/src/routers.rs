@@ -55,22 +55,17 @@ impl Routers {
     /// The turns whose records an event needs.
     pub fn turns_of(event: &Event) -> Vec<TurnId> {
         let Ok(body) = Body::read(event.kind, &event.data) else { return Vec::new() };
-        let before = match &body {
-            Body::Finding(Finding::Verdict(found)) => found.instead_of.clone(),
-            Body::Finding(Finding::Choice(_) | Finding::Returned(_) | Finding::Relevance(_))
-            | Body::Turn(_)
-            | Body::Rule(_) => return Vec::new(),
-            Body::Finding(_)
-            | Body::Rating(_)
-            | Body::Comment(_)
-            | Body::Correction(_)
-            | Body::Interaction(_)
-            | Body::Metric
-            | Body::Decision(_)
-            | Body::Settlement(_)
-            | Body::Reaction(_)
-            | Body::Other => None,
-        };
+        let says_nothing = matches!(
+            body,
+            Body::Turn(_)
+                | Body::Rule(_)
+                | Body::Finding(Finding::Choice(_) | Finding::Returned(_) | Finding::Relevance(_))
+        );
+        if says_nothing {
+            return Vec::new();
+        }
+        let before =
+            if let Body::Finding(Finding::Verdict(found)) = body { found.instead_of } else { None };
         event.turn.iter().cloned().chain(before).collect()
     }
 
