@@ -11,6 +11,7 @@ mod import;
 mod keys;
 mod lines;
 mod logging;
+mod mcp;
 mod progress;
 mod rebuild;
 mod redetect;
@@ -38,6 +39,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// Serve the API.
     Serve(serve::Serve),
+    /// Offer tools to agents over standard input and output (MCP).
+    Mcp(mcp::Mcp),
     /// Create, list and revoke API keys.
     Keys(keys::Keys),
     /// Show conversations with feedback, or one of them turn by turn.
@@ -67,6 +70,7 @@ impl Arguments {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         match self.command {
             Command::Serve(command) => command.run(),
+            Command::Mcp(command) => command.run(),
             Command::Keys(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Routers(command) => command.run(),

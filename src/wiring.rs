@@ -1,10 +1,12 @@
 //! Builds the engine from configuration, one small function per step.
 
+mod agents;
 mod detectors;
 mod embedder;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use event::{Clock, Timestamp};
@@ -40,7 +42,8 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// The API over it. `run` tells this run from others in request ids.
+    /// The API over it, with the tools for agents at `/mcp`. `run` tells this run from others in
+    /// request ids.
     pub(crate) fn router(&self, config: &Config, run: &str) -> anyhow::Result<serve::Router> {
         let settings = serve::Settings {
             body_bytes: config.server.max_body_kib << 10,
@@ -48,7 +51,22 @@ impl Opened {
             copies: copies(config)?,
             owner_token: self.owner_token.clone(),
         };
-        Ok(serve::router(Arc::clone(&self.engine), settings, run))
+        let api = serve::Api::new(Arc::clone(&self.engine), settings, run);
+        let door = Arc::new(agents::Within(api.clone().into_router()));
+        let tools = mcp::over_http(door, config.server.max_body_kib << 10);
+        Ok(api.with_face("/mcp", tools))
+    }
+
+    /// Starts what goes on beside the requests.
+    pub(crate) async fn keep_going(&self, config: &Config) -> anyhow::Result<()> {
+        match copies(config)?.place {
+            Some(place) => self.engine.mirror_turn_logs(place),
+            None => self.engine.forget_turn_log_copies().await?,
+        }
+        self.engine.keep_retention();
+        self.engine.keep_routing();
+        self.engine.keep_sweeping(Duration::from_secs(config.detect.sweep_secs.max(1)));
+        Ok(())
     }
 
     /// Tells commands of the folder's owner where the server is.
@@ -69,7 +87,7 @@ pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
     Ok(Opened { engine, store, owner_token: token })
 }
 
-/// A server for one question of the folder's owner.
+/// A server of this process for the folder's owner.
 pub(crate) struct Served {
     pub(crate) url: String,
     pub(crate) token: String,
@@ -90,6 +108,24 @@ impl Served {
 pub(crate) async fn serve_for_owner(config: &Config) -> anyhow::Result<Served> {
     let opened = open(config).await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    serve_on(listener, &opened, config)
+}
+
+/// Serves on this machine alone, at a free port that the folder's lock tells its owner's commands.
+pub(crate) async fn serve_here(config: &Config) -> anyhow::Result<Served> {
+    let opened = open(config).await?;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    opened.keep_going(config).await?;
+    let served = serve_on(listener, &opened, config)?;
+    opened.announce(&served.url)?;
+    Ok(served)
+}
+
+fn serve_on(
+    listener: tokio::net::TcpListener,
+    opened: &Opened,
+    config: &Config,
+) -> anyhow::Result<Served> {
     let url = format!("http://{}", listener.local_addr()?);
     let router = opened.router(config, "owner")?;
     let (stop, stopped) = tokio::sync::oneshot::channel();

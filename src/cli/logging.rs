@@ -1,5 +1,11 @@
 //! Log lines on standard error, as the configuration wants them.
 
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
 use crate::config::{Config, LogFormat};
 
 /// From here on.
@@ -8,10 +14,13 @@ pub(super) fn start(config: &Config) -> anyhow::Result<()> {
     let level: tracing::Level = level.parse().map_err(|_| {
         anyhow::anyhow!("log.level is {level:?}, expected error, warn, info, debug or trace")
     })?;
-    let lines = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    match config.log.format {
-        LogFormat::Text => lines.with_ansi(false).init(),
-        LogFormat::Json => lines.json().init(),
-    }
+    // The protocol's library writes whole messages into its lines, and with them what users said.
+    let wanted = Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = match config.log.format {
+        LogFormat::Text => lines.with_ansi(false).boxed(),
+        LogFormat::Json => lines.json().boxed(),
+    };
+    tracing_subscriber::registry().with(lines.with_filter(wanted)).init();
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -44,13 +43,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     refuse_strangers(address, engine.is_open())?;
     let listener =
         TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
-    match wiring::copies(&config)?.place {
-        Some(place) => engine.mirror_turn_logs(place),
-        None => engine.forget_turn_log_copies().await?,
-    }
-    engine.keep_retention();
-    engine.keep_routing();
-    engine.keep_sweeping(Duration::from_secs(config.detect.sweep_secs.max(1)));
+    opened.keep_going(&config).await?;
     let run = format!("{:x}", wiring::clock().now().as_micros());
     let router = opened.router(&config, &run)?;
     let stop = stop_signal()?;
@@ -78,7 +71,7 @@ fn refuse_strangers(address: SocketAddr, is_open: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+pub(super) fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {

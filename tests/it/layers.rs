@@ -17,11 +17,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("remote", &["event"]),
     ("flow", &["capture", "detect", "embed", "event", "learn", "remote", "report", "store"]),
     ("serve", &["event", "flow", "report"]),
+    ("mcp", &[]),
     ("testkit", &["event"]),
 ];
 
 /// Outside crates that only one of ours may use, and things that the pure ones never use.
-const ONLY: &[(&str, &str)] = &[("axum", "serve"), ("rusqlite", "store")];
+const ONLY: &[(&str, &str)] = &[("axum", "serve"), ("rmcp", "mcp"), ("rusqlite", "store")];
 const NEVER: &[(&str, &[&str])] = &[
     ("event", &["tokio", "rand", "getrandom"]),
     ("embed", &["tokio", "rand", "getrandom"]),

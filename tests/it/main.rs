@@ -18,6 +18,7 @@ mod events;
 mod full_disk;
 mod keys;
 mod layers;
+mod mcp;
 mod metrics;
 mod openapi;
 mod period;

@@ -168,15 +168,16 @@ fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
         "conversations-in-period",
         "turns-with-feedbacks",
         "artifacts/search",
-        "strategies/search",
         "policies/evaluate",
-        "retrieval/rerank",
     ];
+    let used = ["strategies/search", "retrieval/rerank"];
     let erases = method == "delete" && !path.ends_with("/history");
     let routers = path.contains("/routers/") && method != "get";
     let managed = path.contains("/keys") || path.contains("/privacy") || erases || routers;
     if managed {
         &["admin"]
+    } else if used.iter().any(|part| path.contains(part)) {
+        &["ingest", "read", "admin"]
     } else if method == "get" || report.iter().any(|part| path.contains(part)) {
         &["read", "admin"]
     } else if path.ends_with("/t1/feedback") || path == "/api/v1/feedback" {

@@ -156,7 +156,7 @@ fn agent() -> ureq::Agent {
 /// Sends requests; can be cloned into threads.
 #[derive(Clone)]
 pub(crate) struct Client {
-    url: String,
+    pub(crate) url: String,
     agent: ureq::Agent,
     headers: Vec<(&'static str, String)>,
 }

@@ -43,7 +43,7 @@ impl Caller {
 }
 
 /// What is needed to know callers.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Doorman {
     pub(crate) engine: Arc<Engine>,
     pub(crate) owner_token: Arc<str>,
@@ -67,6 +67,15 @@ pub(crate) async fn identify(
     let caller = doorman.caller(request.headers());
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     request.extensions_mut().insert(Identity { caller, client, doorman });
+    next.run(request).await
+}
+
+/// A call that a face of the API makes for a request that was counted already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FromWithin;
+
+/// Lets in whoever may do something on the other side, where each thing is asked for again.
+pub(crate) async fn let_in(_: May<Using>, request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
@@ -170,6 +179,9 @@ pub(crate) struct Reacting;
 /// Reading.
 #[derive(Debug)]
 pub(crate) struct Reading;
+/// What a running application asks for in order to use it.
+#[derive(Debug)]
+pub(crate) struct Using;
 /// Keys, privacy and whatever else changes the rules.
 #[derive(Debug)]
 pub(crate) struct Managing;
@@ -182,6 +194,9 @@ impl Permission for Reacting {
 }
 impl Permission for Reading {
     const ROLES: &[Role] = &[Role::Read, Role::Admin];
+}
+impl Permission for Using {
+    const ROLES: &[Role] = &[Role::Ingest, Role::Read, Role::Admin];
 }
 impl Permission for Managing {
     const ROLES: &[Role] = &[Role::Admin];
@@ -238,6 +253,8 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for May<P> {
         };
         if let Some(key) = key {
             check_origin(key, &parts.headers)?;
+        }
+        if let Some(key) = key.filter(|_| parts.extensions.get::<FromWithin>().is_none()) {
             let now = identity.doorman.engine.now();
             let limits = &identity.doorman.limits;
             if let Some(rate) = key.rate {

@@ -18,8 +18,10 @@ mod reference;
 mod docs;
 mod router;
 mod server;
+mod within;
 
 pub use axum::Router;
-pub use router::{Settings, router};
+pub use router::{Api, Settings};
 pub use server::run;
 pub use wire::feedback::event_line;
+pub use within::ask;

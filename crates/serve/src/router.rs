@@ -1,15 +1,17 @@
 //! Every route, in one function.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use flow::{Copies, Engine};
+use tower_service::Service;
 
-use crate::auth::{Doorman, identify};
+use crate::auth::{self, Doorman, identify};
 use crate::cors;
 use crate::docs::{self, Texts};
 use crate::error::Problem;
@@ -35,19 +37,70 @@ pub struct Settings {
     pub owner_token: String,
 }
 
-/// The whole API. `run` tells this run of the server from others in request ids.
-pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
-    let requests = Requests::default();
-    let figures = get(metrics::show).with_state((requests.clone(), Arc::clone(&engine)));
+/// The whole API, and what every request to it meets on its way.
+#[derive(Clone, Debug)]
+pub struct Api {
+    routes: Router,
+    way_in: WayIn,
+}
+
+impl Api {
+    /// `run` tells this run of the server from others in request ids.
+    pub fn new(engine: Arc<Engine>, settings: Settings, run: &str) -> Self {
+        let way_in = WayIn {
+            doorman: Doorman {
+                engine: Arc::clone(&engine),
+                owner_token: settings.owner_token.as_str().into(),
+                limits: RateLimits::default(),
+            },
+            ids: RequestIds::new(run),
+            requests: Requests::default(),
+        };
+        let routes = routes(engine, settings, way_in.requests.clone());
+        Self { routes, way_in }
+    }
+
+    /// Ready to serve.
+    pub fn into_router(self) -> Router {
+        self.way_in.before(self.routes)
+    }
+
+    /// Ready to serve, with another face of it at `path`, for every key but those of web pages. Each call
+    /// that the face makes of the API meets the same checks once more, with the same key.
+    pub fn with_face<S>(self, path: &str, face: S) -> Router
+    where
+        S: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Response: IntoResponse,
+        S::Future: Send + 'static,
+    {
+        let face = Router::new().route_service(path, face).layer(from_fn(auth::let_in));
+        self.way_in.before(self.routes.merge(face))
+    }
+}
+
+/// What a request meets before it is handled.
+#[derive(Clone, Debug)]
+struct WayIn {
+    doorman: Doorman,
+    ids: RequestIds,
+    requests: Requests,
+}
+
+impl WayIn {
+    fn before(self, routes: Router) -> Router {
+        routes
+            .layer(from_fn_with_state(self.doorman, identify))
+            .layer(from_fn_with_state(self.ids, request_id::finish))
+            .layer(from_fn_with_state(self.requests, measure))
+    }
+}
+
+fn routes(engine: Arc<Engine>, settings: Settings, requests: Requests) -> Router {
+    let figures = get(metrics::show).with_state((requests, Arc::clone(&engine)));
     let with_copies = (Arc::clone(&engine), settings.copies);
     let log = get(turns::log).with_state(with_copies.clone());
     let users = delete(tenants::erase).with_state(with_copies);
     let texts = Texts::new();
-    let doorman = Doorman {
-        engine: Arc::clone(&engine),
-        owner_token: settings.owner_token.into(),
-        limits: RateLimits::default(),
-    };
     Router::new()
         .merge(events_and_turns(settings.batch_bytes))
         .merge(reactions_and_events(Arc::clone(&engine)))
@@ -65,9 +118,6 @@ pub fn router(engine: Arc<Engine>, settings: Settings, run: &str) -> Router {
         .layer(DefaultBodyLimit::max(settings.body_bytes))
         .fallback(unknown_address)
         .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(doorman, identify))
-        .layer(from_fn_with_state(RequestIds::new(run), request_id::finish))
-        .layer(from_fn_with_state(requests, measure))
         .with_state(engine)
 }
 

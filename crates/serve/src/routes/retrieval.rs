@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::feedback::request_key;
 use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading, Writing};
+use crate::auth::{May, Reading, Using, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::wire::retrieval::{
@@ -211,7 +211,7 @@ pub(crate) async fn most_ignored(
 )]
 pub(crate) async fn rerank(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
+    scope: May<Using>,
     sent: Sent,
 ) -> Result<Json<RerankResponse>, Problem> {
     let request: RerankRequest = body::shape(body::json(&sent)?)?;

@@ -8,7 +8,7 @@ use event::UserId;
 use flow::{Engine, RankMode, StrategySearch};
 
 use crate::address;
-use crate::auth::{May, Reading};
+use crate::auth::{May, Using};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::wire::strategy::{StrategiesBody, StrategySearchRequest};
@@ -27,7 +27,7 @@ const MODES: &str = "tiered or formula";
 )]
 pub(crate) async fn search(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
+    scope: May<Using>,
     sent: Sent,
 ) -> Result<Json<StrategiesBody>, Problem> {
     let request: StrategySearchRequest = body::shape(body::json(&sent)?)?;

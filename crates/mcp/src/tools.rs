@@ -1,0 +1,213 @@
+//! The tools: what each is for, what it takes, and which calls of the API it makes.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::json;
+
+use crate::arguments::Arguments;
+use crate::door::Call;
+use crate::{feedback, schema};
+
+/// One tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    MarkHelpful,
+    MarkNotHelpful,
+    RecordUsage,
+    Rerank,
+    Strategies,
+    SubmitFeedback,
+}
+
+/// All of them, in the order they are listed.
+pub(crate) const ALL: [Kind; 6] = [
+    Kind::Rerank,
+    Kind::RecordUsage,
+    Kind::MarkHelpful,
+    Kind::MarkNotHelpful,
+    Kind::Strategies,
+    Kind::SubmitFeedback,
+];
+
+impl Kind {
+    /// The tool of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What it is called by.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::MarkHelpful => "mark_helpful",
+            Self::MarkNotHelpful => "mark_not_helpful",
+            Self::RecordUsage => "record_usage",
+            Self::Rerank => "rerank",
+            Self::Strategies => "strategies",
+            Self::SubmitFeedback => "submit_feedback",
+        }
+    }
+
+    /// What a person reads.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::MarkHelpful => "Mark a retrieved item as helpful",
+            Self::MarkNotHelpful => "Mark a retrieved item as not helpful",
+            Self::RecordUsage => "Report which retrieved items an answer used",
+            Self::Rerank => "Rerank retrieved items by what was learnt",
+            Self::Strategies => "Find strategies that worked for similar questions",
+            Self::SubmitFeedback => "Submit feedback on an answer",
+        }
+    }
+
+    /// What a model reads.
+    const fn description(self) -> &'static str {
+        match self {
+            Self::MarkHelpful => {
+                "Say that an item found by a search (a memory, a document, a piece of code) helped. It is \
+                 ranked higher from the next rerank on. The last word on an item of one search \
+                 stands, so repeating it changes nothing."
+            }
+            Self::MarkNotHelpful => {
+                "Say that an item found by a search was wrong, outdated or beside the point. It is ranked \
+                 lower from the next rerank on. The last word on an item of one search stands."
+            }
+            Self::RecordUsage => {
+                "After answering or writing code with the help of search results: report the text that was \
+                 written. Uptake finds out which results it used and which it ignored, by name, citation \
+                 and content, and learns from both. Give `entities` unless the results of this \
+                 `query_id` were reported before. May be called again when more was written; \
+                 the same report counts once."
+            }
+            Self::Rerank => {
+                "Reorder search results by what earlier answers used, ignored or were told about them. \
+                 Call it between searching and reading. Items nothing is known of keep their score. \
+                 Each result comes back with its new score, the multiplier and the reason."
+            }
+            Self::Strategies => {
+                "Before choosing how to answer: which strategies (tools, searches, queries with their \
+                 parameters) were accepted for questions like this one, best first, and which were \
+                 rejected and should be avoided, with what the user said."
+            }
+            Self::SubmitFeedback => {
+                "Record what was said about an answer: a rating, a comment, a corrected answer, or several of \
+                 them. Name the turn it is about if it is known. Give an `id` of your own to make a \
+                 repeat harmless."
+            }
+        }
+    }
+
+    /// What it takes.
+    fn schema(self) -> JsonObject {
+        match self {
+            Self::MarkHelpful | Self::MarkNotHelpful => schema::opinion(),
+            Self::RecordUsage => schema::usage(),
+            Self::Rerank => schema::rerank(),
+            Self::Strategies => schema::strategies(),
+            Self::SubmitFeedback => schema::feedback(),
+        }
+    }
+
+    /// Whether it only reads.
+    const fn reads_only(self) -> bool {
+        match self {
+            Self::Rerank | Self::Strategies => true,
+            Self::MarkHelpful | Self::MarkNotHelpful | Self::RecordUsage | Self::SubmitFeedback => {
+                false
+            }
+        }
+    }
+
+    /// As the protocol lists it.
+    pub(crate) fn listed(self) -> Tool {
+        let mut hints = ToolAnnotations::default();
+        hints.read_only_hint = Some(self.reads_only());
+        hints.destructive_hint = Some(false);
+        // Feedback without an id of the caller's counts each time.
+        hints.idempotent_hint = Some(self != Self::SubmitFeedback);
+        hints.open_world_hint = Some(false);
+        Tool::new(self.name(), self.description(), Arc::new(self.schema()))
+            .with_title(self.title())
+            .with_annotations(hints)
+    }
+
+    /// The calls it makes; the answer of the last is its answer.
+    pub(crate) fn calls(self, mut arguments: Arguments) -> Result<Vec<Call>, String> {
+        let one = |path, body| Ok(vec![Call { path, body }]);
+        match self {
+            Self::MarkHelpful => one(HELPFUL, arguments.with("helpful", true)),
+            Self::MarkNotHelpful => one(HELPFUL, arguments.with("helpful", false)),
+            Self::Rerank => one("/api/v1/retrieval/rerank", arguments.rest()),
+            Self::Strategies => one("/api/v1/strategies/search", arguments.rest()),
+            Self::SubmitFeedback => feedback::calls(arguments),
+            Self::RecordUsage => {
+                let query = arguments.take("query");
+                let user = arguments.take("user_id");
+                let mut calls = Vec::new();
+                if let Some(entities) = arguments.take("entities") {
+                    let mut returned =
+                        json!({"query_id": arguments.copy("query_id"), "entities": entities});
+                    for (name, value) in [("query", query), ("user_id", user)] {
+                        if let Some(value) = value {
+                            returned[name] = value;
+                        }
+                    }
+                    calls.push(Call { path: "/api/v1/retrieval/returned", body: returned });
+                }
+                calls.push(Call { path: "/api/v1/retrieval/usage", body: arguments.rest() });
+                Ok(calls)
+            }
+        }
+    }
+}
+
+const HELPFUL: &str = "/api/v1/retrieval/feedback";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn calls(kind: Kind, arguments: &Value) -> Vec<Call> {
+        kind.calls(Arguments::new(arguments.as_object().cloned())).unwrap()
+    }
+
+    #[test]
+    fn a_report_of_use_brings_its_results_first() {
+        let given = json!({"query_id": "q", "query": "login", "response": "see e1", "user_id": null,
+            "entities": [{"entity_id": "e1"}]});
+        let made = calls(Kind::RecordUsage, &given);
+        assert_eq!(made.len(), 2);
+        assert_eq!(made[0].path, "/api/v1/retrieval/returned");
+        assert_eq!(
+            made[0].body,
+            json!({"query_id": "q", "query": "login", "entities": [{"entity_id": "e1"}]})
+        );
+        assert_eq!(made[1].body, json!({"query_id": "q", "response": "see e1"}));
+
+        assert_eq!(calls(Kind::RecordUsage, &json!({"query_id": "q", "response": "x"})).len(), 1);
+    }
+
+    #[test]
+    fn opinions_differ_in_one_word() {
+        let given = json!({"query_id": "q", "entity_id": "e"});
+        assert_eq!(calls(Kind::MarkHelpful, &given)[0].body["helpful"], true);
+        assert_eq!(calls(Kind::MarkNotHelpful, &given)[0].body["helpful"], false);
+    }
+
+    #[test]
+    fn every_tool_says_what_each_argument_means() {
+        for kind in ALL {
+            let schema = kind.schema();
+            let properties = schema["properties"].as_object().unwrap();
+            for (name, property) in properties {
+                let described = property["description"].as_str().is_some_and(|d| d.len() > 5);
+                assert!(described, "{}.{name}", kind.name());
+            }
+            for needed in schema["required"].as_array().unwrap() {
+                assert!(properties.contains_key(needed.as_str().unwrap()), "{needed}");
+            }
+            assert_eq!(Kind::named(kind.name()), Some(kind));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Agents give feedback and use what was learnt, with the protocol's own client library.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::server::{Server, uptake};
+
+/// The client, speaking to one server.
+struct Agent {
+    process: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+}
+
+impl Agent {
+    fn start(way: &[&str]) -> Self {
+        let found =
+            Command::new("scripts/python-with").args(["mcp", "mcp==2.3.0"]).output().unwrap();
+        let said = String::from_utf8_lossy(&found.stderr);
+        assert!(found.status.success(), "no Python with the client could be made: {said}");
+        let python = String::from_utf8(found.stdout).unwrap();
+        let mut process = Command::new(python.trim())
+            .arg("tests/it/mcp_client.py")
+            .args(way)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let to = process.stdin.take();
+        let from = BufReader::new(process.stdout.take().unwrap());
+        Self { process, to, from }
+    }
+
+    fn over_stdio(folder: &Path, more: &[&str]) -> Self {
+        let folder = folder.to_str().unwrap();
+        let way = ["stdio", env!("CARGO_BIN_EXE_uptake"), "mcp", "--data", folder];
+        Self::start(&[&way, more].concat())
+    }
+
+    fn over_http(server: &Server, key: Option<&str>) -> Self {
+        let url = format!("{}/mcp", server.url);
+        let way: Vec<&str> = ["http", &url].into_iter().chain(key).collect();
+        Self::start(&way)
+    }
+
+    fn ask(&mut self, line: &Value) -> Value {
+        writeln!(self.to.as_mut().unwrap(), "{line}").unwrap();
+        let mut answer = String::new();
+        self.from.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{line} was answered {answer:?}"))
+    }
+
+    /// The answer of a tool that must succeed.
+    #[track_caller]
+    fn uses(&mut self, tool: &str, arguments: &Value) -> Value {
+        let answer = self.ask(&json!({"tool": tool, "arguments": arguments}));
+        assert_eq!(answer["error"], false, "{tool} {arguments}: {answer}");
+        answer["value"].clone()
+    }
+
+    /// What a tool that must fail says.
+    #[track_caller]
+    fn fails(&mut self, tool: &str, arguments: &Value) -> String {
+        let answer = self.ask(&json!({"tool": tool, "arguments": arguments}));
+        assert_eq!(answer["error"], true, "{tool} {arguments}: {answer}");
+        answer["value"].as_str().unwrap().to_owned()
+    }
+
+    /// Ends as a client ends: it closes the server's input and waits.
+    fn leave(mut self) {
+        drop(self.to.take());
+        assert!(self.process.wait().unwrap().success());
+    }
+
+    fn multipliers(&mut self) -> Vec<(String, f64)> {
+        let results = json!([{"entity_id": "ignored", "score": 1.0}, {"entity_id": "used", "score": 1.0},
+            {"entity_id": "unknown", "score": 1.0}]);
+        let answer = self.uses("rerank", &json!({ "results": results }));
+        let read = |result: &Value| {
+            (
+                result["entity_id"].as_str().unwrap().to_owned(),
+                result["multiplier"].as_f64().unwrap(),
+            )
+        };
+        answer["results"].as_array().unwrap().iter().map(read).collect()
+    }
+
+    /// Five searches whose answer used one of two items.
+    fn five_answers(&mut self) {
+        for n in 0..5 {
+            let report = json!({
+                "query_id": format!("q{n}"),
+                "query": "How do users log in?",
+                "response": "Call LoginService with the user's name.",
+                "entities": [{"entity_id": "used", "name": "LoginService"},
+                    {"entity_id": "ignored", "name": "BillingQueue"}],
+            });
+            for _ in 0..2 {
+                let told = self.uses("record_usage", &report);
+                assert_eq!(told["signals"][0]["signal"], "used", "{told}");
+                assert_eq!(told["signals"][1]["signal"], "ignored", "{told}");
+            }
+        }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // Most have left; one whose test failed has not.
+        drop(self.to.take());
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn learnt() -> Vec<(String, f64)> {
+    [("used", 1.5), ("unknown", 1.0), ("ignored", 0.5)].map(|(id, m)| (id.to_owned(), m)).into()
+}
+
+#[test]
+fn over_stdio_what_is_used_rises_also_for_the_next_agent_and_after_a_kill() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("not").join("yet");
+    let mut agent = Agent::over_stdio(&data, &[]);
+    agent.five_answers();
+    assert_eq!(agent.multipliers(), learnt(), "a report sent twice counts once");
+
+    // A second agent finds the first one serving the folder.
+    let mut second = Agent::over_stdio(&data, &[]);
+    assert_eq!(second.multipliers(), learnt());
+    let holder = std::fs::read_to_string(data.join("lock")).unwrap();
+    let pid: u32 =
+        holder.lines().next().unwrap().strip_prefix("process ").unwrap().parse().unwrap();
+    assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
+    drop(agent);
+    second.uses("mark_not_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
+    assert_eq!(second.multipliers()[0], ("used".to_owned(), 1.35), "one opinion and no restart");
+    second.leave();
+
+    // Another project knows nothing of it.
+    let mut other = Agent::over_stdio(&data, &["--project", "other"]);
+    assert!(other.multipliers().iter().all(|(_, multiplier)| *multiplier == 1.0));
+    other.leave();
+}
+
+#[test]
+fn over_http_what_is_used_rises_also_after_a_restart() {
+    let server = Server::start();
+    let mut agent = Agent::over_http(&server, None);
+    agent.five_answers();
+    assert_eq!(agent.multipliers(), learnt());
+    agent.leave();
+
+    let server = server.kill_and_restart();
+    let mut agent = Agent::over_http(&server, None);
+    assert_eq!(agent.multipliers(), learnt());
+    agent
+        .uses("mark_not_helpful", &json!({"query_id": "q1", "entity_id": "used", "comment": null}));
+    assert_eq!(agent.multipliers()[0], ("used".to_owned(), 1.35));
+    agent.uses("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
+    assert_eq!(agent.multipliers()[0], ("used".to_owned(), 1.6), "the last word stands");
+    agent.leave();
+}
+
+#[test]
+fn feedback_and_strategies_reach_the_same_turns_as_over_the_api() {
+    let server = Server::start();
+    let turn = json!({"conversation_id": "c1", "user_id": "u1", "turn_id": "t1", "text": "laptops under $1000",
+        "response": "Here are three.", "strategy": {"name": "commerce_search", "params": {"query": "laptops"}}});
+    assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    let mut agent = Agent::over_http(&server, None);
+    let said =
+        json!({"turn_id": "t1", "rating": "positive", "comment": "just right", "id": "mine"});
+    assert_eq!(agent.uses("submit_feedback", &said)["accepted"], 2);
+    assert_eq!(agent.uses("submit_feedback", &said)["replayed"], 2);
+    let found = agent.uses("strategies", &json!({"query": "laptops under $900"}));
+    assert_eq!(found["strategies"][0]["turn_id"], "t1", "{found}");
+    assert_eq!(found["strategies"][0]["status"], "accepted", "{found}");
+
+    let wrong = agent.fails("submit_feedback", &json!({"turn_id": "t1"}));
+    assert!(wrong.contains("rating"), "{wrong}");
+    let wrong = agent.fails("rerank", &json!({"results": "e1"}));
+    assert!(wrong.contains("results"), "{wrong}");
+    agent.leave();
+}
+
+#[test]
+fn every_tool_is_listed_with_what_it_takes() {
+    let server = Server::start();
+    let mut agent = Agent::over_http(&server, None);
+    let tools = agent.ask(&json!({"list": true}));
+    let names: Vec<&str> =
+        tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let expected = [
+        "rerank",
+        "record_usage",
+        "mark_helpful",
+        "mark_not_helpful",
+        "strategies",
+        "submit_feedback",
+    ];
+    assert_eq!(names, expected);
+    for tool in tools.as_array().unwrap() {
+        assert!(tool["description"].as_str().unwrap().len() > 80, "{tool}");
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+    }
+    agent.leave();
+}
+
+#[test]
+fn keys_apply() {
+    let server = Server::start();
+    let key = |arguments: &[&str]| {
+        let all = [&["keys", "create", "--json"], arguments].concat();
+        let (code, out, err) = uptake(server.folder(), &all);
+        assert_eq!(code, Some(0), "{err}");
+        let made: Value = serde_json::from_str(&out).unwrap();
+        made["key"].as_str().unwrap().to_owned()
+    };
+    let ingest = key(&["--tenant", "one", "--role", "ingest"]);
+    let read = key(&["--tenant", "one", "--role", "read"]);
+    let other = key(&["--tenant", "two", "--role", "admin"]);
+    let widget = key(&["--tenant", "one", "--role", "widget"]);
+
+    let mut writer = Agent::over_http(&server, Some(&ingest));
+    writer.five_answers();
+    assert_eq!(writer.multipliers(), learnt());
+    writer.leave();
+    let mut reader = Agent::over_http(&server, Some(&read));
+    assert_eq!(reader.multipliers(), learnt());
+    let refused = reader.fails("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
+    assert!(refused.contains("role read may not"), "{refused}");
+    reader.leave();
+    let mut stranger = Agent::over_http(&server, Some(&other));
+    assert!(stranger.multipliers().iter().all(|(_, multiplier)| *multiplier == 1.0));
+    stranger.leave();
+    // By stdio with a key, not with the owner's rights.
+    let mut by_key = Agent::over_stdio(server.folder(), &["--key", &read]);
+    assert_eq!(by_key.multipliers(), learnt());
+    by_key.fails("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
+    by_key.leave();
+
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    for (client, status) in [
+        (server.client(), 401),
+        (server.client().with("Authorization", "Bearer uk_x_y"), 401),
+        (server.client().with("X-API-Key", &widget), 403),
+    ] {
+        assert_eq!(client.post("/mcp", &hello).0, status);
+    }
+}
