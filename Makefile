@@ -64,6 +64,13 @@ bench-relevance: compiler
 	@test -n "$(UPTAKE_DATA)" || { echo "set UPTAKE_DATA to the folder of public data (bench/relevance/README.md); it is not part of the project"; exit 1; }
 	cargo run --release --locked -q -p uptake-bench-relevance -- $(UPTAKE_DATA) $(SEEDS)
 
+## Measures experiments, failure patterns, examples and preference data; UPTAKE_DATA names the folder
+## of public data. SECTION=experiments|failures|suggestions|examples|preferences for one of them.
+.PHONY: bench-learning
+bench-learning: compiler
+	@test -n "$(UPTAKE_DATA)" || { echo "set UPTAKE_DATA to the folder of public data (bench/learning/README.md); it is not part of the project"; exit 1; }
+	cargo run --release --locked -q -p uptake-bench-learning -- $(UPTAKE_DATA) $(SECTION)
+
 ## Fits the small models again from training/corpus; UPTAKE_DATA adds XSTest's completions.
 ## Later models read earlier ones, so each is built in before the next is fitted.
 .PHONY: models

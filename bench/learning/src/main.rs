@@ -1,0 +1,22 @@
+//! Measures what learning claims: `make bench-learning` runs it.
+
+#![expect(clippy::print_stdout, reason = "the figures are the output")]
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+
+fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let Some(_data) = arguments.next().map(PathBuf::from) else {
+        bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
+    };
+    let section = arguments.next();
+    let wanted = |name: &str| section.as_deref().is_none_or(|only| only == name);
+    for name in ["experiments", "failures", "suggestions", "examples", "preferences"] {
+        if wanted(name) {
+            println!("# {name}");
+        }
+    }
+    Ok(())
+}
