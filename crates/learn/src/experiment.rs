@@ -5,8 +5,12 @@
 //! those, in whole numbers, so that a replay gives the same bits in any order of units.
 //!
 //! A unit stands for analysis where it was **first** exposed: its variant, and the stratum (the
-//! step of the rollout) at that time. A unit that a rollout moves on to the treatment is served the
-//! treatment, but its later turns say nothing about a fair comparison and count for guardrails only.
+//! step of the rollout) at that time. A unit that a rollout moves on to the treatment, or back, is
+//! served another variant from then on; those turns say nothing about a fair comparison and count
+//! for guardrails only ([`Place::counts`]). So a unit is in one arm of one stratum, once.
+//!
+//! Which variant a unit is served: by weights and in a rollout what [`assign`] says with the shares
+//! of now; adaptive, or paused, what its first exposure says if it had one.
 
 mod metric;
 mod definition;
@@ -28,9 +32,7 @@ mod results;
 
 pub use adaptive::adaptive_shares;
 pub use assign::{Salt, assign};
-pub use definition::{
-    Adaptive, By, ExperimentDefinition, Guardrail, Rollout, Unit, Variant, as_unit_means,
-};
+pub use definition::{Adaptive, By, ExperimentDefinition, Guardrail, Rollout, Unit, Variant};
 pub use difference::Compared;
 pub use evidence::{Evidence, Place, Stratum};
 pub use guardrail::{GuardrailStanding, guardrail_standings};

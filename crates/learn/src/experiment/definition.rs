@@ -93,7 +93,7 @@ pub struct ExperimentDefinition {
     pub variants: Vec<Variant>,
     /// What decides.
     pub metric: Metric,
-    /// What its mean is taken over.
+    /// What its mean is taken over. Guardrails are always by turn.
     #[serde(default)]
     pub by: By,
     /// What must not get out of bounds.
@@ -175,7 +175,7 @@ impl ExperimentDefinition {
 }
 
 /// Totals of a unit that counts once, however many turns it had.
-pub fn as_unit_means(totals: UnitTotals) -> UnitTotals {
+fn as_unit_means(totals: UnitTotals) -> UnitTotals {
     let once = totals.count > 0.0;
     let value = if once { totals.value / totals.count } else { 0.0 };
     UnitTotals { value, count: f64::from(u8::from(once)), before: totals.before }
