@@ -9,7 +9,7 @@
 //! served another variant from then on; those turns say nothing about a fair comparison and count
 //! for guardrails only ([`Place::counts`]). So a unit is in one arm of one stratum, once.
 //!
-//! Which variant a unit is served: by weights and in a rollout what [`assign`] says with the shares
+//! Which variant a unit is served: by weights and in a rollout what [`assign()`] says with the shares
 //! of now; adaptive, or paused, what its first exposure says if it had one.
 
 mod metric;
