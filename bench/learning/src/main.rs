@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
+mod experiments;
+
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -16,6 +18,9 @@ fn main() -> anyhow::Result<()> {
     for name in ["experiments", "failures", "suggestions", "examples", "preferences"] {
         if wanted(name) {
             println!("# {name}");
+        }
+        if wanted(name) && name == "experiments" {
+            experiments::measure();
         }
     }
     Ok(())

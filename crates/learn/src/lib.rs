@@ -10,6 +10,8 @@ mod evaluate;
 mod routers;
 mod features;
 mod relevance;
+// Under its own name: its words (a move, a unit, a verdict) are too plain to stand alone.
+pub mod experiment;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};

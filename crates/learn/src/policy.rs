@@ -20,6 +20,8 @@ mod choose;
 mod summary;
 mod checkpoint;
 
+pub(crate) use floor::lift;
+pub(crate) use likeliest::{Score, likeliest};
 pub(crate) use linear::{Linear, Point};
 
 pub use checkpoint::BadCheckpoint;

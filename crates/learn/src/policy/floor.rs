@@ -6,7 +6,7 @@ use super::random::Draws;
 const MOST: f64 = 0.5;
 
 /// Lifts chances to their floors; the others give in proportion to what they have.
-pub(super) fn lift(raw: &[f64], floors: &mut [f64], lifted: &mut [f64]) {
+pub(crate) fn lift(raw: &[f64], floors: &mut [f64], lifted: &mut [f64]) {
     let asked: f64 = floors.iter().sum();
     if asked > MOST {
         floors.iter_mut().for_each(|floor| *floor *= MOST / asked);

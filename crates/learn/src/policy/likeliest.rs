@@ -15,7 +15,7 @@ const MOST_PANELS: usize = 4_000;
 /// The distribution of one score. Beta distributions live on the logit scale, where they have one
 /// peak and no poles, however small their counts are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Score {
+pub(crate) struct Score {
     shape: Shape,
     low: f64,
     high: f64,
@@ -56,7 +56,7 @@ impl Score {
     }
 
     /// `None` unless both are finite and the deviation is above 0.
-    pub(super) fn normal(mean: f64, deviation: f64) -> Option<Self> {
+    pub(crate) fn normal(mean: f64, deviation: f64) -> Option<Self> {
         let fits = mean.is_finite() && deviation.is_finite() && deviation > 1e-12;
         let reach = (2.0 * DROP).sqrt() * deviation;
         let shape = Shape::Normal { mean, precision: 1.0 / deviation };
@@ -113,7 +113,7 @@ struct Point {
 
 /// The probability of each score to be the highest. All of one kind; `None` when a number is out
 /// of all bounds.
-pub(super) fn likeliest(scores: &[Score], chances: &mut [f64]) -> Option<()> {
+pub(crate) fn likeliest(scores: &[Score], chances: &mut [f64]) -> Option<()> {
     chances.fill(0.0);
     let count = scores.len();
     if count == 0 || count > MOST_ARMS || chances.len() != count {

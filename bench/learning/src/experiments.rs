@@ -1,0 +1,21 @@
+//! Experiments: wrong verdicts, power, assignment, variance reduction, rollouts. Simulated, with
+//! fixed seeds; everything goes through the same calls as in earnest.
+
+mod world;
+mod wrong;
+mod power;
+mod assigned;
+mod rolled;
+
+/// Prints all tables.
+pub(crate) fn measure() {
+    assigned::measure();
+    wrong::measure();
+    power::measure();
+    rolled::measure();
+}
+
+/// Whether a bar was held.
+fn held(holds: bool) -> &'static str {
+    if holds { "held" } else { "MISSED" }
+}

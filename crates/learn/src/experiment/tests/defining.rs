@@ -1,0 +1,111 @@
+//! Definitions and the life of an experiment.
+
+use serde_json::{Value, json};
+
+use super::super::*;
+
+fn sound() -> Value {
+    json!({
+        "name": "prompt v2", "unit": "user", "metric": "satisfaction",
+        "variants": [
+            {"name": "control", "weight": 1, "payload": {"prompt": "a"}},
+            {"name": "treatment", "weight": 1, "payload": {"prompt": "b"}},
+        ],
+        "guardrails": [{"metric": "error_rate", "limit": 0.05}],
+        "rollout": {"steps": [1, 5, 25, 50, 100], "margin": 0.01},
+    })
+}
+
+/// Puts a value at a pointer and says what is found wrong.
+fn check(pointer: &str, value: Value) -> String {
+    let mut written = sound();
+    *written.pointer_mut(pointer).unwrap() = value;
+    let read: ExperimentDefinition = match serde_json::from_value(written) {
+        Ok(definition) => definition,
+        Err(error) => return error.to_string(),
+    };
+    read.check().map_or_else(|error| error.to_string(), |()| "fine".to_owned())
+}
+
+#[test]
+fn the_definition_of_the_contract_is_read() {
+    let definition: ExperimentDefinition = serde_json::from_value(sound()).unwrap();
+    assert_eq!(definition.check(), Ok(()));
+    assert_eq!((definition.alpha, definition.by), (0.05, By::Turn));
+    let again = serde_json::to_value(&definition).unwrap();
+    assert_eq!(serde_json::from_value::<ExperimentDefinition>(again).unwrap(), definition);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let twins = json!([{"name": "a"}, {"name": "a"}]);
+    let rows = [
+        ("/name", json!("  "), "name is 2 bytes"),
+        ("/variants", json!([]), "variants is 0 variants, expected 2 to 16"),
+        ("/variants", json!([{"name": "a"}]), "variants is 1 variants"),
+        ("/variants", twins, r#"variants[1].name is "a", expected a name that no other"#),
+        ("/variants/1/weight", json!(-1), "variants[1].weight is -1"),
+        ("/variants/0/weight", json!(0), "the first variant is the control"),
+        ("/variants/1/weight", json!(0), "a weight above 0 for another"),
+        ("/metric", json!("joy"), r#""joy", expected one of satisfaction, error_rate"#),
+        ("/guardrails/0/metric", json!("joy"), "expected one of satisfaction"),
+        ("/guardrails/0/limit", json!(5), "from 0 to 1, as error_rate is"),
+        ("/rollout/steps", json!([]), "rollout.steps is []"),
+        ("/rollout/steps", json!([5, 5]), "that rise to at most 100"),
+        ("/rollout/steps", json!([50, 25]), "that rise to at most 100"),
+        ("/rollout/steps", json!([0, 25]), "above 0"),
+        ("/rollout/steps", json!([5, 101]), "that rise to at most 100"),
+        ("/rollout/margin", json!(-0.1), "rollout.margin is -0.1"),
+        ("/guardrails/0", json!({"metric": "latency", "limit": 20}), "fine"),
+    ];
+    for (pointer, value, expected) in rows {
+        let said = check(pointer, value.clone());
+        assert!(said.contains(expected), "{pointer} = {value}: {said}");
+    }
+}
+
+#[test]
+fn numbers_that_json_cannot_write_are_refused_too() {
+    let mut definition: ExperimentDefinition = serde_json::from_value(sound()).unwrap();
+    definition.variants[1].weight = f64::NAN;
+    assert!(definition.check().unwrap_err().to_string().contains("variants[1].weight is NaN"));
+    definition.variants[1].weight = 1.0;
+    definition.guardrails.push(definition.guardrails[0]);
+    assert!(definition.check().unwrap_err().to_string().contains("one guardrail for each"));
+    definition.guardrails.clear();
+    definition.adaptive = Some(Adaptive { min_share: 0.1 });
+    assert!(definition.check().unwrap_err().to_string().contains("one of the two"));
+    definition.rollout = None;
+    assert_eq!(definition.check(), Ok(()));
+    definition.alpha = 0.0;
+    assert!(definition.check().unwrap_err().to_string().contains("alpha is 0"));
+}
+
+#[test]
+fn a_life_goes_forward_and_says_what_is_possible_instead() {
+    use Action::{Archive, Complete, Pause, Resume, Start};
+    let path = [Start, Pause, Resume, Pause, Complete, Archive];
+    let end = path.into_iter().try_fold(Status::Draft, Status::after);
+    assert_eq!(end, Ok(Status::Archived));
+    assert_eq!(Status::Running.after(Complete), Ok(Status::Completed));
+    let rows = [
+        (Status::Draft, Pause, "cannot pause an experiment that is DRAFT; possible is start"),
+        (Status::Running, Start, "possible is pause or complete"),
+        (Status::Completed, Resume, "possible is archive"),
+        (Status::Archived, Start, "possible is nothing any more"),
+    ];
+    for (status, action, expected) in rows {
+        let said = status.after(action).unwrap_err().to_string();
+        assert!(said.ends_with(expected), "{said}");
+    }
+    assert_eq!(serde_json::to_value(Status::Running).unwrap(), "RUNNING");
+}
+
+#[test]
+fn every_metric_is_found_by_its_word() {
+    for metric in Metric::ALL {
+        assert_eq!(Metric::from_word(metric.word()), Ok(metric));
+    }
+    assert!(Metric::Latency.gain(2.0) < Metric::Latency.gain(1.0));
+    assert!(Metric::Reward.gain(2.0) > Metric::Reward.gain(1.0));
+}

@@ -1,0 +1,105 @@
+//! Rollouts.
+
+use super::super::*;
+use super::{errors, put, two};
+
+fn rollout() -> ExperimentDefinition {
+    let mut definition = two("satisfaction");
+    definition.guardrails = vec![Guardrail { metric: Metric::ErrorRate, limit: 0.05 }];
+    definition.rollout =
+        Some(Rollout { steps: vec![5.0, 50.0, 100.0], margin: 0.1, min_units: 100 });
+    definition
+}
+
+/// Evidence of the first step: 5% treated.
+fn first(treated: usize, good: usize) -> (ExperimentDefinition, RolloutState, Evidence) {
+    let definition = rollout();
+    let state = RolloutState::start(&definition).unwrap();
+    let mut evidence = Evidence::new(&definition);
+    put(&mut evidence, 0, treated * 19, treated * 19 * 8 / 10, &state.shares(&definition));
+    put(&mut evidence, 1, treated, good, &state.shares(&definition));
+    (definition, state, evidence)
+}
+
+#[test]
+fn a_step_is_taken_when_the_treatment_is_not_worse() {
+    let (definition, state, evidence) = first(1_000, 800);
+    let taken = next_step(&definition, &state, &evidence).unwrap();
+    assert_eq!((taken.from, taken.to), (5.0, 50.0));
+    let Reason::NotWorse { treatments } = &taken.reason else { panic!("{taken:?}") };
+    assert!(treatments[0].gain_at_least > -0.1 && treatments[0].treatment_units == 1_000);
+    let state = state.after(&taken);
+    assert_eq!(state, RolloutState { percent: 50.0, rolled_back: false });
+    assert_eq!(state.shares(&definition).as_slice(), [0.5, 0.5]);
+}
+
+#[test]
+fn no_step_without_evidence_of_its_own() {
+    // Worse by more than the margin; too few; a broken split.
+    for (treated, good) in [(1_000, 650), (99, 99)] {
+        let (definition, state, evidence) = first(treated, good);
+        assert_eq!(next_step(&definition, &state, &evidence), None, "{treated} {good}");
+    }
+    let (definition, state, mut evidence) = first(1_000, 800);
+    put(&mut evidence, 1, 400, 320, &state.shares(&definition));
+    assert_eq!(next_step(&definition, &state, &evidence), None);
+    // What the last step saw is not enough for the next one.
+    let (definition, state, mut evidence) = first(1_000, 800);
+    let taken = next_step(&definition, &state, &evidence).unwrap();
+    let state = state.after(&taken);
+    evidence.open_stratum();
+    assert_eq!(next_step(&definition, &state, &evidence), None);
+    put(&mut evidence, 0, 100, 80, &state.shares(&definition));
+    put(&mut evidence, 1, 100, 80, &state.shares(&definition));
+    assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 100.0);
+}
+
+#[test]
+fn less_is_better_where_it_is() {
+    let (mut definition, state, evidence) = first(1_000, 800);
+    definition.metric = Metric::Latency;
+    assert!(next_step(&definition, &state, &evidence).is_some());
+    let (_, _, evidence) = first(1_000, 1_000);
+    assert_eq!(next_step(&definition, &state, &evidence), None);
+}
+
+#[test]
+fn a_crossed_guardrail_takes_it_back_for_good() {
+    let (definition, state, mut evidence) = first(1_000, 800);
+    errors(&mut evidence, 0, 1_000, 500);
+    errors(&mut evidence, 1, 99, 99);
+    // The control is nobody's fault, and 99 units are not enough.
+    assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 50.0);
+    errors(&mut evidence, 1, 900, 50);
+    let taken = next_step(&definition, &state, &evidence).unwrap();
+    assert_eq!((taken.from, taken.to), (5.0, 0.0));
+    let Reason::GuardrailCrossed { bound, limit, units, metric, .. } = &taken.reason else {
+        panic!("{taken:?}")
+    };
+    assert!(*bound > *limit && *units == 999 && *metric == Metric::ErrorRate);
+    let state = state.after(&taken);
+    assert_eq!(state, RolloutState { percent: 0.0, rolled_back: true });
+    assert_eq!(next_step(&definition, &state, &evidence), None);
+    let written = serde_json::to_value(&taken).unwrap();
+    assert_eq!(written["why"], "guardrail_crossed");
+    assert_eq!(written["evidence"]["limit"], 0.05);
+    assert_eq!(serde_json::from_value::<Move>(written).unwrap(), taken);
+}
+
+#[test]
+fn a_guardrail_where_more_is_better_is_a_least() {
+    let (mut definition, state, mut evidence) = first(1_000, 800);
+    definition.guardrails[0] = Guardrail { metric: Metric::QualityScore, limit: 0.5 };
+    errors(&mut evidence, 1, 1_000, 900);
+    assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 50.0);
+    errors(&mut evidence, 1, 2_000, 100);
+    assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 0.0);
+}
+
+#[test]
+fn without_a_rollout_nothing_moves() {
+    let (mut definition, state, evidence) = first(1_000, 800);
+    definition.rollout = None;
+    assert_eq!(next_step(&definition, &state, &evidence), None);
+    assert_eq!(RolloutState::start(&definition), None);
+}
