@@ -23,6 +23,7 @@ mod metrics;
 mod openapi;
 mod period;
 mod privacy;
+mod quality;
 mod reactions;
 mod redetect;
 mod remote_embedder;

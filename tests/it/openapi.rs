@@ -16,6 +16,7 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
         "strategies",
         "routing",
         "retrieval",
+        "quality",
         "reactions",
         "reports",
         "events",

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::fact::{LooseFact, TurnFact};
 use crate::id::{ConversationId, DecisionId, EventId, TurnId, UserId};
 use crate::number::UnitInterval;
 use crate::record::Event;
@@ -137,7 +138,13 @@ pub enum Change {
     EndSession {
         /// When something last happened in it.
         last_at: Timestamp,
+        /// The last answer was left without any sign of use.
+        abandoned: bool,
     },
+    /// Something about the event's turn that counts in rates.
+    Note(TurnFact),
+    /// Something without a turn that counts in rates.
+    Count(LooseFact),
     /// How the confidences of the event's project are corrected.
     Calibrate(Map<String, Value>),
     /// The event says what a query returned.
@@ -179,9 +186,19 @@ pub enum Change {
     /// The user's reaction on the event's turn goes.
     ClearReaction,
     /// A decision was made.
-    Decide(DecisionId),
+    Decide {
+        /// Which.
+        id: DecisionId,
+        /// For a generated SQL statement: whether it was executed without an error.
+        sql_executed: Option<bool>,
+    },
     /// The outcome of a decision became known, or changed.
-    Settle(DecisionId),
+    Settle {
+        /// Which.
+        id: DecisionId,
+        /// What was decided was carried out without an error.
+        executed: bool,
+    },
     /// The privacy settings of the event's tenant.
     SetPrivacy(Map<String, Value>),
     /// The attributes of the event's user.

@@ -16,9 +16,11 @@ mod finding;
 mod rule;
 mod feedback;
 mod stub;
+mod fact;
 mod change;
 
 pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};
+pub use fact::{LooseFact, SQL_GENERATION, TurnFact, is_refinement};
 pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
 pub use finding::{
     Finding, FoundAnswer, FoundRetry, FoundSession, FoundVerdict, GivenReward, RouterChoice,

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::fact::{SQL_GENERATION, is_refinement};
 use crate::feedback::{Body, ERASED};
 use crate::finding::{Finding, FoundAnswer, FoundVerdict, RouterChoice};
 use crate::reaction::GivenReaction;
@@ -20,8 +21,9 @@ impl Event {
     /// rebuild from stubs is the same as one from the events themselves.
     pub fn stub_data(&self) -> Map<String, Value> {
         match Body::read(self.kind, &self.data) {
-            Ok(Body::Turn(TurnHalf::Opened(_))) => {
-                Self::data_of(&TurnHalf::Opened(Opening::default()))
+            Ok(Body::Turn(TurnHalf::Opened(opening))) => {
+                let intent = opening.intent.filter(|intent| is_refinement(intent));
+                Self::data_of(&TurnHalf::Opened(Opening { intent, ..Opening::default() }))
             }
             Ok(Body::Turn(TurnHalf::Completed(done))) => {
                 Self::data_of(&TurnHalf::Completed(Box::new(without_words(*done))))
@@ -30,9 +32,11 @@ impl Event {
             Ok(Body::Rating(_)) => self.only(&["rating", "score"]),
             Ok(Body::Metric) => self.only(&NUMBERS),
             Ok(Body::Settlement(_)) => self.only(&["decision_id", "outcome"]),
-            Ok(Body::Decision(_)) => {
+            Ok(Body::Decision(decision)) => {
                 let mut left = self.only(&["decision_id", "outcome", "confidence"]);
-                left.insert("decision_type".into(), "erased".into());
+                let is_sql = decision.decision_type == SQL_GENERATION;
+                let left_type = if is_sql { SQL_GENERATION } else { "erased" };
+                left.insert("decision_type".into(), left_type.into());
                 left
             }
             Ok(Body::Rule(Rule::Profile { .. })) => {
@@ -67,7 +71,6 @@ fn without_words(done: Completion) -> Completion {
         error: None,
         decision_id: None,
         strategy: None,
-        prompt: None,
         retrieved: Vec::new(),
         ..done
     }

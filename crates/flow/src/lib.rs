@@ -43,6 +43,7 @@ mod score;
 mod scan;
 mod dead_letters;
 mod reports;
+mod quality;
 mod mirror;
 mod erase;
 mod retain;
@@ -82,10 +83,10 @@ pub use routers::{RouterView, Trend};
 pub use scan::{ArrayLines, Scan, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn, scan};
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
-    DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, ReactionCounts,
-    ReactionFilter, ReactionSearch, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch,
-    StoredDecision, StoredEvent, StoredExchange, StoredKey, StoredReaction, StoredTally,
-    StoredTurn,
+    DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, QualityBucket,
+    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
+    Snapshot, Standing, Stopwatch, StoredDecision, StoredEvent, StoredExchange, StoredKey,
+    StoredReaction, StoredTally, StoredTurn,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use told::{Previous, Signals};

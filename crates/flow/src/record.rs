@@ -160,7 +160,7 @@ impl Engine {
             Claim { space: ClaimSpace::RequestKey, id, mac }
         }));
         for change in &changes {
-            if let Change::Decide(id) = change {
+            if let Change::Decide { id, .. } = change {
                 claims.push(claim(ClaimSpace::Decision, id.as_str()));
             }
         }
@@ -259,8 +259,10 @@ fn is_label(change: &Change) -> bool {
         | Change::SetRouter { .. }
         | Change::Return { .. }
         | Change::Weigh { .. }
-        | Change::Decide(_)
-        | Change::Settle(_)
+        | Change::Note(_)
+        | Change::Count(_)
+        | Change::Decide { .. }
+        | Change::Settle { .. }
         | Change::SetPrivacy(_)
         | Change::SetProfile(_)
         | Change::EraseUser(_) => false,

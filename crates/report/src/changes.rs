@@ -2,8 +2,9 @@
 //! projections are made again from the log.
 
 use event::{
-    Body, Change, CorrectionType, DecisionId, EntitySignal, Event, Finding, FoundRelevance,
-    GivenReaction, Origin, RankBand, Rule, TurnHalf, UnitInterval, Vector,
+    Body, Change, Completion, CorrectionType, Decision, DecisionId, EntitySignal, Event, Finding,
+    FoundRelevance, FoundSession, GivenReaction, Interaction, InteractionKind, LooseFact, Origin,
+    RankBand, Rule, SQL_GENERATION, TurnFact, TurnHalf, TurnStatus, UnitInterval, Vector,
 };
 
 /// The changes that follow from one event.
@@ -19,11 +20,7 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             user_type: opening.user_type,
             intent: opening.intent,
         }],
-        Body::Turn(TurnHalf::Completed(done)) => vec![Change::CompleteTurn {
-            outcome: done.validation_outcome,
-            quality: done.quality_score,
-            has_strategy: done.strategy.is_some(),
-        }],
+        Body::Turn(TurnHalf::Completed(done)) => by_answer(&done),
         Body::Reaction(given) => by_reaction(given),
         // A rating of a turn is the user's reaction on it, through another door.
         Body::Rating(rating) if event.turn.is_some() => vec![Change::React {
@@ -32,12 +29,12 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             confidence: UnitInterval::ONE,
             detected_in: None,
         }],
-        Body::Decision(decision) => decision
-            .decision_id
-            .or_else(|| DecisionId::new(event.id.as_str()).ok())
-            .map(Change::Decide)
-            .into_iter()
-            .collect(),
+        Body::Rating(rating) => vec![Change::Count(LooseFact::Rated(rating.reaction()))],
+        Body::Correction(_) if event.turn.is_some() => vec![Change::Note(TurnFact::Corrected)],
+        Body::Correction(_) => vec![Change::Count(LooseFact::Corrected)],
+        Body::Comment(_) if event.turn.is_some() => vec![Change::Note(TurnFact::Heard)],
+        Body::Interaction(done) => by_interaction(&done, event.turn.is_some()),
+        Body::Decision(decision) => by_decision(event, decision),
         Body::Finding(Finding::Relevance(found)) => by_relevance(found),
         Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
@@ -46,15 +43,56 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Rule(Rule::Router { name, definition }) => {
             vec![Change::SetRouter { name, definition }]
         }
-        Body::Settlement(settlement) => vec![Change::Settle(settlement.decision_id)],
+        Body::Settlement(settlement) => vec![Change::Settle {
+            id: settlement.decision_id,
+            executed: settlement.outcome.is_executed(),
+        }],
         Body::Rule(Rule::Erasure { .. } | Rule::RouterReset { .. })
-        | Body::Rating(_)
         | Body::Comment(_)
-        | Body::Correction(_)
-        | Body::Interaction(_)
         | Body::Metric
         | Body::Other => Vec::new(),
     }
+}
+
+fn by_answer(done: &Completion) -> Vec<Change> {
+    let prompt = done.prompt.as_ref().map(|prompt| match &prompt.version {
+        Some(version) => format!("{}@{version}", prompt.id),
+        None => prompt.id.clone(),
+    });
+    let answered = TurnFact::Answered {
+        model: done.model.clone(),
+        prompt,
+        failed: done.status == TurnStatus::Error,
+        tokens: done.tokens_in.unwrap_or(0).saturating_add(done.tokens_out.unwrap_or(0)),
+        // What is negative or no number costs nothing.
+        cost: (done.cost.unwrap_or(0.0) * 1e9).round() as u64,
+    };
+    let complete = Change::CompleteTurn {
+        outcome: done.validation_outcome,
+        quality: done.quality_score,
+        has_strategy: done.strategy.is_some(),
+    };
+    vec![complete, Change::Note(answered)]
+}
+
+/// A refined question counts as such; anything else shows that somebody dealt with the answer.
+fn by_interaction(done: &Interaction, has_turn: bool) -> Vec<Change> {
+    let refines = done.kind == InteractionKind::QueryRefinement;
+    match (refines, has_turn) {
+        (true, true) => vec![Change::Note(TurnFact::Refined)],
+        (true, false) => vec![Change::Count(LooseFact::Refined)],
+        (false, true) if done.kind != InteractionKind::Abandonment => {
+            vec![Change::Note(TurnFact::Heard)]
+        }
+        (false, _) => Vec::new(),
+    }
+}
+
+fn by_decision(event: &Event, decision: Decision) -> Vec<Change> {
+    let is_sql = decision.decision_type == SQL_GENERATION;
+    let sql_executed = is_sql.then(|| decision.outcome.is_executed());
+    let id = decision.decision_id.or_else(|| DecisionId::new(event.id.as_str()).ok());
+    id.map(|id| Change::Decide { id, sql_executed }).into_iter().collect()
 }
 
 fn by_reaction(given: GivenReaction) -> Vec<Change> {
@@ -103,14 +141,20 @@ fn by_finding(finding: Finding) -> Option<Change> {
             detected_in: Some(found.detected_in),
         }),
         Finding::Review { status } => Some(Change::Review(status)),
-        Finding::Session(found) => Some(Change::EndSession { last_at: found.last_at }),
+        Finding::Session(found) => {
+            let FoundSession { last_at, abandoned, .. } = found;
+            Some(Change::EndSession { last_at, abandoned })
+        }
+        Finding::Retry(_) => Some(Change::Note(TurnFact::Retried)),
+        Finding::Answer(found) => Some(Change::Note(TurnFact::Shown {
+            failed: found.error.error_type.is_some(),
+            millis: found.latency.map(|pace| (pace.seconds * 1000.0).round() as u64),
+        })),
         Finding::Vector { model, values } => {
             (!values.is_empty()).then(|| Change::SetVector(Vector::new(model.into(), values)))
         }
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
-        Finding::Retry(_)
-        | Finding::Relevance(_)
-        | Finding::Answer(_)
+        Finding::Relevance(_)
         | Finding::Choice(_)
         | Finding::Served { .. }
         | Finding::Reward(_) => None,
@@ -144,7 +188,8 @@ mod tests {
         };
         assert_eq!(changes_of(&rating), [expected]);
         assert_eq!(changes_of(&rating), changes_of(&reaction));
-        assert_eq!(changes_of(&Event { turn: None, ..rating }), []);
+        let loose = Change::Count(LooseFact::Rated(Reaction::NotOk));
+        assert_eq!(changes_of(&Event { turn: None, ..rating }), [loose]);
     }
 
     #[test]
@@ -158,6 +203,7 @@ mod tests {
         let kind = Kind { event_type: Type::Query, source: Source::ModelResponse };
         let data = json!({"decision_type": "sql_generation"});
         let decision = Event { kind, ..event(Source::ModelResponse, &data) };
-        assert_eq!(changes_of(&decision), [Change::Decide(DecisionId::new("e1").unwrap())]);
+        let id = DecisionId::new("e1").unwrap();
+        assert_eq!(changes_of(&decision), [Change::Decide { id, sql_executed: Some(false) }]);
     }
 }

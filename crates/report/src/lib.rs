@@ -4,7 +4,9 @@
 
 mod changes;
 mod seal;
+mod rate;
 mod satisfaction;
+mod quality;
 mod item;
 mod period;
 mod conversation;
@@ -18,6 +20,8 @@ pub use conversation::{ConversationReport, ConversationRequest, TurnReport, conv
 pub use error::ReportError;
 pub use item::FeedbackItem;
 pub use period::{PeriodItem, PeriodReport, PeriodRequest, TurnFeedback, period};
+pub use quality::{Figure, Reading, Target, total};
+pub use rate::Rate;
 pub use satisfaction::Satisfaction;
 pub use seal::Seal;
 pub use turn_log::{LogEntry, TurnLog, turn_log};

@@ -11,6 +11,7 @@ mod auth;
 mod cors;
 mod address;
 mod body;
+mod slice;
 mod wire;
 mod routes;
 mod openapi;

@@ -42,6 +42,7 @@ use crate::routes;
         routes::reports::period_by_query,
         routes::reports::conversation,
         routes::reports::conversation_by_query,
+        routes::quality::quality,
         routes::artifacts::search,
         routes::feedback::submit,
         routes::feedback::correct,

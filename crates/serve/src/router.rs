@@ -21,7 +21,8 @@ use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
     artifacts, batch, calibration, conversations, dead_letters, decisions, events, feedback,
-    health, keys, metrics, reactions, reports, retrieval, routers, strategies, tenants, turns,
+    health, keys, metrics, quality, reactions, reports, retrieval, routers, strategies, tenants,
+    turns,
 };
 
 /// What the server is told from outside.
@@ -195,6 +196,7 @@ fn management() -> Router<Arc<Engine>> {
 /// The source system's, letter for letter.
 fn reports() -> Router<Arc<Engine>> {
     Router::new()
+        .route("/api/v1/feedback/quality/{tenant}", get(quality::quality))
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
             post(reports::conversation).get(reports::conversation_by_query),

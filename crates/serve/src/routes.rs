@@ -14,6 +14,7 @@ pub(crate) mod retrieval;
 pub(crate) mod reactions;
 pub(crate) mod decisions;
 pub(crate) mod reports;
+pub(crate) mod quality;
 pub(crate) mod artifacts;
 pub(crate) mod keys;
 pub(crate) mod tenants;

@@ -23,6 +23,11 @@ impl RequestScope {
         &self.scope
     }
 
+    /// The project, if the key or a header names one.
+    pub(crate) fn project_named(&self) -> Option<&Project> {
+        self.project_given.then_some(&self.scope.project)
+    }
+
     /// The scope for a body that may name its tenant too. Two names must agree.
     pub(crate) fn with_tenant(&self, tenant: Option<&str>) -> Result<Scope, Problem> {
         let Some(tenant) = tenant else { return Ok(self.scope.clone()) };

@@ -11,4 +11,5 @@ pub(crate) mod decision;
 pub(crate) mod key;
 pub(crate) mod tenant;
 pub(crate) mod dead_letter;
+pub(crate) mod quality;
 pub(crate) mod report;

@@ -23,6 +23,9 @@ pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
 pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
+pub use read::quality::{
+    QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers, wait_millis, wait_step,
+};
 pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
     ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
@@ -47,6 +50,7 @@ pub trait Store:
     + SimilarReads
     + RoutingStore
     + RelevanceReads
+    + QualityReads
     + ReactionReads
     + DecisionReads
     + TurnLogCopies
@@ -68,6 +72,7 @@ impl<T> Store for T where
         + SimilarReads
         + RoutingStore
         + RelevanceReads
+        + QualityReads
         + ReactionReads
         + DecisionReads
         + TurnLogCopies

@@ -28,6 +28,7 @@ mod rules;
 mod users;
 mod routing;
 mod relevance;
+mod quality;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

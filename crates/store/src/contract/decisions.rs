@@ -8,9 +8,11 @@ use crate::Store;
 /// Made, then settled, in whichever order they arrive.
 pub(crate) async fn a_decision_has_its_newest_outcome(store: &dyn Store) {
     let scope = Scope::default();
-    let settle = |id: &str| Scene::new(id, "t1", Change::Settle(decision_id("d1")));
+    let settle =
+        |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });
     let make = |id: &str, decision: &str| {
-        Scene::new(id, "t1", Change::Decide(decision_id(decision))).inside("c1")
+        Scene::new(id, "t1", Change::Decide { id: decision_id(decision), sql_executed: None })
+            .inside("c1")
     };
     let shown = async || {
         let found = store.decision(&scope, &decision_id("d1")).await.unwrap()?;

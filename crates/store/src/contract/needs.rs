@@ -35,10 +35,15 @@ pub(crate) async fn a_needed_turn_must_be_open_and_in_its_conversation(store: &d
 /// A decision is there when it was made.
 pub(crate) async fn a_needed_decision_must_be_made(store: &dyn Store) {
     let need = || vec![Need::Decision(decision_id("d1"))];
-    let settle = |id: &str| Scene::new(id, "t1", Change::Settle(decision_id("d1")));
+    let settle =
+        |id: &str| Scene::new(id, "t1", Change::Settle { id: decision_id("d1"), executed: true });
     let refused = outcome(store, settle("a"), need()).await;
     assert_eq!(refused, Outcome::Missing(need().remove(0)));
-    play(store, [Scene::new("made", "t1", Change::Decide(decision_id("d1")))]).await;
+    play(
+        store,
+        [Scene::new("made", "t1", Change::Decide { id: decision_id("d1"), sql_executed: None })],
+    )
+    .await;
     assert_eq!(outcome(store, settle("b"), need()).await, Outcome::Stored(Position(2)));
 }
 

@@ -16,8 +16,13 @@ fn scenes() -> Vec<Scene> {
         Scene::react("again", "t1", Reaction::NotOk),
         Scene::infer("guess", "t1", Reaction::NotOk).at(90_000),
         Scene::clear("clear", "t1").by("u2"),
-        Scene::new("settled", "t1", Change::Settle(decision_id("d1"))),
-        Scene::new("made", "t1", Change::Decide(decision_id("d1"))).inside("c1"),
+        Scene::new("settled", "t1", Change::Settle { id: decision_id("d1"), executed: true }),
+        Scene::new(
+            "made",
+            "t1",
+            Change::Decide { id: decision_id("d1"), sql_executed: Some(false) },
+        )
+        .inside("c1"),
     ]
 }
 

@@ -4,20 +4,24 @@
 mod activity;
 mod decision;
 mod erase;
+mod facts;
 mod index;
 mod reaction;
 mod judge;
 mod rule;
 mod relevance;
 mod session;
+mod sums;
 mod turn;
 
-use event::{Change, Event, Position, Timestamp};
+use event::{Change, Event, Position, Timestamp, is_refinement};
 use rusqlite::Connection;
 
 use super::keys::{Key, PackedId, Table, key_of};
 pub(super) use activity::DAY_MICROS;
 pub(super) use erase::{THEIR_TURNS, THEIRS};
+pub(super) use facts::Facts;
+pub(super) use sums::hour_of;
 
 /// The event that changes are applied for, by its keys.
 #[derive(Clone, Debug)]
@@ -65,8 +69,11 @@ pub(super) fn apply(
     change: &Change,
 ) -> rusqlite::Result<()> {
     match change {
-        Change::Decide(id) => decision::decide(connection, subject, id),
-        Change::Settle(id) => decision::settle(connection, subject, id),
+        Change::Decide { id, sql_executed } => {
+            decision::decide(connection, subject, id, *sql_executed)
+        }
+        Change::Settle { id, executed } => decision::settle(connection, subject, id, *executed),
+        Change::Count(fact) => facts::count(connection, subject, *fact),
         Change::EraseUser(user) => erase::erase(connection, subject, user),
         Change::SetPrivacy(settings) => rule::set_privacy(connection, subject, settings),
         Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
@@ -96,6 +103,7 @@ pub(super) fn apply(
         | Change::React { .. }
         | Change::ClearReaction
         | Change::Review(_)
+        | Change::Note(_)
         | Change::EndSession { .. } => match subject.turn {
             Some(turn) => apply_to_turn(connection, subject, turn, change),
             None => Ok(()),
@@ -118,6 +126,8 @@ fn apply_to_turn(
             };
             turn::open(connection, subject, turn, labels)?;
             session::open(connection, subject, turn)?;
+            let refines = intent.as_deref().is_some_and(is_refinement);
+            facts::open(connection, subject, turn, refines)?;
             index::open(connection, subject, turn, intent.as_deref())
         }
         Change::SetVector(vector) => index::set_vector(connection, turn, vector),
@@ -135,16 +145,21 @@ fn apply_to_turn(
             let (origin, reaction) = (*origin, *reaction);
             let given = reaction::Given { origin, reaction, confidence: confidence.get(), message };
             reaction::react(connection, subject, turn, given)?;
-            index::refresh(connection, turn)
+            index::refresh(connection, subject.project, turn)
         }
+        Change::Note(fact) => facts::note(connection, subject, turn, fact),
         Change::ClearReaction => {
             reaction::clear(connection, subject, turn)?;
-            index::refresh(connection, turn)
+            index::refresh(connection, subject.project, turn)
         }
         Change::Review(status) => judge::review(connection, subject, turn, *status),
-        Change::EndSession { last_at } => session::end(connection, subject, turn, *last_at),
-        Change::Decide(_)
-        | Change::Settle(_)
+        Change::EndSession { last_at, abandoned } => {
+            facts::end(connection, subject, turn, *abandoned)?;
+            session::end(connection, subject, turn, *last_at)
+        }
+        Change::Decide { .. }
+        | Change::Settle { .. }
+        | Change::Count(_)
         | Change::EraseUser(_)
         | Change::SetPrivacy(_)
         | Change::SetProfile(_)

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0006_loop.sql"),
     include_str!("../../../../migrations/sqlite/0007_routing.sql"),
     include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
+    include_str!("../../../../migrations/sqlite/0009_quality.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
@@ -24,7 +25,7 @@ pub(super) fn check(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Schemas that brought new projections: a store that was older must make them from its log.
-const NEW_PROJECTIONS: [u32; 1] = [6];
+const NEW_PROJECTIONS: [u32; 2] = [6, 9];
 /// The mark of a store that has not done so yet.
 const STALE: &str = "stale_projections";
 

@@ -19,7 +19,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 18] = [
+pub(super) const PROJECTIONS: [(&str, &str); 21] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -38,6 +38,9 @@ pub(super) const PROJECTIONS: [(&str, &str); 18] = [
     ("entity_tallies", "project, entity"),
     ("pair_tallies", "project, cluster, entity"),
     ("rank_totals", "project, band"),
+    ("turn_facts", "turn"),
+    ("quality", "project, hour, model, prompt"),
+    ("waits", "project, hour, model, prompt, step"),
 ];
 
 const EMPTY: &str = "
@@ -59,7 +62,10 @@ const EMPTY: &str = "
     DELETE FROM relevance;
     DELETE FROM entity_tallies;
     DELETE FROM pair_tallies;
-    DELETE FROM rank_totals;";
+    DELETE FROM rank_totals;
+    DELETE FROM turn_facts;
+    DELETE FROM quality;
+    DELETE FROM waits;";
 
 /// What routers have learnt is read from the log again by those who learn.
 const FORGET: &str = "

@@ -8,8 +8,8 @@ use testkit::write;
 
 use super::{Limits, SqliteStore};
 use crate::contract::{
-    copies, decisions, events, exchanges, keys, labels, log, needs, period, reactions, rebuild,
-    relevance, routing, sessions, similar, turns,
+    copies, decisions, events, exchanges, keys, labels, log, needs, period, quality, reactions,
+    rebuild, relevance, routing, sessions, similar, turns,
 };
 use crate::{DeadLetters, ExchangeReads, Log, StoreError};
 
@@ -55,6 +55,9 @@ contract!(
     similar::answered_turns_are_found_by_likeness,
     similar::a_correction_is_found_by_what_it_corrects,
     routing::what_routers_learnt_is_kept_whole,
+    quality::turns_count_as_they_are,
+    quality::statements_count_by_their_newest_outcome,
+    quality::sums_are_those_of_the_turns,
     relevance::a_query_counts_once_for_an_item,
     reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
     reactions::early_reactions_are_attached_when_the_turn_arrives,

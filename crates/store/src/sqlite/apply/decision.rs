@@ -1,24 +1,38 @@
 //! Decisions and their outcomes, in whichever order they arrive.
 
 use event::DecisionId;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
-use super::super::keys::PackedId;
+use super::super::keys::{Key, PackedId};
 use super::Subject;
+use super::sums::{self, Place};
+use crate::read::quality::QualityCounts;
 
 /// Notes where the decision is.
 pub(super) fn decide(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,
+    sql_executed: Option<bool>,
 ) -> rusqlite::Result<()> {
+    let before = counted(connection, subject.project, id)?;
+    let hour = sql_executed.map(|_| sums::hour_of(subject.ts.as_micros()));
     connection
         .prepare_cached(
-            "INSERT INTO decisions (project, id, conversation, made) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET conversation = excluded.conversation, made = excluded.made",
+            "INSERT INTO decisions (project, id, conversation, made, sql_hour, made_executed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO UPDATE SET conversation = excluded.conversation, made = excluded.made,
+                 sql_hour = excluded.sql_hour, made_executed = excluded.made_executed",
         )?
-        .execute((subject.project, PackedId::of(id.as_str()), subject.conversation, subject.at()))
-        .map(drop)
+        .execute((
+            subject.project,
+            PackedId::of(id.as_str()),
+            subject.conversation,
+            subject.at(),
+            hour,
+            sql_executed,
+        ))?;
+    recount(connection, subject.project, id, before)
 }
 
 /// Notes where its newest outcome is.
@@ -26,12 +40,49 @@ pub(super) fn settle(
     connection: &Connection,
     subject: &Subject,
     id: &DecisionId,
+    executed: bool,
 ) -> rusqlite::Result<()> {
+    let before = counted(connection, subject.project, id)?;
     connection
         .prepare_cached(
-            "INSERT INTO decisions (project, id, settled) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET settled = excluded.settled",
+            "INSERT INTO decisions (project, id, settled, settled_executed) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET settled = excluded.settled,
+                 settled_executed = excluded.settled_executed",
         )?
-        .execute((subject.project, PackedId::of(id.as_str()), subject.at()))
-        .map(drop)
+        .execute((subject.project, PackedId::of(id.as_str()), subject.at(), executed))?;
+    recount(connection, subject.project, id, before)
+}
+
+/// The hour in which a generated SQL statement counts, and whether as one that was executed.
+fn counted(
+    connection: &Connection,
+    project: Key,
+    id: &DecisionId,
+) -> rusqlite::Result<Option<(i64, bool)>> {
+    connection
+        .prepare_cached(
+            "SELECT sql_hour, coalesce(settled_executed, made_executed) FROM decisions
+             WHERE project = ?1 AND id = ?2 AND sql_hour IS NOT NULL",
+        )?
+        .query_row((project, PackedId::of(id.as_str())), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+}
+
+fn recount(
+    connection: &Connection,
+    project: Key,
+    id: &DecisionId,
+    before: Option<(i64, bool)>,
+) -> rusqlite::Result<()> {
+    let after = counted(connection, project, id)?;
+    if before == after {
+        return Ok(());
+    }
+    for (counted, by) in [(before, -1), (after, 1)] {
+        let Some((hour, executed)) = counted else { continue };
+        let sql_executed = if executed { by } else { 0 };
+        let counts = QualityCounts { sql_made: by, sql_executed, ..QualityCounts::default() };
+        sums::add(connection, project, Place { hour, model: "", prompt: "" }, &counts)?;
+    }
+    Ok(())
 }

@@ -76,12 +76,15 @@ pub(in super::super) const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE use
 /// What their questions were about goes from the index, and from the questions of others who
 /// corrected an answer to them.
 fn forget_questions(connection: &Connection, user: Key) -> rusqlite::Result<()> {
+    // That a question refined another one counts in rates, and says nothing of anybody.
+    let intent = "iif(lower(intent) = 'refine', intent, NULL)";
     let forget = [
         format!(
-            "UPDATE turn_index SET intent = NULL, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
+            "UPDATE turn_index SET intent = {intent}, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
         ),
         format!(
-            "UPDATE baseline_turn_index SET intent = NULL, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
+            "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0
+             WHERE turn IN {THEIR_TURNS}"
         ),
         format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),

@@ -5,7 +5,7 @@ use event::{Origin, Reaction, UnitInterval, ValidationOutcome, Vector, VerdictSt
 use rusqlite::{Connection, OptionalExtension};
 
 use super::super::keys::Key;
-use super::Subject;
+use super::{Subject, facts};
 use crate::vectors;
 
 /// Confidence of a turn of which nobody said anything.
@@ -24,7 +24,7 @@ pub(super) fn open(
              ON CONFLICT DO UPDATE SET intent = excluded.intent",
         )?
         .execute((turn, subject.project, intent))?;
-    refresh(connection, turn)
+    refresh(connection, subject.project, turn)
 }
 
 /// What the application's validator said.
@@ -74,7 +74,7 @@ pub(super) fn set_vector(
 /// Whose word counts: a review, else the latest reaction of a user, else what messages say. Among
 /// messages the latest counts; one that only moved on never takes the place of another, and one that
 /// says nothing takes the place of none.
-pub(super) fn refresh(connection: &Connection, turn: Key) -> rusqlite::Result<()> {
+pub(super) fn refresh(connection: &Connection, project: Key, turn: Key) -> rusqlite::Result<()> {
     let review: Option<Option<u8>> = connection
         .prepare_cached("SELECT review FROM turn_index WHERE turn = ?1")?
         .query_row([turn], |row| row.get(0))
@@ -82,10 +82,8 @@ pub(super) fn refresh(connection: &Connection, turn: Key) -> rusqlite::Result<()
     // Not opened yet: what came before it counts when it is.
     let Some(review) = review else { return Ok(()) };
     let verdict = verdict_in_force(connection, turn)?;
-    let given = match review.and_then(VerdictStatus::from_code) {
-        Some(status) => Some(status),
-        None => by_users(connection, turn)?,
-    };
+    let by_users = by_users(connection, turn)?;
+    let given = review.and_then(VerdictStatus::from_code).or(by_users);
     let (status, confidence) = match (given, &verdict) {
         (Some(status), _) => (status, 1.0),
         (None, Some(verdict)) => (verdict.status, verdict.confidence),
@@ -107,8 +105,34 @@ pub(super) fn refresh(connection: &Connection, turn: Key) -> rusqlite::Result<()
             confidence,
             detected_in.and_then(|verdict| verdict.detected_in),
             verdict.as_ref().map(|verdict| verdict.position),
-        ))
-        .map(drop)
+        ))?;
+    let (ok, not_ok, neutral) = reactions_of_users(connection, turn)?;
+    let takes_side = |status: VerdictStatus| status != VerdictStatus::Neutral;
+    let sides = by_users
+        .filter(|status| takes_side(*status))
+        .zip(verdict.map(|verdict| verdict.status).filter(|status| takes_side(*status)));
+    let (both, agree) = (sides.is_some(), sides.is_some_and(|(user, machine)| user == machine));
+    let opinions = facts::Opinions { ok, not_ok, neutral, status: Some(status), both, agree };
+    facts::judge(connection, project, turn, opinions)
+}
+
+fn reactions_of_users(connection: &Connection, turn: Key) -> rusqlite::Result<(i64, i64, i64)> {
+    connection
+        .prepare_cached(
+            "SELECT count(iif(reaction = ?3, 1, NULL)), count(iif(reaction = ?4, 1, NULL)),
+                 count(iif(reaction = ?5, 1, NULL))
+             FROM reactions WHERE turn = ?1 AND origin = ?2",
+        )?
+        .query_row(
+            (
+                turn,
+                Origin::User.code(),
+                Reaction::Ok.code(),
+                Reaction::NotOk.code(),
+                Reaction::Neutral.code(),
+            ),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
 }
 
 struct InForce {

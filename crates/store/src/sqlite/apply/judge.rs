@@ -57,7 +57,7 @@ pub(super) fn judge(
             said.raw_confidence,
             said.moved_on,
         ))?;
-    turn.map_or(Ok(()), |turn| index::refresh(connection, turn))
+    turn.map_or(Ok(()), |turn| index::refresh(connection, subject.project, turn))
 }
 
 fn take_back(connection: &Connection, subject: &Subject, message: Key) -> rusqlite::Result<()> {
@@ -67,7 +67,7 @@ fn take_back(connection: &Connection, subject: &Subject, message: Key) -> rusqli
         .optional()?;
     let Some(Some(turn)) = before else { return Ok(()) };
     reaction::take_back(connection, subject.project, message)?;
-    index::refresh(connection, turn)
+    index::refresh(connection, subject.project, turn)
 }
 
 /// A person's word takes the place of the machine's, in the index and among the reactions.
@@ -88,5 +88,5 @@ pub(super) fn review(
         message: None,
     };
     reaction::react(connection, subject, turn, given)?;
-    index::refresh(connection, turn)
+    index::refresh(connection, subject.project, turn)
 }

@@ -1,0 +1,137 @@
+//! Which turns a report is about: the filters that all reports on quality take.
+
+use axum::extract::Query;
+use event::{Project, Tenant, Timestamp, UserId, Window};
+use flow::{QualityQuery, QualityUsers};
+use serde::Deserialize;
+
+use crate::address::{self, Parameters, Read};
+use crate::body;
+use crate::error::Problem;
+use crate::scope::RequestScope;
+
+const ATTRIBUTE: &str = "attr.";
+const MOST_ATTRIBUTES: usize = 10;
+
+#[derive(Debug, Deserialize)]
+struct Fields {
+    project: Option<String>,
+    model: Option<String>,
+    prompt: Option<String>,
+    user_id: Option<String>,
+    period_days: Option<u32>,
+    start: Option<String>,
+    end: Option<String>,
+    bucket: Option<String>,
+}
+
+/// A bucket's hours, and by how many it is moved: weeks begin on a Monday, and the world began on a
+/// Thursday.
+fn bucket(word: Option<String>) -> Result<(u32, u32), Problem> {
+    let sizes = |word: &str| match word {
+        "hour" => Some((1, 0)),
+        "day" => Some((24, 0)),
+        "week" => Some((168, 72)),
+        _ => None,
+    };
+    let found = address::word("bucket", word, sizes, &["hour", "day", "week"])?;
+    Ok(found.unwrap_or((24, 0)))
+}
+
+/// Reads the parameters of a report about a tenant. `days` is how far back one goes that says nothing.
+pub(crate) fn read(
+    scope: &RequestScope,
+    tenant: &str,
+    parameters: Parameters,
+    now: Timestamp,
+    days: u32,
+) -> Result<QualityQuery, Problem> {
+    let (attributes, parameters) = take_attributes(parameters)?;
+    let known = [
+        ("project", Read::Text),
+        ("model", Read::Text),
+        ("prompt", Read::Text),
+        ("user_id", Read::Text),
+        ("period_days", Read::Plain),
+        ("start", Read::Text),
+        ("end", Read::Text),
+        ("bucket", Read::Text),
+    ];
+    let fields: Fields = body::shape(address::as_json(parameters, &known)?)?;
+    let (tenant, project) = scope.of_tenant(tenant, fields.project.as_deref())?;
+    let window = window(&fields, now, days)?;
+    let user = fields.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
+    let users = match (user, attributes.is_empty()) {
+        (Some(_), false) => {
+            let detail = "user_id: expected either a user or attributes, not both";
+            return Err(Problem::invalid("user_id", detail));
+        }
+        (Some(user), true) => Some(QualityUsers::One(user)),
+        (None, false) => Some(QualityUsers::With(attributes)),
+        (None, true) => None,
+    };
+    let (bucket_hours, bucket_shift) = bucket(fields.bucket)?;
+    let (model, prompt) = (fields.model, fields.prompt);
+    Ok(QualityQuery { tenant, project, window, model, prompt, users, bucket_hours, bucket_shift })
+}
+
+/// `attr.plan=pro` and so on, out of the others.
+fn take_attributes(parameters: Parameters) -> Result<(Vec<(String, String)>, Parameters), Problem> {
+    let Query(all) =
+        parameters.map_err(|_| Problem::invalid("query", "query: it could not be read"))?;
+    let is_attribute = |(name, _): &(String, String)| name.starts_with(ATTRIBUTE);
+    let (attributes, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_attribute);
+    if attributes.len() > MOST_ATTRIBUTES {
+        let detail =
+            format!("attr: {} attributes, expected at most {MOST_ATTRIBUTES}", attributes.len());
+        return Err(Problem::invalid("attr", detail));
+    }
+    let name = |(name, value): (String, String)| (name[ATTRIBUTE.len()..].to_owned(), value);
+    Ok((attributes.into_iter().map(name).collect(), Ok(Query(others))))
+}
+
+fn window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Problem> {
+    let moment = |field: &str, text: &Option<String>| {
+        text.as_deref()
+            .map(Timestamp::parse_window_end)
+            .transpose()
+            .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
+    };
+    let (start, end) = (moment("start", &fields.start)?, moment("end", &fields.end)?);
+    if fields.period_days.is_some() && start.is_some() {
+        let detail = "period_days: expected either a number of days or a start, not both";
+        return Err(Problem::invalid("period_days", detail));
+    }
+    let end = end.unwrap_or(now);
+    let start = match start {
+        Some(start) => start,
+        None => {
+            let days = fields.period_days.unwrap_or(days);
+            if !(1..=3650).contains(&days) {
+                let detail = format!("period_days is {days}, expected 1 to 3650");
+                return Err(Problem::invalid("period_days", detail));
+            }
+            end.plus_secs(-i64::from(days) * 86_400)
+        }
+    };
+    if start > end {
+        return Err(Problem::invalid("end", "end: it is before start, expected a later time"));
+    }
+    Ok(Window { start, end })
+}
+
+impl RequestScope {
+    /// A tenant named by an address, and its project: named by the query, by the key or by a header;
+    /// all of its projects when none does.
+    fn of_tenant(
+        &self,
+        tenant: &str,
+        project: Option<&str>,
+    ) -> Result<(Tenant, Option<Project>), Problem> {
+        let own = self.project_named().map(|project| project.as_str().to_owned());
+        let wanted = project.map(str::to_owned).or(own);
+        let named = wanted.clone().unwrap_or_else(|| self.get().project.as_str().to_owned());
+        let scope = self.at(tenant, &named)?;
+        Ok((scope.tenant, wanted.map(|_| scope.project)))
+    }
+}

@@ -1,0 +1,177 @@
+//! Sums are those of the turns as they are, however that came about.
+
+use event::{Change, Event, LooseFact, Reaction, Scope, TurnFact, VerdictStatus, Window};
+
+use super::scene::{Scene, at, decision_id, play, user_id};
+use crate::{QualityBucket, QualityCounts, QualityQuery, QualityUsers, Rebuild, Store};
+
+const HOUR: i64 = 3600;
+
+fn query() -> QualityQuery {
+    QualityQuery {
+        tenant: Scope::default().tenant,
+        project: None,
+        window: Window { start: at(-HOUR), end: at(100 * HOUR) },
+        model: None,
+        prompt: None,
+        users: None,
+        bucket_hours: 1,
+        bucket_shift: 0,
+    }
+}
+
+fn answered(id: &str, turn: &str, model: &str, failed: bool) -> Scene {
+    let (model, prompt) = (Some(model.to_owned()), Some("shop@3".to_owned()));
+    let fact = TurnFact::Answered { model, prompt, failed, tokens: 10, cost: 5 };
+    Scene::new(id, turn, Change::Note(fact))
+}
+
+fn shown(id: &str, turn: &str, failed: bool, millis: u64) -> Scene {
+    Scene::new(id, turn, Change::Note(TurnFact::Shown { failed, millis: Some(millis) }))
+}
+
+async fn counts(store: &dyn Store, query: QualityQuery) -> QualityCounts {
+    let buckets = store.quality(query).await.unwrap();
+    buckets.iter().fold(QualityCounts::default(), |sum, bucket| sum.plus(&bucket.counts))
+}
+
+/// One turn after the other, and what becomes of them.
+pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
+    let corrected = |id: &str, turn: &str| Scene::new(id, turn, Change::Note(TurnFact::Corrected));
+    play(
+        store,
+        [
+            corrected("early", "t1"),
+            Scene::open("t1", "c1"),
+            answered("a1", "t1", "m1", false),
+            shown("s1", "t1", false, 1250),
+            corrected("twice", "t1"),
+            Scene::react("bad", "t1", Reaction::NotOk).by("u1"),
+            Scene::react("other", "t1", Reaction::Ok).by("u2"),
+            Scene::react("good", "t1", Reaction::Ok).by("u1"),
+            Scene::judge("t1", "t2", VerdictStatus::Rejected, false),
+            Scene::open("t2", "c1").at(HOUR).by("u2"),
+            answered("a2", "t2", "m2", true),
+            shown("s2", "t2", true, 90),
+            Scene::new("end", "t2", Change::EndSession { last_at: at(HOUR), abandoned: true }),
+            Scene::new("r", "t2", Change::Note(TurnFact::Retried)),
+            Scene::open("t3", "c2").at(2 * HOUR),
+            Scene::new("stars", "t3", Change::Count(LooseFact::Rated(Reaction::NotOk))),
+            Scene::new("loose", "t3", Change::Count(LooseFact::Corrected)),
+        ],
+    )
+    .await;
+    let all = QualityCounts {
+        turns: 3,
+        answered: 2,
+        failed: 1,
+        ok: 2,
+        not_ok: 1,
+        accepted: 1,
+        wrong: 2,
+        corrected: 2,
+        retried: 1,
+        heard: 1,
+        both: 1,
+        ended: 1,
+        abandoned: 1,
+        tokens: 20,
+        cost: 10,
+        ..QualityCounts::default()
+    };
+    assert_eq!(counts(store, query()).await, all);
+    for (bucket_hours, buckets) in [(1, 3), (24, 1)] {
+        let found = store.quality(QualityQuery { bucket_hours, ..query() }).await.unwrap();
+        assert_eq!(found.len(), buckets, "{bucket_hours} hours");
+    }
+    let one = QualityQuery { model: Some("m2".into()), ..query() };
+    let found = store.quality(one).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].waits, [(crate::wait_step(90), 1)]);
+    assert_eq!((found[0].counts.answered, found[0].counts.failed), (1, 1));
+    for (prompt, turns) in [("shop", 2), ("shop@3", 2), ("sho", 0), ("shop@", 0)] {
+        let by = QualityQuery { prompt: Some(prompt.into()), ..query() };
+        assert_eq!(counts(store, by).await.turns, turns, "{prompt}");
+    }
+    let users = Some(QualityUsers::One(user_id("u2")));
+    let hers = counts(store, QualityQuery { users, ..query() }).await;
+    assert_eq!((hers.turns, hers.failed, hers.ok), (1, 1, 0));
+    let elsewhere = event::Tenant::new("other").unwrap();
+    assert!(store.quality(QualityQuery { tenant: elsewhere, ..query() }).await.unwrap().is_empty());
+}
+
+/// A generated statement counts in the hour it was made, by its newest outcome.
+pub(crate) async fn statements_count_by_their_newest_outcome(store: &dyn Store) {
+    let made = |id: &str, executed| {
+        Scene::new(id, "t1", Change::Decide { id: decision_id(id), sql_executed: Some(executed) })
+    };
+    let settled = |id: &str, decision: &str, executed| {
+        Scene::new(id, "t1", Change::Settle { id: decision_id(decision), executed }).at(9 * HOUR)
+    };
+    play(store, [settled("s1", "d1", true), made("d1", false), made("d2", true), made("d3", true)])
+        .await;
+    play(
+        store,
+        [settled("s2", "d2", false), settled("s3", "d2", true), settled("s4", "d3", false)],
+    )
+    .await;
+    let buckets = store.quality(query()).await.unwrap();
+    assert_eq!(buckets.len(), 1);
+    assert_eq!((buckets[0].counts.sql_made, buckets[0].counts.sql_executed), (3, 2));
+}
+
+/// A few hundred things that happen to a few turns in any order, the same each time.
+fn anything() -> Vec<Scene> {
+    let mut number = 7_u64;
+    let mut draw = move |below: u64| {
+        number =
+            number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (number >> 33) % below
+    };
+    let mut opened = std::collections::BTreeSet::new();
+    (0..400)
+        .filter_map(|n| {
+            let turn = format!("t{}", draw(9));
+            let id = format!("e{n}");
+            let scene = match draw(10) {
+                0 if opened.insert(turn.clone()) => Scene::open(&turn, "c1"),
+                1 => answered(&id, &turn, ["m1", "m2"][draw(2) as usize], draw(2) == 0),
+                2 => shown(&id, &turn, draw(2) == 0, draw(5000)),
+                3 => Scene::react(&id, &turn, [Reaction::Ok, Reaction::NotOk][draw(2) as usize]),
+                4 => Scene::clear(&id, &turn),
+                5 => Scene::new(&id, &turn, Change::Note(TurnFact::Corrected)),
+                6 => Scene::new(&id, &turn, Change::Note(TurnFact::Retried)),
+                7 => Scene::new(&id, &turn, Change::Review(VerdictStatus::Accepted)),
+                8 => Scene::new(&id, &turn, Change::EndSession { last_at: at(0), abandoned: true }),
+                9 => Scene::new(&id, &turn, Change::Note(TurnFact::Heard)),
+                _ => return None,
+            };
+            Some(scene.at(draw(50) as i64 * HOUR))
+        })
+        .collect()
+}
+
+fn changes_of(event: &Event) -> Vec<Change> {
+    let same = |scene: &Scene| scene.event.id == event.id;
+    anything().into_iter().filter(same).map(|scene| scene.change).collect()
+}
+
+/// Counting turn by turn gives the sums, and so does counting anew from the log.
+pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
+    play(store, anything()).await;
+    let all = counts(store, query()).await;
+    assert!(all.turns == 9 && all.answered > 5 && all.corrected > 5, "{all:?}");
+    for bucket_hours in [1, 24] {
+        let sums = store.quality(QualityQuery { bucket_hours, ..query() }).await.unwrap();
+        let users = Some(QualityUsers::One(user_id("u1")));
+        let one_by_one =
+            store.quality(QualityQuery { bucket_hours, users, ..query() }).await.unwrap();
+        let with_turns = |bucket: &QualityBucket| bucket.counts.turns > 0;
+        let sums: Vec<QualityBucket> = sums.into_iter().filter(with_turns).collect();
+        assert_eq!(sums, one_by_one);
+    }
+    let rebuilt =
+        store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await.unwrap();
+    assert!(!rebuilt.changed);
+    assert_eq!(counts(store, query()).await, all);
+}

@@ -1,0 +1,169 @@
+//! Reading how good the answers are.
+
+use event::{Project, Tenant, UserId, Window};
+
+use crate::log::Task;
+
+// One list for the counters, their columns and their sums, so that none can be forgotten somewhere.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+        /// Sums over turns, and over what names none.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct QualityCounts {
+            $($(#[$doc])* pub $name: i64),+
+        }
+
+        impl QualityCounts {
+            /// The columns, in the order of `values`.
+            pub const COLUMNS: &[&str] = &[$(stringify!($name)),+];
+
+            /// The numbers, in the order of the columns.
+            pub const fn values(&self) -> [i64; Self::COLUMNS.len()] {
+                [$(self.$name),+]
+            }
+
+            /// The other way round.
+            pub const fn from_values(values: [i64; Self::COLUMNS.len()]) -> Self {
+                let [$($name),+] = values;
+                Self { $($name),+ }
+            }
+
+            /// What must be added to `before` to get this.
+            pub const fn since(&self, before: &Self) -> Self {
+                Self { $($name: self.$name - before.$name),+ }
+            }
+
+            /// Both together.
+            pub const fn plus(&self, other: &Self) -> Self {
+                Self { $($name: self.$name + other.$name),+ }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Turns that were opened.
+    turns,
+    /// Turns that have an answer.
+    answered,
+    /// Answers that failed.
+    failed,
+    /// Good reactions of users.
+    ok,
+    /// Bad ones.
+    not_ok,
+    /// Those in between.
+    neutral,
+    /// Answers that were accepted.
+    accepted,
+    /// Answers that were rejected.
+    rejected,
+    /// Answers that were rejected or corrected.
+    wrong,
+    /// Answers that were corrected.
+    corrected,
+    /// Turns whose question was asked again.
+    retried,
+    /// Turns of which a person gave a sign.
+    heard,
+    /// Turns of which both user and machine said good or bad.
+    both,
+    /// Those of which they said the same.
+    agree,
+    /// Questions that refine an earlier one.
+    refined,
+    /// Sessions that ended.
+    ended,
+    /// Those that were abandoned.
+    abandoned,
+    /// Tokens of all answers.
+    tokens,
+    /// What all answers cost, in billionths.
+    cost,
+    /// SQL statements that were generated.
+    sql_made,
+    /// Those that were executed without an error.
+    sql_executed,
+}
+
+/// Which turns count.
+#[derive(Clone, Debug)]
+pub struct QualityQuery {
+    /// Whose.
+    pub tenant: Tenant,
+    /// Of which project; of all when absent.
+    pub project: Option<Project>,
+    /// When they were asked.
+    pub window: Window,
+    /// Answered by this model only.
+    pub model: Option<String>,
+    /// Answered with this prompt only: `id` for all of its versions, or `id@version`.
+    pub prompt: Option<String>,
+    /// Of these users only; what names no turn counts for nobody then.
+    pub users: Option<QualityUsers>,
+    /// Hours that are put together.
+    pub bucket_hours: u32,
+    /// Hours by which buckets are moved: weeks begin on a Monday, and the world began on a Thursday.
+    pub bucket_shift: u32,
+}
+
+/// Some of the users.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QualityUsers {
+    /// This one.
+    One(UserId),
+    /// Those whose profile has these attributes.
+    With(Vec<(String, String)>),
+}
+
+/// One stretch of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QualityBucket {
+    /// The hour it begins, since 1970.
+    pub hour: i64,
+    /// What happened in it.
+    pub counts: QualityCounts,
+    /// How long answers took: step and count, by step.
+    pub waits: Vec<(u32, i64)>,
+}
+
+/// How good the answers are.
+pub trait QualityReads: Send + Sync {
+    /// By stretches of time, the earliest first; those in which nothing happened are left out.
+    fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>>;
+}
+
+/// The step of a time: a tenth more than the one before.
+pub fn wait_step(millis: u64) -> u32 {
+    ((millis as f64 + 1.0).ln() / GROWTH.ln()).floor() as u32
+}
+
+/// The time in the middle of a step, in milliseconds.
+pub fn wait_millis(step: u32) -> f64 {
+    (GROWTH.powf(f64::from(step) + 0.5) - 1.0).max(0.0)
+}
+
+const GROWTH: f64 = 1.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_within_a_twentieth_of_its_times() {
+        for millis in [10, 99, 250, 1_250, 30_000, 3_600_000] {
+            let middle = wait_millis(wait_step(millis));
+            let off = (middle - millis as f64).abs() / millis as f64;
+            assert!(off < 0.06, "{millis}: {middle}");
+        }
+        assert_eq!(wait_step(0), 0);
+    }
+
+    #[test]
+    fn sums_and_differences_belong_together() {
+        let one = QualityCounts { turns: 2, cost: 7, ..QualityCounts::default() };
+        let two = QualityCounts { turns: 5, agree: 1, ..QualityCounts::default() };
+        assert_eq!(one.plus(&two.since(&one)), two);
+        assert_eq!(QualityCounts::from_values(two.values()), two);
+    }
+}

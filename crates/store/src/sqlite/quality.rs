@@ -1,0 +1,193 @@
+//! Reads how good the answers are: out of the sums, or turn by turn where only some users count.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, named_params, params_from_iter};
+
+use super::SqliteStore;
+use super::apply::{Facts, hour_of};
+use super::keys::{Key, Table, find_key};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::quality::{
+    QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
+};
+
+impl QualityReads for SqliteStore {
+    fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>> {
+        self.pool.run(move |connection| quality(connection, &query))
+    }
+}
+
+/// By the hour they begin.
+type Buckets = BTreeMap<i64, QualityBucket>;
+
+/// By stretches of time.
+fn quality(
+    connection: &Connection,
+    query: &QualityQuery,
+) -> Result<Vec<QualityBucket>, StoreError> {
+    let mut buckets = Buckets::new();
+    for project in projects(connection, query)? {
+        match &query.users {
+            None => {
+                add_sums(connection, query, project, &mut buckets)?;
+                add_waits(connection, query, project, &mut buckets)?;
+            }
+            Some(users) => {
+                for user in keys_of(connection, project, users)? {
+                    add_turns(connection, query, user, &mut buckets)?;
+                }
+            }
+        }
+    }
+    Ok(buckets.into_values().collect())
+}
+
+fn projects(connection: &Connection, query: &QualityQuery) -> rusqlite::Result<Vec<Key>> {
+    let sql = "SELECT key FROM projects
+        WHERE tenant = ?1 AND (?2 IS NULL OR project = ?2) ORDER BY key";
+    let project = query.project.as_ref().map(|project| project.as_str());
+    connection
+        .prepare_cached(sql)?
+        .query_map((query.tenant.as_str(), project), |row| row.get(0))?
+        .collect()
+}
+
+/// The hour in which the stretch of an hour begins.
+fn bucket_of(query: &QualityQuery, hour: i64) -> i64 {
+    let (size, shift) = (i64::from(query.bucket_hours.max(1)), i64::from(query.bucket_shift));
+    (hour + shift).div_euclid(size) * size - shift
+}
+
+fn at(buckets: &mut Buckets, hour: i64) -> &mut QualityBucket {
+    buckets.entry(hour).or_insert_with(|| QualityBucket { hour, ..QualityBucket::default() })
+}
+
+/// Rows of a project's hours, models and prompts that count, in stretches. A prompt without a version
+/// stands for all of its versions.
+fn select(what: &str, table: &str, more: &str) -> String {
+    format!(
+        "SELECT (hour + :shift) / :size * :size - :shift AS bucket, {what} FROM {table}
+         WHERE project = :project AND hour BETWEEN :first AND :last
+             AND (:model IS NULL OR model = :model)
+             AND (:prompt IS NULL OR prompt = :prompt
+                 OR substr(prompt, 1, length(:prompt) + 1) = :prompt || '@')
+         GROUP BY bucket{more}"
+    )
+}
+
+fn each(
+    connection: &Connection,
+    sql: &str,
+    query: &QualityQuery,
+    project: Key,
+    mut add: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(named_params! {
+        ":project": project,
+        ":first": hour_of(query.window.start.as_micros()),
+        ":last": hour_of(query.window.end.as_micros()),
+        ":model": query.model,
+        ":prompt": query.prompt,
+        ":size": query.bucket_hours.max(1),
+        ":shift": query.bucket_shift,
+    })?;
+    while let Some(row) = rows.next()? {
+        add(row)?;
+    }
+    Ok(())
+}
+
+fn add_sums(
+    connection: &Connection,
+    query: &QualityQuery,
+    project: Key,
+    buckets: &mut Buckets,
+) -> rusqlite::Result<()> {
+    let sums: Vec<String> =
+        QualityCounts::COLUMNS.iter().map(|name| format!("sum({name})")).collect();
+    each(connection, &select(&sums.join(", "), "quality", ""), query, project, |row| {
+        let mut values = QualityCounts::default().values();
+        for (column, value) in values.iter_mut().enumerate() {
+            *value = row.get(column + 1)?;
+        }
+        let bucket = at(buckets, row.get(0)?);
+        bucket.counts = bucket.counts.plus(&QualityCounts::from_values(values));
+        Ok(())
+    })
+}
+
+fn add_waits(
+    connection: &Connection,
+    query: &QualityQuery,
+    project: Key,
+    buckets: &mut Buckets,
+) -> rusqlite::Result<()> {
+    each(connection, &select("step, sum(count)", "waits", ", step"), query, project, |row| {
+        wait(at(buckets, row.get(0)?), row.get(1)?, row.get(2)?);
+        Ok(())
+    })
+}
+
+fn wait(bucket: &mut QualityBucket, step: u32, count: i64) {
+    match bucket.waits.binary_search_by_key(&step, |(step, _)| *step) {
+        Ok(place) => bucket.waits[place].1 += count,
+        Err(place) => bucket.waits.insert(place, (step, count)),
+    }
+}
+
+/// The users of a project who count.
+fn keys_of(
+    connection: &Connection,
+    project: Key,
+    users: &QualityUsers,
+) -> rusqlite::Result<Vec<Key>> {
+    let attributes = match users {
+        QualityUsers::One(user) => {
+            let key = find_key(connection, Table::Users, project, user.as_str())?;
+            return Ok(key.into_iter().collect());
+        }
+        QualityUsers::With(attributes) => attributes,
+    };
+    let mut sql = "SELECT u.key FROM users u JOIN profiles p ON p.user = u.key
+        WHERE u.project = ? AND u.erased IS NULL"
+        .to_owned();
+    let mut values = vec![Value::from(project)];
+    for (name, value) in attributes {
+        // Whatever its type: a number and a truth value are compared as they are written. The name is
+        // looked for among the keys, since it may hold what means something in a path.
+        sql += " AND EXISTS (SELECT 1 FROM json_each(p.attributes) a WHERE a.key = ?
+            AND CASE a.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+                ELSE CAST(a.value AS TEXT) END = ?)";
+        values.extend([Value::from(name.clone()), Value::from(value.clone())]);
+    }
+    connection.prepare(&sql)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()
+}
+
+fn add_turns(
+    connection: &Connection,
+    query: &QualityQuery,
+    user: Key,
+    buckets: &mut Buckets,
+) -> rusqlite::Result<()> {
+    let mut select = connection.prepare_cached(
+        "SELECT * FROM turn_facts WHERE user = ?1 AND ts >= ?2 AND ts <= ?3
+             AND (?4 IS NULL OR model = ?4)
+             AND (?5 IS NULL OR prompt = ?5 OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')",
+    )?;
+    let (start, end) = (query.window.start.as_micros(), query.window.end.as_micros());
+    let mut rows = select.query((user, start, end, &query.model, &query.prompt))?;
+    while let Some(row) = rows.next()? {
+        let facts = Facts::read(row)?;
+        let Some(place) = facts.place() else { continue };
+        let bucket = at(buckets, bucket_of(query, place.hour));
+        bucket.counts = bucket.counts.plus(&facts.counts());
+        if let Some(step) = facts.step() {
+            wait(bucket, step, 1);
+        }
+    }
+    Ok(())
+}

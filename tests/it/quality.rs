@@ -1,0 +1,172 @@
+//! How good the answers are, in figures.
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, uptake};
+
+fn quality(server: &Server, query: &str) -> Value {
+    let (status, body) = server.get(&format!("/api/v1/feedback/quality/default{query}"));
+    assert_eq!(status, 200, "{body}");
+    body
+}
+
+fn turn(server: &Server, n: usize, more: &Value) {
+    let mut body = json!({"conversation_id": format!("c{n}"), "turn_id": format!("t{n}"),
+        "user_id": format!("u{}", n % 2), "text": format!("question number {n}"),
+        "response": "Here it is.", "model": "m1", "latency_ms": 1200,
+        "prompt": {"id": "shop", "version": "3"}, "tokens_in": 90, "tokens_out": 10, "cost": 0.001});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let (status, answer) = server.post("/api/v1/turns", &body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+fn event(server: &Server, source: &str, turn: Option<&str>, data: &Value) {
+    let kind = if source == "user_interaction" { "interaction" } else { "explicit" };
+    let body = json!({"type": kind, "source": source, "category": "quality",
+        "message_id": turn, "data": data});
+    let (status, answer) = server.post("/api/v1/feedback", &body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+/// Ten answers: eight by one model, one of them failed, two corrected (one of them twice), five rated.
+fn ten_answers(server: &Server) {
+    for n in 0..10 {
+        let more = match n {
+            8 | 9 => json!({"model": "m2", "prompt": {"id": "shop", "version": "4"}}),
+            7 => json!({"status": "error", "error": "timeout", "response": null}),
+            _ => json!({}),
+        };
+        turn(server, n, &more);
+    }
+    for (n, rating) in [(0, 5), (1, 4), (2, 1), (3, 3), (8, 5)] {
+        event(server, "user_rating", Some(&format!("t{n}")), &json!({"rating": rating}));
+    }
+    for n in [4, 4, 5] {
+        let better = json!({"corrected": "SELECT 1", "original": "SELECT 2"});
+        event(server, "user_correction", Some(&format!("t{n}")), &better);
+    }
+    event(server, "user_interaction", Some("t6"), &json!({"kind": "query_refinement"}));
+    event(server, "user_interaction", Some("t0"), &json!({"kind": "copy"}));
+    for (id, outcome) in
+        [("d1", "success"), ("d2", "failure"), ("d3", "unknown"), ("d4", "success")]
+    {
+        let decision = json!({"decision_id": id, "session_id": "c1", "decision_type": "sql_generation",
+            "outcome": outcome, "confidence": 0.8});
+        assert_eq!(server.post("/api/v1/decisions", &decision).0, 201);
+    }
+    let (status, answer) =
+        server.client().patch("/api/v1/decisions/d3", &json!({"outcome": "success"}));
+    assert_eq!(status, 200, "{answer}");
+}
+
+#[track_caller]
+fn check(body: &Value, metric: &str, numerator: f64, denominator: u64) {
+    let found = &body["metrics"][metric];
+    assert_eq!(found["numerator"].as_f64(), Some(numerator), "{metric}: {found}");
+    assert_eq!(found["denominator"].as_u64(), Some(denominator), "{metric}: {found}");
+    let value = found["value"].as_f64().unwrap();
+    assert!((value - numerator / denominator as f64).abs() < 1e-12, "{metric}: {found}");
+}
+
+fn check_ten(body: &Value) {
+    check(body, "satisfaction", 3.0, 5);
+    check(body, "correction_rate", 2.0, 10);
+    check(body, "accuracy_rate", 7.0, 10);
+    check(body, "error_rate", 1.0, 10);
+    check(body, "refinement_rate", 1.0, 10);
+    check(body, "sql_accuracy", 3.0, 4);
+    check(body, "feedback_coverage", 7.0, 10);
+    check(body, "tokens_per_accepted", 1000.0, 3);
+    let cost = &body["metrics"]["cost_per_accepted"];
+    assert!((cost["value"].as_f64().unwrap() - 0.01 / 3.0).abs() < 1e-12, "{cost}");
+    let seconds = body["metrics"]["latency_p95"]["value"].as_f64().unwrap();
+    assert!((seconds - 1.2).abs() < 0.08, "{seconds}");
+}
+
+#[test]
+fn figures_come_with_their_parts_also_after_a_kill_and_a_rebuild() {
+    let server = Server::start();
+    ten_answers(&server);
+    let body = quality(&server, "");
+    check_ten(&body);
+    let satisfaction = &body["metrics"]["satisfaction"];
+    assert_eq!(satisfaction["target"], json!({"min": 0.85}));
+    assert_eq!(satisfaction["met"], false);
+    let interval = &satisfaction["interval"];
+    assert!(interval[0].as_f64() < Some(0.6) && interval[1].as_f64() > Some(0.6), "{interval}");
+    let series = satisfaction["series"].as_array().unwrap();
+    let sum: u64 = series.iter().map(|point| point["denominator"].as_u64().unwrap()).sum();
+    assert_eq!(sum, 5);
+
+    let server = server.kill_and_restart();
+    check_ten(&quality(&server, "?bucket=hour"));
+    let (_, folder) = server.stop();
+    let (code, out, err) = uptake(folder.path(), &["rebuild"]);
+    assert_eq!(code, Some(0), "{err}");
+    check_ten(&quality(&Server::start_in(folder), "?bucket=week"));
+}
+
+#[test]
+fn a_changed_mind_changes_the_figures_and_what_names_no_turn_counts() {
+    let server = Server::start();
+    ten_answers(&server);
+    event(&server, "user_rating", Some("t2"), &json!({"rating": 5}));
+    check(&quality(&server, ""), "satisfaction", 4.0, 5);
+    check(&quality(&server, ""), "accuracy_rate", 8.0, 10);
+    event(&server, "user_rating", None, &json!({"rating": "negative"}));
+    check(&quality(&server, ""), "satisfaction", 4.0, 6);
+    event(&server, "user_correction", None, &json!({"corrected": "x"}));
+    check(&quality(&server, ""), "correction_rate", 3.0, 10);
+    // A turn that comes after what was said of it.
+    event(&server, "user_correction", Some("t77"), &json!({"corrected": "x"}));
+    check(&quality(&server, ""), "correction_rate", 3.0, 10);
+    turn(&server, 77, &json!({}));
+    check(&quality(&server, ""), "correction_rate", 4.0, 11);
+}
+
+#[test]
+fn filters_are_heard() {
+    let server = Server::start();
+    ten_answers(&server);
+    let profile = json!({"attributes": {"plan": "pro", "seats": 3, "beta": true}});
+    assert_eq!(server.client().put("/api/v1/users/u0", &profile).0, 200);
+    let answered = |query: &str| {
+        quality(&server, query)["metrics"]["error_rate"]["denominator"].as_u64().unwrap()
+    };
+    for (query, turns) in [
+        ("?model=m2", 2),
+        ("?model=nobody", 0),
+        ("?prompt=shop", 10),
+        ("?prompt=shop@3", 8),
+        ("?user_id=u0", 5),
+        ("?user_id=u0&model=m2", 1),
+        ("?attr.plan=pro", 5),
+        ("?attr.plan=pro&attr.seats=3&attr.beta=true", 5),
+        ("?attr.plan=free", 0),
+        ("?project=default", 10),
+        ("?project=other", 0),
+        ("?period_days=1", 10),
+        ("?start=2020-01-01T00:00:00Z&end=2020-02-01T00:00:00Z", 0),
+    ] {
+        assert_eq!(answered(query), turns, "{query}");
+    }
+    let empty = quality(&server, "?model=nobody");
+    for (name, metric) in empty["metrics"].as_object().unwrap() {
+        assert!(metric["value"].is_null() && metric["met"].is_null(), "{name}: {metric}");
+    }
+    for bad in ["?bucket=year", "?period_days=0", "?modell=m1", "?period_days=3&start=2020-01-01T00:00:00Z"] {
+        let (status, _) = server.get(&format!("/api/v1/feedback/quality/default{bad}"));
+        assert_eq!(status, 422, "{bad}");
+    }
+}
+
+#[test]
+fn erasing_a_user_leaves_the_figures() {
+    let server = Server::start();
+    ten_answers(&server);
+    assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
+    check_ten(&quality(&server, ""));
+    let (_, folder) = server.stop();
+    assert_eq!(uptake(folder.path(), &["rebuild"]).0, Some(0));
+    check_ten(&quality(&Server::start_in(folder), ""));
+}
