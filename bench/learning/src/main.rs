@@ -2,13 +2,16 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
+mod examples;
+mod preferences;
+
 use std::path::PathBuf;
 
 use anyhow::bail;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let Some(_data) = arguments.next().map(PathBuf::from) else {
+    let Some(data) = arguments.next().map(PathBuf::from) else {
         bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
     };
     let section = arguments.next();
@@ -16,6 +19,11 @@ fn main() -> anyhow::Result<()> {
     for name in ["experiments", "failures", "suggestions", "examples", "preferences"] {
         if wanted(name) {
             println!("# {name}");
+            match name {
+                "examples" => examples::measure(&data)?,
+                "preferences" => preferences::measure()?,
+                _ => {}
+            }
         }
     }
     Ok(())
