@@ -13,7 +13,7 @@ pub const WITHIN: usize = 50;
 
 /// A question less alike than this is about something else, and an example of something else is
 /// worse than none: it draws the answer away. See bench/learning/README.md.
-pub const SIMILARITY_FLOOR: f32 = 0.35;
+pub const SIMILARITY_FLOOR: f32 = 0.5;
 
 /// What is asked of a selection.
 #[derive(Clone, Copy, Debug)]
