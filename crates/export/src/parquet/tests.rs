@@ -48,6 +48,7 @@ fn file(format: ExportFormat, rows: &[PreferenceRow]) -> SerializedFileReader<by
 }
 
 /// The list levels of Parquet taken away: `{"list": [{"element": x}]}` is `[x]`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library's list of types is long")]
 fn plain(value: &::parquet::record::Field) -> Value {
     use ::parquet::record::Field;
     match value {

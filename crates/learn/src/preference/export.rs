@@ -56,7 +56,7 @@ impl Exporter {
         for pair in within::pairs(conversation, context) {
             self.add(&mut rows, pair, split);
         }
-        if matches!(self.rule.format, ExportFormat::Kto | ExportFormat::Sft) {
+        if self.takes_singles() {
             for single in within::singles(conversation, context) {
                 self.add_single(&mut rows, single, split);
             }
@@ -68,6 +68,10 @@ impl Exporter {
     pub fn group(&mut self, answers: &[AnsweredElsewhere<'_>]) -> Vec<PreferenceRow> {
         let mut rows = Vec::new();
         for pair in across::pairs(answers, self.rule.shares, self.rule.context_turns) {
+            // Where answers stand by themselves, those that were rated are there already.
+            if self.takes_singles() && pair.source == PairSource::Rating {
+                continue;
+            }
             let split = self.rule.shares.of(pair.better.conversation);
             self.add(&mut rows, pair, split);
         }
@@ -75,15 +79,16 @@ impl Exporter {
     }
 
     fn add(&mut self, rows: &mut Vec<PreferenceRow>, pair: Pair<'_>, split: Split) {
-        let comparable =
-            !pair.chosen.is_empty() && !pair.rejected.is_empty() && pair.chosen != pair.rejected;
-        if !comparable || !self.wants(pair.source, pair.confidence) {
+        if pair.chosen == pair.rejected || !self.wants(pair.source, pair.confidence) {
             return;
         }
         match self.rule.format {
             ExportFormat::Dpo | ExportFormat::Reward | ExportFormat::OpenAiDpo => {
                 let origins = [pair.better, pair.worse];
                 let answers = [pair.chosen, pair.rejected];
+                if answers.contains(&"") {
+                    return;
+                }
                 let told = Told::of(&pair);
                 let Some(provenance) = self.enter(&pair.prompt, &answers, told, &origins, split)
                 else {
@@ -101,7 +106,8 @@ impl Exporter {
 
     fn add_single(&mut self, rows: &mut Vec<PreferenceRow>, single: Single<'_>, split: Split) {
         let sft = self.rule.format == ExportFormat::Sft;
-        if (sft && !single.good) || !self.wants(single.source, single.confidence) {
+        let unfit = single.answer.is_empty() || (sft && !single.good);
+        if unfit || !self.wants(single.source, single.confidence) {
             return;
         }
         let told =
@@ -120,6 +126,11 @@ impl Exporter {
             let (prompt, label) = (single.prompt, single.good);
             PreferenceRow::Kto(KtoRow { prompt, completion: vec![completion], label, provenance })
         });
+    }
+
+    /// Whether rows are made of one answer each.
+    fn takes_singles(&self) -> bool {
+        matches!(self.rule.format, ExportFormat::Kto | ExportFormat::Sft)
     }
 
     fn wants(&mut self, source: PairSource, confidence: f64) -> bool {

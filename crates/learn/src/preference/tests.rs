@@ -287,6 +287,28 @@ fn shapes_without_pairs_take_single_answers_too() {
 }
 
 #[test]
+fn a_correction_of_nothing_is_a_good_answer_but_no_pair() {
+    let mut failed = PreferenceTurn { failed: true, ..turn("t1", "q", "") };
+    failed.corrections = vec![corrected("good", 1)];
+    let talk = conversation("c", vec![failed]);
+    for (format, count) in [(ExportFormat::Dpo, 0), (ExportFormat::Kto, 1), (ExportFormat::Sft, 1)]
+    {
+        assert_eq!(rows(format, &talk).len(), count, "{format:?}");
+    }
+}
+
+#[test]
+fn rated_answers_stand_by_themselves_once() {
+    let mut talks = [
+        rated("up", "show total sales", "good", 1.0),
+        rated("down", "show total sales", "bad", 0.0),
+    ];
+    talks[0].turns.insert(0, turn("before", "hello", "hi"));
+    let rows = everything(&uncut(ExportFormat::Kto), &talks);
+    assert_eq!(rows.len(), 2, "with what was said before, and not again without it");
+}
+
+#[test]
 fn openai_has_its_own_names() {
     let mut wrong = turn("t1", "q", "bad");
     wrong.corrections = vec![corrected("good", 1)];
