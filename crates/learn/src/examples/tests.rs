@@ -181,16 +181,15 @@ fn an_unrelated_example_is_worse_than_none() {
 
 #[test]
 fn of_equally_near_ones_the_newer_comes_first() {
-    let pool = pool(vec![
-        offer("a", Accepted, "old", 1),
-        offer("b", Accepted, "newest", 3),
-        offer("c", Accepted, "newer", 2),
-    ]);
-    let mut found: Vec<NearQuestion> =
-        ["a", "b", "c"].iter().map(|question| near(question, 0.8, &[0.0])).collect();
-    for _ in 0..3 {
-        found.rotate_left(1);
-        let selected = select(&pool, &asked(3, 0.3), found.clone());
+    // Every question is the newest once, so that no other order can pass for this one.
+    for [a, b, c] in
+        [["old", "newest", "newer"], ["newest", "newer", "old"], ["newer", "old", "newest"]]
+    {
+        let secs = |id| ["old", "newer", "newest"].iter().position(|known| *known == id).unwrap();
+        let given = |question, id| offer(question, Accepted, id, secs(id) as i64);
+        let pool = pool(vec![given("a", a), given("b", b), given("c", c)]);
+        let found = ["a", "b", "c"].map(|question| near(question, 0.8, &[0.0]));
+        let selected = select(&pool, &asked(3, 0.3), found.to_vec());
         assert_eq!(names(&selected), ["newest", "newer", "old"]);
     }
 }
