@@ -14,6 +14,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("capture", &["event", "store"]),
     ("store", &["event"]),
     ("report", &["event", "store"]),
+    ("export", &["learn"]),
     ("remote", &["event"]),
     ("flow", &["capture", "detect", "embed", "event", "learn", "remote", "report", "store"]),
     ("serve", &["event", "flow", "report"]),
@@ -22,7 +23,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 ];
 
 /// Outside crates that only one of ours may use, and things that the pure ones never use.
-const ONLY: &[(&str, &str)] = &[("axum", "serve"), ("rmcp", "mcp"), ("rusqlite", "store")];
+const ONLY: &[(&str, &str)] =
+    &[("axum", "serve"), ("rmcp", "mcp"), ("rusqlite", "store"), ("parquet", "export")];
 const NEVER: &[(&str, &[&str])] = &[
     ("event", &["tokio", "rand", "getrandom"]),
     ("embed", &["tokio", "rand", "getrandom"]),

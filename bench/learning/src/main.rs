@@ -2,7 +2,9 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
+mod examples;
 mod experiments;
+mod preferences;
 
 use std::path::PathBuf;
 
@@ -10,7 +12,7 @@ use anyhow::bail;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let Some(_data) = arguments.next().map(PathBuf::from) else {
+    let Some(data) = arguments.next().map(PathBuf::from) else {
         bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
     };
     let section = arguments.next();
@@ -18,9 +20,12 @@ fn main() -> anyhow::Result<()> {
     for name in ["experiments", "failures", "suggestions", "examples", "preferences"] {
         if wanted(name) {
             println!("# {name}");
-        }
-        if wanted(name) && name == "experiments" {
-            experiments::measure();
+            match name {
+                "experiments" => experiments::measure(),
+                "examples" => examples::measure(&data)?,
+                "preferences" => preferences::measure()?,
+                _ => {}
+            }
         }
     }
     Ok(())

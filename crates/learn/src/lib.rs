@@ -1,6 +1,9 @@
 //! Turns signals into better choices. Pure: state in, state out, randomness passed in.
 
-mod pairs;
+mod fingerprint;
+mod question;
+mod preference;
+mod examples;
 mod streak;
 mod strategy;
 mod planner;
@@ -14,8 +17,11 @@ mod relevance;
 pub mod experiment;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
+pub use examples::{
+    Best, Effect, ExamplePool, ExampleSource, NearQuestion, Offer, SIMILARITY_FLOOR, Selected,
+    Selection, WITHIN, estimated_tokens, select,
+};
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
-pub use pairs::{JudgedTurn, PairSource, PreferencePair, pairs_of};
 pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
     planner_context,
@@ -24,6 +30,13 @@ pub use policy::{
     Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
+pub use preference::{
+    AnsweredElsewhere, ArmOutcome, ChainPair, DpoRow, ExportFormat, ExportRule, ExportTally,
+    Exporter, JudgedTurn, KtoRow, Message, MessageRole, OpenAiInput, OpenAiRow, PairSource,
+    PreferenceConversation, PreferenceRow, PreferenceTurn, Provenance, QuestionGroups, SftRow,
+    Split, SplitShares, TurnCorrection, TurnRating, TurnVerdict, chain_pairs,
+};
+pub use question::{QuestionKey, normalised};
 pub use relevance::{
     BANDS, CoecRule, Counts, Delta, Estimator, Examination, Known, Multiplier, Opinion,
     QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Standing, Tally, UsageStanding,

@@ -96,6 +96,14 @@ impl Index {
         self.place(key).is_some()
     }
 
+    /// The vector of a key, of length 1 or all zero, as it was rounded when it came in.
+    pub fn vector(&self, key: i64) -> Option<Vec<f32>> {
+        let place = self.place(key)?;
+        let (block, row) = self.tiers[place.tier].at(place.row);
+        let scale = block.scales[row];
+        Some(block.codes(row).iter().map(|code| f32::from(*code) * scale).collect())
+    }
+
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -36,9 +36,9 @@ pub(super) fn pairs(file: &mut impl Write, scanned: &Scanned) -> std::io::Result
     for pair in scanned.pairs() {
         let line = json!({
             "prompt": pair.prompt,
-            "chosen": pair.chosen,
-            "rejected": pair.rejected,
-            "source": pair.source.as_word(),
+            "chosen": scanned.turns[pair.better].answer.trim(),
+            "rejected": scanned.turns[pair.worse].answer.trim(),
+            "source": "rephrase",
             "confidence": pair.confidence,
             "conversation_id": scanned.conversation,
         });

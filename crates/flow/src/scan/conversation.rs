@@ -7,7 +7,7 @@ use std::time::Duration;
 use capture::ChatRecord;
 use detect::{Answer, Exchange, PastQuestion, Utterance};
 use event::{Failure, Pace, Retry, Timestamp, TurnId, TurnStatus, UnitInterval, Verdict};
-use learn::{JudgedTurn, PreferencePair, pairs_of};
+use learn::{ChainPair, JudgedTurn, chain_pairs};
 
 use crate::detectors::Detectors;
 
@@ -45,7 +45,7 @@ pub struct ScannedTurn {
 
 impl Scanned {
     /// Preference pairs: answers that were rejected, and the ones that were then kept.
-    pub fn pairs(&self) -> Vec<PreferencePair> {
+    pub fn pairs(&self) -> Vec<ChainPair> {
         let judged: Vec<JudgedTurn<'_>> = self
             .turns
             .iter()
@@ -58,7 +58,7 @@ impl Scanned {
                 failed: turn.failure.error_type.is_some(),
             })
             .collect();
-        pairs_of(&judged)
+        chain_pairs(&judged)
     }
 }
 

@@ -186,3 +186,14 @@ fn a_packed_vector_is_found_like_the_one_it_came_from() {
     let search = |index: &Index| index.search(&clustered(99), 20, -1.0, ALL);
     assert_eq!(search(&plain), search(&packed));
 }
+
+#[test]
+fn a_vector_comes_back_nearly_as_it_went_in() {
+    let mut index = filled(EXACT_LIMIT, 40);
+    let query = clustered(7);
+    let length = query.iter().map(|v| v * v).sum::<f32>().sqrt();
+    let back = index.vector(7).unwrap();
+    assert!(back.iter().zip(&query).all(|(a, b)| (a - b / length).abs() < 0.005), "{back:?}");
+    assert!(index.remove(7));
+    assert_eq!(index.vector(7), None);
+}

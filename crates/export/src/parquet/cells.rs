@@ -1,0 +1,74 @@
+//! A row as the cells of its columns, in the order of the schema.
+
+use std::slice::IterMut;
+
+use learn::{ExportFormat, Message, PreferenceRow, Provenance};
+
+use super::column::Column;
+
+/// What a row has in one column, or in the two columns of a list of messages.
+pub(super) enum Cell<'a> {
+    Messages(&'a [Message]),
+    Flag(bool),
+    Text(&'a str),
+    Texts(&'a [String]),
+    Number(f64),
+}
+
+/// `None` for a row of another shape.
+pub(super) fn cells(format: ExportFormat, row: &PreferenceRow) -> Option<Vec<Cell<'_>>> {
+    use Cell::{Flag, Messages};
+    let mut cells = match (format, row) {
+        (ExportFormat::Dpo | ExportFormat::Reward, PreferenceRow::Dpo(row)) => {
+            vec![Messages(&row.prompt), Messages(&row.chosen), Messages(&row.rejected)]
+        }
+        (ExportFormat::Kto, PreferenceRow::Kto(row)) => {
+            vec![Messages(&row.prompt), Messages(&row.completion), Flag(row.label)]
+        }
+        (ExportFormat::Sft, PreferenceRow::Sft(row)) => vec![Messages(&row.messages)],
+        (ExportFormat::OpenAiDpo, PreferenceRow::OpenAi(row)) => vec![
+            Messages(&row.input.messages),
+            Messages(&row.preferred_output),
+            Messages(&row.non_preferred_output),
+        ],
+        (
+            ExportFormat::Dpo
+            | ExportFormat::Reward
+            | ExportFormat::Kto
+            | ExportFormat::Sft
+            | ExportFormat::OpenAiDpo,
+            _,
+        ) => return None,
+    };
+    cells.extend(provenance(row.provenance()));
+    Some(cells)
+}
+
+fn provenance(from: &Provenance) -> [Cell<'_>; 7] {
+    [
+        Cell::Text(&from.id),
+        Cell::Text(from.source),
+        Cell::Number(from.margin),
+        Cell::Number(from.confidence),
+        Cell::Text(from.split),
+        Cell::Texts(&from.turn_ids),
+        Cell::Texts(&from.conversation_ids),
+    ]
+}
+
+impl Cell<'_> {
+    /// Goes into the next columns.
+    pub(super) fn put(self, columns: &mut IterMut<'_, Column>) {
+        let mut next = |put: &dyn Fn(&mut Column)| columns.next().into_iter().for_each(put);
+        match self {
+            Self::Messages(messages) => {
+                next(&|roles| roles.put_texts(messages.iter().map(|m| m.role.as_word())));
+                next(&|contents| contents.put_texts(messages.iter().map(|m| m.content.as_str())));
+            }
+            Self::Flag(flag) => next(&|column| column.put_flag(flag)),
+            Self::Text(text) => next(&|column| column.put_text(text)),
+            Self::Texts(texts) => next(&|c| c.put_texts(texts.iter().map(String::as_str))),
+            Self::Number(number) => next(&|column| column.put_number(number)),
+        }
+    }
+}

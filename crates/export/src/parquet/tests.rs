@@ -1,0 +1,108 @@
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use learn::{
+    ExportRule, Exporter, PreferenceConversation, PreferenceTurn, TurnCorrection, TurnRating,
+};
+use serde_json::Value;
+
+use super::*;
+use crate::write_jsonl;
+
+/// A conversation whose second turn was corrected, and whose first was liked.
+fn talk(at: usize) -> PreferenceConversation {
+    let turn = |number: usize| PreferenceTurn {
+        id: event::TurnId::new(format!("t{at}-{number}")).unwrap(),
+        question: format!("question {number} of {at}, \"quoted\" and ünïcode"),
+        answer: format!("answer {number} of {at}"),
+        failed: false,
+        asked_at: event::Timestamp::from_micros(0),
+        verdict: None,
+        rating: None,
+        corrections: Vec::new(),
+        regenerated: false,
+        arm: None,
+    };
+    let (mut first, mut second) = (turn(1), turn(2));
+    let sure = event::UnitInterval::ONE;
+    first.rating = Some(TurnRating { value: sure, confidence: sure });
+    second.corrections = vec![TurnCorrection {
+        corrected: format!("better {at}"),
+        original: None,
+        when: event::Timestamp::from_micros(0),
+        confidence: sure,
+    }];
+    let id = event::ConversationId::new(format!("c{at}")).unwrap();
+    PreferenceConversation { id, turns: vec![first, second] }
+}
+
+fn rows(format: ExportFormat, talks: usize) -> Vec<PreferenceRow> {
+    let mut exporter = Exporter::new(ExportRule::new(format));
+    (0..talks).flat_map(|at| exporter.conversation(&talk(at))).collect()
+}
+
+fn file(format: ExportFormat, rows: &[PreferenceRow]) -> SerializedFileReader<bytes::Bytes> {
+    let mut writer = ParquetWriter::new(format, Vec::new()).unwrap();
+    for row in rows {
+        writer.push(row).unwrap();
+    }
+    SerializedFileReader::new(bytes::Bytes::from(writer.finish().unwrap())).unwrap()
+}
+
+/// The list levels of Parquet taken away: `{"list": [{"element": x}]}` is `[x]`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the library's list of types is long")]
+fn plain(value: &::parquet::record::Field) -> Value {
+    use ::parquet::record::Field;
+    match value {
+        Field::Group(row) => {
+            row.get_column_iter().map(|(name, field)| (name.clone(), plain(field))).collect()
+        }
+        Field::ListInternal(list) => list.elements().iter().map(plain).collect(),
+        Field::Str(text) => Value::from(text.as_str()),
+        Field::Double(number) => Value::from(*number),
+        Field::Bool(flag) => Value::from(*flag),
+        other => panic!("no column of ours: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back_as_in_json() {
+    for format in ExportFormat::ALL {
+        let rows = rows(format, 30);
+        assert!(rows.len() >= 30);
+        let file = file(format, &rows);
+        let read: Vec<Value> = file
+            .get_row_iter(None)
+            .unwrap()
+            .map(|row| plain(&::parquet::record::Field::Group(row.unwrap())))
+            .collect();
+        let mut lines = Vec::new();
+        rows.iter().for_each(|row| write_jsonl(row, &mut lines).unwrap());
+        let json: Vec<Value> = String::from_utf8(lines)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(read, json, "{format:?}");
+    }
+}
+
+#[test]
+fn rows_go_out_group_by_group() {
+    let rows = rows(ExportFormat::Dpo, GROUP_ROWS + 1);
+    let file = file(ExportFormat::Dpo, &rows);
+    let groups: Vec<i64> = file.metadata().row_groups().iter().map(|g| g.num_rows()).collect();
+    assert_eq!(groups, [GROUP_ROWS as i64, 1]);
+}
+
+#[test]
+fn an_export_without_rows_is_a_file_too() {
+    let file = file(ExportFormat::Kto, &[]);
+    assert_eq!(file.metadata().file_metadata().num_rows(), 0);
+    assert_eq!(file.metadata().file_metadata().schema().get_fields().len(), 10);
+}
+
+#[test]
+fn a_file_holds_one_shape() {
+    let mut writer = ParquetWriter::new(ExportFormat::Dpo, Vec::new()).unwrap();
+    let other = &rows(ExportFormat::Sft, 1)[0];
+    assert!(matches!(writer.push(other), Err(ExportError::OtherShape)));
+}

@@ -1,0 +1,38 @@
+//! Preference data for training: which of two answers to a question is better, and why we think so.
+//!
+//! ```text
+//! conversations, one by one --correction, regeneration, rephrase--+
+//!                                                                 +--> Exporter --> rows of one shape
+//! groups of the same question, one by one --rating, experiment ---+
+//! ```
+//!
+//! Nothing is kept but a number for each row that was written, so that none is written twice.
+
+mod turn;
+mod pair;
+mod chain;
+mod within;
+mod alike;
+mod across;
+mod groups;
+mod split;
+mod shape;
+mod rule;
+mod export;
+
+pub use across::AnsweredElsewhere;
+pub use chain::{ChainPair, JudgedTurn, chain_pairs};
+pub use export::{ExportTally, Exporter};
+pub use groups::QuestionGroups;
+pub use pair::PairSource;
+pub use rule::{ExportFormat, ExportRule};
+pub use shape::{
+    DpoRow, KtoRow, Message, MessageRole, OpenAiInput, OpenAiRow, PreferenceRow, Provenance, SftRow,
+};
+pub use split::{Split, SplitShares};
+pub use turn::{
+    ArmOutcome, PreferenceConversation, PreferenceTurn, TurnCorrection, TurnRating, TurnVerdict,
+};
+
+#[cfg(test)]
+mod tests;

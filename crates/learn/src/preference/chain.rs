@@ -1,0 +1,153 @@
+//! Chains of rejected answers that end in an accepted one.
+
+use event::{CorrectionType, UnitInterval, VerdictStatus};
+
+/// A turn of a conversation and what the next message said of its answer.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedTurn<'a> {
+    /// What was asked.
+    pub question: &'a str,
+    /// What was answered.
+    pub answer: &'a str,
+    /// What the next message said of it; `None` when none came.
+    pub status: Option<VerdictStatus>,
+    /// How it was rejected.
+    pub correction_type: Option<CorrectionType>,
+    /// How sure.
+    pub confidence: UnitInterval,
+    /// The answer failed by itself.
+    pub failed: bool,
+}
+
+/// A rejected answer and the one that was then accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChainPair {
+    /// Which turn has the rejected answer.
+    pub worse: usize,
+    /// Which has the accepted one.
+    pub better: usize,
+    /// What both answer.
+    pub prompt: String,
+    /// The weaker of the two verdicts.
+    pub confidence: UnitInterval,
+}
+
+/// A user who only moved on said nothing about the answer.
+const SURE: f64 = 0.7;
+
+/// Each rejected answer of a chain makes a pair with the accepted one. Both answer the question of
+/// the rejected one; where the user also said what was wrong, that is a part of the question,
+/// because without it nothing speaks for the better answer.
+pub fn chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
+    let mut pairs = Vec::new();
+    let mut chain = 0..0;
+    for (at, turn) in turns.iter().enumerate() {
+        match turn.status {
+            Some(VerdictStatus::Rejected)
+                if turn.correction_type != Some(CorrectionType::Abandonment) =>
+            {
+                chain = if chain.is_empty() { at..at + 1 } else { chain.start..at + 1 };
+            }
+            Some(VerdictStatus::Accepted) if !turn.failed && turn.confidence.get() >= SURE => {
+                pairs.extend(chain.filter_map(|worse| pair(turns, worse, at)));
+                chain = 0..0;
+            }
+            Some(_) | None => chain = 0..0,
+        }
+    }
+    pairs
+}
+
+fn pair(turns: &[JudgedTurn<'_>], worse: usize, better: usize) -> Option<ChainPair> {
+    let (bad, good) = (&turns[worse], &turns[better]);
+    let (chosen, rejected) = (good.answer.trim(), bad.answer.trim());
+    if chosen.is_empty() || rejected.is_empty() || chosen == rejected {
+        return None;
+    }
+    let mut prompt = bad.question.to_owned();
+    for at in worse..better {
+        if turns[at].correction_type != Some(CorrectionType::Rephrased) {
+            prompt.push_str("\n\n");
+            prompt.push_str(turns[at + 1].question);
+        }
+    }
+    let weaker = bad.confidence.get() < good.confidence.get();
+    let confidence = if weaker { bad.confidence } else { good.confidence };
+    Some(ChainPair { worse, better, prompt, confidence })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use CorrectionType::{Abandonment, Explicit, Rephrased};
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+
+    fn turn<'a>(
+        question: &'a str,
+        answer: &'a str,
+        status: Option<VerdictStatus>,
+        correction_type: Option<CorrectionType>,
+    ) -> JudgedTurn<'a> {
+        let confidence = UnitInterval::new(0.9).unwrap();
+        JudgedTurn { question, answer, status, correction_type, confidence, failed: false }
+    }
+
+    #[test]
+    fn a_rephrased_question_that_was_then_answered_makes_a_pair() {
+        let turns = [
+            turn("q1", "bad", Some(Rejected), Some(Rephrased)),
+            turn("q1 again", "good", Some(Accepted), None),
+        ];
+        let pairs = chain_pairs(&turns);
+        assert_eq!(pairs.len(), 1);
+        assert_eq!((pairs[0].worse, pairs[0].better, pairs[0].prompt.as_str()), (0, 1, "q1"));
+    }
+
+    #[test]
+    fn what_was_wrong_is_a_part_of_the_question() {
+        let turns = [
+            turn("laptops", "business", Some(Rejected), Some(Explicit)),
+            turn("no, gaming", "gaming", Some(Accepted), None),
+        ];
+        assert_eq!(chain_pairs(&turns)[0].prompt, "laptops\n\nno, gaming");
+    }
+
+    #[test]
+    fn every_rejected_answer_of_a_chain_makes_a_pair() {
+        let turns = [
+            turn("laptops", "desks", Some(Rejected), Some(Rephrased)),
+            turn("notebooks", "business", Some(Rejected), Some(Explicit)),
+            turn("no, gaming", "gaming", Some(Accepted), None),
+            turn("next", "other", Some(Accepted), None),
+        ];
+        let prompts: Vec<String> = chain_pairs(&turns).into_iter().map(|p| p.prompt).collect();
+        assert_eq!(prompts, ["laptops\n\nno, gaming", "notebooks\n\nno, gaming"]);
+    }
+
+    #[test]
+    fn what_was_not_accepted_proves_nothing() {
+        let unsure = |question, answer| JudgedTurn {
+            confidence: UnitInterval::new(0.69).unwrap(),
+            ..turn(question, answer, Some(Accepted), None)
+        };
+        let failed = JudgedTurn { failed: true, ..turn("q2", "a", Some(Accepted), None) };
+        let bad = turn("q", "bad", Some(Rejected), Some(Explicit));
+        let rows: [&[JudgedTurn<'_>]; 6] = [
+            &[bad, turn("q2", "worse", Some(Rejected), Some(Explicit))],
+            &[bad, turn("q2", "a", Some(Neutral), None), turn("q3", "b", Some(Accepted), None)],
+            &[
+                turn("q", "bad", Some(Rejected), Some(Abandonment)),
+                turn("q2", "a", Some(Accepted), None),
+            ],
+            &[
+                turn("q", "same", Some(Rejected), Some(Rephrased)),
+                turn("q", "same", Some(Accepted), None),
+            ],
+            &[bad, unsure("q2", "a")],
+            &[bad, failed],
+        ];
+        for turns in rows {
+            assert!(chain_pairs(turns).is_empty(), "{turns:?}");
+        }
+    }
+}

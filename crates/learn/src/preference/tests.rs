@@ -1,0 +1,391 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use event::{
+    ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, Vector, VerdictStatus,
+};
+use serde_json::{Value, json};
+
+use super::*;
+
+mod properties;
+
+fn unit(value: f64) -> UnitInterval {
+    UnitInterval::new(value).unwrap()
+}
+
+fn turn(id: &str, question: &str, answer: &str) -> PreferenceTurn {
+    PreferenceTurn {
+        id: TurnId::new(id).unwrap(),
+        question: question.to_owned(),
+        answer: answer.to_owned(),
+        failed: false,
+        asked_at: Timestamp::from_micros(0),
+        verdict: None,
+        rating: None,
+        corrections: Vec::new(),
+        regenerated: false,
+        arm: None,
+    }
+}
+
+fn verdict(status: VerdictStatus, kind: Option<CorrectionType>) -> Option<TurnVerdict> {
+    Some(TurnVerdict { status, correction_type: kind, confidence: unit(0.9) })
+}
+
+fn rating(value: f64) -> Option<TurnRating> {
+    Some(TurnRating { value: unit(value), confidence: UnitInterval::ONE })
+}
+
+fn corrected(text: &str, secs: i64) -> TurnCorrection {
+    TurnCorrection {
+        corrected: text.to_owned(),
+        original: None,
+        when: Timestamp::from_micros(0).plus_secs(secs),
+        confidence: UnitInterval::ONE,
+    }
+}
+
+fn conversation(id: &str, turns: Vec<PreferenceTurn>) -> PreferenceConversation {
+    PreferenceConversation { id: ConversationId::new(id).unwrap(), turns }
+}
+
+/// Everything is for training, so that no pair is lost to the cut.
+fn uncut(format: ExportFormat) -> ExportRule {
+    ExportRule { shares: SplitShares { validation: 0, test: 0 }, ..ExportRule::new(format) }
+}
+
+fn rows(format: ExportFormat, conversation: &PreferenceConversation) -> Vec<Value> {
+    as_json(&Exporter::new(uncut(format)).conversation(conversation))
+}
+
+fn as_json(rows: &[PreferenceRow]) -> Vec<Value> {
+    rows.iter().map(|row| serde_json::to_value(row).unwrap()).collect()
+}
+
+fn all_of(conversations: &[PreferenceConversation]) -> Vec<AnsweredElsewhere<'_>> {
+    let mut all = Vec::new();
+    for PreferenceConversation { id, turns } in conversations {
+        all.extend(turns.iter().enumerate().map(|(at, turn)| AnsweredElsewhere {
+            conversation: id,
+            before: &turns[..at],
+            turn,
+            vector: None,
+        }));
+    }
+    all
+}
+
+fn grouped(conversations: &[PreferenceConversation]) -> Vec<Value> {
+    as_json(&Exporter::new(uncut(ExportFormat::Dpo)).group(&all_of(conversations)))
+}
+
+fn told(row: &Value) -> (&str, &str, &str) {
+    let content = |column: &str| row[column][0]["content"].as_str().unwrap();
+    (row["source"].as_str().unwrap(), content("chosen"), content("rejected"))
+}
+
+#[test]
+fn a_correction_is_better_than_what_it_corrects() {
+    let mut wrong = turn("t2", "total sales", "SELECT 1");
+    wrong.corrections =
+        vec![corrected("SELECT 3", 2), corrected("SELECT 2", 1), corrected("  ", 9)];
+    let talk = conversation("c", vec![turn("t1", "hello", "hi"), wrong]);
+    let rows = rows(ExportFormat::Dpo, &talk);
+    assert_eq!(
+        rows,
+        [json!({
+            "prompt": [
+                {"role": "user", "content": "hello"},
+                {"role": "assistant", "content": "hi"},
+                {"role": "user", "content": "total sales"},
+            ],
+            "chosen": [{"role": "assistant", "content": "SELECT 3"}],
+            "rejected": [{"role": "assistant", "content": "SELECT 1"}],
+            "id": rows[0]["id"],
+            "source": "correction",
+            "margin": 1.0,
+            "confidence": 1.0,
+            "split": "train",
+            "turn_ids": ["t2", "t2"],
+            "conversation_ids": ["c", "c"],
+        })]
+    );
+}
+
+#[test]
+fn a_correction_may_name_what_it_corrects() {
+    let mut wrong = turn("t", "q", "long answer around SELECT 1");
+    let original = Some("SELECT 1".to_owned());
+    wrong.corrections = vec![TurnCorrection { original, ..corrected("SELECT 2", 1) }];
+    let rows = rows(ExportFormat::Dpo, &conversation("c", vec![wrong]));
+    assert_eq!(told(&rows[0]), ("correction", "SELECT 2", "SELECT 1"));
+}
+
+#[test]
+fn a_rejected_answer_loses_to_the_one_that_was_then_accepted() {
+    use CorrectionType::{Abandonment, Rephrased};
+    use VerdictStatus::{Accepted, Rejected};
+    let bad = |kind| PreferenceTurn {
+        verdict: verdict(Rejected, Some(kind)),
+        ..turn("t1", "sales per region", "bad")
+    };
+    let good = PreferenceTurn {
+        verdict: verdict(Accepted, None),
+        ..turn("t2", "sales by region please", "good")
+    };
+    let talk = conversation("c", vec![bad(Rephrased), good.clone()]);
+    let found = rows(ExportFormat::Dpo, &talk);
+    assert_eq!(told(&found[0]), ("rephrase", "good", "bad"));
+    assert_eq!(found[0]["turn_ids"], json!(["t2", "t1"]));
+    let rated_down = PreferenceTurn { rating: rating(0.0), ..good.clone() };
+    for turns in [
+        vec![bad(Abandonment), good.clone()],
+        vec![bad(Rephrased), rated_down],
+        vec![PreferenceTurn { rating: rating(1.0), ..bad(Rephrased) }, good.clone()],
+        vec![PreferenceTurn { failed: true, ..bad(Rephrased) }, good],
+    ] {
+        assert!(rows(ExportFormat::Dpo, &conversation("c", turns)).is_empty());
+    }
+}
+
+#[test]
+fn the_answer_that_was_kept_is_better_than_those_thrown_away() {
+    let thrown = |id: &str, answer: &str| PreferenceTurn {
+        regenerated: true,
+        ..turn(id, "write a poem", answer)
+    };
+    let kept = turn("t3", "Write a poem", "third");
+    let talk = |kept: PreferenceTurn| {
+        let turns = vec![turn("t0", "hi", "hello"), thrown("t1", "first"), thrown("t2", "second")];
+        conversation("c", turns.into_iter().chain([kept]).collect())
+    };
+    let found = rows(ExportFormat::Dpo, &talk(kept.clone()));
+    let pairs: Vec<_> = found.iter().map(told).collect();
+    assert_eq!(pairs, [("regeneration", "third", "first"), ("regeneration", "third", "second")]);
+    for row in &found {
+        assert_eq!(row["prompt"].as_array().unwrap().len(), 3, "no answer that was thrown away");
+    }
+    let rejected = verdict(VerdictStatus::Rejected, Some(CorrectionType::Explicit));
+    for unkept in [
+        PreferenceTurn { verdict: rejected, ..kept.clone() },
+        PreferenceTurn { rating: rating(0.2), ..kept.clone() },
+        PreferenceTurn { failed: true, ..kept.clone() },
+        PreferenceTurn { question: "something else".to_owned(), ..kept },
+    ] {
+        assert!(rows(ExportFormat::Dpo, &talk(unkept)).is_empty());
+    }
+}
+
+fn rated(id: &str, question: &str, answer: &str, value: f64) -> PreferenceConversation {
+    let turn = PreferenceTurn { rating: rating(value), ..turn(id, question, answer) };
+    conversation(&format!("c-{id}"), vec![turn])
+}
+
+#[test]
+fn the_same_question_rated_up_and_down_makes_a_pair() {
+    let found = grouped(&[
+        rated("up", "Show total sales", "good", 1.0),
+        rated("down", "show total sales?", "bad", 0.25),
+        rated("so", "show total sales", "fair", 0.5),
+        rated("else", "show all customers", "other", 0.0),
+    ]);
+    assert_eq!(found.iter().map(told).collect::<Vec<_>>(), [("rating", "good", "bad")]);
+    assert_eq!(found[0]["margin"], 0.75);
+    assert_eq!(found[0]["conversation_ids"], json!(["c-up", "c-down"]));
+}
+
+#[test]
+fn a_question_that_leans_on_what_was_said_needs_the_same_said_before() {
+    let after = |id: &str, before: &str, question: &str, answer: &str, value: f64| {
+        let mut talk = rated(id, question, answer, value);
+        talk.turns.insert(0, turn(&format!("{id}-0"), before, "Shall I?"));
+        talk
+    };
+    let count = |question: &str, before: [&str; 2]| {
+        let up = after("up", before[0], question, "good", 1.0);
+        let found = grouped(&[up, after("down", before[1], question, "bad", 0.0)]);
+        found.first().map(|row| row["prompt"].as_array().unwrap().len())
+    };
+    assert_eq!(count("yes please", ["delete it?", "print it?"]), None);
+    assert_eq!(count("yes please", ["delete it?", "Delete it"]), Some(3));
+    assert_eq!(count("show total sales", ["delete it?", "print it?"]), Some(1));
+}
+
+#[test]
+fn nearly_the_same_question_counts_by_its_vector() {
+    let talks = [
+        rated("up", "total sales by region", "good", 1.0),
+        rated("down", "total sales per region", "bad", 0.0),
+    ];
+    let vector = |y: f32| Vector::new("m".into(), vec![1.0, y]);
+    for (near, expected) in [(vector(0.1), 1), (vector(1.0), 0)] {
+        let vectors = [vector(0.0), near];
+        let mut answers = all_of(&talks);
+        answers.iter_mut().zip(&vectors).for_each(|(answer, v)| answer.vector = Some(v));
+        let found = Exporter::new(uncut(ExportFormat::Dpo)).group(&answers);
+        assert_eq!(found.len(), expected);
+    }
+}
+
+#[test]
+fn of_two_variants_the_one_that_earned_clearly_more_is_better() {
+    let armed = |id: &str, experiment: &str, variant: &str, reward: f64| {
+        let mut talk = rated(id, "show total sales", id, 0.5);
+        talk.turns[0].arm = Some(ArmOutcome {
+            experiment: experiment.to_owned(),
+            variant: variant.to_owned(),
+            reward: unit(reward),
+            confidence: unit(0.8),
+        });
+        talk
+    };
+    let found = grouped(&[
+        armed("high", "e", "treatment", 0.9),
+        armed("middle", "e", "treatment", 0.6),
+        armed("low", "e", "control", 0.4),
+        armed("elsewhere", "f", "control", 0.0),
+    ]);
+    assert_eq!(found.iter().map(told).collect::<Vec<_>>(), [("experiment", "high", "low")]);
+    assert_eq!((&found[0]["margin"], &found[0]["confidence"]), (&json!(0.5), &json!(0.8)));
+    let same = [armed("high", "e", "control", 0.9), armed("low", "e", "control", 0.1)];
+    assert!(grouped(&same).is_empty(), "one variant against itself");
+}
+
+#[test]
+fn a_popular_question_makes_a_few_pairs_of_many_answers() {
+    let talks: Vec<PreferenceConversation> = (0..200)
+        .map(|at| {
+            rated(&format!("t{at}"), "show total sales", &format!("a{at}"), f64::from(at % 2))
+        })
+        .collect();
+    let found = grouped(&talks);
+    let distinct = |column: &str| {
+        found.iter().map(|row| row[column].to_string()).collect::<BTreeSet<String>>().len()
+    };
+    assert_eq!((found.len(), distinct("chosen"), distinct("rejected")), (16, 16, 16));
+}
+
+#[test]
+fn shapes_without_pairs_take_single_answers_too() {
+    let mut wrong = turn("t1", "q one", "bad");
+    wrong.corrections = vec![corrected("good", 1)];
+    let mut liked = turn("t2", "q two", "liked");
+    liked.rating = rating(1.0);
+    let talk = conversation("c", vec![wrong, liked]);
+    let kto = rows(ExportFormat::Kto, &talk);
+    let labels: Vec<_> = kto
+        .iter()
+        .map(|row| (row["completion"][0]["content"].as_str().unwrap(), row["label"].as_bool()))
+        .collect();
+    assert_eq!(labels, [("good", Some(true)), ("bad", Some(false)), ("liked", Some(true))]);
+    assert_eq!(kto[1]["turn_ids"], json!(["t1"]));
+    let sft = rows(ExportFormat::Sft, &talk);
+    let last: Vec<&str> = sft
+        .iter()
+        .map(|row| row["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(last, ["good", "liked"]);
+}
+
+#[test]
+fn a_correction_of_nothing_is_a_good_answer_but_no_pair() {
+    let mut failed = PreferenceTurn { failed: true, ..turn("t1", "q", "") };
+    failed.corrections = vec![corrected("good", 1)];
+    let talk = conversation("c", vec![failed]);
+    for (format, count) in [(ExportFormat::Dpo, 0), (ExportFormat::Kto, 1), (ExportFormat::Sft, 1)]
+    {
+        assert_eq!(rows(format, &talk).len(), count, "{format:?}");
+    }
+}
+
+#[test]
+fn rated_answers_stand_by_themselves_once() {
+    let mut talks = [
+        rated("up", "show total sales", "good", 1.0),
+        rated("down", "show total sales", "bad", 0.0),
+    ];
+    talks[0].turns.insert(0, turn("before", "hello", "hi"));
+    let rows = everything(&uncut(ExportFormat::Kto), &talks);
+    assert_eq!(rows.len(), 2, "with what was said before, and not again without it");
+}
+
+#[test]
+fn openai_has_its_own_names() {
+    let mut wrong = turn("t1", "q", "bad");
+    wrong.corrections = vec![corrected("good", 1)];
+    let row = &rows(ExportFormat::OpenAiDpo, &conversation("c", vec![wrong]))[0];
+    assert_eq!(row["input"]["messages"], json!([{"role": "user", "content": "q"}]));
+    assert_eq!(row["preferred_output"], json!([{"role": "assistant", "content": "good"}]));
+    assert_eq!(row["non_preferred_output"], json!([{"role": "assistant", "content": "bad"}]));
+}
+
+#[test]
+fn repeats_unsure_pairs_and_rows_beyond_a_cap_are_left_out_and_counted() {
+    let talk = |id: &str, answer: &str, confidence: f64| {
+        let mut wrong = turn(id, "q", "bad");
+        let sure = unit(confidence);
+        wrong.corrections = vec![TurnCorrection { confidence: sure, ..corrected(answer, 1) }];
+        conversation(id, vec![wrong])
+    };
+    let caps = BTreeMap::from([(PairSource::Correction, 2)]);
+    let mut exporter = Exporter::new(ExportRule { caps, ..uncut(ExportFormat::Dpo) });
+    let talks = [("a", "one", 1.0), ("b", "one", 1.0), ("c", "two", 0.69), ("d", "two", 0.7)];
+    let counts: Vec<usize> = talks
+        .into_iter()
+        .chain([("e", "three", 1.0)])
+        .map(|(id, answer, sure)| exporter.conversation(&talk(id, answer, sure)).len())
+        .collect();
+    assert_eq!(counts, [1, 0, 0, 1, 0]);
+    let rows = BTreeMap::from([(PairSource::Correction, 2)]);
+    let expected = ExportTally { rows, repeated: 1, unsure: 1, capped: 1 };
+    assert_eq!(exporter.tally(), &expected);
+}
+
+#[test]
+fn only_the_wanted_sources_and_parts_are_there() {
+    let mut wrong = turn("t", "q", "bad");
+    wrong.corrections = vec![corrected("good", 1)];
+    let talk = conversation("c", vec![wrong]);
+    let none = ExportRule { sources: [PairSource::Rephrase].into(), ..uncut(ExportFormat::Dpo) };
+    assert!(Exporter::new(none).conversation(&talk).is_empty());
+    for (split, expected) in [(Split::Train, 1), (Split::Test, 0)] {
+        let rule = ExportRule { split: Some(split), ..uncut(ExportFormat::Dpo) };
+        assert_eq!(Exporter::new(rule).conversation(&talk).len(), expected);
+    }
+}
+
+#[test]
+fn a_prompt_holds_the_latest_turns_only() {
+    let mut turns: Vec<PreferenceTurn> =
+        (0..5).map(|at| turn(&format!("t{at}"), &format!("q{at}"), "a")).collect();
+    turns[4].corrections = vec![corrected("good", 1)];
+    let rule = ExportRule { context_turns: 2, ..uncut(ExportFormat::Dpo) };
+    let found = as_json(&Exporter::new(rule).conversation(&conversation("c", turns)));
+    let asked: Vec<&Value> = found[0]["prompt"].as_array().unwrap().iter().collect();
+    assert_eq!((asked.len(), &asked[0]["content"]), (5, &json!("q2")));
+}
+
+#[test]
+fn turns_of_one_question_find_each_other() {
+    let liked = |question: &str| PreferenceTurn { rating: rating(1.0), ..turn("t", question, "a") };
+    let mut groups = QuestionGroups::default();
+    let one = groups.note(&liked("total sales"), 1).unwrap();
+    let two = groups.note(&liked("sales in total"), 2).unwrap();
+    groups.note(&liked("Total sales!"), 3);
+    let four = groups.note(&liked("all sales"), 4).unwrap();
+    groups.note(&liked("alone"), 5);
+    assert_eq!(groups.note(&turn("t", "total sales", "unrated"), 6), None);
+    assert_eq!(groups.clone().groups().collect::<Vec<_>>(), [[1, 3]]);
+    groups.join(two, four);
+    groups.join(one, two);
+    assert_eq!(groups.groups().collect::<Vec<_>>(), [[1, 2, 3, 4]]);
+}
+
+fn everything(rule: &ExportRule, talks: &[PreferenceConversation]) -> Vec<PreferenceRow> {
+    let mut exporter = Exporter::new(rule.clone());
+    let mut rows: Vec<PreferenceRow> =
+        talks.iter().flat_map(|talk| exporter.conversation(talk)).collect();
+    rows.extend(exporter.group(&all_of(talks)));
+    assert_eq!(exporter.tally().rows.values().sum::<u64>(), rows.len() as u64);
+    rows
+}
