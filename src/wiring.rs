@@ -69,9 +69,9 @@ impl Opened {
         Ok(())
     }
 
-    /// Tells commands of the folder's owner where the server is.
-    pub(crate) fn announce(&self, url: &str) -> anyhow::Result<()> {
-        Ok(self.store.announce(url, &self.owner_token)?)
+    /// Tells commands of the folder's owner where the server is, and whether it would let go of the folder.
+    pub(crate) fn announce(&self, url: &str, yields: bool) -> anyhow::Result<()> {
+        Ok(self.store.announce(url, &self.owner_token, yields)?)
     }
 }
 
@@ -111,13 +111,33 @@ pub(crate) async fn serve_for_owner(config: &Config) -> anyhow::Result<Served> {
     serve_on(listener, &opened, config)
 }
 
+/// How often it is looked whether whoever was asked for the folder has let go of it.
+const LOOKS: u32 = 100;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Has whoever serves the folder only by the way let go of it.
+pub(crate) async fn ask_for_folder(config: &Config) -> anyhow::Result<()> {
+    let folder = Path::new(&config.store.data);
+    for look in 0..LOOKS {
+        let Some(holder) = store::sqlite::holder_of(folder).filter(|holder| holder.yields) else {
+            return Ok(());
+        };
+        if look == 0 {
+            tracing::info!(holder = holder.process, "an agent has the data folder; asking for it");
+            store::sqlite::ask_for(folder).context("the data folder cannot be asked for")?;
+        }
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+    Ok(())
+}
+
 /// Serves on this machine alone, at a free port that the folder's lock tells its owner's commands.
 pub(crate) async fn serve_here(config: &Config) -> anyhow::Result<Served> {
     let opened = open(config).await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     opened.keep_going(config).await?;
     let served = serve_on(listener, &opened, config)?;
-    opened.announce(&served.url)?;
+    opened.announce(&served.url, true)?;
     Ok(served)
 }
 

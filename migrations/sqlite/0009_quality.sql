@@ -1,3 +1,12 @@
+-- A query may be reported in parts: each of them counts.
+DROP TABLE returned;
+CREATE TABLE returned (
+    project  INTEGER NOT NULL,
+    query    TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (project, query, position)
+) WITHOUT ROWID;
+
 -- How good the answers are: what is known of each turn, and sums of it by hour, model and prompt.
 -- All of these are projections of the log.
 

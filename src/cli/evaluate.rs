@@ -65,7 +65,9 @@ impl Evaluate {
                 let (config, _) = self.common.load(Vec::new())?;
                 let (tenant, project) = (&self.tenant, &self.project);
                 let path = "/api/v1/policies/evaluate";
-                ask(&config, |server| server.about(tenant, project).post(path, &question))?
+                ask(&config, |server| {
+                    server.about(Some(tenant), Some(project)).post(path, &question)
+                })?
             }
             _ => bail!("nothing to evaluate; give --router and --policy, or --log and --target"),
         };

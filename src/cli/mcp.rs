@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::Common;
 use super::serve::stop_signal;
-use way::Way;
+use way::{Asking, Way};
 
 /// Offer tools to agents over standard input and output (Model Context Protocol).
 ///
@@ -29,17 +29,17 @@ pub(super) struct Mcp {
     #[command(flatten)]
     common: Common,
     /// A server elsewhere, instead of a data folder.
-    #[arg(long, requires = "key", conflicts_with = "data")]
+    #[arg(long, conflicts_with = "data")]
     url: Option<String>,
     /// The key to use, instead of the rights of the folder's owner.
     #[arg(long)]
     key: Option<String>,
-    /// Whose feedback.
-    #[arg(long, default_value = "default")]
-    tenant: String,
-    /// Which project's.
-    #[arg(long, default_value = "default")]
-    project: String,
+    /// Whose feedback; by default the key's, or `default`.
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Which project's; by default the key's, or `default`.
+    #[arg(long)]
+    project: Option<String>,
 }
 
 impl Mcp {
@@ -47,13 +47,15 @@ impl Mcp {
         let (config, _) = self.common.load(Vec::new())?;
         super::logging::start(&config)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        // What a key is good for is in the key; the owner's token is good for everything.
-        let way = match (self.url, self.key) {
-            (Some(url), Some(key)) => Way::elsewhere(&url, &key),
-            (_, Some(key)) => Way::by_key(config, key),
-            (_, None) => Way::as_owner(config, (self.tenant, self.project)),
+        let asking = Asking { key: self.key, tenant: self.tenant, project: self.project };
+        let way = match self.url {
+            Some(url) => Way::elsewhere(&url, asking),
+            None => Way::to_folder(config, asking),
         };
-        runtime.block_on(serve(way))
+        let served = runtime.block_on(serve(way));
+        // A read of standard input cannot be called off; whoever told us to stop does not wait for it.
+        runtime.shutdown_background();
+        served
     }
 }
 
@@ -65,6 +67,7 @@ async fn serve(way: Way) -> anyhow::Result<()> {
     let served = tokio::select! {
         served = mcp::over_stdio(Arc::clone(&way)) => served,
         () = stop => Ok(()),
+        ended = way.yield_when_asked() => ended?,
     };
     way.close().await?;
     Ok(served?)

@@ -75,7 +75,7 @@ fn one(
     // What would end the path of the address is written in another way.
     let id = conversation.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
     let path = format!("/api/v1/conversations/{id}?limit={limit}");
-    ask(config, |server| server.about(tenant, project).get(&path))
+    ask(config, |server| server.about(Some(tenant), Some(project)).get(&path))
         .with_context(|| format!("conversation {conversation} of {tenant}/{project}"))
 }
 
@@ -90,5 +90,5 @@ fn latest(
     let path = format!("/conversations/{tenant}/{project}/feedback/conversations-in-period");
     // Clocks of applications may be ahead of ours.
     let window = json!({"start": start, "end": now.plus_secs(86_400), "limit": limit});
-    ask(config, |server| server.about(tenant, project).post(&path, &window))
+    ask(config, |server| server.about(Some(tenant), Some(project)).post(&path, &window))
 }

@@ -64,7 +64,7 @@ impl Which {
         };
         let (config, _) = self.common.load(Vec::new())?;
         let (tenant, project) = (&self.tenant, &self.project);
-        let found = ask(&config, |server| server.about(tenant, project).get(&path))
+        let found = ask(&config, |server| server.about(Some(tenant), Some(project)).get(&path))
             .with_context(|| format!("routers of {tenant}/{project}"))?;
         if self.json {
             println!("{found}");
@@ -88,8 +88,10 @@ impl Which {
         let path = format!("/api/v1/routers/{}/reset", checked(name)?);
         let (config, _) = self.common.load(Vec::new())?;
         let (tenant, project) = (&self.tenant, &self.project);
-        let found = ask(&config, |server| server.about(tenant, project).post(&path, &json!({})))
-            .with_context(|| format!("router {name} of {tenant}/{project}"))?;
+        let found = ask(&config, |server| {
+            server.about(Some(tenant), Some(project)).post(&path, &json!({}))
+        })
+        .with_context(|| format!("router {name} of {tenant}/{project}"))?;
         if self.json {
             println!("{found}");
         } else {

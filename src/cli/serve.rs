@@ -38,6 +38,7 @@ impl Serve {
 }
 
 async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
+    wiring::ask_for_folder(&config).await?;
     let opened = wiring::open(&config).await?;
     let engine = &opened.engine;
     refuse_strangers(address, engine.is_open())?;
@@ -48,7 +49,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     let router = opened.router(&config, &run)?;
     let stop = stop_signal()?;
     let url = format!("http://{}", listener.local_addr()?);
-    opened.announce(&url)?;
+    opened.announce(&url, false)?;
     println!("listening on {url}");
     let open = engine.is_open();
     tracing::info!(position = engine.head().0, data = config.store.data, open, "ready");

@@ -149,6 +149,53 @@ fn over_stdio_what_is_used_rises_also_for_the_next_agent_and_after_a_kill() {
 }
 
 #[test]
+fn an_agent_hands_the_folder_over_to_a_server_and_ends_when_told() {
+    let folder = TempDir::new().unwrap();
+    let mut agent = Agent::over_stdio(folder.path(), &[]);
+    agent.five_answers();
+    // The agent serves the folder by the way; a server that is started later gets it.
+    let server = Server::start_in(folder);
+    assert_eq!(agent.multipliers(), learnt(), "the agent asks the server now");
+    let stats = server.get("/api/v1/retrieval/entities/used/stats").1;
+    assert_eq!(stats["usedCount"], 5);
+    let (_, folder) = server.stop();
+    assert_eq!(agent.multipliers(), learnt(), "and takes over again");
+    agent.leave();
+
+    // A process whose input stays open ends by a signal, and one without input by itself.
+    let start = || {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_uptake"))
+            .args(["mcp", "--data"])
+            .arg(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let input = process.stdin.take().unwrap();
+        while holder(folder.path()) != Some(process.id()) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        (process, input)
+    };
+    let (mut process, input) = start();
+    assert!(Command::new("kill").arg(process.id().to_string()).status().unwrap().success());
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+    drop(input);
+    let (mut process, input) = start();
+    drop(input);
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}
+
+/// The process that serves a folder.
+fn holder(folder: &Path) -> Option<u32> {
+    let text = std::fs::read_to_string(folder.join("lock")).ok()?;
+    let serves = text.lines().nth(1).is_some_and(|line| line.starts_with("url "));
+    let process = text.lines().next()?.strip_prefix("process ")?.parse().ok();
+    process.filter(|_| serves)
+}
+
+#[test]
 fn over_http_what_is_used_rises_also_after_a_restart() {
     let server = Server::start();
     let mut agent = Agent::over_http(&server, None);
@@ -184,6 +231,22 @@ fn feedback_and_strategies_reach_the_same_turns_as_over_the_api() {
 
     let wrong = agent.fails("submit_feedback", &json!({"turn_id": "t1"}));
     assert!(wrong.contains("rating"), "{wrong}");
+    for (tool, arguments) in [
+        ("mark_helpful", json!({"query_id": "q", "entity_id": "e", "helpful": false})),
+        (
+            "record_usage",
+            json!({"query_id": "q", "entities": [{"entity_id": "e", "name": "Xylo"}]}),
+        ),
+        (
+            "record_usage",
+            json!({"query_id": "q", "response": "x", "kind": "song",
+            "entities": [{"entity_id": "e", "name": "Xylo"}]}),
+        ),
+    ] {
+        agent.fails(tool, &arguments);
+    }
+    let usage = json!({"query_id": "q", "response": "Xylo"});
+    assert!(agent.fails("record_usage", &usage).contains("no query"), "nothing was stored");
     let wrong = agent.fails("rerank", &json!({"results": "e1"}));
     assert!(wrong.contains("results"), "{wrong}");
     agent.leave();
@@ -239,12 +302,45 @@ fn keys_apply() {
     let mut stranger = Agent::over_http(&server, Some(&other));
     assert!(stranger.multipliers().iter().all(|(_, multiplier)| *multiplier == 1.0));
     stranger.leave();
+    // A tenant's key with a project by a flag, or by a header.
+    let mut elsewhere = Agent::over_stdio(server.folder(), &["--key", &ingest, "--project", "p9"]);
+    assert!(elsewhere.multipliers().iter().all(|(_, multiplier)| *multiplier == 1.0));
+    elsewhere.uses("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
+    elsewhere.leave();
+    let of_p9 = server.client().with("Authorization", &format!("Bearer {read}"));
+    let of_p9 = of_p9.with("X-Uptake-Project", "p9");
+    assert_eq!(of_p9.get("/api/v1/retrieval/entities/used/stats").1["positiveCount"], 1);
+    // A call of a tool counts once against a key's rate.
+    let limited = key(&["--tenant", "one", "--role", "ingest", "--rate", "5"]);
+    let limited = server
+        .client()
+        .with("Authorization", &format!("Bearer {limited}"))
+        .with("Accept", "application/json, text/event-stream");
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "rerank", "arguments": {"results": []}}});
+    let passed = (0..5).filter(|_| {
+        let (status, answer) = limited.post("/mcp", &call);
+        status == 200 && answer["result"]["isError"] == false
+    });
+    assert_eq!(passed.count(), 5);
     // By stdio with a key, not with the owner's rights.
     let mut by_key = Agent::over_stdio(server.folder(), &["--key", &read]);
     assert_eq!(by_key.multipliers(), learnt());
     by_key.fails("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
     by_key.leave();
 
+    let odd = server.client().with("Authorization", &format!("Bearer {read}"));
+    let odd = odd.with("Accept", "application/json, text/event-stream");
+    for (media, body, status) in [
+        ("application/json", "{", 400),
+        ("application/json", "[]", 400),
+        ("text/plain", "{}", 415),
+        ("application/json", &*format!("{{\"x\": \"{}\"}}", "y".repeat(2 << 20)), 413),
+    ] {
+        let (found, answer) = odd.send("/mcp", media, body.as_bytes()).unwrap();
+        assert_eq!(found, status, "{answer}");
+        assert_eq!(answer["status"], status, "{answer}");
+    }
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     for (client, status) in [
         (server.client(), 401),

@@ -146,7 +146,7 @@ fn a_completed_turn_does_it_by_itself_and_later_reports_add_to_it() {
     let half = json!({"items": [{"query_id": "q", "signals": [{"entity_id": "y", "signal": "used"}]},
         {"query_id": "q", "signals": [{"entity_id": "y", "signal": "liked"}]}]});
     let (status, answer) = client.post("/api/v1/retrieval/signals", &half);
-    assert_eq!((status, &answer["field"]), (422, &json!("signals[0].signal")), "{answer}");
+    assert_eq!((status, &answer["field"]), (422, &json!("items[1].signals[0].signal")), "{answer}");
     assert_eq!(stats(&client, "y")["totalReturns"], 0);
     for (path, body) in [
         ("returned", json!({"query_id": "", "entities": []})),
@@ -166,4 +166,122 @@ fn a_completed_turn_does_it_by_itself_and_later_reports_add_to_it() {
     assert_eq!(stats(&client, "doc-7")["usedCount"], 1, "numbers stay");
     let server = server.kill_and_restart();
     assert_eq!(stats(&server.client(), "doc-8")["usedCount"], 1);
+}
+
+#[test]
+fn ids_of_others_are_kept_as_they_are_and_reports_in_parts_add_up() {
+    let server = Server::start();
+    let client = server.client();
+    // Ids that look like cards, addresses, mail and paths are ids all the same.
+    for id in [
+        "ba12d313-4097-4350-9478-f45196a6b83b",
+        "10.0.0.4",
+        "bob@example.com",
+        "src/auth/login.rs",
+        "https://example.com/a?b=c d",
+        "dö\u{4e0a}",
+    ] {
+        let entities = json!([{"entity_id": id, "name": "WombatFinder"}]);
+        post(&client, "returned", &json!({"query_id": id, "entities": entities}));
+        let found =
+            post(&client, "usage", &json!({"query_id": id, "response": "Use WombatFinder."}));
+        assert_eq!(found["signals"][0]["signal"], "used", "{id}: {found}");
+        let path =
+            id.replace('%', "%25").replace('/', "%2F").replace('?', "%3F").replace(' ', "%20");
+        let path: String = path
+            .chars()
+            .map(|c| {
+                if c.is_ascii() {
+                    c.to_string()
+                } else {
+                    c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect()
+                }
+            })
+            .collect();
+        assert_eq!(stats(&client, &path)["usedCount"], 1, "{id}");
+    }
+    // Parts of one query: what was told first is still looked for.
+    let part = |id: &str, name: &str| json!({"query_id": "q", "query": "how?", "entities": [{"entity_id": id, "name": name}]});
+    assert_eq!(post(&client, "returned", &part("a", "AlphaThing"))["replayed"], false);
+    post(&client, "returned", &part("b", "BetaThing"));
+    assert_eq!(post(&client, "returned", &part("a", "AlphaThing"))["replayed"], true);
+    let found = post(&client, "usage", &json!({"query_id": "q", "response": "AlphaThing it is."}));
+    assert_eq!(found["signals"].as_array().unwrap().len(), 2, "{found}");
+    assert_eq!(
+        (stats(&client, "a")["usedCount"].clone(), stats(&client, "b")["ignoredCount"].clone()),
+        (json!(1), json!(1))
+    );
+    let (status, answer) =
+        client.post("/api/v1/retrieval/returned", &json!({"query_id": "q", "entities": []}));
+    assert_eq!((status, &answer["field"]), (422, &json!("entities")));
+    // The same report again is no news: nothing is stored.
+    let head = client.get("/api/v1/events?limit=1000").1["items"].as_array().unwrap().len();
+    post(&client, "usage", &json!({"query_id": "q", "response": "AlphaThing it is."}));
+    assert_eq!(client.get("/api/v1/events?limit=1000").1["items"].as_array().unwrap().len(), head);
+}
+
+#[test]
+fn an_opinion_before_the_results_counts_like_one_after_them() {
+    let server = Server::start();
+    let multiplier = |client: &Client| {
+        let body = json!({"query": "zebra stripes", "results": [{"entity_id": "z", "score": 1.0}], "estimator": "coec"});
+        post(client, "rerank", &body)["results"][0]["multiplier"].as_f64().unwrap()
+    };
+    let found = ["early", "late"].map(|project| {
+        let client = server.client().with("X-Uptake-Project", project);
+        let opinion = || {
+            post(&client, "feedback", &json!({"query_id": "f", "entity_id": "z", "helpful": true}))
+        };
+        if project == "early" {
+            opinion();
+        }
+        let entities = json!([{"entity_id": "z", "name": "ZebraGuide", "rank": 1}]);
+        post(
+            &client,
+            "returned",
+            &json!({"query_id": "f", "query": "zebra stripes", "entities": entities}),
+        );
+        post(&client, "usage", &json!({"query_id": "f", "response": "As ZebraGuide says."}));
+        if project == "late" {
+            opinion();
+        }
+        multiplier(&client)
+    });
+    assert!((found[0] - found[1]).abs() < 1e-12 && found[0] > 1.0, "{found:?}");
+    let (_, folder) = server.stop();
+    let (_, out, error) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.starts_with("{\"changed\":false"), "{out}{error}");
+}
+
+#[test]
+fn an_answer_that_failed_says_nothing_about_what_was_retrieved() {
+    let server = Server::start();
+    let client = server.client();
+    for (n, more) in [
+        json!({"status": "error", "error": "upstream timeout", "response": "Sorry, something went wrong."}),
+        json!({"response": ""}),
+        json!({"response": "I'm sorry, but I can't help with that."}),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let mut turn = json!({"turn_id": format!("t{n}"), "text": "How?",
+            "retrieved": [{"entity_id": "doc", "name": "BillingJob", "content": "Runs at night."}]});
+        turn.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(client.post("/api/v1/turns", &turn).0, 201, "{turn}");
+    }
+    assert_eq!(stats(&client, "doc")["totalReturns"], 0);
+    // Redacted or not, the same item is the same: by either door.
+    let turn = json!({"turn_id": "mail", "text": "Who?", "response": "Write to bob@example.com please.",
+        "retrieved": [{"entity_id": "m", "name": "bob@example.com"}]});
+    let (_, opened) = client.post("/api/v1/turns", &turn);
+    let usage = post(
+        &client,
+        "usage",
+        &json!({"query_id": "mail", "response": "Write to bob@example.com please."}),
+    );
+    assert_eq!(
+        opened["completed"]["usage"][0]["signal"], usage["signals"][0]["signal"],
+        "{opened} {usage}"
+    );
 }

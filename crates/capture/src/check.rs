@@ -37,6 +37,17 @@ impl CaptureError {
     pub(crate) fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
     }
+
+    /// The same, for a field inside of another.
+    #[must_use]
+    pub fn inside(self, outer: &str) -> Self {
+        match self {
+            Self::BadField { field, got, expected } => {
+                Self::BadField { field: format!("{outer}.{field}"), got, expected }
+            }
+            other @ (Self::BadReaction(_) | Self::NothingToClear) => other,
+        }
+    }
 }
 
 impl From<BadData> for CaptureError {

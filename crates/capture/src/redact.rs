@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
-use event::{Event, EventId};
+use event::{EntityId, Event, EventId, Source};
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
@@ -37,7 +37,7 @@ impl Default for Redactor {
 }
 
 /// Values under these names are ids; changing one would tear apart what belongs together.
-const IDS: [&str; 3] = ["message_id", "decision_id", "entity_id"];
+const IDS: [&str; 4] = ["message_id", "decision_id", "entity_id", "query_id"];
 
 /// Texts under these names are secrets, whatever they look like (letters and digits only).
 const SECRET_NAMES: [&str; 12] = [
@@ -104,10 +104,17 @@ impl Redactor {
     /// Redacts every text of an event: in its data, also in the names of its fields, and its tags.
     pub fn redact_event(&self, event: &mut Event) {
         event.tags.iter_mut().for_each(|tag| self.redact_text(tag));
-        self.redact_fields(&mut event.data);
+        // In data of our own shape an id was checked as one and may be any name; in what clients make
+        // up, only what looks like an id is taken for one.
+        let is_ours = matches!(event.kind.source, Source::Engine | Source::Turn);
+        let is_id: fn(&str) -> bool = match is_ours {
+            true => |text| EntityId::new(text).is_ok(),
+            false => |text| EventId::new(text).is_ok(),
+        };
+        self.redact_fields(&mut event.data, is_id);
     }
 
-    fn redact_fields(&self, fields: &mut Map<String, Value>) {
+    fn redact_fields(&self, fields: &mut Map<String, Value>, is_id: fn(&str) -> bool) {
         let renamed: Vec<(String, String)> = fields
             .keys()
             .filter_map(|name| match self.redact(name) {
@@ -121,22 +128,23 @@ impl Redactor {
             }
         }
         for (name, value) in fields {
-            let is_id = IDS.contains(&name.as_str())
-                && value.as_str().is_some_and(|text| EventId::new(text).is_ok());
+            let is_id_here = IDS.contains(&name.as_str()) && value.as_str().is_some_and(is_id);
             if self.secret && is_secret_name(name) && value.is_string() {
                 *value = Value::String("[secret]".to_owned());
-            } else if !is_id {
-                self.redact_value(value);
+            } else if !is_id_here {
+                self.redact_value(value, is_id);
             }
         }
     }
 
-    fn redact_value(&self, value: &mut Value) {
+    fn redact_value(&self, value: &mut Value, is_id: fn(&str) -> bool) {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
             Value::String(text) => self.redact_text(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
-            Value::Object(fields) => self.redact_fields(fields),
+            Value::Array(items) => {
+                items.iter_mut().for_each(|item| self.redact_value(item, is_id));
+            }
+            Value::Object(fields) => self.redact_fields(fields, is_id),
         }
     }
 

@@ -1,13 +1,12 @@
 //! Checks what is told about items that queries returned.
 
-use event::{EntityId, EntitySignal, RelevanceSignal, Returned};
+use event::{EntityId, EntitySignal, QueryId, RelevanceSignal, Returned};
 
 use crate::check::{CaptureError, id, text, word};
 use crate::turn::{RawRetrieved, retrieved};
 
 /// Signals that one report may have.
 const MAX_SIGNALS: usize = 1000;
-const LONGEST_QUERY_ID: usize = 200;
 
 /// What a query returned, as it came.
 #[derive(Clone, Debug, Default)]
@@ -35,18 +34,15 @@ pub struct RawSignal {
 
 /// Checks the id of a query.
 pub fn accept_query_id(query: String) -> Result<String, CaptureError> {
-    let fits = (1..=LONGEST_QUERY_ID).contains(&query.len())
-        && query.chars().all(|c| !c.is_control() && !c.is_whitespace());
-    if fits {
-        return Ok(query);
-    }
-    let got = format!("{:?}", query.chars().take(40).collect::<String>());
-    let expected = format!("1 to {LONGEST_QUERY_ID} bytes without spaces");
-    Err(CaptureError::new("query_id", got, expected))
+    let checked = id("query_id", Some(query), QueryId::new)?;
+    Ok(checked.map(String::from).unwrap_or_default())
 }
 
 /// Checks what a query returned. Items without a rank stand as they are listed.
 pub fn accept_returned(raw: RawReturned) -> Result<Returned, CaptureError> {
+    if raw.entities.is_empty() {
+        return Err(CaptureError::new("entities", "an empty list", "1 or more items"));
+    }
     let mut entities = retrieved("entities", raw.entities)?;
     for (rank, entity) in (1..).zip(&mut entities) {
         entity.rank = entity.rank.or(Some(rank));

@@ -10,6 +10,9 @@ pub enum BadId {
     /// An opaque id that does not fit.
     #[error("expected 1 to 200 bytes of visible ASCII without '/' or spaces")]
     Opaque,
+    /// The id of something outside that does not fit.
+    #[error("expected 1 to 500 bytes without control characters, not only spaces")]
+    Outside,
     /// A tenant or project name that does not fit.
     #[error("expected 1 to 100 characters of A-Z a-z 0-9 . _ -")]
     Name,
@@ -20,13 +23,21 @@ fn check_opaque(text: &str) -> Result<(), BadId> {
     if visible && (1..=200).contains(&text.len()) { Ok(()) } else { Err(BadId::Opaque) }
 }
 
+/// Whatever others call their things: paths, addresses, titles.
+fn check_outside(text: &str) -> Result<(), BadId> {
+    let fits = (1..=500).contains(&text.len())
+        && !text.chars().any(char::is_control)
+        && !text.trim().is_empty();
+    if fits { Ok(()) } else { Err(BadId::Outside) }
+}
+
 fn check_name(text: &str) -> Result<(), BadId> {
     let plain =
         text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
     if plain && (1..=100).contains(&text.len()) { Ok(()) } else { Err(BadId::Name) }
 }
 
-// Nine types of one shape; a macro keeps their rules from drifting apart.
+// Ten types of one shape; a macro keeps their rules from drifting apart.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $check:ident) => {
         $(#[$doc])*
@@ -96,7 +107,11 @@ text_id!(
 );
 text_id!(
     /// An item that can be retrieved.
-    EntityId, check_opaque
+    EntityId, check_outside
+);
+text_id!(
+    /// A search, or the turn it was made for.
+    QueryId, check_outside
 );
 text_id!(
     /// The end user who talks to the application.

@@ -26,7 +26,8 @@ pub use finding::{
     Finding, FoundAnswer, FoundRetry, FoundSession, FoundVerdict, GivenReward, RouterChoice,
 };
 pub use id::{
-    BadId, ConversationId, DecisionId, EntityId, EventId, Project, Scope, Tenant, TurnId, UserId,
+    BadId, ConversationId, DecisionId, EntityId, EventId, Project, QueryId, Scope, Tenant, TurnId,
+    UserId,
 };
 pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};

@@ -7,16 +7,16 @@
 //! rerank: scores --> counters of the items --> multipliers --> order
 //! ```
 
-use capture::{FindingPlace, RawReturned, RawSignal};
+use capture::{CaptureError, FindingPlace, RawReturned, RawSignal};
 use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
 use event::{
     Body, EntitySignal, Entry, Event, Finding, FoundRelevance, Mac, RelevanceSignal, Retrieved,
-    Scope, TurnId, UserId,
+    Returned, Scope, Standing, TurnHalf, TurnId, TurnStatus, UserId,
 };
 use learn::{
     CoecRule, Counts, Estimator, Known, RankTotals, Reranked, Tally, cluster_of_text, rerank,
 };
-use store::{Extreme, StoredTally};
+use store::{Extreme, StoredEvent, StoredTally};
 
 use crate::changes::changes_of;
 use crate::engine::Engine;
@@ -63,6 +63,9 @@ pub struct EntityStats {
     pub tally: StoredTally,
 }
 
+/// Reports about one query that are put together; earlier ones are forgotten.
+const MOST_PARTS: usize = 20;
+
 /// A query and what it returned.
 struct Query {
     place: FindingPlace,
@@ -79,13 +82,45 @@ impl Engine {
         mark: RequestMark,
     ) -> Result<Receipt, FlowError> {
         let mut findings = Vec::with_capacity(incoming.len());
-        for IncomingReturned { raw, user } in incoming {
-            let returned = capture::accept_returned(raw)?;
+        let many = incoming.len() > 1;
+        for (index, IncomingReturned { raw, user }) in incoming.into_iter().enumerate() {
+            let item =
+                |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
+            let returned = capture::accept_returned(raw).map_err(item)?;
             let turn = self.turn_named(scope, &returned.query_id).await?;
             let place = place_of(scope, turn, user);
             findings.push((place, Finding::Returned(returned)));
         }
+        if mark.key.is_none()
+            && let [(_, Finding::Returned(returned))] = &findings[..]
+            && let Some(first) = self.told_before(scope, returned).await?
+        {
+            return Ok(first);
+        }
         self.store_findings(findings, mark).await
+    }
+
+    /// The report that says the same: contents are long, and agents report them with every answer.
+    async fn told_before(
+        &self,
+        scope: &Scope,
+        returned: &Returned,
+    ) -> Result<Option<Receipt>, FlowError> {
+        let mut parts = self.store.returned(scope, &returned.query_id, MOST_PARTS).await?;
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        // As it would be kept.
+        let mut told = Event {
+            data: Event::data_of(&Finding::Returned(returned.clone())),
+            ..parts[0].event.clone()
+        };
+        self.privacy.of(&scope.tenant).redactor.redact_event(&mut told);
+        let same = parts.iter().position(|part| part.event.data == told.data);
+        Ok(same.map(|index| {
+            let StoredEvent { position, event } = parts.swap_remove(index);
+            Receipt { id: event.id, position, replayed: true }
+        }))
     }
 
     /// Finds out which items of a query an answer used, and takes that in. What was ignored before can
@@ -100,13 +135,40 @@ impl Engine {
     ) -> Result<Vec<EntitySignal>, FlowError> {
         let query_id = capture::accept_query_id(query_id)?;
         let query = self.query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
-        let signals = self.used(response, kind, &query.items);
+        // What was returned is kept without what the tenant wants removed; so is compared the answer.
+        let response = self.privacy.of(&scope.tenant).redactor.redact(response);
+        let signals = self.used(&response, kind, &query.items);
         if signals.is_empty() {
             return Ok(signals);
         }
+        if mark.key.is_none() && !self.is_news(scope, &query_id, &signals).await? {
+            return Ok(signals);
+        }
         let found = FoundRelevance { query_id, cluster: query.cluster, signals: signals.clone() };
-        self.store_findings(vec![(query.place, Finding::Relevance(found))], mark).await?;
-        Ok(signals)
+        let finding = (query.place, Finding::Relevance(found));
+        let receipt = self.store_findings(vec![finding], mark).await?;
+        match receipt.replayed {
+            false => Ok(signals),
+            true => {
+                let first = self.store.event(scope, &receipt.id).await?;
+                Ok(first.map(|first| signals_in(&first.event)).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Whether the signals change what stands.
+    async fn is_news(
+        &self,
+        scope: &Scope,
+        query: &str,
+        signals: &[EntitySignal],
+    ) -> Result<bool, FlowError> {
+        let entities = signals.iter().map(|signal| signal.entity_id.clone()).collect();
+        let standings = self.store.standings(scope, query, entities).await?;
+        let changes = |(standing, signal): (&Standing, &EntitySignal)| {
+            !standing.after(signal.signal).1.is_zero()
+        };
+        Ok(standings.iter().zip(signals).any(changes))
     }
 
     /// Takes in what became of items: all of it or nothing.
@@ -117,9 +179,13 @@ impl Engine {
         mark: RequestMark,
     ) -> Result<Receipt, FlowError> {
         let mut findings = Vec::with_capacity(incoming.len());
-        for IncomingSignals { query_id, query, signals, user } in incoming {
-            let query_id = capture::accept_query_id(query_id)?;
-            let mut signals = capture::accept_signals(signals)?;
+        let many = incoming.len() > 1;
+        for (index, incoming) in incoming.into_iter().enumerate() {
+            let IncomingSignals { query_id, query, signals, user } = incoming;
+            let item =
+                |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
+            let query_id = capture::accept_query_id(query_id).map_err(item)?;
+            let mut signals = capture::accept_signals(signals).map_err(item)?;
             let known = self.query(scope, &query_id).await?;
             for signal in &mut signals {
                 let item = known.iter().flat_map(|known| &known.items);
@@ -188,14 +254,22 @@ impl Engine {
     }
 
     /// The finding that says which retrieved items the answer of a turn used.
+    /// An answer that failed says nothing about them. The completion is redacted already.
     pub(crate) fn relevance_of(
         &self,
         turn: &TurnId,
         question: &str,
-        response: Option<&str>,
-        retrieved: &[Retrieved],
+        completed: &Event,
+        shown: &Finding,
     ) -> Option<Finding> {
-        let signals = self.used(response?, AnswerKind::Response, &ranked(retrieved));
+        let Ok(Body::Turn(TurnHalf::Completed(done))) = Body::read(completed.kind, &completed.data)
+        else {
+            return None;
+        };
+        let failed = done.status == TurnStatus::Error
+            || matches!(shown, Finding::Answer(found) if found.error.error_type.is_some());
+        let response = done.response.as_deref().filter(|_| !failed)?;
+        let signals = self.used(response, AnswerKind::Response, &ranked(&done.retrieved));
         let cluster = Some(question).filter(|question| !question.trim().is_empty());
         (!signals.is_empty()).then(|| {
             Finding::Relevance(FoundRelevance {
@@ -207,6 +281,10 @@ impl Engine {
     }
 
     fn used(&self, response: &str, kind: AnswerKind, items: &[Retrieved]) -> Vec<EntitySignal> {
+        if response.trim().is_empty() {
+            // Nothing was written, so nothing was left out.
+            return Vec::new();
+        }
         let rule = &self.detectors.usage;
         let looked_for: Vec<ReturnedItem<'_>> = items
             .iter()
@@ -233,23 +311,36 @@ impl Engine {
         items.iter().zip(found).filter_map(signal).collect()
     }
 
-    /// What a query returned: as it was told, else as its turn says.
+    /// What a query returned: what its turn says, and what was told of it since.
     async fn query(&self, scope: &Scope, query_id: &str) -> Result<Option<Query>, FlowError> {
-        if let Some(stored) = self.store.returned(scope, query_id).await?
-            && let Ok(Body::Finding(Finding::Returned(returned))) =
-                Body::read(stored.event.kind, &stored.event.data)
-        {
+        let mut query = self.query_of_turn(scope, query_id).await?;
+        for stored in self.store.returned(scope, query_id, MOST_PARTS).await? {
             let event = stored.event;
+            let Ok(Body::Finding(Finding::Returned(part))) = Body::read(event.kind, &event.data)
+            else {
+                continue;
+            };
             let place = FindingPlace {
                 scope: scope.clone(),
                 turn: event.turn,
                 conversation: event.conversation,
                 user: event.user,
             };
-            let cluster = returned.query.as_deref().map(|query| cluster_of_text(query).0);
-            return Ok(Some(Query { place, cluster, items: returned.entities }));
+            let known = query.get_or_insert(Query { place, cluster: None, items: Vec::new() });
+            let asked = part.query.as_deref().map(|asked| cluster_of_text(asked).0);
+            known.cluster = known.cluster.or(asked);
+            for item in part.entities {
+                match known.items.iter_mut().find(|one| one.entity_id == item.entity_id) {
+                    Some(one) => *one = item,
+                    None => known.items.push(item),
+                }
+            }
         }
-        let Ok(turn) = TurnId::new(query_id) else { return Ok(None) };
+        Ok(query)
+    }
+
+    async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, FlowError> {
+        let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         let found = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| {
             let place = FindingPlace {
@@ -317,9 +408,12 @@ fn counts(tally: StoredTally) -> Counts {
 /// Which retrieved items an answer used, from the events that keep it.
 pub(crate) fn usage_of(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
     let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
-    let found = of_turn.filter_map(|event| match Body::read(event.kind, &event.data) {
-        Ok(Body::Finding(Finding::Relevance(found))) => Some(found.signals),
-        Ok(_) | Err(_) => None,
-    });
-    found.flatten().collect()
+    of_turn.flat_map(signals_in).collect()
+}
+
+fn signals_in(event: &Event) -> Vec<EntitySignal> {
+    match Body::read(event.kind, &event.data) {
+        Ok(Body::Finding(Finding::Relevance(found))) => found.signals,
+        Ok(_) | Err(_) => Vec::new(),
+    }
 }

@@ -287,13 +287,6 @@ impl Engine {
             true => None,
             false => self.served_by(&scope, &turn, &completion).await?,
         };
-        let relevance = match open.erased {
-            true => None,
-            false => {
-                let response = completion.response.as_deref();
-                self.relevance_of(&turn, question, response, &completion.retrieved)
-            }
-        };
         let half = TurnHalf::Completed(Box::new(completion));
         let mut event = capture::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
         if open.erased {
@@ -305,7 +298,9 @@ impl Engine {
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
         write.needs.push(Need::Turn(None));
         if !open.erased {
-            let shown = self.look_at(question, &write.entry.event);
+            let completed = &write.entry.event;
+            let shown = self.look_at(question, completed);
+            let relevance = self.relevance_of(&turn, question, completed, &shown);
             let findings = std::iter::once(shown).chain(served).chain(relevance);
             let entry =
                 |finding| self.finding_entry(&write.entry.event, Some(turn.clone()), &finding);

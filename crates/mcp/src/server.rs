@@ -7,7 +7,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -121,8 +121,12 @@ pub fn over_http<D: Door>(door: Arc<D>, body_bytes: usize) -> AgentService<D> {
 
 /// The tools over standard input and output, until the input ends.
 pub async fn over_stdio<D: Door>(door: Arc<D>) -> std::io::Result<()> {
-    let serving =
-        Tools { door }.serve(rmcp::transport::stdio()).await.map_err(std::io::Error::other)?;
+    let serving = match (Tools { door }).serve(rmcp::transport::stdio()).await {
+        Ok(serving) => serving,
+        // Whoever started it left without a word.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(std::io::Error::other(error)),
+    };
     serving.waiting().await.map_err(std::io::Error::other)?;
     Ok(())
 }

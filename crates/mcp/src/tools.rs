@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::door::Call;
@@ -64,13 +64,14 @@ impl Kind {
     const fn description(self) -> &'static str {
         match self {
             Self::MarkHelpful => {
-                "Say that an item found by a search (a memory, a document, a piece of code) helped. It is \
-                 ranked higher from the next rerank on. The last word on an item of one search \
-                 stands, so repeating it changes nothing."
+                "Say that an item found by a search (a memory, a document, a piece of code) helped. It counts \
+                 at once: from five signals on, the more helpful of them the higher it is ranked. The last word on \
+                 an item of one search stands, so repeating it changes nothing."
             }
             Self::MarkNotHelpful => {
-                "Say that an item found by a search was wrong, outdated or beside the point. It is ranked \
-                 lower from the next rerank on. The last word on an item of one search stands."
+                "Say that an item found by a search was wrong, outdated or beside the point. It counts \
+                 at once: from five signals on it is ranked lower for it. The last word on an item of one search \
+                 stands."
             }
             Self::RecordUsage => {
                 "After answering or writing code with the help of search results: report the text that was \
@@ -135,16 +136,24 @@ impl Kind {
     pub(crate) fn calls(self, mut arguments: Arguments) -> Result<Vec<Call>, String> {
         let one = |path, body| Ok(vec![Call { path, body }]);
         match self {
-            Self::MarkHelpful => one(HELPFUL, arguments.with("helpful", true)),
-            Self::MarkNotHelpful => one(HELPFUL, arguments.with("helpful", false)),
+            Self::MarkHelpful | Self::MarkNotHelpful => {
+                if arguments.take("helpful").is_some() {
+                    return Err("helpful: no such argument; the tool's name says it".to_owned());
+                }
+                one(HELPFUL, arguments.with("helpful", self == Self::MarkHelpful))
+            }
             Self::Rerank => one("/api/v1/retrieval/rerank", arguments.rest()),
             Self::Strategies => one("/api/v1/strategies/search", arguments.rest()),
             Self::SubmitFeedback => feedback::calls(arguments),
             Self::RecordUsage => {
+                check_usage(&arguments)?;
                 let query = arguments.take("query");
                 let user = arguments.take("user_id");
                 let mut calls = Vec::new();
-                if let Some(entities) = arguments.take("entities") {
+                // Models like to send an empty list for what they leave out.
+                let given =
+                    |entities: &Value| entities.as_array().is_none_or(|list| !list.is_empty());
+                if let Some(entities) = arguments.take("entities").filter(given) {
                     let mut returned =
                         json!({"query_id": arguments.copy("query_id"), "entities": entities});
                     for (name, value) in [("query", query), ("user_id", user)] {
@@ -161,12 +170,23 @@ impl Kind {
     }
 }
 
+/// What the second call would refuse is refused before the first one is made.
+fn check_usage(arguments: &Arguments) -> Result<(), String> {
+    if !arguments.copy("response").is_string() {
+        return Err("response: missing, expected the text that was written".to_owned());
+    }
+    match arguments.copy("kind") {
+        Value::Null => Ok(()),
+        Value::String(kind) if kind == "response" || kind == "code" => Ok(()),
+        other => Err(format!("kind is {other}, expected response or code")),
+    }
+}
+
 const HELPFUL: &str = "/api/v1/retrieval/feedback";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     fn calls(kind: Kind, arguments: &Value) -> Vec<Call> {
         kind.calls(Arguments::new(arguments.as_object().cloned())).unwrap()

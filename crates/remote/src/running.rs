@@ -12,7 +12,8 @@ use crate::error::RemoteError;
 pub struct RunningServer {
     url: String,
     token: String,
-    scope: Option<(String, String)>,
+    tenant: Option<String>,
+    project: Option<String>,
     agent: ureq::Agent,
 }
 
@@ -31,12 +32,13 @@ impl RunningServer {
             .build()
             .into();
         let url = url.trim_end_matches('/').to_owned();
-        Self { url, token: token.to_owned(), scope: None, agent }
+        Self { url, token: token.to_owned(), tenant: None, project: None, agent }
     }
 
-    /// The same server, asked about this tenant and project.
-    pub fn about(&self, tenant: &str, project: &str) -> Self {
-        Self { scope: Some((tenant.to_owned(), project.to_owned())), ..self.clone() }
+    /// The same server, asked about this tenant and project; the key's own where none is named.
+    pub fn about(&self, tenant: Option<&str>, project: Option<&str>) -> Self {
+        let (tenant, project) = (tenant.map(str::to_owned), project.map(str::to_owned));
+        Self { tenant, project, ..self.clone() }
     }
 
     /// Asks it something.
@@ -60,10 +62,16 @@ impl RunningServer {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
-            .header("Authorization", format!("Bearer {}", self.token))
             .header("Content-Type", "application/json");
-        if let Some((tenant, project)) = &self.scope {
-            request = request.header("X-Uptake-Tenant", tenant).header("X-Uptake-Project", project);
+        let key = (!self.token.is_empty()).then(|| format!("Bearer {}", self.token));
+        for (name, value) in [
+            ("Authorization", &key),
+            ("X-Uptake-Tenant", &self.tenant),
+            ("X-Uptake-Project", &self.project),
+        ] {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
         }
         let request = request.body(body.to_owned()).map_err(|error| unreachable(error.into()))?;
         let response = self.agent.run(request).map_err(unreachable)?;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use event::Role;
 use flow::{Engine, StoredKey};
 
@@ -74,9 +74,31 @@ pub(crate) async fn identify(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FromWithin;
 
-/// Lets in whoever may do something on the other side, where each thing is asked for again.
+/// Lets in whoever may do something on the other side, where each thing is asked for again. What the face
+/// refuses in words of its own is said in ours.
 pub(crate) async fn let_in(_: May<Using>, request: Request, next: Next) -> Response {
-    next.run(request).await
+    let media = |headers: &HeaderMap| {
+        let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        media.is_some_and(|media| media.starts_with("application/json"))
+    };
+    let sent_json = media(request.headers());
+    let response = next.run(request).await;
+    if media(response.headers()) {
+        return response;
+    }
+    match response.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::too_large("the message is too large").into_response()
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if sent_json => {
+            let detail = "expected one JSON-RPC message of the Model Context Protocol";
+            Problem::malformed(detail).into_response()
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+            Problem::wrong_media_type("expected application/json").into_response()
+        }
+        _ => response,
+    }
 }
 
 impl Doorman {

@@ -53,7 +53,6 @@ use crate::read::labels::{Label, LabelReads, StoredCalibration};
 use crate::read::reactions::{
     ConversationQuery, PeriodPage, PeriodQuery, ReactionReads, ReactionSearch, StoredReaction,
 };
-use crate::read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
 use crate::read::retention::Retention;
 use crate::read::routing::{RouterCheckpoint, RouterScope, RouterTurn, RoutingStore};
 use crate::read::rules::{RuleReads, TenantSettings};
@@ -114,12 +113,12 @@ impl SqliteStore {
     }
 
     /// Tells other processes of this machine's owner how to reach the server that has the store.
-    pub fn announce(&self, url: &str, token: &str) -> Result<(), StoreError> {
-        self.folder.announce(url, token)
+    pub fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
+        self.folder.announce(url, token, yields)
     }
 }
 
-pub use folder::{Holder, holder_of};
+pub use folder::{Holder, ask_for, holder_of, is_wanted};
 
 /// The log of a store that another process may own, for reading only.
 pub struct SqliteLog {
@@ -345,36 +344,6 @@ impl RoutingStore for SqliteStore {
         self.pool.run(move |connection| {
             routing::turns(connection, &scope, &router, since, passed, limit)
         })
-    }
-}
-
-impl RelevanceReads for SqliteStore {
-    fn returned(&self, scope: &Scope, query: &str) -> Task<'_, Option<StoredEvent>> {
-        let (scope, query) = (scope.clone(), query.to_owned());
-        self.pool.run_short(move |connection| relevance::returned(connection, &scope, &query))
-    }
-
-    fn tallies(
-        &self,
-        scope: &Scope,
-        cluster: Option<u64>,
-        entities: Vec<String>,
-    ) -> Task<'_, StoredTallies> {
-        let scope = scope.clone();
-        // Two rows each, of one column family: quicker than whole turns.
-        self.pool.run_some(entities.len() / 4, move |connection| {
-            relevance::tallies(connection, &scope, cluster, &entities)
-        })
-    }
-
-    fn extremes(
-        &self,
-        scope: &Scope,
-        which: Extreme,
-        limit: usize,
-    ) -> Task<'_, Vec<(String, StoredTally)>> {
-        let scope = scope.clone();
-        self.pool.run(move |connection| relevance::extremes(connection, &scope, which, limit))
     }
 }
 

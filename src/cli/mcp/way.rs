@@ -28,28 +28,33 @@ enum Place {
     Folder { config: Box<Config>, serving: Mutex<Option<Served>> },
 }
 
-enum Asking {
-    /// With a key, which says for whom.
-    Key(String),
-    /// As the owner of the folder, for this tenant and project.
-    Owner((String, String)),
+/// As whom, and about what.
+pub(super) struct Asking {
+    /// The key; as the owner of the folder without one.
+    pub(super) key: Option<String>,
+    /// The tenant, where the key does not say.
+    pub(super) tenant: Option<String>,
+    /// The project, where the key does not say.
+    pub(super) project: Option<String>,
+}
+
+impl Asking {
+    fn at(&self, url: &str, token: &str) -> RunningServer {
+        RunningServer::new(url, self.key.as_deref().unwrap_or(token))
+            .about(self.tenant.as_deref(), self.project.as_deref())
+    }
 }
 
 impl Way {
     /// To a server on another machine.
-    pub(super) fn elsewhere(url: &str, key: &str) -> Self {
-        let place = Place::Elsewhere(RunningServer::new(url, key));
-        Self { place, asking: Asking::Key(key.to_owned()) }
+    pub(super) fn elsewhere(url: &str, asking: Asking) -> Self {
+        Self { place: Place::Elsewhere(asking.at(url, "")), asking }
     }
 
-    /// To the folder, with the rights of a key.
-    pub(super) fn by_key(config: Config, key: String) -> Self {
-        Self { place: Place::folder(config), asking: Asking::Key(key) }
-    }
-
-    /// To the folder, with the rights of its owner.
-    pub(super) fn as_owner(config: Config, scope: (String, String)) -> Self {
-        Self { place: Place::folder(config), asking: Asking::Owner(scope) }
+    /// To whoever serves the folder.
+    pub(super) fn to_folder(config: Config, asking: Asking) -> Self {
+        let place = Place::Folder { config: Box::new(config), serving: Mutex::default() };
+        Self { place, asking }
     }
 
     /// Whoever serves the folder now; this process when nobody does.
@@ -60,7 +65,7 @@ impl Way {
         };
         let mut serving = serving.lock().await;
         if let Some(served) = &*serving {
-            return Ok(self.at(&served.url, &served.token));
+            return Ok(self.asking.at(&served.url, &served.token));
         }
         let folder = Path::new(&config.store.data);
         let mut tries = 0;
@@ -68,33 +73,37 @@ impl Way {
             tries += 1;
             match store::sqlite::holder_of(folder) {
                 Some(holder) => match holder.server {
-                    Some((url, token)) => return Ok(self.at(&url, &token)),
+                    Some((url, token)) => return Ok(self.asking.at(&url, &token)),
                     None if tries == TRIES => {
                         bail!("{} has the data folder and cannot be asked", holder.process)
                     }
                     None => {}
                 },
+                // Whoever asked for it comes first.
+                None if tries < TRIES && store::sqlite::is_wanted(folder) => {}
                 None => match wiring::serve_here(config).await {
                     Ok(served) => {
                         let served = serving.insert(served);
-                        return Ok(self.at(&served.url, &served.token));
+                        return Ok(self.asking.at(&served.url, &served.token));
                     }
-                    // Somebody else may have been quicker; else it is the folder itself.
-                    Err(error) if tries == TRIES || store::sqlite::holder_of(folder).is_none() => {
-                        return Err(error);
-                    }
-                    Err(_) => {}
+                    // Somebody else was quicker, and may be about to say where it serves.
+                    Err(error) if tries < TRIES && is_locked(&error) => {}
+                    Err(error) => return Err(error),
                 },
             }
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    fn at(&self, url: &str, token: &str) -> RunningServer {
-        match &self.asking {
-            Asking::Key(key) => RunningServer::new(url, key),
-            Asking::Owner((tenant, project)) => {
-                RunningServer::new(url, token).about(tenant, project)
+    /// Lets go of the folder whenever somebody asks for it. Ends with an error only.
+    pub(super) async fn yield_when_asked(&self) -> anyhow::Result<std::io::Result<()>> {
+        let Place::Folder { config, .. } = &self.place else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            if store::sqlite::is_wanted(Path::new(&config.store.data)) {
+                self.close().await?;
             }
         }
     }
@@ -109,10 +118,8 @@ impl Way {
     }
 }
 
-impl Place {
-    fn folder(config: Config) -> Self {
-        Self::Folder { config: Box::new(config), serving: Mutex::default() }
-    }
+fn is_locked(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(store::StoreError::Locked { .. }))
 }
 
 impl Door for Way {
@@ -126,9 +133,12 @@ impl Door for Way {
                 Err(Refusal { status: Some(status), detail })
             }
             // It may have been stored: whether to say it again is for the caller to decide.
-            Err(error @ RemoteError::Unreachable { .. }) => {
-                Err(failed(format!("{error}; if it was stopped, calling again finds the next one")))
-            }
+            Err(error @ RemoteError::Unreachable { .. }) => Err(failed(match &self.place {
+                Place::Elsewhere(_) => format!("{error}; it may have been stored all the same"),
+                Place::Folder { .. } => {
+                    format!("{error}; if it was stopped, calling again finds the next one")
+                }
+            })),
             Err(error @ RemoteError::Unfit(_)) => Err(failed(error.to_string())),
         }
     }

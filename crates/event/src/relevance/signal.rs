@@ -75,12 +75,17 @@ impl Standing {
             RelevanceSignal::ExplicitPositive => Self { opinion: Some(Opinion::Positive), ..self },
             RelevanceSignal::ExplicitNegative => Self { opinion: Some(Opinion::Negative), ..self },
         };
-        (next, next.count().less(self.count()))
+        (next, self.becoming(next))
     }
 
-    /// What taking it all back changes: for erasure.
+    /// What taking it all back changes.
     pub fn removal(self) -> Delta {
-        Delta::default().less(self.count())
+        self.becoming(Self::default())
+    }
+
+    /// What changes when this becomes another.
+    pub fn becoming(self, next: Self) -> Delta {
+        next.count().less(self.count())
     }
 
     fn count(self) -> Delta {

@@ -44,5 +44,7 @@ pub fn rerank(
 }
 
 fn adjusted(score: f64, multiplier: f64) -> f64 {
-    if score < 0.0 { score / multiplier } else { score * multiplier }
+    let adjusted = if score < 0.0 { score / multiplier } else { score * multiplier };
+    // A number stays a number: what would leave the scale stands at its end.
+    if score.is_finite() { adjusted.clamp(-f64::MAX, f64::MAX) } else { adjusted }
 }

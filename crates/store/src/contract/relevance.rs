@@ -22,10 +22,10 @@ fn weigh(
 pub(crate) async fn a_query_counts_once_for_an_item(store: &dyn Store) {
     use RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
     let scope = Scope::default();
-    assert!(store.returned(&scope, "q1").await.unwrap().is_none());
+    assert!(store.returned(&scope, "q1", 9).await.unwrap().is_empty());
     let returned = Scene::new("r1", "t1", Change::Return { query: "q1".into() });
     play(store, [Scene::open("t1", "c1"), returned]).await;
-    let event = store.returned(&scope, "q1").await.unwrap().unwrap().event;
+    let event = store.returned(&scope, "q1", 9).await.unwrap().remove(0).event;
     assert_eq!(event.id.as_str(), "r1");
     let (one, other) = (Some(u64::MAX), Some(7));
     let steps = [

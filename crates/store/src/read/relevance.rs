@@ -1,6 +1,6 @@
 //! Reading what became of items that queries returned.
 
-use event::{BANDS, Scope};
+use event::{BANDS, Scope, Standing};
 
 use super::events::StoredEvent;
 use crate::log::Task;
@@ -40,8 +40,16 @@ pub enum Extreme {
 
 /// Items by what became of them.
 pub trait RelevanceReads: Send + Sync {
-    /// The event that says what a query returned.
-    fn returned(&self, scope: &Scope, query: &str) -> Task<'_, Option<StoredEvent>>;
+    /// The latest events that say what a query returned, oldest first.
+    fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>>;
+
+    /// What stands for items of a query, in the order they are asked for.
+    fn standings(
+        &self,
+        scope: &Scope,
+        query: &str,
+        entities: Vec<String>,
+    ) -> Task<'_, Vec<Standing>>;
 
     /// What is known of items, in the order they are asked for.
     fn tallies(

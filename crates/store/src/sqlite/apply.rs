@@ -21,6 +21,7 @@ use super::keys::{Key, PackedId, Table, key_of};
 pub(super) use activity::DAY_MICROS;
 pub(super) use erase::{THEIR_TURNS, THEIRS};
 pub(super) use facts::Facts;
+pub(super) use relevance::standing_of;
 pub(super) use sums::hour_of;
 
 /// The event that changes are applied for, by its keys.

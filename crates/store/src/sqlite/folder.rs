@@ -3,6 +3,7 @@
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::StoreError;
 
@@ -21,6 +22,8 @@ pub struct Holder {
     pub process: String,
     /// Where its server listens, and the token by which it knows the owner of the folder.
     pub server: Option<(String, String)>,
+    /// It lets go when somebody else asks for the folder.
+    pub yields: bool,
 }
 
 impl std::fmt::Debug for Holder {
@@ -46,8 +49,29 @@ fn read_holder(file: &mut File) -> std::io::Result<Option<Holder>> {
     let url = lines.next().and_then(|line| line.strip_prefix("url "));
     let token = lines.next().and_then(|line| line.strip_prefix("token "));
     let server = url.zip(token).map(|(url, token)| (url.to_owned(), token.to_owned()));
-    Ok(Some(Holder { process: process.to_owned(), server }))
+    let yields = lines.next() == Some(YIELDS);
+    Ok(Some(Holder { process: process.to_owned(), server, yields }))
 }
+
+const YIELDS: &str = "yields";
+/// The file by which somebody asks for a folder.
+const WANTED: &str = "wanted";
+
+/// Asks whoever has the folder, and yields, to let go of it.
+pub fn ask_for(folder: &Path) -> std::io::Result<()> {
+    private(OpenOptions::new().write(true).create(true).truncate(true))
+        .open(folder.join(WANTED))
+        .map(drop)
+}
+
+/// Whether somebody asked for the folder and does not have it yet.
+pub fn is_wanted(folder: &Path) -> bool {
+    folder.join(WANTED).exists()
+}
+
+/// Those who only look take the lock for a moment too.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(10);
 
 impl FolderLock {
     /// Creates the folder if it is not there and takes its lock, or says who has it.
@@ -58,7 +82,15 @@ impl FolderLock {
         let mut file = private(OpenOptions::new().read(true).write(true).create(true))
             .open(path)
             .map_err(failed)?;
-        match file.try_lock() {
+        let mut locked = file.try_lock();
+        for _ in 1..TRIES {
+            if !matches!(locked, Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+            locked = file.try_lock();
+        }
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let holder = read_holder(&mut file).map_err(failed)?.map(|holder| holder.process);
@@ -66,21 +98,32 @@ impl FolderLock {
             }
             Err(TryLockError::Error(cause)) => return Err(failed(cause)),
         }
+        match std::fs::remove_file(folder.join(WANTED)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
         let lock = Self { file, folder: folder.to_owned() };
         lock.write(&format!("process {}\n", std::process::id()))?;
         Ok(lock)
     }
 
-    /// Adds where the server listens and a token for the owner of the folder.
-    pub(super) fn announce(&self, url: &str, token: &str) -> Result<(), StoreError> {
-        self.write(&format!("process {}\nurl {url}\ntoken {token}\n", std::process::id()))
+    /// Adds where the server listens and a token for the owner of the folder, and whether it lets go
+    /// of the folder when it is asked for it.
+    pub(super) fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
+        let yields = if yields { YIELDS } else { "" };
+        let process = std::process::id();
+        self.write(&format!("process {process}\nurl {url}\ntoken {token}\n{yields}\n"))
     }
 
     fn write(&self, text: &str) -> Result<(), StoreError> {
         let failed = |cause| StoreError::Folder { folder: self.folder.clone(), cause };
         let mut file = &self.file;
-        file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
-        file.write_all(text.as_bytes()).map_err(failed)
+        // Written over and cut afterwards: whoever reads meanwhile never finds nothing.
+        file.rewind().map_err(failed)?;
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.set_len(text.len() as u64).map_err(failed)
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) const PROJECTIONS: [(&str, &str); 21] = [
     ("open_sessions", "conversation"),
     ("calibrations", "project"),
     ("routers", "project, name"),
-    ("returned", "project, query"),
+    ("returned", "project, query, position"),
     ("relevance", "project, query, entity"),
     ("entity_tallies", "project, entity"),
     ("pair_tallies", "project, cluster, entity"),

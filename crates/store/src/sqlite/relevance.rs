@@ -1,37 +1,105 @@
 //! Reads what became of items that queries returned.
 
-use event::{BANDS, Scope};
-use rusqlite::{Connection, OptionalExtension, Row};
+use event::{BANDS, Scope, Standing};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
 
+use super::SqliteStore;
+use super::apply;
 use super::events;
 use super::keys::find_project;
 use crate::error::StoreError;
+use crate::log::Task;
 use crate::read::events::StoredEvent;
-use crate::read::relevance::{Extreme, StoredTallies, StoredTally};
+use crate::read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
+
+impl RelevanceReads for SqliteStore {
+    fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>> {
+        let (scope, query) = (scope.clone(), query.to_owned());
+        self.pool.run_short(move |connection| returned(connection, &scope, &query, limit))
+    }
+
+    fn standings(
+        &self,
+        scope: &Scope,
+        query: &str,
+        entities: Vec<String>,
+    ) -> Task<'_, Vec<Standing>> {
+        let (scope, query) = (scope.clone(), query.to_owned());
+        self.pool.run_some(entities.len() / 4, move |connection| {
+            standings(connection, &scope, &query, &entities)
+        })
+    }
+
+    fn tallies(
+        &self,
+        scope: &Scope,
+        cluster: Option<u64>,
+        entities: Vec<String>,
+    ) -> Task<'_, StoredTallies> {
+        let scope = scope.clone();
+        // Two rows each, of one column family: quicker than whole turns.
+        self.pool.run_some(entities.len() / 4, move |connection| {
+            tallies(connection, &scope, cluster, &entities)
+        })
+    }
+
+    fn extremes(
+        &self,
+        scope: &Scope,
+        which: Extreme,
+        limit: usize,
+    ) -> Task<'_, Vec<(String, StoredTally)>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| extremes(connection, &scope, which, limit))
+    }
+}
 
 const COLUMNS: &str =
     "used, ignored, positive, negative, r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10,
     r11";
 
-/// The event that says what a query returned.
-pub(super) fn returned(
+/// How many columns that is.
+const TALLY: usize = 4 + BANDS;
+
+/// The latest events that say what a query returned, oldest first.
+fn returned(
     connection: &Connection,
     scope: &Scope,
     query: &str,
-) -> Result<Option<StoredEvent>, StoreError> {
-    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let position: Option<i64> = connection
-        .prepare_cached("SELECT position FROM returned WHERE project = ?1 AND query = ?2")?
-        .query_row((project, query), |row| row.get(0))
-        .optional()?;
-    match position {
-        None => Ok(None),
-        Some(position) => events::at(connection, scope, position),
-    }
+    limit: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let mut positions: Vec<i64> = connection
+        .prepare_cached(
+            "SELECT position FROM returned WHERE project = ?1 AND query = ?2
+             ORDER BY position DESC LIMIT ?3",
+        )?
+        .query_map((project, query, limit as i64), |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    positions.reverse();
+    let found = positions.into_iter().map(|position| events::at(connection, scope, position));
+    found.filter_map(Result::transpose).collect()
+}
+
+/// What stands for items of a query.
+fn standings(
+    connection: &Connection,
+    scope: &Scope,
+    query: &str,
+    entities: &[String],
+) -> Result<Vec<Standing>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else {
+        return Ok(vec![Standing::default(); entities.len()]);
+    };
+    let found = entities.iter().map(|entity| {
+        Ok(apply::standing_of(connection, project, query, entity)?.unwrap_or_default())
+    });
+    found.collect()
 }
 
 /// What is known of items.
-pub(super) fn tallies(
+fn tallies(
     connection: &Connection,
     scope: &Scope,
     cluster: Option<u64>,
@@ -42,19 +110,40 @@ pub(super) fn tallies(
         found.items = vec![(None, None); entities.len()];
         return Ok(found);
     };
-    let mut one = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM entity_tallies WHERE project = ?1 AND entity = ?2"
-    ))?;
-    let mut pair = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM pair_tallies WHERE project = ?1 AND cluster = ?2 AND entity = ?3"
-    ))?;
-    for entity in entities {
-        let known = one.query_row((project, entity), |row| read(row, 0)).optional()?;
-        let under = match cluster.filter(|_| known.is_some()) {
-            None => None,
-            Some(cluster) => pair
-                .query_row((project, cluster.cast_signed(), entity), |row| read(row, 0))
-                .optional()?,
+    // One statement for all: what is asked for goes in as a list, so that each item costs a look into
+    // the index and nothing else.
+    let columns = |of: &str| -> String {
+        COLUMNS.split(',').map(|name| format!(", {of}.{}", name.trim())).collect()
+    };
+    let pair = match cluster {
+        None => (String::new(), ""),
+        Some(_) => (
+            columns("p"),
+            "LEFT JOIN pair_tallies p ON p.project = ?1 AND p.cluster = ?3 AND p.entity = e.entity",
+        ),
+    };
+    let sql = format!(
+        "SELECT e.entity{}{} FROM json_each(?2) j
+             LEFT JOIN entity_tallies e ON e.project = ?1 AND e.entity = j.value {}
+         ORDER BY j.key",
+        columns("e"),
+        pair.0,
+        pair.1
+    );
+    let list = serde_json::json!(entities).to_string();
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = match cluster {
+        None => select.query((project, list))?,
+        Some(cluster) => select.query((project, list, cluster.cast_signed()))?,
+    };
+    while let Some(row) = rows.next()? {
+        let known = match row.get_ref(0)? {
+            ValueRef::Null => None,
+            _ => Some(read(row, 1)?),
+        };
+        let under = match cluster.map(|_| row.get_ref(1 + TALLY)).transpose()? {
+            None | Some(ValueRef::Null) => None,
+            Some(_) => Some(read(row, 1 + TALLY)?),
         };
         found.items.push((known, under));
     }
@@ -71,7 +160,7 @@ pub(super) fn tallies(
 }
 
 /// The first of all items.
-pub(super) fn extremes(
+fn extremes(
     connection: &Connection,
     scope: &Scope,
     which: Extreme,

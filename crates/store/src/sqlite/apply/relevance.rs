@@ -13,10 +13,7 @@ pub(super) fn note_returned(
     query: &str,
 ) -> rusqlite::Result<()> {
     connection
-        .prepare_cached(
-            "INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET position = excluded.position",
-        )?
+        .prepare_cached("INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)")?
         .execute((subject.project, query, subject.at()))
         .map(drop)
 }
@@ -40,11 +37,18 @@ pub(super) fn weigh(
     let project = subject.project;
     let Weighed { query, entity, .. } = weighed;
     let before = standing(connection, project, query, entity)?;
-    // The first rank and the first sort of question stand, so that what is taken back is what was added.
-    let (standing, band, cluster) =
-        before.unwrap_or((Standing::default(), weighed.band, weighed.cluster));
-    let (now, delta) = standing.after(signal);
-    if delta.is_zero() {
+    let (stood, old) = before.unwrap_or((
+        Standing::default(),
+        Place { entity, band: weighed.band, cluster: weighed.cluster },
+    ));
+    // The first rank and the first sort of question that are known stand.
+    let place = Place {
+        entity,
+        band: if old.band == RankBand::UNKNOWN { weighed.band } else { old.band },
+        cluster: old.cluster.or(weighed.cluster),
+    };
+    let (now, delta) = stood.after(signal);
+    if delta.is_zero() && place == old {
         return Ok(());
     }
     connection
@@ -58,16 +62,41 @@ pub(super) fn weigh(
             entity,
             now.usage.map(|usage| usage == UsageStanding::Used),
             now.opinion.map(|opinion| opinion == Opinion::Positive),
-            band.index() as i64,
-            cluster.map(u64::cast_signed),
+            place.band.index() as i64,
+            place.cluster.map(u64::cast_signed),
         ))?;
+    if place == old {
+        return count(connection, project, place, delta);
+    }
+    count(connection, project, old, stood.removal())?;
+    count(connection, project, place, Standing::default().becoming(now))
+}
+
+/// Where something counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place<'a> {
+    entity: &'a str,
+    band: RankBand,
+    cluster: Option<u64>,
+}
+
+/// Adds to the counters of the item, of the item under its sort of question, and of the rank.
+fn count(
+    connection: &Connection,
+    project: Key,
+    place: Place<'_>,
+    delta: Delta,
+) -> rusqlite::Result<()> {
+    if delta.is_zero() {
+        return Ok(());
+    }
+    let Place { entity, band, cluster } = place;
     let entity_key = "INSERT INTO entity_tallies (project, entity) VALUES (?1, ?2)
         ON CONFLICT DO NOTHING";
     connection.prepare_cached(entity_key)?.execute((project, entity))?;
-    let place = "project = ?5 AND entity = ?6";
-    let (used, ignored, positive, negative) =
-        (delta.used, delta.ignored, delta.positive, delta.negative);
-    connection.prepare_cached(&add_to("entity_tallies", band, place))?.execute((
+    let row = "project = ?5 AND entity = ?6";
+    let Delta { used, ignored, positive, negative } = delta;
+    connection.prepare_cached(&add_to("entity_tallies", band, row))?.execute((
         used,
         ignored,
         positive,
@@ -80,8 +109,8 @@ pub(super) fn weigh(
         let pair_key = "INSERT INTO pair_tallies (project, cluster, entity) VALUES (?1, ?2, ?3)
             ON CONFLICT DO NOTHING";
         connection.prepare_cached(pair_key)?.execute((project, cluster, entity))?;
-        let place = "project = ?5 AND entity = ?6 AND cluster = ?8";
-        connection.prepare_cached(&add_to("pair_tallies", band, place))?.execute((
+        let row = "project = ?5 AND entity = ?6 AND cluster = ?8";
+        connection.prepare_cached(&add_to("pair_tallies", band, row))?.execute((
             used,
             ignored,
             positive,
@@ -123,14 +152,22 @@ fn add_to_totals(
         .map(drop)
 }
 
-type Stands = (Standing, RankBand, Option<u64>);
-
-fn standing(
+/// What stands for an item of a query.
+pub(in super::super) fn standing_of(
     connection: &Connection,
     project: Key,
     query: &str,
     entity: &str,
-) -> rusqlite::Result<Option<Stands>> {
+) -> rusqlite::Result<Option<Standing>> {
+    Ok(standing(connection, project, query, entity)?.map(|(standing, _)| standing))
+}
+
+fn standing<'a>(
+    connection: &Connection,
+    project: Key,
+    query: &str,
+    entity: &'a str,
+) -> rusqlite::Result<Option<(Standing, Place<'a>)>> {
     connection
         .prepare_cached(
             "SELECT usage, opinion, band, cluster FROM relevance
@@ -142,7 +179,8 @@ fn standing(
             let said = |good| if good { Opinion::Positive } else { Opinion::Negative };
             let standing = Standing { usage: usage.map(used), opinion: opinion.map(said) };
             let cluster: Option<i64> = row.get(3)?;
-            Ok((standing, RankBand::at(row.get(2)?), cluster.map(i64::cast_unsigned)))
+            let band = RankBand::at(row.get(2)?);
+            Ok((standing, Place { entity, band, cluster: cluster.map(i64::cast_unsigned) }))
         })
         .optional()
 }
