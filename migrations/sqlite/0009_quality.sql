@@ -90,6 +90,33 @@ ALTER TABLE baseline_decisions ADD COLUMN sql_hour INTEGER;
 ALTER TABLE baseline_decisions ADD COLUMN made_executed INTEGER;
 ALTER TABLE baseline_decisions ADD COLUMN settled_executed INTEGER;
 
+-- Where tenants want their figures to be, and since which position.
+CREATE TABLE targets (
+    tenant   TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    settings TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Figures that were missed: the positions of the events that say so and that say the contrary.
+CREATE TABLE alerts (
+    raised  INTEGER PRIMARY KEY,
+    project INTEGER NOT NULL,
+    metric  TEXT NOT NULL,
+    cleared INTEGER
+);
+
+CREATE INDEX alerts_by_project ON alerts (project, metric);
+
+-- Who was told of which alert. Not a projection: what was sent was sent.
+CREATE TABLE deliveries (
+    position INTEGER PRIMARY KEY,
+    attempts INTEGER NOT NULL,
+    next_ts  INTEGER, -- when it is tried again; empty when it is done or given up
+    error    TEXT
+);
+
+CREATE TABLE baseline_targets AS SELECT * FROM targets WHERE FALSE;
+CREATE TABLE baseline_alerts AS SELECT * FROM alerts WHERE FALSE;
 CREATE TABLE baseline_turn_facts AS SELECT * FROM turn_facts WHERE FALSE;
 CREATE TABLE baseline_quality AS SELECT * FROM quality WHERE FALSE;
 CREATE TABLE baseline_waits AS SELECT * FROM waits WHERE FALSE;

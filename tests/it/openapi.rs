@@ -174,7 +174,11 @@ fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
     let used = ["strategies/search", "retrieval/rerank"];
     let erases = method == "delete" && !path.ends_with("/history");
     let routers = path.contains("/routers/") && method != "get";
-    let managed = path.contains("/keys") || path.contains("/privacy") || erases || routers;
+    let managed = path.contains("/keys")
+        || path.contains("/privacy")
+        || path.contains("/targets")
+        || erases
+        || routers;
     if managed {
         &["admin"]
     } else if used.iter().any(|part| path.contains(part)) {

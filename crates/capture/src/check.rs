@@ -34,7 +34,8 @@ pub enum CaptureError {
 }
 
 impl CaptureError {
-    pub(crate) fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
+    /// A field that holds something it cannot hold.
+    pub fn new(field: &str, got: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::BadField { field: field.to_owned(), got: got.into(), expected: expected.into() }
     }
 

@@ -201,6 +201,15 @@ pub enum Change {
     },
     /// The privacy settings of the event's tenant.
     SetPrivacy(Map<String, Value>),
+    /// Where the event's tenant wants its figures to be.
+    SetTargets(Map<String, Value>),
+    /// A figure of the event's project is not where it should be, or is again.
+    Alert {
+        /// Which figure.
+        metric: String,
+        /// It is missed now.
+        raised: bool,
+    },
     /// The attributes of the event's user.
     SetProfile(Map<String, Value>),
     /// This user's events become stubs and their name goes. Follows from no event alone: what is

@@ -51,6 +51,31 @@ pub enum Finding {
     Returned(Returned),
     /// What became of items that a query returned.
     Relevance(FoundRelevance),
+    /// A figure of the event's project is not where it should be, or is again.
+    Alert(FoundAlert),
+}
+
+/// A figure against its target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundAlert {
+    /// Which figure.
+    pub metric: String,
+    /// It is missed now; else it is no longer.
+    pub raised: bool,
+    /// What it is; nothing when nothing was counted any more.
+    pub value: Option<f64>,
+    /// Out of how many.
+    pub denominator: u64,
+    /// Where it lies with 95% certainty.
+    pub interval: Option<(f64, f64)>,
+    /// The least it should be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// The most it should be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// How far back was counted.
+    pub window_hours: u32,
 }
 
 /// The choice of an arm, with all that is needed to learn from it later.

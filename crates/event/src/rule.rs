@@ -13,6 +13,11 @@ pub enum Rule {
         /// As the tenant gave it.
         settings: Map<String, Value>,
     },
+    /// Where a tenant wants its figures of quality to be, and who is told when they are not.
+    Targets {
+        /// As the tenant gave it.
+        settings: Map<String, Value>,
+    },
     /// Somebody was erased; nothing says who.
     Erasure {
         /// How many events became stubs.

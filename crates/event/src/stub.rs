@@ -44,6 +44,7 @@ impl Event {
             }
             Ok(Body::Rule(
                 Rule::Privacy { .. }
+                | Rule::Targets { .. }
                 | Rule::Erasure { .. }
                 | Rule::Calibration { .. }
                 | Rule::Router { .. }
@@ -111,6 +112,7 @@ fn found_without_words(finding: Finding) -> Finding {
         kept @ (Finding::Retry(_)
         | Finding::Review { .. }
         | Finding::Session(_)
+        | Finding::Alert(_)
         | Finding::Reward(_)) => kept,
     }
 }

@@ -19,7 +19,9 @@ use crate::key_ring::KeyRing;
 use crate::mint::Mint;
 use crate::redactors::Redactors;
 use crate::routing::{ChoiceQueue, Routing};
+use crate::targets::AllTargets;
 use crate::tasks::Tasks;
+use crate::watched::Watched;
 
 /// The whole of Uptake without a server. Time and randomness come in from outside.
 pub struct Engine {
@@ -39,6 +41,8 @@ pub struct Engine {
     pub(crate) counters: Counters,
     pub(crate) routing: Arc<Routing>,
     pub(crate) choices: ChoiceQueue,
+    pub(crate) targets: AllTargets,
+    pub(crate) watched: Watched,
 }
 
 impl Engine {
@@ -57,6 +61,7 @@ impl Engine {
         let keys = KeyRing::load(&*store).await?;
         let privacy = Redactors::load(&*store).await?;
         let curves = Curves::load(&*store).await?;
+        let targets = AllTargets::load(&*store).await?;
         let history = History::new(detectors.retry.window, detectors.retry.most);
         history.refill(&*store, clock.now()).await?;
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
@@ -81,6 +86,8 @@ impl Engine {
             counters,
             routing,
             choices: ChoiceQueue::default(),
+            targets,
+            watched: Watched::default(),
         })
     }
 

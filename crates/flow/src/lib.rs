@@ -13,6 +13,8 @@ mod history;
 mod calibrate;
 mod counters;
 mod changes;
+mod targets;
+mod watched;
 mod routing;
 mod choices;
 mod engine;
@@ -44,6 +46,7 @@ mod scan;
 mod dead_letters;
 mod reports;
 mod quality;
+mod alerts;
 mod mirror;
 mod erase;
 mod retain;
@@ -85,10 +88,11 @@ pub use score::{ScoreError, Task, score_line};
 pub use store::{
     DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, QualityBucket,
     QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
-    Snapshot, Standing, Stopwatch, StoredDecision, StoredEvent, StoredExchange, StoredKey,
-    StoredReaction, StoredTally, StoredTurn,
+    Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
+    StoredKey, StoredReaction, StoredTally, StoredTurn,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
+pub use targets::Targets;
 pub use told::{Previous, Signals};
 pub use topics::{Follow, Topic};
 pub use turn::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};

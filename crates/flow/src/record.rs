@@ -205,6 +205,7 @@ impl Engine {
     pub(crate) async fn store_writes(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, FlowError> {
         let labelled = labelled(&writes);
         let taught = self.taught(&writes);
+        writes.iter().for_each(|write| self.watched.note(&write.entry.event.scope));
         let outcomes = self.store.commit(writes).await?;
         labelled.iter().for_each(|scope| self.labels.note(scope));
         for scope in taught {
@@ -264,6 +265,8 @@ fn is_label(change: &Change) -> bool {
         | Change::Decide { .. }
         | Change::Settle { .. }
         | Change::SetPrivacy(_)
+        | Change::SetTargets(_)
+        | Change::Alert { .. }
         | Change::SetProfile(_)
         | Change::EraseUser(_) => false,
     }

@@ -5,8 +5,10 @@
 
 mod error;
 mod running;
+mod webhook;
 mod embedder;
 
 pub use embedder::RemoteEmbedder;
 pub use error::RemoteError;
 pub use running::RunningServer;
+pub use webhook::Webhook;

@@ -3,8 +3,9 @@
 
 use event::{
     Body, Change, Completion, CorrectionType, Decision, DecisionId, EntitySignal, Event, Finding,
-    FoundRelevance, FoundSession, GivenReaction, Interaction, InteractionKind, LooseFact, Origin,
-    RankBand, Rule, SQL_GENERATION, TurnFact, TurnHalf, TurnStatus, UnitInterval, Vector,
+    FoundAlert, FoundRelevance, FoundSession, GivenReaction, Interaction, InteractionKind,
+    LooseFact, Origin, RankBand, Rule, SQL_GENERATION, TurnFact, TurnHalf, TurnStatus,
+    UnitInterval, Vector,
 };
 
 /// The changes that follow from one event.
@@ -38,6 +39,7 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Finding(Finding::Relevance(found)) => by_relevance(found),
         Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
+        Body::Rule(Rule::Targets { settings }) => vec![Change::SetTargets(settings)],
         Body::Rule(Rule::Profile { attributes }) => vec![Change::SetProfile(attributes)],
         Body::Rule(Rule::Calibration { .. }) => vec![Change::Calibrate(event.data.clone())],
         Body::Rule(Rule::Router { name, definition }) => {
@@ -153,6 +155,7 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Vector { model, values } => {
             (!values.is_empty()).then(|| Change::SetVector(Vector::new(model.into(), values)))
         }
+        Finding::Alert(FoundAlert { metric, raised, .. }) => Some(Change::Alert { metric, raised }),
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
         Finding::Relevance(_)
         | Finding::Choice(_)

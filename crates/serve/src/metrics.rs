@@ -8,6 +8,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
+use event::Scope;
 use flow::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
 
 /// What a request is counted under.
@@ -70,7 +71,7 @@ fn known_method(method: &Method) -> &'static str {
 }
 
 /// Everything, in Prometheus' text format.
-pub(crate) fn render(requests: &Requests, engine: &Engine) -> String {
+pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, String)]) -> String {
     let mut page = String::new();
     let stats = engine.stats();
     gauge(&mut page, "uptake_log_position", "Position of the newest event", engine.head().0);
@@ -97,6 +98,13 @@ pub(crate) fn render(requests: &Requests, engine: &Engine) -> String {
     for (name, help, value) in counters {
         header(&mut page, name, help, "counter");
         line(&mut page, format_args!("{name} {value}"));
+    }
+    let name = "uptake_alert";
+    header(&mut page, name, "1 for a figure that is on the wrong side of its target", "gauge");
+    for (scope, metric) in alerts {
+        let Scope { tenant, project } = scope;
+        let labels = format!("tenant=\"{tenant}\",project=\"{project}\",metric=\"{metric}\"");
+        line(&mut page, format_args!("{name}{{{labels}}} 1"));
     }
     let name = "uptake_commit_seconds";
     header(&mut page, name, "Time per group commit", "histogram");

@@ -189,6 +189,8 @@ fn management() -> Router<Arc<Engine>> {
         .route("/api/v1/dead-letters/{id}/replay", post(dead_letters::replay))
         .route("/api/v1/keys", post(keys::create).get(keys::list))
         .route("/api/v1/keys/{id}", delete(keys::revoke))
+        .route("/api/v1/tenants/{tenant}/targets", put(quality::set_targets).get(quality::targets))
+        .route("/api/v1/alerts", get(quality::alerts))
         .route("/api/v1/tenants/{tenant}/privacy", put(tenants::set_privacy).get(tenants::privacy))
         .route("/api/v1/users/{user_id}", put(tenants::set_profile).get(tenants::profile))
 }

@@ -58,7 +58,7 @@ pub(crate) fn read(
         ("bucket", Read::Text),
     ];
     let fields: Fields = body::shape(address::as_json(parameters, &known)?)?;
-    let (tenant, project) = scope.of_tenant(tenant, fields.project.as_deref())?;
+    let (tenant, project) = of_tenant(scope, tenant, fields.project.as_deref())?;
     let window = window(&fields, now, days)?;
     let user = fields.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
     let users = match (user, attributes.is_empty()) {
@@ -120,18 +120,16 @@ fn window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Problem>
     Ok(Window { start, end })
 }
 
-impl RequestScope {
-    /// A tenant named by an address, and its project: named by the query, by the key or by a header;
-    /// all of its projects when none does.
-    fn of_tenant(
-        &self,
-        tenant: &str,
-        project: Option<&str>,
-    ) -> Result<(Tenant, Option<Project>), Problem> {
-        let own = self.project_named().map(|project| project.as_str().to_owned());
-        let wanted = project.map(str::to_owned).or(own);
-        let named = wanted.clone().unwrap_or_else(|| self.get().project.as_str().to_owned());
-        let scope = self.at(tenant, &named)?;
-        Ok((scope.tenant, wanted.map(|_| scope.project)))
-    }
+/// A tenant named by an address, and its project: named by the query, by the key or by a header; all of
+/// its projects when none does.
+pub(crate) fn of_tenant(
+    scope: &RequestScope,
+    tenant: &str,
+    project: Option<&str>,
+) -> Result<(Tenant, Option<Project>), Problem> {
+    let own = scope.project_named().map(|project| project.as_str().to_owned());
+    let wanted = project.map(str::to_owned).or(own);
+    let named = wanted.clone().unwrap_or_else(|| scope.get().project.as_str().to_owned());
+    let found = scope.at(tenant, &named)?;
+    Ok((found.tenant, wanted.map(|_| found.project)))
 }

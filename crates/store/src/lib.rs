@@ -16,6 +16,7 @@ pub use blobs::{Blobs, FolderBlobs};
 pub use error::StoreError;
 pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+pub use read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use read::copies::{TurnLogCopies, TurnLogCopy};
 pub use read::dead_letters::{DeadLetter, DeadLetters};
 pub use read::decisions::{DecisionReads, StoredDecision};
@@ -51,6 +52,7 @@ pub trait Store:
     + RoutingStore
     + RelevanceReads
     + QualityReads
+    + AlertStore
     + ReactionReads
     + DecisionReads
     + TurnLogCopies
@@ -73,6 +75,7 @@ impl<T> Store for T where
         + RoutingStore
         + RelevanceReads
         + QualityReads
+        + AlertStore
         + ReactionReads
         + DecisionReads
         + TurnLogCopies

@@ -84,9 +84,11 @@ fn own_record(
     match body {
         Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
         Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
-        // A router's definition is checked by whoever learns; one that does not fit changes nothing.
+        // A router's definition is checked by whoever learns, targets by whoever compares; what does not
+        // fit changes nothing.
         Body::Rule(
             Rule::Erasure { .. }
+            | Rule::Targets { .. }
             | Rule::Calibration { .. }
             | Rule::Router { .. }
             | Rule::RouterReset { .. },

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use event::Scope;
 use flow::Engine;
 
-use crate::auth::{May, Reading};
+use crate::auth::{Caller, May, Reading};
+use crate::error::Problem;
 use crate::metrics::{self, Requests};
 
 /// `GET /metrics`
@@ -20,8 +22,18 @@ use crate::metrics::{self, Requests};
 )]
 pub(crate) async fn show(
     State((requests, engine)): State<(Requests, Arc<Engine>)>,
-    _reader: May<Reading>,
-) -> impl IntoResponse {
+    reader: May<Reading>,
+) -> Result<impl IntoResponse, Problem> {
     let format = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, format)], metrics::render(&requests, &engine))
+    // Whose figures are bad is for themselves to know.
+    let alerts = match reader.caller() {
+        Caller::Open | Caller::Owner => engine.standing_alerts(None).await?,
+        Caller::Key(key) => engine.standing_alerts(Some(&key.tenant)).await?,
+    };
+    let own = |(scope, _): &(Scope, String)| match reader.caller() {
+        Caller::Open | Caller::Owner => true,
+        Caller::Key(key) => key.project.as_ref().is_none_or(|project| *project == scope.project),
+    };
+    let alerts: Vec<(Scope, String)> = alerts.into_iter().filter(own).collect();
+    Ok(([(header::CONTENT_TYPE, format)], metrics::render(&requests, &engine, &alerts)))
 }

@@ -4,13 +4,19 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use event::Tenant;
 use flow::Engine;
+use serde_json::Value;
 
-use crate::address::{self, Parameters, Parts};
-use crate::auth::{May, Reading};
+use super::tenants::own_tenant;
+use crate::address::{self, Parameters, Parts, Read};
+use crate::auth::{Managing, May, Reading};
+use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::slice;
-use crate::wire::quality::{QualityBody, metrics};
+use crate::wire::quality::{
+    AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics,
+};
 
 /// How far back a report goes that says nothing of it.
 const DAYS: u32 = 30;
@@ -33,6 +39,7 @@ pub(crate) async fn quality(
     let tenant = address::parts(tenant)?;
     let query = slice::read(&scope, &tenant, parameters, engine.now(), DAYS)?;
     let buckets = engine.quality(query.clone()).await?;
+    let targets = engine.targets_of(&query.tenant);
     let bucket = match query.bucket_hours {
         1 => "hour",
         168 => "week",
@@ -45,6 +52,75 @@ pub(crate) async fn quality(
         end: query.window.end.to_string(),
         bucket,
         turns: report::total(&buckets).counts.turns,
-        metrics: metrics(&buckets, |figure| figure.default_target()),
+        metrics: metrics(&buckets, |figure| targets.of(figure)),
     }))
+}
+
+/// `PUT /api/v1/tenants/{tenant}/targets`
+#[utoipa::path(
+    put,
+    path = "/api/v1/tenants/{tenant}/targets",
+    tag = "quality",
+    summary = "Where figures should be, and who is told when they are not; takes the place of what was set before",
+    params(("tenant" = String, Path)),
+    request_body(content = TargetsRequest, example = json!({"satisfaction": {"min": 0.85}, "error_rate": {"max": 0.05}, "window_hours": 24})),
+    responses((status = 200, description = "As it is now", body = TargetsBody))
+)]
+pub(crate) async fn set_targets(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+    tenant: Parts<String>,
+    sent: Sent,
+) -> Result<Json<TargetsBody>, Problem> {
+    let tenant = own_tenant(&scope, tenant)?;
+    let Value::Object(settings) = body::json(&sent)? else {
+        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
+    };
+    engine.set_targets(&tenant, settings).await?;
+    Ok(Json(show(&engine, &tenant)))
+}
+
+/// `GET /api/v1/tenants/{tenant}/targets`
+#[utoipa::path(
+    get,
+    path = "/api/v1/tenants/{tenant}/targets",
+    tag = "quality",
+    summary = "Where figures should be, and the secret that signs what the webhook is told",
+    params(("tenant" = String, Path)),
+    responses((status = 200, description = "As it is", body = TargetsBody))
+)]
+pub(crate) async fn targets(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+    tenant: Parts<String>,
+) -> Result<Json<TargetsBody>, Problem> {
+    let tenant = own_tenant(&scope, tenant)?;
+    Ok(Json(show(&engine, &tenant)))
+}
+
+fn show(engine: &Engine, tenant: &Tenant) -> TargetsBody {
+    TargetsBody::of(tenant, &engine.targets_of(tenant), || engine.webhook_secret(tenant))
+}
+
+/// `GET /api/v1/alerts`
+#[utoipa::path(
+    get,
+    path = "/api/v1/alerts",
+    tag = "quality",
+    summary = "Figures that are or were on the wrong side of their targets, newest first",
+    params(("project" = Option<String>, Query), ("limit" = Option<usize>, Query)),
+    responses((status = 200, description = "Alerts", body = AlertsBody))
+)]
+pub(crate) async fn alerts(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Reading>,
+    parameters: Parameters,
+) -> Result<Json<AlertsBody>, Problem> {
+    let known = [("project", Read::Text), ("limit", Read::Plain)];
+    let query: AlertsQuery = body::shape(address::as_json(parameters, &known)?)?;
+    let limit = address::limit(query.limit, 100, 1000)?;
+    let tenant = scope.get().tenant.as_str();
+    let (tenant, project) = slice::of_tenant(&scope, tenant, query.project.as_deref())?;
+    let found = engine.alerts(&tenant, project.as_ref(), limit).await?;
+    Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::of).collect() }))
 }

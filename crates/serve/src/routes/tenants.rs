@@ -56,7 +56,8 @@ pub(crate) async fn privacy(
     Ok(Json(PrivacyBody::of(&tenant, engine.privacy_of(&tenant))))
 }
 
-fn own_tenant(scope: &May<Managing>, tenant: Parts<String>) -> Result<Tenant, Problem> {
+/// The tenant of an address, for whoever may set its rules.
+pub(crate) fn own_tenant(scope: &May<Managing>, tenant: Parts<String>) -> Result<Tenant, Problem> {
     let name = address::parts(tenant)?;
     if let Caller::Key(key) = scope.caller()
         && key.project.is_some()

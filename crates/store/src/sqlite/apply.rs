@@ -2,6 +2,7 @@
 //! and when the projections are made again from the log, so the two cannot differ.
 
 mod activity;
+mod alert;
 mod decision;
 mod erase;
 mod facts;
@@ -77,6 +78,8 @@ pub(super) fn apply(
         Change::Count(fact) => facts::count(connection, subject, *fact),
         Change::EraseUser(user) => erase::erase(connection, subject, user),
         Change::SetPrivacy(settings) => rule::set_privacy(connection, subject, settings),
+        Change::SetTargets(settings) => rule::set_targets(connection, subject, settings),
+        Change::Alert { metric, raised } => alert::note(connection, subject, metric, *raised),
         Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
         Change::Calibrate(settings) => rule::calibrate(connection, subject, settings),
         Change::Return { query } => relevance::note_returned(connection, subject, query),
@@ -163,6 +166,8 @@ fn apply_to_turn(
         | Change::Count(_)
         | Change::EraseUser(_)
         | Change::SetPrivacy(_)
+        | Change::SetTargets(_)
+        | Change::Alert { .. }
         | Change::SetProfile(_)
         | Change::Calibrate(_)
         | Change::SetRouter { .. }

@@ -19,7 +19,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 21] = [
+pub(super) const PROJECTIONS: [(&str, &str); 23] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -38,6 +38,8 @@ pub(super) const PROJECTIONS: [(&str, &str); 21] = [
     ("entity_tallies", "project, entity"),
     ("pair_tallies", "project, cluster, entity"),
     ("rank_totals", "project, band"),
+    ("targets", "tenant"),
+    ("alerts", "raised"),
     ("turn_facts", "turn"),
     ("quality", "project, hour, model, prompt"),
     ("waits", "project, hour, model, prompt, step"),
@@ -63,6 +65,8 @@ const EMPTY: &str = "
     DELETE FROM entity_tallies;
     DELETE FROM pair_tallies;
     DELETE FROM rank_totals;
+    DELETE FROM targets;
+    DELETE FROM alerts;
     DELETE FROM turn_facts;
     DELETE FROM quality;
     DELETE FROM waits;";

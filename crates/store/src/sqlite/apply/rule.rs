@@ -21,6 +21,22 @@ pub(super) fn set_privacy(
         .map(drop)
 }
 
+/// Where a tenant wants its figures to be, since this position.
+pub(super) fn set_targets(
+    connection: &Connection,
+    subject: &Subject,
+    settings: &Map<String, Value>,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO targets (tenant, position, settings)
+             SELECT tenant, ?2, ?3 FROM projects WHERE key = ?1
+             ON CONFLICT DO UPDATE SET position = excluded.position, settings = excluded.settings",
+        )?
+        .execute((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
+        .map(drop)
+}
+
 /// How a project's confidences are corrected.
 pub(super) fn calibrate(
     connection: &Connection,

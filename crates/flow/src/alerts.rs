@@ -1,0 +1,290 @@
+//! Tells when a figure is not where it should be, once, and again when it is.
+//!
+//! ```text
+//! commit --> its project is noted --> figures of its last hours against the targets
+//!        --> alert or all clear, an event in the log --> webhook, until it was taken
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use capture::FindingPlace;
+use event::{EventId, Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
+use remote::Webhook;
+use report::{Figure, Reading, Target};
+use serde_json::{Map, Value, json};
+use store::{Delivery, QualityQuery, StoredAlert, Undelivered};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::targets::Targets;
+use crate::tasks::Stop;
+
+/// How soon an alert follows what it is about.
+const EVERY: Duration = Duration::from_secs(2);
+/// Without anything new, figures still change as time goes by.
+const ALL_EVERY: u32 = 300;
+/// Tries until telling somebody is given up; the pauses double, so that is about a day.
+const MOST_TRIES: u32 = 17;
+
+impl Engine {
+    /// Sets where a tenant wants its figures to be, from now on.
+    pub async fn set_targets(
+        &self,
+        tenant: &Tenant,
+        settings: Map<String, Value>,
+    ) -> Result<(), FlowError> {
+        let mut targets = Targets::read(&settings)?;
+        let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
+        let now = self.clock.now();
+        let rule = Rule::Targets { settings };
+        let event = capture::rule_event(&scope, None, &rule, self.mint.event_id(now), now);
+        let receipt = self.commit_one(self.write_of(event, Mac([0; 16]), None)).await?;
+        targets.since = receipt.position;
+        self.targets.set(tenant.clone(), targets);
+        Ok(())
+    }
+
+    /// Where a tenant wants its figures to be.
+    pub fn targets_of(&self, tenant: &Tenant) -> Targets {
+        self.targets.of(tenant)
+    }
+
+    /// The secret that signs what a tenant's webhook is told. It follows from the store's key and is
+    /// kept nowhere.
+    pub fn webhook_secret(&self, tenant: &Tenant) -> String {
+        format!("whsec_{}", self.seal.close(&format!("webhook {tenant}"), b""))
+    }
+
+    /// The newest alerts, of all projects of the tenant or of one. What is missed at this moment is among
+    /// them.
+    pub async fn alerts(
+        &self,
+        tenant: &Tenant,
+        project: Option<&Project>,
+        limit: usize,
+    ) -> Result<Vec<StoredAlert>, FlowError> {
+        for scope in self.store.scopes().await? {
+            let asked = scope.tenant == *tenant && project.is_none_or(|one| *one == scope.project);
+            if asked {
+                self.check_targets(&scope).await?;
+            }
+        }
+        Ok(self.store.alerts(tenant, project, limit).await?)
+    }
+
+    /// Figures that are on the wrong side now, of one tenant or of all.
+    pub async fn standing_alerts(
+        &self,
+        tenant: Option<&Tenant>,
+    ) -> Result<Vec<(Scope, String)>, FlowError> {
+        let mut standing = Vec::new();
+        for scope in self.store.scopes().await? {
+            if tenant.is_none_or(|tenant| *tenant == scope.tenant) {
+                let newest = self.store.newest_alerts(&scope).await?;
+                let stands = newest.into_iter().filter(|(_, _, stands)| *stands);
+                standing.extend(stands.map(|(metric, ..)| (scope.clone(), metric)));
+            }
+        }
+        Ok(standing)
+    }
+
+    /// Starts looking, now and then again. Call it once, before serving.
+    pub fn keep_watching(self: &Arc<Self>) {
+        let engine = Arc::clone(self);
+        self.tasks.start(|stop| watch_on(engine, stop));
+    }
+
+    /// Compares a project's figures with its tenant's targets, and says in the log what changed.
+    async fn check_targets(&self, scope: &Scope) -> Result<(), FlowError> {
+        let targets = self.targets.of(&scope.tenant);
+        let now = self.clock.now();
+        let start = now.plus_secs(-i64::from(targets.window_hours) * 3600);
+        let query = QualityQuery {
+            tenant: scope.tenant.clone(),
+            project: Some(scope.project.clone()),
+            window: Window { start, end: now },
+            model: None,
+            prompt: None,
+            users: None,
+            bucket_hours: targets.window_hours,
+            bucket_shift: 0,
+        };
+        let sums = report::total(&self.store.quality(query).await?);
+        let known = self.store.newest_alerts(scope).await?;
+        for figure in Figure::ALL {
+            let found = figure.read(&sums);
+            let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
+            let stands = newest.is_some_and(|(_, _, stands)| *stands);
+            let Some(raised) = turned(found, targets.of(*figure), targets.min_count, stands) else {
+                continue;
+            };
+            let after = newest.map_or(Position(0), |(_, position, _)| *position);
+            self.store_alert(scope, *figure, found, &targets, raised, after).await?;
+        }
+        Ok(())
+    }
+
+    async fn store_alert(
+        &self,
+        scope: &Scope,
+        figure: Figure,
+        found: Reading,
+        targets: &Targets,
+        raised: bool,
+        after: Position,
+    ) -> Result<(), FlowError> {
+        let (min, max) = match targets.of(figure) {
+            None => (None, None),
+            Some(Target::Min(least)) => (Some(least), None),
+            Some(Target::Max(most)) => (None, Some(most)),
+        };
+        let metric = figure.as_word();
+        let alert = FoundAlert {
+            metric: metric.to_owned(),
+            raised,
+            value: found.value(),
+            denominator: found.denominator(),
+            interval: found.interval(),
+            min,
+            max,
+            window_hours: targets.window_hours,
+        };
+        // The same for everybody who looks at the same moment, so that only one of them is heard.
+        let word = if raised { "raised" } else { "cleared" };
+        let id = EventId::new(format!("alert.{metric}.{word}.{after}"));
+        let Ok(id) = id else { return Ok(()) };
+        let (turn, conversation, user) = (None, None, None);
+        let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
+        let now = self.clock.now();
+        let event = capture::finding_event(place, &Finding::Alert(alert), id, now, now);
+        match self.commit_one(self.write_of(event, None, None)).await {
+            Ok(receipt) if !receipt.replayed => {
+                tracing::info!(metric, raised, tenant = %scope.tenant, "a figure crossed its target");
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Tells whoever wants to be told, until it was taken.
+    async fn tell_webhooks(&self) -> Result<(), FlowError> {
+        for (tenant, targets) in self.targets.with_webhook() {
+            let Some(url) = targets.webhook else { continue };
+            let now = self.clock.now();
+            for Undelivered { stored, attempts } in
+                self.store.undelivered(&tenant, targets.since, now).await?
+            {
+                let body = message(&stored.event, stored.position);
+                let (url, secret) = (url.clone(), self.webhook_secret(&tenant));
+                let second = now.as_micros().div_euclid(1_000_000);
+                let telling = tokio::task::spawn_blocking(move || {
+                    Webhook::default().post(&url, &body, &secret, second)
+                });
+                let error = match telling.await {
+                    Ok(Ok(())) => None,
+                    Ok(Err(error)) => Some(error.to_string()),
+                    Err(error) => Some(error.to_string()),
+                };
+                let attempts = attempts + 1;
+                let pause = i64::from(2_u32.saturating_pow(attempts.min(MOST_TRIES)));
+                let again = error.is_some() && attempts < MOST_TRIES;
+                let next_at = again.then(|| now.plus_secs(pause));
+                self.store
+                    .note_delivery(stored.position, Delivery { attempts, next_at, error })
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What somebody is told. The event's id tells a message that comes twice.
+fn message(event: &event::Event, position: Position) -> String {
+    let word =
+        if event.data.get("raised") == Some(&Value::Bool(true)) { "raised" } else { "cleared" };
+    json!({
+        "type": format!("alert.{word}"),
+        "id": event.id.as_str(),
+        "position": position.0,
+        "tenant": event.scope.tenant.as_str(),
+        "project": event.scope.project.as_str(),
+        "timestamp": event.ts.to_string(),
+        "alert": event.data,
+    })
+    .to_string()
+}
+
+/// Whether an alert is raised (true), cleared (false), or nothing changes. It is raised when all of the
+/// interval is on the wrong side, and cleared when the value itself is on the right one, so that it does not
+/// come and go with every event.
+fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) -> Option<bool> {
+    let enough = found.denominator() >= min_count;
+    let missed = target
+        .zip(found.interval())
+        .is_some_and(|(target, interval)| enough && target.is_missed(interval));
+    let fine = target.is_none()
+        || !enough
+        || target.zip(found.value()).is_none_or(|(target, value)| target.is_met(value));
+    match stands {
+        false if missed => Some(true),
+        true if fine => Some(false),
+        false | true => None,
+    }
+}
+
+async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
+    let mut round = 0_u32;
+    while !*stop.borrow() {
+        let looked = look(&engine, round.is_multiple_of(ALL_EVERY)).await;
+        if let Err(error) = looked {
+            tracing::warn!(%error, "figures could not be compared with their targets; trying again");
+        }
+        if let Err(error) = engine.tell_webhooks().await {
+            tracing::warn!(%error, "alerts could not be told; trying again");
+        }
+        round = round.wrapping_add(1);
+        tokio::select! {
+            // An error means that the engine is gone.
+            _ = stop.wait_for(|stop| *stop) => {}
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+async fn look(engine: &Engine, all: bool) -> Result<(), FlowError> {
+    let mut noted = engine.watched.take();
+    if all {
+        noted.extend(engine.store.scopes().await?);
+    }
+    for scope in noted {
+        engine.check_targets(&scope).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::Rate;
+
+    #[test]
+    fn an_alert_comes_with_certainty_and_goes_when_the_value_is_right() {
+        let share = |part, all| Reading::Share(Rate::of(part, all));
+        let target = Some(Target::Min(0.85));
+        let cases = [
+            (share(1, 10), false, Some(true)),
+            (share(1, 10), true, None),
+            (share(8, 10), false, None),
+            (share(8, 10), true, None),
+            (share(9, 10), true, Some(false)),
+            (share(0, 4), false, None),
+            (share(0, 0), true, Some(false)),
+        ];
+        for (found, stands, expected) in cases {
+            assert_eq!(turned(found, target, 5, stands), expected, "{found:?} {stands}");
+        }
+        assert_eq!(turned(share(1, 10), None, 5, true), Some(false), "nobody wants it any more");
+    }
+}

@@ -1,0 +1,22 @@
+//! Figures that are not where they should be.
+
+use rusqlite::Connection;
+
+use super::Subject;
+
+/// A figure is missed, or no longer.
+pub(super) fn note(
+    connection: &Connection,
+    subject: &Subject,
+    metric: &str,
+    raised: bool,
+) -> rusqlite::Result<()> {
+    let sql = match raised {
+        true => "INSERT INTO alerts (raised, project, metric) VALUES (?3, ?1, ?2)",
+        false => {
+            "UPDATE alerts SET cleared = ?3
+             WHERE project = ?1 AND metric = ?2 AND cleared IS NULL"
+        }
+    };
+    connection.prepare_cached(sql)?.execute((subject.project, metric, subject.at())).map(drop)
+}
