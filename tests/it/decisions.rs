@@ -82,3 +82,37 @@ fn what_does_not_fit_a_decision_is_named() {
     let (status, problem) = server.client().patch("/api/v1/decisions/d1", &json!({"outcome": "?"}));
     assert_eq!((status, problem["field"].as_str()), (422, Some("outcome")));
 }
+
+#[test]
+fn a_session_shows_what_confidence_was_worth_also_by_late_outcomes() {
+    let server = Server::start();
+    for (n, (outcome, confidence)) in [
+        ("success", 0.92),
+        ("failure", 0.98),
+        ("unknown", 0.95),
+        ("success", 0.31),
+        ("unknown", 0.3),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let decision = json!({"decision_id": format!("d{n}"), "session_id": "s1",
+            "decision_type": "table_selection", "outcome": outcome, "confidence": confidence});
+        assert_eq!(server.post("/api/v1/decisions", &decision).0, 201);
+    }
+    let late = json!({"outcome": "accepted", "outcome_data": {"needed": ["orders"]}});
+    assert_eq!(server.client().patch("/api/v1/decisions/d2", &late).0, 200);
+    let server = server.kill_and_restart();
+    let (status, body) = server.get("/api/v1/feedback/decisions/s1");
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(body["decisions"].as_array().unwrap().len(), 5);
+    assert_eq!(body["decisions"][2]["outcome_data"], json!({"needed": ["orders"]}));
+    let bins = body["calibration"].as_array().unwrap();
+    assert_eq!(bins.len(), 2, "{bins:?}");
+    assert_eq!((&bins[0]["n"], &bins[0]["success"]), (&json!(1), &json!(1.0)));
+    assert_eq!((&bins[1]["bin"], &bins[1]["n"]), (&json!([0.9, 1.0]), &json!(3)));
+    assert!((bins[1]["confidence"].as_f64().unwrap() - 0.95).abs() < 1e-9, "{bins:?}");
+    assert!((bins[1]["success"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9, "{bins:?}");
+    let nobody = server.get("/api/v1/feedback/decisions/nobody").1;
+    assert_eq!((&nobody["decisions"], &nobody["calibration"]), (&json!([]), &json!([])));
+}

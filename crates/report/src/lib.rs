@@ -7,6 +7,7 @@ mod seal;
 mod rate;
 mod satisfaction;
 mod quality;
+mod confidence;
 mod item;
 mod period;
 mod conversation;
@@ -16,6 +17,7 @@ mod error;
 
 pub use artifact::{Artifact, ArtifactPage, ArtifactSearch, search};
 pub use changes::changes_of;
+pub use confidence::{ConfidenceBin, confidence_bins};
 pub use conversation::{ConversationReport, ConversationRequest, TurnReport, conversation};
 pub use error::ReportError;
 pub use item::FeedbackItem;

@@ -57,6 +57,7 @@ use crate::routes;
         routes::decisions::settle,
         routes::decisions::show,
         routes::decisions::list,
+        routes::decisions::of_session,
         routes::tenants::set_profile,
         routes::tenants::profile,
         routes::tenants::erase,

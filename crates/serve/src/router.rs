@@ -198,6 +198,7 @@ fn management() -> Router<Arc<Engine>> {
 /// The source system's, letter for letter.
 fn reports() -> Router<Arc<Engine>> {
     Router::new()
+        .route("/api/v1/feedback/decisions/{session}", get(decisions::of_session))
         .route("/api/v1/feedback/quality/{tenant}", get(quality::quality))
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",

@@ -17,6 +17,7 @@ use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::wire::decision::{
     DecisionBody, DecisionReceipt, DecisionRequest, DecisionsBody, OutcomeRequest,
+    SessionDecisionsBody,
 };
 
 const DOOR: &str = "decision";
@@ -123,4 +124,26 @@ pub(crate) async fn list(
     let next = found.last().map_or(after, |last| last.made.position);
     let Position(next) = next;
     Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
+}
+
+/// `GET /api/v1/feedback/decisions/{session}`
+#[utoipa::path(
+    get,
+    path = "/api/v1/feedback/decisions/{session}",
+    tag = "decisions",
+    summary = "The decisions of a session, and how often they turned out well by how sure the agent was",
+    params(("session" = String, Path)),
+    responses((status = 200, description = "All of them, up to a thousand", body = SessionDecisionsBody))
+)]
+pub(crate) async fn of_session(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Reading>,
+    session: Parts<String>,
+) -> Result<Json<SessionDecisionsBody>, Problem> {
+    let session = address::id("session", address::parts(session)?, ConversationId::new)?;
+    let found = engine.decisions_of(scope.get(), &session, Position(0), MAX_LIMIT).await?;
+    let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
+    let truncated = found.len() == MAX_LIMIT;
+    let decisions = found.into_iter().map(DecisionBody::from).collect();
+    Ok(Json(SessionDecisionsBody { decisions, calibration, truncated }))
 }

@@ -1,6 +1,7 @@
 //! Decisions on the wire.
 
 use flow::{RawDecision, RawOutcome, StoredDecision};
+use report::ConfidenceBin;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -88,6 +89,41 @@ impl From<StoredDecision> for DecisionBody {
             outcome_data: newest("outcome_data").unwrap_or(Value::Null),
             made_at: made.ts.to_string(),
             settled_at: settled.map(|event| event.ts.to_string()),
+        }
+    }
+}
+
+/// Decisions of a session, and what the confidence in them was worth.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SessionDecisionsBody {
+    pub(crate) decisions: Vec<DecisionBody>,
+    pub(crate) calibration: Vec<ConfidenceBody>,
+    /// There are more decisions than are shown.
+    pub(crate) truncated: bool,
+}
+
+/// Decisions of about the same confidence.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ConfidenceBody {
+    /// From and to which confidence.
+    bin: [f64; 2],
+    /// The mean confidence.
+    confidence: f64,
+    /// The share that turned out well.
+    success: Option<f64>,
+    interval: Option<[f64; 2]>,
+    /// Decisions whose outcome is known.
+    n: u64,
+}
+
+impl From<ConfidenceBin> for ConfidenceBody {
+    fn from(bin: ConfidenceBin) -> Self {
+        Self {
+            bin: [bin.from, bin.to],
+            confidence: bin.confidence,
+            success: bin.success.value(),
+            interval: bin.success.interval().map(|(low, high)| [low, high]),
+            n: bin.success.denominator,
         }
     }
 }

@@ -1,0 +1,67 @@
+//! Whether confidence is worth anything: how often decisions turned out well, by how sure the agent was.
+
+use event::{Body, Decision, DecisionOutcome, Settlement};
+use store::StoredDecision;
+
+use crate::rate::Rate;
+
+/// Steps of confidence.
+const BINS: usize = 10;
+
+/// Decisions of about the same confidence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConfidenceBin {
+    /// From this confidence on.
+    pub from: f64,
+    /// Up to this one.
+    pub to: f64,
+    /// The mean confidence.
+    pub confidence: f64,
+    /// How many turned out well, of those whose outcome is known.
+    pub success: Rate,
+}
+
+/// Decisions with a confidence and a known outcome, by steps of confidence; empty steps are left out.
+pub fn confidence_bins(decisions: &[StoredDecision]) -> Vec<ConfidenceBin> {
+    let mut bins = [(0.0, Rate::default()); BINS];
+    for (confidence, good) in decisions.iter().filter_map(judged) {
+        let place = ((confidence * BINS as f64) as usize).min(BINS - 1);
+        let (sum, rate) = &mut bins[place];
+        *sum += confidence;
+        rate.denominator += 1;
+        rate.numerator += u64::from(good);
+    }
+    let edge = |place: usize| place as f64 / BINS as f64;
+    let filled = bins.iter().enumerate().filter(|(_, (_, rate))| rate.denominator > 0);
+    filled
+        .map(|(place, (sum, rate))| ConfidenceBin {
+            from: edge(place),
+            to: edge(place + 1),
+            confidence: sum / rate.denominator as f64,
+            success: *rate,
+        })
+        .collect()
+}
+
+fn judged(decision: &StoredDecision) -> Option<(f64, bool)> {
+    let made = &decision.made.event;
+    let Ok(Body::Decision(Decision { outcome, confidence, .. })) =
+        Body::read(made.kind, &made.data)
+    else {
+        return None;
+    };
+    let settled = decision.settled.as_ref().and_then(|settled| {
+        match Body::read(settled.event.kind, &settled.event.data) {
+            Ok(Body::Settlement(Settlement { outcome, .. })) => Some(outcome),
+            Ok(_) | Err(_) => None,
+        }
+    });
+    let good = match settled.unwrap_or(outcome) {
+        DecisionOutcome::Success | DecisionOutcome::Accepted => true,
+        DecisionOutcome::Failure | DecisionOutcome::Correction | DecisionOutcome::Overridden => {
+            false
+        }
+        DecisionOutcome::Unknown => return None,
+    };
+    Some((confidence?.get(), good))
+}
