@@ -2,13 +2,17 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
+mod agreement;
+mod failures;
+mod kmeans;
+
 use std::path::PathBuf;
 
 use anyhow::bail;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let Some(_data) = arguments.next().map(PathBuf::from) else {
+    let Some(data) = arguments.next().map(PathBuf::from) else {
         bail!("set UPTAKE_DATA to the folder of public data; it is not part of the project");
     };
     let section = arguments.next();
@@ -16,6 +20,9 @@ fn main() -> anyhow::Result<()> {
     for name in ["experiments", "failures", "suggestions", "examples", "preferences"] {
         if wanted(name) {
             println!("# {name}");
+        }
+        if wanted(name) && name == "failures" {
+            failures::run(&data)?;
         }
     }
     Ok(())

@@ -10,8 +10,14 @@ mod evaluate;
 mod routers;
 mod features;
 mod relevance;
+mod failures;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
+pub use failures::{
+    AnsweredTotals, By, CorrectedQuery, CountedContrast, Direction, FailedTurn, FailureExample,
+    FailureKind, FailurePattern, FailureRule, Lift, Period, Trend, failure_patterns,
+    most_corrected,
+};
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
 pub use pairs::{JudgedTurn, PairSource, PreferencePair, pairs_of};
 pub use planner::{
