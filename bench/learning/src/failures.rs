@@ -211,6 +211,8 @@ fn speed(rows: &[Row]) {
 fn stability(rows: &[Row]) {
     let mut sample = rows.to_vec();
     sample.shuffle(&mut StdRng::seed_from_u64(3));
+    // In this order they are asked.
+    sample.iter_mut().enumerate().for_each(|(at, row)| row.id = format!("t{at:06}"));
     let (window, rest) = sample.split_at(2_000);
     let first = patterns(window);
     let mut shuffled = window.to_vec();
@@ -223,7 +225,7 @@ fn stability(rows: &[Row]) {
         [("one turn joins", 0, 1), ("1% leave, 1% join", 20, 20), ("10% leave, 10% join", 200, 200)]
     {
         let mut kept = [0.0; 3];
-        let rounds = 5;
+        let rounds = 20;
         for round in 0..rounds {
             let added = &rest[round * add..(round + 1) * add];
             let next: Vec<Row> = window[drop..].iter().chain(added).cloned().collect();

@@ -10,40 +10,50 @@ pub(super) type Groups = Vec<Option<u32>>;
 /// More rounds move next to nobody.
 const ROUNDS: usize = 5;
 
-/// Sums of the members of each group, and how many there are.
+/// The middle of each group, and how many it is the middle of.
 #[derive(Clone, Debug)]
 pub(super) struct Centres {
-    pub(super) sums: Vec<Vec<f32>>,
-    pub(super) sizes: Vec<u32>,
+    middles: Vec<Vec<f32>>,
+    lengths: Vec<f32>,
+    sizes: Vec<u32>,
 }
 
 impl Centres {
     pub(super) fn of(vectors: &[Vec<f32>], groups: &Groups) -> Self {
         let dims = vectors.first().map_or(0, Vec::len);
         let count = groups.iter().flatten().max().map_or(0, |last| *last as usize + 1);
-        let mut sums = vec![vec![0.0; dims]; count];
+        let mut middles = vec![vec![0.0; dims]; count];
         let mut sizes = vec![0; count];
         for (vector, group) in vectors.iter().zip(groups) {
             if let Some(group) = group.map(|group| group as usize) {
-                sums[group].iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+                middles[group].iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
                 sizes[group] += 1;
             }
         }
-        Self { sums, sizes }
+        let length = |sum: &Vec<f32>| dot(sum, sum).sqrt().max(f32::MIN_POSITIVE);
+        let lengths: Vec<f32> = middles.iter().map(length).collect();
+        for (middle, length) in middles.iter_mut().zip(&lengths) {
+            middle.iter_mut().for_each(|value| *value /= length);
+        }
+        Self { middles, lengths, sizes }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.middles.len()
     }
 
     /// How near a vector is to the middle of a group, -1 to 1.
     pub(super) fn nearness(&self, group: usize, vector: &[f32]) -> f32 {
-        let sum = &self.sums[group];
-        let length = dot(sum, sum).sqrt();
-        if length > f32::EPSILON { dot(sum, vector) / length } else { 0.0 }
+        dot(&self.middles[group], vector)
     }
 
     /// The same without the vector itself, which is a member. Alone, it is near nothing.
     pub(super) fn nearness_to_the_others(&self, group: usize, vector: &[f32]) -> f32 {
-        let others: Vec<f32> = self.sums[group].iter().zip(vector).map(|(s, v)| s - v).collect();
-        let length = dot(&others, &others).sqrt();
-        if length > f32::EPSILON { dot(&others, vector) / length } else { 0.0 }
+        let (sum, near) = (self.lengths[group], self.nearness(group, vector));
+        // Of s - v, where v has length 1: its product with v, and its length.
+        let product = sum * near - 1.0;
+        let length = (sum * sum - 2.0 * sum * near + 1.0).max(0.0).sqrt();
+        if length > 1e-3 { product / length } else { 0.0 }
     }
 }
 
@@ -57,15 +67,12 @@ pub(super) fn refined(
 ) -> Groups {
     for _ in 0..ROUNDS {
         let centres = Centres::of(vectors, &groups);
-        let lengths: Vec<f32> = centres.sums.iter().map(|sum| dot(sum, sum).sqrt()).collect();
         let next = (0..vectors.len()).map(|at| {
             let of_neighbours = near[at].iter().filter_map(|n| groups[n.of as usize]);
             let mut reached: Vec<u32> = of_neighbours.chain(groups[at]).collect();
             reached.sort_unstable();
             reached.dedup();
-            let nearness = |group: u32| {
-                dot(&centres.sums[group as usize], &vectors[at]) / lengths[group as usize]
-            };
+            let nearness = |group: u32| centres.nearness(group as usize, &vectors[at]);
             reached
                 .into_iter()
                 .filter(|group| centres.sizes[*group as usize] > 1)

@@ -11,7 +11,24 @@ const MOST_SWEEPS: usize = 20;
 /// A weighted graph: each edge stands in both lists, an edge to oneself once with double weight.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
-    pub(super) edges: Vec<Vec<(u32, f64)>>,
+    edges: Vec<Vec<(u32, f64)>>,
+}
+
+impl Graph {
+    /// Edges between the same two nodes become one, their weights added.
+    pub(super) fn new(mut edges: Vec<Vec<(u32, f64)>>) -> Self {
+        for list in &mut edges {
+            list.sort_by_key(|edge| edge.0);
+            list.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    kept.1 += next.1;
+                }
+                same
+            });
+        }
+        Self { edges }
+    }
 }
 
 /// The community of every node, numbered from 0 without gaps.
@@ -95,17 +112,7 @@ fn folded(graph: &Graph, community: &[u32], count: usize) -> Graph {
         let from = &mut edges[community[node] as usize];
         from.extend(list.iter().map(|(to, weight)| (community[*to as usize], *weight)));
     }
-    for list in &mut edges {
-        list.sort_by_key(|edge: &(u32, f64)| edge.0);
-        list.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
-    }
-    Graph { edges }
+    Graph::new(edges)
 }
 
 #[cfg(test)]
