@@ -11,6 +11,7 @@ mod routers;
 mod features;
 mod relevance;
 mod failures;
+mod suggest;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
 pub use failures::{
@@ -39,3 +40,6 @@ pub use reward::{
 pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;
+pub use suggest::{
+    CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, asked_for, suggestions,
+};

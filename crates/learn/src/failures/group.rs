@@ -12,7 +12,7 @@ use super::communities::{Graph, communities};
 use super::neighbours::{Neighbour, neighbours};
 
 /// How finely the graph is cut, as powers of two.
-const RESOLUTIONS: [f64; 7] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+const RESOLUTIONS: [f64; 9] = [-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
 /// A silhouette this much below the best weighs a third (1/e).
 const FALL: f64 = 0.01;
 /// Finer than the mean by this power: two patterns that say the same cost a reader less than one
@@ -21,6 +21,8 @@ const FINER: f64 = 0.5;
 /// The resolution that is used goes in steps of this power: the groups of two resolutions differ,
 /// however near they are.
 const STEP: f64 = 0.5;
+/// What is used must have at least this part of the best silhouette.
+const ABOUT: f64 = 0.95;
 /// Neighbours of a vector: about the root of how many there are, within these.
 const FEWEST_NEIGHBOURS: usize = 5;
 const MOST_NEIGHBOURS: usize = 25;
@@ -37,8 +39,16 @@ pub(super) fn group(vectors: &[Vec<f32>], floor: f32) -> Groups {
         let found = communities(&graph, power.exp2()).into_iter().map(Some).collect();
         refined(vectors, &near, found, floor)
     };
-    let fits = RESOLUTIONS.map(|power| silhouette(vectors, &cut(power)));
-    cut(((mean_power(fits) + FINER) / STEP).round() * STEP)
+    let tried = RESOLUTIONS.map(|power| {
+        let groups = cut(power);
+        (silhouette(vectors, &groups), groups)
+    });
+    let power = mean_power(std::array::from_fn(|at| tried[at].0)) + FINER;
+    let between = cut((power / STEP).round() * STEP);
+    let fit = silhouette(vectors, &between);
+    let best = tried.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
+    // Among few turns one resolution can be right and the next take everything apart.
+    best.filter(|best| fit < best.0 * ABOUT).map_or(between, |(_, groups)| groups)
 }
 
 fn mean_power(fits: [f64; RESOLUTIONS.len()]) -> f64 {

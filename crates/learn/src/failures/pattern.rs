@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::interval::{ratio, share};
 use super::turn::{AnsweredTotals, By, FailedTurn};
+use super::words::stems;
 
 /// Turns that went wrong in the same way.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +101,8 @@ pub struct CountedContrast {
     pub instead_of: Option<String>,
     /// In how many turns.
     pub count: u32,
+    /// Which.
+    pub turns: Vec<String>,
 }
 
 impl Trend {
@@ -147,33 +150,45 @@ pub(super) fn lifts(turns: &[&FailedTurn<'_>], totals: &AnsweredTotals) -> Vec<L
     lifts
 }
 
+/// The two sides of a contrast, as one turn writes them.
+type Sides<'a> = (Option<&'a str>, Option<&'a str>);
+
 /// Contrasts that differ only in case, articles and word endings are one.
 pub(super) fn contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
-    let side = |text: &Option<String>| text.as_deref().map(str::trim).map(str::to_owned);
-    let key = |text: &Option<String>| {
-        let text = text.as_deref().unwrap_or_default();
-        let stems: Vec<String> = super::words::stems(text).into_iter().collect();
-        if stems.is_empty() { text.trim().to_lowercase() } else { stems.join(" ") }
-    };
-    let mut merged: BTreeMap<(String, String), BTreeMap<(Option<String>, Option<String>), u32>> =
-        BTreeMap::new();
-    for contrast in turns.iter().filter_map(|turn| turn.contrast) {
-        let sides = (side(&contrast.wants), side(&contrast.instead_of));
-        let ways = merged.entry((key(&sides.0), key(&sides.1))).or_default();
-        *ways.entry(sides).or_default() += 1;
+    let mut merged: BTreeMap<(String, String), BTreeMap<Sides<'_>, Vec<&str>>> = BTreeMap::new();
+    for turn in turns {
+        let Some(contrast) = turn.contrast else { continue };
+        let side = |text: &'_ Option<String>| key(text.as_deref());
+        let sides = (contrast.wants.as_deref(), contrast.instead_of.as_deref());
+        let ways = merged.entry((side(&contrast.wants), side(&contrast.instead_of))).or_default();
+        ways.entry(sides).or_default().push(turn.turn_id);
     }
     merged.remove(&(String::new(), String::new()));
-    let mut counted: Vec<CountedContrast> = merged
-        .into_values()
-        .filter_map(|ways| {
-            let count = ways.values().sum();
-            let most = ways.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
-            most.map(|((wants, instead_of), _)| CountedContrast { wants, instead_of, count })
-        })
-        .collect();
+    let mut counted: Vec<CountedContrast> = merged.into_values().filter_map(one_of).collect();
     counted.sort_by(|a, b| {
-        let texts = |c: &CountedContrast| (c.wants.clone(), c.instead_of.clone());
-        b.count.cmp(&a.count).then_with(|| texts(a).cmp(&texts(b)))
+        let texts = (&a.wants, &a.instead_of).cmp(&(&b.wants, &b.instead_of));
+        b.count.cmp(&a.count).then(texts)
     });
     counted
+}
+
+/// What two ways to write the same have in common.
+fn key(side: Option<&str>) -> String {
+    let text = side.unwrap_or_default();
+    let stems: Vec<String> = stems(text).into_iter().collect();
+    if stems.is_empty() { text.trim().to_lowercase() } else { stems.join(" ") }
+}
+
+/// One contrast out of several ways to write it: as most turns do, of equals the first.
+fn one_of(ways: BTreeMap<Sides<'_>, Vec<&str>>) -> Option<CountedContrast> {
+    let mut turns: Vec<String> = ways.values().flatten().map(|turn| (*turn).to_owned()).collect();
+    turns.sort_unstable();
+    let most = ways.into_iter().max_by(|a, b| a.1.len().cmp(&b.1.len()).then(b.0.cmp(&a.0)));
+    let side = |side: Option<&str>| side.map(|text| text.trim().to_owned());
+    most.map(|((wants, instead_of), _)| CountedContrast {
+        wants: side(wants),
+        instead_of: side(instead_of),
+        count: turns.len() as u32,
+        turns,
+    })
 }
