@@ -2,8 +2,11 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
+mod agreement;
 mod examples;
 mod experiments;
+mod failures;
+mod kmeans;
 mod preferences;
 
 use std::path::PathBuf;
@@ -22,6 +25,7 @@ fn main() -> anyhow::Result<()> {
             println!("# {name}");
             match name {
                 "experiments" => experiments::measure(),
+                "failures" => failures::run(&data)?,
                 "examples" => examples::measure(&data)?,
                 "preferences" => preferences::measure()?,
                 _ => {}

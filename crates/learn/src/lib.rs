@@ -13,6 +13,8 @@ mod evaluate;
 mod routers;
 mod features;
 mod relevance;
+mod failures;
+mod suggest;
 // Under its own name: its words (a move, a unit, a verdict) are too plain to stand alone.
 pub mod experiment;
 
@@ -20,6 +22,11 @@ pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluat
 pub use examples::{
     Best, Effect, ExamplePool, ExampleSource, NearQuestion, Offer, SIMILARITY_FLOOR, Selected,
     Selection, WITHIN, estimated_tokens, select,
+};
+pub use failures::{
+    AnsweredTotals, By, CorrectedQuery, CountedContrast, Direction, FailedTurn, FailureExample,
+    FailureKind, FailurePattern, FailureRule, Lift, Period, Trend, failure_patterns,
+    most_corrected,
 };
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
 pub use planner::{
@@ -48,3 +55,6 @@ pub use reward::{
 pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;
+pub use suggest::{
+    CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, asked_for, suggestions,
+};

@@ -17,6 +17,8 @@ use event::{TurnId, VerdictStatus};
 
 pub use input::{JudgedPrevious, PastExchange, PlannerInput, Preferences, RepeatedCorrection};
 
+pub(crate) use line::one_line;
+
 use feedback::Feedback;
 
 /// What a planner should know before it plans the turn.

@@ -11,6 +11,7 @@ mod estimate;
 mod rerank;
 
 pub use cluster::{QueryCluster, cluster_of_text};
+pub(crate) use cluster::{empty_words, stem};
 pub use estimate::{CoecRule, Estimator, Known, Multiplier, multiplier};
 pub use event::{BANDS, Delta, Opinion, RankBand, RelevanceSignal, Standing, UsageStanding};
 pub use examination::{Examination, RankTotals};

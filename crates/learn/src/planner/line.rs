@@ -8,7 +8,7 @@ pub(super) const ANSWER: usize = 160;
 const BARE: usize = 120;
 
 /// One line: line ends and control characters are spaces, and spaces do not repeat.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(1024));
     for c in text.chars().filter(|c| !is_invisible(*c)) {
         let blank = c.is_whitespace() || c.is_control();

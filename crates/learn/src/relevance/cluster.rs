@@ -28,6 +28,11 @@ const EMPTY: &str = " a an the this that these those it its i me my mine we us o
     quand pourquoi peut puis il lo gli uno una di da che come dove quando perché posso o os as um uma do da em no na com \
     por onde não de het een en of ik je hoe wat waar wanneer kan ";
 
+/// The words that carry no meaning.
+pub(crate) fn empty_words() -> impl Iterator<Item = &'static str> {
+    EMPTY.split_whitespace()
+}
+
 /// The cluster of a query by its words. A query without words is a cluster by its text.
 pub fn cluster_of_text(query: &str) -> QueryCluster {
     let lower = query.to_lowercase();
@@ -51,7 +56,7 @@ fn is_empty(word: &str) -> bool {
 }
 
 /// Cuts the commonest endings of English; in other languages it cuts little.
-fn stem(word: &str) -> &str {
+pub(crate) fn stem(word: &str) -> &str {
     if !word.is_ascii() || word.bytes().any(|b| b.is_ascii_digit()) {
         return word;
     }

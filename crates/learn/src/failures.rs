@@ -1,0 +1,28 @@
+//! Failure patterns: turns that went wrong in the same way, found together and told apart.
+//!
+//! Errors fall together by their type, all else by meaning: what was asked and what was said of
+//! the answer make one direction (`blend.rs`), directions make groups (`group.rs`), groups get
+//! labels and ids that stay (`label.rs`, `name.rs`).
+
+mod turn;
+mod words;
+mod blend;
+mod neighbours;
+mod communities;
+mod centres;
+mod group;
+mod label;
+mod name;
+mod interval;
+mod pattern;
+mod find;
+mod corrected;
+
+pub use corrected::{CorrectedQuery, most_corrected};
+pub use find::{FailureRule, failure_patterns};
+pub use pattern::{CountedContrast, Direction, FailureExample, FailurePattern, Lift, Trend};
+pub use turn::{AnsweredTotals, By, FailedTurn, FailureKind, Period};
+pub(crate) use words::{content_words, stems};
+
+#[cfg(test)]
+mod tests;

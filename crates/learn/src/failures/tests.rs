@@ -1,0 +1,203 @@
+//! Patterns over complaints of our own, in the directions of the built-in model.
+
+mod complaints;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use event::Contrast;
+
+use super::*;
+use complaints::{COMPLAINTS, Complaint};
+
+/// A turn that owns what it is made of.
+#[derive(Clone)]
+struct Made {
+    id: String,
+    question: String,
+    said: Option<String>,
+    vectors: (Vec<f32>, Option<Vec<f32>>),
+    contrast: Option<Contrast>,
+    error_type: Option<String>,
+    model: &'static str,
+    period: Period,
+}
+
+fn made(id: &str, question: &str, said: Option<&str>) -> Made {
+    let vector = |text: &str| embed::built_in().embed(text).values().to_vec();
+    Made {
+        id: id.to_owned(),
+        question: question.to_owned(),
+        said: said.map(str::to_owned),
+        vectors: (vector(question), said.map(vector)),
+        contrast: None,
+        error_type: None,
+        model: "m1",
+        period: Period::Now,
+    }
+}
+
+fn turn(made: &Made) -> FailedTurn<'_> {
+    FailedTurn {
+        turn_id: &made.id,
+        question: &made.question,
+        question_vector: Some(&made.vectors.0),
+        said: made.said.as_deref(),
+        said_vector: made.vectors.1.as_deref(),
+        contrast: made.contrast.as_ref(),
+        kind: if made.error_type.is_some() { FailureKind::Error } else { FailureKind::Rejected },
+        error_type: made.error_type.as_deref(),
+        model: Some(made.model),
+        prompt: None,
+        strategy: None,
+        when_ms: 0,
+        period: made.period,
+    }
+}
+
+fn found(made: &[Made], totals: &AnsweredTotals) -> Vec<FailurePattern> {
+    let turns: Vec<FailedTurn<'_>> = made.iter().map(turn).collect();
+    failure_patterns(&turns, totals, &FailureRule::default())
+}
+
+fn all_complaints() -> Vec<Made> {
+    let one = |(at, complaint): (usize, &Complaint)| {
+        made(&format!("t{at:03}"), complaint.question, complaint.said)
+    };
+    COMPLAINTS.iter().enumerate().map(one).collect()
+}
+
+#[test]
+fn complaints_fall_into_the_groups_that_a_person_sees() {
+    let patterns = found(&all_complaints(), &AnsweredTotals::default());
+    let kind_of: BTreeMap<String, &str> =
+        (0..).zip(COMPLAINTS).map(|(at, c)| (format!("t{at:03}"), c.group)).collect();
+    let mut together = 0;
+    for pattern in &patterns {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        pattern.turns.iter().for_each(|t| *kinds.entry(kind_of[t]).or_default() += 1);
+        together += kinds.values().max().copied().unwrap_or_default();
+    }
+    let in_patterns: usize = patterns.iter().map(|pattern| pattern.turns.len()).sum();
+    let grouped = COMPLAINTS.iter().filter(|c| c.group != "alone").count();
+    let groups: BTreeSet<&str> = COMPLAINTS.iter().map(|c| c.group).collect();
+    let seen: Vec<(&str, u32)> = patterns.iter().map(|p| (p.label.as_str(), p.count)).collect();
+    assert!(together as f64 >= 0.9 * in_patterns as f64, "{together} of {in_patterns}: {seen:?}");
+    assert!(in_patterns as f64 >= 0.85 * grouped as f64, "{in_patterns} of {grouped}: {seen:?}");
+    assert!(patterns.len() <= groups.len() + 4, "{seen:?}");
+}
+
+#[test]
+fn ten_users_who_want_completed_orders_only_are_one_pattern() {
+    let patterns = found(&all_complaints(), &AnsweredTotals::default());
+    let wants: Vec<String> = (0..)
+        .zip(COMPLAINTS)
+        .filter(|(_, c)| c.group == "completed orders")
+        .map(|(at, _)| format!("t{at:03}"))
+        .collect();
+    let with = |p: &&FailurePattern| wants.iter().filter(|turn| p.turns.contains(turn)).count();
+    let pattern = patterns.iter().max_by_key(with).unwrap();
+    assert_eq!((with(&pattern), pattern.turns.len()), (wants.len(), wants.len()), "{pattern:?}");
+    assert!(pattern.label.contains("completed"), "{}", pattern.label);
+    assert!(pattern.examples.len() == 5 && pattern.share > 0.1);
+}
+
+#[test]
+fn the_order_of_turns_does_not_matter_and_a_turn_counts_once() {
+    let turns = all_complaints();
+    let patterns = found(&turns, &AnsweredTotals::default());
+    let mut turned: Vec<Made> = turns.iter().rev().cloned().collect();
+    assert_eq!(found(&turned, &AnsweredTotals::default()), patterns);
+    turned.extend(turns.iter().take(20).cloned());
+    assert_eq!(found(&turned, &AnsweredTotals::default()), patterns);
+}
+
+#[test]
+fn a_pattern_keeps_its_id_when_a_turn_joins() {
+    let mut turns = all_complaints();
+    let before = found(&turns, &AnsweredTotals::default());
+    turns.push(made("t999", "Orders per warehouse?", Some("only completed orders please")));
+    let after = found(&turns, &AnsweredTotals::default());
+    let pattern = after.iter().find(|p| p.turns.contains(&"t999".to_owned())).unwrap();
+    let old = before.iter().find(|p| p.id == pattern.id).unwrap();
+    assert_eq!(old.count + 1, pattern.count);
+    let kept = before.iter().filter(|old| after.iter().any(|new| new.id == old.id)).count();
+    assert!(kept + 1 >= before.len(), "{kept} of {}", before.len());
+}
+
+#[test]
+fn errors_fall_together_by_their_type_whatever_was_asked() {
+    let questions = ["revenue by month", "weather in Rome", "translate this", "who is the CEO"];
+    let mut turns: Vec<Made> = questions.map(|q| made(q, q, None)).into();
+    for (turn, error) in turns.iter_mut().zip(["Timeout", "timeout ", "TIMEOUT", "rate_limit"]) {
+        turn.error_type = Some(error.to_owned());
+    }
+    let patterns = found(&turns, &AnsweredTotals::default());
+    assert_eq!(patterns.len(), 1);
+    assert_eq!((patterns[0].count, patterns[0].error_type.as_deref()), (3, Some("timeout")));
+    assert_eq!((patterns[0].share, patterns[0].label.as_str()), (0.75, "timeout"));
+}
+
+#[test]
+fn few_turns_that_have_nothing_in_common_are_no_pattern() {
+    let questions = ["reset my password", "recipe for lentil soup", "train to Berlin", "tax forms"];
+    let turns = questions.map(|q| made(q, q, Some("No, that's wrong")));
+    assert_eq!(found(&turns, &AnsweredTotals::default()), []);
+    assert_eq!(found(&[], &AnsweredTotals::default()), []);
+    let nothing = [made("a", "", None), made("b", " ", Some("")), made("c", "\u{0}", None)];
+    assert_eq!(found(&nothing, &AnsweredTotals::default()), []);
+}
+
+#[test]
+fn what_is_over_represented_is_told_and_what_is_usual_is_not() {
+    let mut turns: Vec<Made> = (0..12)
+        .map(|n| made(&format!("t{n:02}"), &format!("convert {n} euros to dollars"), None))
+        .collect();
+    turns.iter_mut().take(10).for_each(|turn| turn.model = "small");
+    let by = vec![(By::Model, "m1".to_owned(), 800), (By::Model, "small".to_owned(), 200)];
+    let totals = AnsweredTotals { now: 1_000, before: 1_000, by };
+    let patterns = found(&turns, &totals);
+    let lifts = &patterns[0].lifts;
+    assert_eq!(lifts.len(), 1, "{lifts:?}");
+    assert_eq!((lifts[0].by, lifts[0].value.as_str()), (By::Model, "small"));
+    let [low, high] = lifts[0].interval;
+    assert!((lifts[0].lift - (10.0 / 12.0) / 0.2).abs() < 1e-9 && low > 2.0 && high < 6.0);
+}
+
+#[test]
+fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
+    let check = |now: usize, before: usize, answered: (u64, u64), direction: Direction| {
+        let turns: Vec<Made> = (0..now + before)
+            .map(|n| {
+                let mut turn =
+                    made(&format!("t{n:03}"), &format!("convert {n} euros to dollars"), None);
+                turn.period = if n < now { Period::Now } else { Period::Before };
+                turn
+            })
+            .collect();
+        let totals = AnsweredTotals { now: answered.0, before: answered.1, by: Vec::new() };
+        let trend = found(&turns, &totals)[0].trend;
+        let counts = (trend.now, trend.before, trend.difference);
+        assert_eq!(counts, (now as u32, before as u32, now as i64 - before as i64));
+        assert_eq!(trend.direction, direction, "{now} {before} {answered:?}");
+    };
+    check(20, 4, (100, 100), Direction::Rising);
+    check(4, 20, (100, 100), Direction::Falling);
+    check(6, 4, (100, 100), Direction::Steady);
+    check(20, 4, (500, 100), Direction::Steady);
+}
+
+#[test]
+fn contrasts_in_other_words_are_one() {
+    let mut turns: Vec<Made> =
+        (0..3).map(|n| made(&format!("t{n}"), "find laptops for me", None)).collect();
+    let wants = ["gaming laptops", "Gaming laptop", "gaming laptops"];
+    for (turn, wants) in turns.iter_mut().zip(wants) {
+        let contrast = |text: &str| Some(text.to_owned());
+        turn.contrast =
+            Some(Contrast { wants: contrast(wants), instead_of: contrast("business laptops") });
+    }
+    let patterns = found(&turns, &AnsweredTotals::default());
+    let contrasts = &patterns[0].contrasts;
+    assert_eq!(contrasts.len(), 1);
+    assert_eq!((contrasts[0].wants.as_deref(), contrasts[0].count), (Some("gaming laptops"), 3));
+}

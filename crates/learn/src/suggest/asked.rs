@@ -1,0 +1,22 @@
+//! What a correction without an explanation asks for, in words.
+
+use super::sql::{edits, statement_of};
+use crate::failures::content_words;
+
+/// Words of a correction that are told.
+const MOST_WORDS: usize = 12;
+
+/// What was put in by a correction, or else what was taken out: the conditions and parts of a
+/// statement, the new words of any other text. To be used as what was said of the answer, so that
+/// corrections that ask for the same fall together.
+pub fn asked_for(original: &str, corrected: &str) -> String {
+    if let (Some(before), Some(after)) = (statement_of(original), statement_of(corrected)) {
+        let edits = edits(before, after);
+        let added: Vec<&str> = edits.iter().filter_map(|edit| edit.added.as_deref()).collect();
+        let removed: Vec<&str> = edits.iter().filter_map(|edit| edit.removed.as_deref()).collect();
+        return if added.is_empty() { removed.join(", ") } else { added.join(", ") };
+    }
+    let known: Vec<String> = content_words(original).into_iter().map(|word| word.stem).collect();
+    let new = content_words(corrected).into_iter().filter(|word| !known.contains(&word.stem));
+    new.take(MOST_WORDS).map(|word| word.word).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,308 @@
+//! A statement as a set of facts: what it reads, keeps, computes and shows, wherever it says so.
+//!
+//! Named queries and subqueries count like the statement around them: a condition is a condition.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    BinaryOperator, Distinct, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator,
+    LimitClause, OrderByKind, OrderBySort, Query, Select, SelectItem, SetExpr, Statement,
+    TableFactor, TopQuantity, Visit, Visitor, visit_expressions, visit_expressions_mut,
+};
+
+use super::tidy::{Names, table_name, tidied};
+
+/// Which part of a statement a fact is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::suggest) enum Part {
+    Filter,
+    Table,
+    Join,
+    Aggregate,
+    Distinct,
+    Group,
+    Having,
+    Column,
+    Order,
+    Limit,
+    Combination,
+}
+
+/// One thing that a statement says.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fact {
+    pub(super) part: Part,
+    /// As SQL.
+    pub(super) text: String,
+    /// What it says something about: columns or a table. Facts about the same can be exchanged.
+    pub(super) about: String,
+}
+
+const AGGREGATES: &[&str] = &[
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "median",
+    "stddev",
+    "variance",
+    "array_agg",
+    "string_agg",
+    "group_concat",
+    "percentile_cont",
+    "approx_count_distinct",
+];
+
+/// The facts of statements.
+pub(super) fn facts_of(mut statements: Vec<Statement>) -> BTreeSet<Fact> {
+    let names = tidied(&mut statements);
+    let mut reader = Reader { names: &names, facts: BTreeSet::new() };
+    let _ = statements.visit(&mut reader);
+    reader.facts
+}
+
+struct Reader<'n> {
+    names: &'n Names,
+    facts: BTreeSet<Fact>,
+}
+
+impl Visitor for Reader<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        if let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|by| &by.kind) {
+            let one = |by: &sqlparser::ast::OrderByExpr| {
+                let down = by.options.sort == Some(OrderBySort::Desc);
+                format!("{}{}", bare(&by.expr), if down { " DESC" } else { "" })
+            };
+            let text: Vec<String> = by.iter().map(one).collect();
+            self.note(Part::Order, text.join(", "), String::new());
+        }
+        let limit = match &query.limit_clause {
+            Some(LimitClause::LimitOffset { limit, .. }) => limit.as_ref(),
+            Some(LimitClause::OffsetCommaLimit { limit, .. }) => Some(limit),
+            None => None,
+        };
+        if let Some(limit) = limit {
+            self.note(Part::Limit, limit.to_string(), String::new());
+        }
+        if let SetExpr::SetOperation { op, set_quantifier, .. } = query.body.as_ref() {
+            let text = format!("{op} {set_quantifier}");
+            self.note(Part::Combination, text.trim().to_owned(), String::new());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        match &select.distinct {
+            Some(Distinct::Distinct) => {
+                self.note(Part::Distinct, "DISTINCT".to_owned(), String::new());
+            }
+            Some(Distinct::On(by)) => {
+                let by: Vec<String> = by.iter().map(bare).collect();
+                let text = format!("DISTINCT ON ({})", by.join(", "));
+                self.note(Part::Distinct, text, String::new());
+            }
+            Some(Distinct::All) | None => {}
+        }
+        let rows = match select.top.as_ref().and_then(|top| top.quantity.as_ref()) {
+            Some(TopQuantity::Expr(rows)) => Some(rows.to_string()),
+            Some(TopQuantity::Constant(rows)) => Some(rows.to_string()),
+            None => None,
+        };
+        if let Some(rows) = rows {
+            self.note(Part::Limit, rows, String::new());
+        }
+        select.projection.iter().for_each(|item| self.shown(item));
+        for condition in select.selection.iter().flat_map(conjuncts) {
+            self.condition(Part::Filter, condition);
+        }
+        for condition in select.having.iter().flat_map(conjuncts) {
+            self.condition(Part::Having, condition);
+        }
+        if let GroupByExpr::Expressions(by, _) = &select.group_by {
+            by.iter().for_each(|by| self.note(Part::Group, bare(by), String::new()));
+        }
+        select.from.iter().flat_map(|from| &from.joins).for_each(|join| self.joined(join));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, .. } = table {
+            let name = table_name(name);
+            if !self.names.is_query(&name) {
+                self.note(Part::Table, name, String::new());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Reader<'_> {
+    fn note(&mut self, part: Part, text: String, about: String) {
+        self.facts.insert(Fact { part, text, about });
+    }
+
+    fn shown(&mut self, item: &SelectItem) {
+        let expr = match item {
+            SelectItem::UnnamedExpr(expr)
+            | SelectItem::ExprWithAlias { expr, .. }
+            | SelectItem::ExprWithAliases { expr, .. } => expr,
+            SelectItem::QualifiedWildcard(..) | SelectItem::Wildcard(_) => {
+                return self.note(Part::Column, "*".to_owned(), String::new());
+            }
+        };
+        let part = if is_aggregate(expr) { Part::Aggregate } else { Part::Column };
+        self.note(part, bare(expr), String::new());
+    }
+
+    fn condition(&mut self, part: Part, condition: &Expr) {
+        self.note(part, rendered(condition), columns(condition));
+    }
+
+    fn joined(&mut self, join: &Join) {
+        let TableFactor::Table { name, .. } = &join.relation else { return };
+        let table = table_name(name);
+        let (kind, constraint) = kind_of(&join.join_operator);
+        let mut on: Vec<String> = Vec::new();
+        if let Some(JoinConstraint::On(on_what)) = constraint {
+            on = conjuncts(on_what).into_iter().map(sides_sorted).collect();
+            on.sort_unstable();
+        } else if let Some(JoinConstraint::Using(by)) = constraint {
+            on = by.iter().map(ToString::to_string).collect();
+        }
+        let on = if on.is_empty() { String::new() } else { format!(" ON {}", on.join(" AND ")) };
+        self.note(Part::Join, format!("{kind} {table}{on}"), table);
+    }
+}
+
+fn kind_of(operator: &JoinOperator) -> (&'static str, Option<&JoinConstraint>) {
+    match operator {
+        JoinOperator::Join(on) | JoinOperator::Inner(on) | JoinOperator::StraightJoin(on) => {
+            ("JOIN", Some(on))
+        }
+        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => ("LEFT JOIN", Some(on)),
+        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => ("RIGHT JOIN", Some(on)),
+        JoinOperator::FullOuter(on) => ("FULL JOIN", Some(on)),
+        JoinOperator::CrossJoin(on) => ("CROSS JOIN", Some(on)),
+        JoinOperator::Semi(on) | JoinOperator::LeftSemi(on) | JoinOperator::RightSemi(on) => {
+            ("SEMI JOIN", Some(on))
+        }
+        JoinOperator::Anti(on) | JoinOperator::LeftAnti(on) | JoinOperator::RightAnti(on) => {
+            ("ANTI JOIN", Some(on))
+        }
+        JoinOperator::AsOf { constraint, .. } => ("ASOF JOIN", Some(constraint)),
+        JoinOperator::CrossApply | JoinOperator::OuterApply => ("APPLY", None),
+        JoinOperator::ArrayJoin | JoinOperator::LeftArrayJoin | JoinOperator::InnerArrayJoin => {
+            ("ARRAY JOIN", None)
+        }
+    }
+}
+
+/// The conditions that must all hold.
+fn conjuncts(expr: &Expr) -> Vec<&Expr> {
+    split(expr, &BinaryOperator::And)
+}
+
+fn split<'e>(expr: &'e Expr, by: &BinaryOperator) -> Vec<&'e Expr> {
+    let (mut open, mut parts) = (vec![expr], Vec::new());
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::Nested(inner) => open.push(inner),
+            Expr::BinaryOp { left, op, right } if op == by => open.extend([&**right, &**left]),
+            other => parts.push(other),
+        }
+    }
+    parts
+}
+
+/// One condition as text: alternatives sorted, subqueries left out (they have facts of their own).
+fn rendered(condition: &Expr) -> String {
+    if let Expr::InSubquery { expr, negated, .. } = condition {
+        let not = if *negated { "NOT " } else { "" };
+        return format!("{} {not}IN (subquery)", bare(expr));
+    }
+    if let Expr::Exists { negated, .. } = condition {
+        return if *negated { "NOT EXISTS (subquery)" } else { "EXISTS (subquery)" }.to_owned();
+    }
+    let alternatives = split(condition, &BinaryOperator::Or);
+    if alternatives.len() > 1 {
+        let mut texts: Vec<String> = alternatives
+            .into_iter()
+            .map(|one| {
+                let all = conjuncts(one);
+                let mut texts: Vec<String> = all.into_iter().map(bare).collect();
+                texts.sort_unstable();
+                texts.join(" AND ")
+            })
+            .collect();
+        texts.sort_unstable();
+        texts.dedup();
+        return format!("({})", texts.join(" OR "));
+    }
+    let both_columns = matches!(condition, Expr::BinaryOp { left, right, .. }
+        if is_column(left) && is_column(right));
+    if both_columns { sides_sorted(condition) } else { bare(condition) }
+}
+
+/// `b = a` is `a = b`.
+fn sides_sorted(condition: &Expr) -> String {
+    match condition {
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+            let (left, right) = (left.to_string(), right.to_string());
+            let (first, second) = if left <= right { (left, right) } else { (right, left) };
+            format!("{first} = {second}")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn is_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+}
+
+/// As text, columns without their tables: a statement with one table more would name them all
+/// differently.
+fn bare(expr: &Expr) -> String {
+    let mut expr = expr.clone();
+    let _ = visit_expressions_mut(&mut expr, |inner| {
+        if let Expr::CompoundIdentifier(parts) = inner {
+            let last = parts.last().map_or_else(|| Ident::new(""), Clone::clone);
+            *inner = Expr::Identifier(last);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    expr.to_string()
+}
+
+/// The columns of a condition, without those of a query in it.
+fn columns(expr: &Expr) -> String {
+    if let Expr::InSubquery { expr, .. } = expr {
+        return columns(expr);
+    }
+    if matches!(expr, Expr::Exists { .. }) {
+        return String::new();
+    }
+    let mut names = BTreeSet::new();
+    let _ = visit_expressions(expr, |inner| {
+        if is_column(inner) {
+            names.insert(bare(inner));
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+fn is_aggregate(expr: &Expr) -> bool {
+    let found = visit_expressions(expr, |inner| match inner {
+        Expr::Function(function) if function.over.is_none() => {
+            let name = table_name(&function.name);
+            let aggregate = AGGREGATES.contains(&name.as_str());
+            if aggregate { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    found.is_break()
+}

@@ -1,0 +1,160 @@
+//! Writes a statement one way: names in lower case without quotes, aliases as what they stand for,
+//! columns on the left, lists of one as equality.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    BinaryOperator, Expr, Ident, ObjectName, ObjectNamePart, Query, Statement, TableFactor,
+    UnaryOperator, Visit, VisitMut, Visitor, VisitorMut,
+};
+
+/// What names stand for: aliases of tables, and queries that have a name.
+#[derive(Default)]
+pub(super) struct Names {
+    tables: BTreeMap<String, Option<String>>,
+    queries: Vec<String>,
+}
+
+impl Names {
+    pub(super) fn is_query(&self, name: &str) -> bool {
+        self.queries.iter().any(|query| query == name)
+    }
+
+    fn note(&mut self, alias: String, table: String) {
+        let known = self.tables.entry(alias).or_insert_with(|| Some(table.clone()));
+        // The same alias for two tables stands for neither.
+        if known.as_ref() != Some(&table) {
+            *known = None;
+        }
+    }
+}
+
+impl Visitor for Names {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let named = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.queries.extend(named.map(|cte| cte.alias.name.value.to_lowercase()));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias: Some(alias), .. } = table {
+            self.note(alias.name.value.to_lowercase(), table_name(name));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The last part of a table's name, in lower case: schemas come and go.
+pub(super) fn table_name(name: &ObjectName) -> String {
+    let last = name.0.last().and_then(ObjectNamePart::as_ident);
+    last.map_or_else(|| name.to_string(), |ident| ident.value.clone()).to_lowercase()
+}
+
+/// Tidies statements and says what their names stand for.
+pub(super) fn tidied(statements: &mut Vec<Statement>) -> Names {
+    let mut names = Names::default();
+    let _ = Visit::visit(&*statements, &mut names);
+    let _ = VisitMut::visit(statements, &mut Tidy { names: &names });
+    names
+}
+
+struct Tidy<'n> {
+    names: &'n Names,
+}
+
+impl VisitorMut for Tidy<'_> {
+    type Break = ();
+
+    fn pre_visit_ident(&mut self, ident: &mut Ident) -> ControlFlow<()> {
+        ident.value = ident.value.to_lowercase();
+        ident.quote_style = None;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expr {
+            let last_two = parts.len().saturating_sub(2);
+            parts.drain(..last_two);
+            let stands_for = parts.first().and_then(|first| self.names.tables.get(&first.value));
+            if let (Some(Some(table)), Some(first)) = (stands_for, parts.first_mut()) {
+                first.value.clone_from(table);
+            }
+        }
+        unwrap_nested(expr);
+        list_of_one(expr);
+        column_first(expr);
+        negated(expr);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Parentheses around what is no operation say nothing.
+fn unwrap_nested(expr: &mut Expr) {
+    if let Expr::Nested(inner) = expr
+        && !matches!(**inner, Expr::BinaryOp { .. } | Expr::UnaryOp { .. })
+    {
+        *expr = std::mem::replace(inner.as_mut(), nothing());
+    }
+}
+
+/// `a IN ('x')` is `a = 'x'`; longer lists are sorted.
+fn list_of_one(expr: &mut Expr) {
+    let Expr::InList { expr: left, list, negated } = expr else { return };
+    list.sort_by_key(ToString::to_string);
+    list.dedup();
+    if let [only] = list.as_mut_slice() {
+        let op = if *negated { BinaryOperator::NotEq } else { BinaryOperator::Eq };
+        let right = Box::new(std::mem::replace(only, nothing()));
+        let left = Box::new(std::mem::replace(left.as_mut(), nothing()));
+        *expr = Expr::BinaryOp { left, op, right };
+    }
+}
+
+/// `5 < a` is `a > 5`.
+fn column_first(expr: &mut Expr) {
+    let Expr::BinaryOp { left, op, right } = expr else { return };
+    let turned = if *op == BinaryOperator::Eq || *op == BinaryOperator::NotEq {
+        op.clone()
+    } else if *op == BinaryOperator::Lt {
+        BinaryOperator::Gt
+    } else if *op == BinaryOperator::Gt {
+        BinaryOperator::Lt
+    } else if *op == BinaryOperator::LtEq {
+        BinaryOperator::GtEq
+    } else if *op == BinaryOperator::GtEq {
+        BinaryOperator::LtEq
+    } else {
+        return;
+    };
+    let is_value = |side: &Expr| matches!(side, Expr::Value(_));
+    if is_value(left) && !is_value(right) {
+        std::mem::swap(left, right);
+        *op = turned;
+    }
+}
+
+/// `NOT a = b` is `a <> b`.
+fn negated(expr: &mut Expr) {
+    let Expr::UnaryOp { op: UnaryOperator::Not, expr: inner } = expr else { return };
+    let mut inside: &mut Expr = inner;
+    while let Expr::Nested(deeper) = inside {
+        inside = deeper;
+    }
+    if let Expr::BinaryOp { left, op, right } = inside
+        && (*op == BinaryOperator::Eq || *op == BinaryOperator::NotEq)
+    {
+        let equal = *op == BinaryOperator::Eq;
+        let op = if equal { BinaryOperator::NotEq } else { BinaryOperator::Eq };
+        let left = Box::new(std::mem::replace(left.as_mut(), nothing()));
+        let right = Box::new(std::mem::replace(right.as_mut(), nothing()));
+        *expr = Expr::BinaryOp { left, op, right };
+    }
+}
+
+/// Stands in for an expression that is moved elsewhere.
+fn nothing() -> Expr {
+    Expr::Identifier(Ident::new(""))
+}
