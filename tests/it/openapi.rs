@@ -17,6 +17,7 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
         "routing",
         "retrieval",
         "quality",
+        "learning",
         "reactions",
         "reports",
         "events",
@@ -170,6 +171,7 @@ fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
         "turns-with-feedbacks",
         "artifacts/search",
         "policies/evaluate",
+        "prompts/suggestions",
     ];
     let used = ["strategies/search", "retrieval/rerank"];
     let erases = method == "delete" && !path.ends_with("/history");

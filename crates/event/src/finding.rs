@@ -53,6 +53,8 @@ pub enum Finding {
     Relevance(FoundRelevance),
     /// A figure of the event's project is not where it should be, or is again.
     Alert(FoundAlert),
+    /// An instruction that might help, out of what went wrong.
+    Suggestion(FoundSuggestion),
 }
 
 /// A figure against its target.
@@ -76,6 +78,28 @@ pub struct FoundAlert {
     pub max: Option<f64>,
     /// How far back was counted.
     pub window_hours: u32,
+}
+
+/// An instruction for a prompt, with what it was concluded from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundSuggestion {
+    /// Which pattern of failures it is for.
+    pub pattern_id: String,
+    /// What people call that pattern.
+    pub label: String,
+    /// What to put into the prompt.
+    pub instruction: String,
+    /// What it was concluded from, in words.
+    pub why: String,
+    /// The share of failed turns that the pattern has.
+    pub reach: f64,
+    /// Turns that agree.
+    pub evidence: Vec<String>,
+    /// `template`, or `llm` with the model that wrote it.
+    pub source: String,
+    /// Which prompt it is for, if one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
 }
 
 /// The choice of an arm, with all that is needed to learn from it later.

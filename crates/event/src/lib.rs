@@ -23,8 +23,8 @@ pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position,
 pub use fact::{LooseFact, SQL_GENERATION, TurnFact, is_refinement};
 pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
 pub use finding::{
-    Finding, FoundAlert, FoundAnswer, FoundRetry, FoundSession, FoundVerdict, GivenReward,
-    RouterChoice,
+    Finding, FoundAlert, FoundAnswer, FoundRetry, FoundSession, FoundSuggestion, FoundVerdict,
+    GivenReward, RouterChoice,
 };
 pub use id::{
     BadId, ConversationId, DecisionId, EntityId, EventId, Project, QueryId, Scope, Tenant, TurnId,

@@ -113,6 +113,7 @@ fn found_without_words(finding: Finding) -> Finding {
         | Finding::Review { .. }
         | Finding::Session(_)
         | Finding::Alert(_)
+        | Finding::Suggestion(_)
         | Finding::Reward(_)) => kept,
     }
 }

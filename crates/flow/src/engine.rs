@@ -17,6 +17,7 @@ use crate::error::FlowError;
 use crate::history::History;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
+use crate::patterns::KeptPatterns;
 use crate::redactors::Redactors;
 use crate::routing::{ChoiceQueue, Routing};
 use crate::targets::AllTargets;
@@ -43,6 +44,7 @@ pub struct Engine {
     pub(crate) choices: ChoiceQueue,
     pub(crate) targets: AllTargets,
     pub(crate) watched: Watched,
+    pub(crate) patterns: KeptPatterns,
 }
 
 impl Engine {
@@ -88,6 +90,7 @@ impl Engine {
             choices: ChoiceQueue::default(),
             targets,
             watched: Watched::default(),
+            patterns: KeptPatterns::default(),
         })
     }
 

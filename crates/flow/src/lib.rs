@@ -15,6 +15,7 @@ mod counters;
 mod changes;
 mod targets;
 mod watched;
+mod patterns;
 mod routing;
 mod choices;
 mod engine;
@@ -47,6 +48,8 @@ mod dead_letters;
 mod reports;
 mod quality;
 mod alerts;
+mod failures;
+mod suggestions;
 mod mirror;
 mod erase;
 mod retain;
@@ -67,13 +70,15 @@ pub use embedder::Embedder;
 pub use engine::Engine;
 pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+
 pub use keys::NewKey;
 pub use learn::{
-    ArmSummary, Estimate, Estimator, Evaluation, Lead, PlannerContext, RankMode, Reranked,
-    RouterDefinition,
+    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, FailureExample,
+    FailurePattern, Lead, Lift, PlannerContext, RankMode, Reranked, RouterDefinition, Suggestion,
 };
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
+pub use patterns::FailureReport;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;
@@ -92,6 +97,7 @@ pub use store::{
     StoredKey, StoredReaction, StoredTally, StoredTurn,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
+pub use suggestions::KeptSuggestion;
 pub use targets::Targets;
 pub use told::{Previous, Signals};
 pub use topics::{Follow, Topic};

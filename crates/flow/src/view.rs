@@ -141,6 +141,7 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
         | Finding::Choice(_)
         | Finding::Served { .. }
         | Finding::Alert(_)
+        | Finding::Suggestion(_)
         | Finding::Reward(_)
         | Finding::Returned(_)
         | Finding::Relevance(_) => {}

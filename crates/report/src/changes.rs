@@ -158,6 +158,7 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Alert(FoundAlert { metric, raised, .. }) => Some(Change::Alert { metric, raised }),
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
         Finding::Relevance(_)
+        | Finding::Suggestion(_)
         | Finding::Choice(_)
         | Finding::Served { .. }
         | Finding::Reward(_) => None,

@@ -112,6 +112,9 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
         Body::Finding(Finding::Served { .. }) => {
             line("served", None, without(event, &["finding", "features", "shadow"]))
         }
+        Body::Finding(Finding::Suggestion(_)) => {
+            line("suggestion", None, without(event, &["finding"]))
+        }
         Body::Finding(Finding::Alert(_)) => line("alert", None, without(event, &["finding"])),
         Body::Finding(Finding::Reward(_)) => line("reward", None, without(event, &["finding"])),
         Body::Finding(Finding::Relevance(_)) => {

@@ -52,6 +52,7 @@ fn tags(document: &Value) -> Vec<String> {
         "routing",
         "retrieval",
         "quality",
+        "learning",
         "reactions",
         "reports",
         "events",

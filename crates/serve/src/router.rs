@@ -20,9 +20,9 @@ use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, calibration, conversations, dead_letters, decisions, events, feedback,
-    health, keys, metrics, quality, reactions, reports, retrieval, routers, strategies, tenants,
-    turns,
+    artifacts, batch, calibration, conversations, dead_letters, decisions, events, failures,
+    feedback, health, keys, metrics, quality, reactions, reports, retrieval, routers, strategies,
+    tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -199,6 +199,9 @@ fn management() -> Router<Arc<Engine>> {
 fn reports() -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/feedback/decisions/{session}", get(decisions::of_session))
+        .route("/api/v1/feedback/insights/{tenant}", get(failures::insights))
+        .route("/api/v1/failures", get(failures::failures))
+        .route("/api/v1/prompts/suggestions", post(failures::suggest))
         .route("/api/v1/feedback/quality/{tenant}", get(quality::quality))
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",

@@ -15,6 +15,7 @@ pub(crate) mod reactions;
 pub(crate) mod decisions;
 pub(crate) mod reports;
 pub(crate) mod quality;
+pub(crate) mod failures;
 pub(crate) mod artifacts;
 pub(crate) mod keys;
 pub(crate) mod tenants;

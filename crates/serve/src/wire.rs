@@ -12,4 +12,5 @@ pub(crate) mod key;
 pub(crate) mod tenant;
 pub(crate) mod dead_letter;
 pub(crate) mod quality;
+pub(crate) mod failure;
 pub(crate) mod report;

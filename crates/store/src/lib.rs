@@ -25,7 +25,8 @@ pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredE
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
 pub use read::quality::{
-    QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers, wait_millis, wait_step,
+    AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
+    wait_millis, wait_step,
 };
 pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,

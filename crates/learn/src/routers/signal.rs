@@ -59,6 +59,7 @@ fn by_finding(finding: &Finding, user: u64, pseudonym: &dyn Fn(&str) -> u64) -> 
         | Finding::Vector { .. }
         | Finding::Choice(_)
         | Finding::Alert(_)
+        | Finding::Suggestion(_)
         | Finding::Returned(_)
         | Finding::Relevance(_)
         | Finding::Served { .. } => return Vec::new(),

@@ -1,6 +1,6 @@
 //! Reading how good the answers are.
 
-use event::{Project, Tenant, UserId, Window};
+use event::{Project, Scope, Tenant, TurnId, UserId, Window};
 
 use crate::log::Task;
 
@@ -127,10 +127,27 @@ pub struct QualityBucket {
     pub waits: Vec<(u32, i64)>,
 }
 
+/// Answers of one model with one prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnsweredBy {
+    /// Which model; empty when that was not told.
+    pub model: String,
+    /// Which prompt, as `id@version`; empty when that was not told.
+    pub prompt: String,
+    /// How many.
+    pub answered: u64,
+}
+
 /// How good the answers are.
 pub trait QualityReads: Send + Sync {
     /// By stretches of time, the earliest first; those in which nothing happened are left out.
     fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>>;
+
+    /// Turns of the window of which something went wrong, newest first.
+    fn negative_turns(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>>;
+
+    /// How many answers there were, by model and prompt.
+    fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>>;
 }
 
 /// The step of a time: a tenth more than the one before.

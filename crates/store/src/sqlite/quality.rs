@@ -2,21 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use event::{Scope, TurnId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, named_params, params_from_iter};
 
 use super::SqliteStore;
 use super::apply::{Facts, hour_of};
-use super::keys::{Key, Table, find_key};
+use super::keys::{Key, Table, find_key, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::quality::{
-    QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
+    AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
 };
 
 impl QualityReads for SqliteStore {
     fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>> {
         self.pool.run(move |connection| quality(connection, &query))
+    }
+
+    fn negative_turns(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>> {
+        self.pool.run(move |connection| negative_turns(connection, &query, limit))
+    }
+
+    fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>> {
+        self.pool.run(move |connection| answered_by(connection, &query))
     }
 }
 
@@ -53,6 +62,77 @@ fn projects(connection: &Connection, query: &QualityQuery) -> rusqlite::Result<V
         .prepare_cached(sql)?
         .query_map((query.tenant.as_str(), project), |row| row.get(0))?
         .collect()
+}
+
+/// Turns of which something went wrong, newest first. Of one user's, or of some users', all are looked at.
+fn negative_turns(
+    connection: &Connection,
+    query: &QualityQuery,
+    limit: usize,
+) -> Result<Vec<(Scope, TurnId)>, StoreError> {
+    let mut found: Vec<(i64, Scope, String)> = Vec::new();
+    for project in projects(connection, query)? {
+        let scope = scope_of(connection, project)?;
+        let users = match &query.users {
+            None => vec![None],
+            Some(users) => keys_of(connection, project, users)?.into_iter().map(Some).collect(),
+        };
+        for user in users {
+            let index = if user.is_some() { "turn_facts_by_user" } else { "turn_facts_negative" };
+            let sql = format!(
+                "SELECT f.ts, t.id FROM turn_facts f INDEXED BY {index} JOIN turns t ON t.key = f.turn
+                 WHERE f.negative = 1 AND f.project = ?1 AND f.ts >= ?2 AND f.ts <= ?3
+                     AND {}
+                     AND (?4 IS NULL OR f.model = ?4)
+                     AND (?5 IS NULL OR f.prompt = ?5
+                         OR substr(f.prompt, 1, length(?5) + 1) = ?5 || '@')
+                 ORDER BY f.ts DESC LIMIT ?6",
+                if user.is_some() { "f.user = ?7" } else { "?7 IS NULL" }
+            );
+            let mut select = connection.prepare_cached(&sql)?;
+            let (start, end) = (query.window.start.as_micros(), query.window.end.as_micros());
+            let mut rows = select.query((
+                project,
+                start,
+                end,
+                &query.model,
+                &query.prompt,
+                limit as i64,
+                user,
+            ))?;
+            while let Some(row) = rows.next()? {
+                found.push((row.get(0)?, scope.clone(), row.get(1)?));
+            }
+        }
+    }
+    found.sort_by_key(|(ts, ..)| std::cmp::Reverse(*ts));
+    found.truncate(limit);
+    let turn = |(_, scope, id): (i64, Scope, String)| {
+        let unreadable = |_| StoreError::Corrupt("the id of a turn".to_owned());
+        Ok((scope, TurnId::new(id).map_err(unreadable)?))
+    };
+    found.into_iter().map(turn).collect()
+}
+
+fn answered_by(
+    connection: &Connection,
+    query: &QualityQuery,
+) -> Result<Vec<AnsweredBy>, StoreError> {
+    let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for project in projects(connection, query)? {
+        let mut select = connection.prepare_cached(
+            "SELECT model, prompt, sum(answered) FROM quality
+             WHERE project = ?1 AND hour BETWEEN ?2 AND ?3 GROUP BY model, prompt",
+        )?;
+        let (first, last) = (query.window.start.as_micros(), query.window.end.as_micros());
+        let mut rows = select.query((project, hour_of(first), hour_of(last)))?;
+        while let Some(row) = rows.next()? {
+            let answered: i64 = row.get(2)?;
+            *counts.entry((row.get(0)?, row.get(1)?)).or_default() += answered.unsigned_abs();
+        }
+    }
+    let one = |((model, prompt), answered)| AnsweredBy { model, prompt, answered };
+    Ok(counts.into_iter().map(one).collect())
 }
 
 /// The hour in which the stretch of an hour begins.

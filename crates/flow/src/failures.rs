@@ -1,0 +1,161 @@
+//! What goes wrong, in patterns.
+//!
+//! ```text
+//! negative turns of two windows --> what was asked, what was said of the answer --> learn: patterns
+//!     kept for a while, since many turns take seconds --> reports, suggestions
+//! ```
+
+mod negative;
+
+use std::sync::Arc;
+
+use event::{Scope, Timestamp, TurnId, Window};
+use learn::{
+    AnsweredTotals, By, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern, FailureRule,
+    PatternEvidence, Period, Remark, Suggestion, failure_patterns, most_corrected, suggestions,
+};
+use store::{QualityQuery, Stopwatch};
+
+use negative::Negative;
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::patterns::FailureReport;
+
+/// Turns that are read together.
+const PAGE: usize = 500;
+/// Questions that are told.
+const MOST_CORRECTED: usize = 10;
+
+impl Engine {
+    /// What goes wrong in a window, against the one before it. Few turns are looked at anew each time;
+    /// what is found of many stays for a minute.
+    pub async fn failures(
+        self: &Arc<Self>,
+        query: QualityQuery,
+    ) -> Result<Arc<FailureReport>, FlowError> {
+        let (head, now) = (self.head(), self.clock.now());
+        if let Some(known) = self.patterns.fitting(&query, head, now) {
+            return Ok(known);
+        }
+        let watch = Stopwatch::start();
+        let report = Arc::new(self.look_for_failures(&query, now).await?);
+        self.patterns.keep(query, head, now, watch.elapsed(), &report);
+        Ok(report)
+    }
+
+    async fn look_for_failures(
+        &self,
+        query: &QualityQuery,
+        now: Timestamp,
+    ) -> Result<FailureReport, FlowError> {
+        let rule = FailureRule::default();
+        let Window { start, end } = query.window;
+        let length = end.as_micros() - start.as_micros();
+        let both = QualityQuery {
+            window: Window { start: start.plus_secs(-(length / 1_000_000)), end },
+            ..query.clone()
+        };
+        let turns = self.store.negative_turns(both, rule.most_turns + 1).await?;
+        let truncated = turns.len() > rule.most_turns;
+        let mut negatives = Vec::with_capacity(turns.len());
+        for (scope, turns) in by_scope(turns) {
+            for page in turns.chunks(PAGE) {
+                let found = self.store.turns(&scope, page.to_vec()).await?;
+                negatives.extend(found.iter().filter_map(|turn| Negative::of(turn, start)));
+            }
+        }
+        let totals = self.answered_totals(query).await?;
+        let patterns = move || patterns_of(&negatives, &totals, &rule);
+        let (count, patterns, suggestions, most_corrected) =
+            tokio::task::spawn_blocking(patterns).await.map_err(|_| FlowError::NotStored)?;
+        let at = now;
+        Ok(FailureReport { at, negatives: count, truncated, patterns, suggestions, most_corrected })
+    }
+
+    async fn answered_totals(&self, query: &QualityQuery) -> Result<AnsweredTotals, FlowError> {
+        let [now, before] = self.quality_now_and_before(query.clone()).await?;
+        let mut totals = AnsweredTotals {
+            now: now.counts.answered.unsigned_abs(),
+            before: before.counts.answered.unsigned_abs(),
+            by: Vec::new(),
+        };
+        for found in self.store.answered_by(query.clone()).await? {
+            for (by, value) in [(By::Model, found.model), (By::Prompt, found.prompt)] {
+                match totals.by.iter_mut().find(|(b, v, _)| *b == by && *v == value) {
+                    Some((.., count)) => *count += found.answered,
+                    None => totals.by.push((by, value, found.answered)),
+                }
+            }
+        }
+        Ok(totals)
+    }
+}
+
+fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
+    let mut found: Vec<(Scope, Vec<TurnId>)> = Vec::new();
+    for (scope, turn) in turns {
+        match found.iter_mut().find(|(known, _)| *known == scope) {
+            Some((_, turns)) => turns.push(turn),
+            None => found.push((scope, vec![turn])),
+        }
+    }
+    found
+}
+
+type Found = (usize, Vec<FailurePattern>, Vec<Suggestion>, Vec<CorrectedQuery>);
+
+fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRule) -> Found {
+    let model = embed::built_in();
+    let vectors: Vec<_> = negatives
+        .iter()
+        .map(|one| (model.embed(&one.question), one.said.as_deref().map(|said| model.embed(said))))
+        .collect();
+    let turns: Vec<FailedTurn<'_>> = negatives
+        .iter()
+        .zip(&vectors)
+        .map(|(one, (question, said))| FailedTurn {
+            turn_id: &one.turn,
+            question: &one.question,
+            question_vector: Some(question.values()),
+            said: one.said.as_deref(),
+            said_vector: said.as_ref().map(|said| said.values()),
+            contrast: one.contrast.as_ref(),
+            kind: one.kind,
+            error_type: one.error_type.as_deref(),
+            model: one.model.as_deref(),
+            prompt: one.prompt.as_deref(),
+            strategy: one.strategy.as_deref(),
+            when_ms: one.at.as_micros() / 1000,
+            period: one.period,
+        })
+        .collect();
+    let patterns = failure_patterns(&turns, totals, rule);
+    let now = || negatives.iter().filter(|one| one.period == Period::Now);
+    let evidence: Vec<PatternEvidence<'_>> = patterns
+        .iter()
+        .map(|pattern| {
+            let own = || now().filter(|one| pattern.turns.contains(&one.turn));
+            let corrected = |one| -> Option<CorrectedAnswer<'_>> {
+                let one: &Negative = one;
+                let (original, corrected) = one.correction.as_ref()?;
+                Some(CorrectedAnswer { turn_id: &one.turn, original, corrected })
+            };
+            let remark = |one| -> Option<Remark<'_>> {
+                let one: &Negative = one;
+                Some(Remark { turn_id: &one.turn, said: one.said.as_deref()? })
+            };
+            PatternEvidence {
+                pattern,
+                corrections: own().filter_map(corrected).collect(),
+                remarks: own().filter_map(remark).collect(),
+            }
+        })
+        .collect();
+    let suggestions = suggestions(&evidence);
+    drop(evidence);
+    let corrections = now()
+        .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
+    let corrected = most_corrected(corrections, MOST_CORRECTED);
+    (now().count(), patterns, suggestions, corrected)
+}

@@ -1,0 +1,146 @@
+//! A turn of which something went wrong, as its events tell it.
+
+use event::{
+    Body, Contrast, Finding, Origin, Reaction, Timestamp, TurnHalf, TurnStatus, VerdictStatus,
+};
+use learn::{FailureKind, Period, asked_for};
+use store::StoredTurn;
+
+/// What is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Negative {
+    pub(super) turn: String,
+    pub(super) question: String,
+    /// What was said of the answer: of the clearest of those who said something.
+    pub(super) said: Option<String>,
+    pub(super) contrast: Option<Contrast>,
+    pub(super) kind: FailureKind,
+    pub(super) error_type: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) prompt: Option<String>,
+    pub(super) strategy: Option<String>,
+    /// What was answered and what should have been, by the latest correction.
+    pub(super) correction: Option<(String, String)>,
+    pub(super) corrections: usize,
+    pub(super) at: Timestamp,
+    pub(super) period: Period,
+}
+
+/// What its events say, in their order.
+#[derive(Default)]
+struct Told {
+    question: String,
+    response: Option<String>,
+    failed: bool,
+    error_type: Option<String>,
+    model: Option<String>,
+    prompt: Option<String>,
+    strategy: Option<String>,
+    rejected: Option<(Option<String>, Option<Contrast>)>,
+    disliked: Option<(FailureKind, Option<String>)>,
+    comment: Option<String>,
+    explanation: Option<String>,
+    correction: Option<(String, String)>,
+    corrections: usize,
+}
+
+impl Negative {
+    /// Reads a turn; nothing when nobody can know any more what was asked.
+    pub(super) fn of(turn: &StoredTurn, start: Timestamp) -> Option<Self> {
+        let mut told = Told::default();
+        for stored in &turn.events {
+            if let Ok(body) = Body::read(stored.event.kind, &stored.event.data) {
+                told.hear(body);
+            }
+        }
+        let Told { question, correction, .. } = &told;
+        if question.trim().is_empty() {
+            return None;
+        }
+        let asked = correction.as_ref().map(|(original, corrected)| asked_for(original, corrected));
+        let rejection = told.rejected.clone();
+        let (user_said, contrast) = rejection.clone().unwrap_or_default();
+        let kind = match (&told.disliked, told.corrections) {
+            (_, 1..) => FailureKind::Correction,
+            (Some((kind, _)), 0) => *kind,
+            (None, 0) if rejection.is_some() => FailureKind::Rejected,
+            (None, 0) => FailureKind::Error,
+        };
+        let said = [told.explanation, told.comment, user_said]
+            .into_iter()
+            .chain([told.disliked.and_then(|(_, text)| text), asked])
+            .flatten()
+            .find(|said| !said.trim().is_empty());
+        let error_type = told.error_type.or_else(|| told.failed.then(|| "error".to_owned()));
+        Some(Self {
+            turn: turn.head.turn.to_string(),
+            question: told.question,
+            said,
+            contrast,
+            kind,
+            // Who was told why is grouped by that, not by the sort of error.
+            error_type: error_type.filter(|_| kind == FailureKind::Error),
+            model: told.model,
+            prompt: told.prompt,
+            strategy: told.strategy,
+            correction: told.correction,
+            corrections: told.corrections,
+            at: turn.head.ts,
+            period: if turn.head.ts >= start { Period::Now } else { Period::Before },
+        })
+    }
+}
+
+impl Told {
+    fn hear(&mut self, body: Body) {
+        match body {
+            Body::Turn(TurnHalf::Opened(opening)) => self.question = opening.text,
+            Body::Turn(TurnHalf::Completed(done)) => {
+                self.failed = done.status == TurnStatus::Error;
+                self.response = done.response;
+                self.model = done.model;
+                self.prompt = done.prompt.map(|prompt| match prompt.version {
+                    Some(version) => format!("{}@{version}", prompt.id),
+                    None => prompt.id,
+                });
+                self.strategy = done.strategy.map(|strategy| strategy.name);
+            }
+            Body::Finding(Finding::Answer(found)) => {
+                self.error_type = found.error.error_type.map(|kind| kind.as_word().to_owned());
+            }
+            Body::Finding(Finding::Verdict(found)) => {
+                // The latest that says something; a correction of what the machine thought takes it back.
+                let verdict = found.verdict;
+                self.rejected = (verdict.status == VerdictStatus::Rejected)
+                    .then_some((verdict.user_said, verdict.contrast));
+            }
+            Body::Finding(Finding::Review { status }) if status != VerdictStatus::Rejected => {
+                self.rejected = None;
+            }
+            Body::Reaction(given) if given.origin == Origin::User => {
+                self.disliked = (given.reaction == Some(Reaction::NotOk))
+                    .then_some((FailureKind::NotOk, given.text));
+            }
+            Body::Rating(rating) => {
+                self.disliked =
+                    (rating.reaction() == Reaction::NotOk).then_some((FailureKind::Rating, None));
+            }
+            Body::Comment(text) => self.comment = Some(text),
+            Body::Correction(correction) if !correction.corrected.is_empty() => {
+                let original = correction.original.or_else(|| self.response.clone());
+                self.correction = Some((original.unwrap_or_default(), correction.corrected));
+                self.explanation = correction.explanation.or(self.explanation.take());
+                self.corrections += 1;
+            }
+            Body::Finding(_)
+            | Body::Reaction(_)
+            | Body::Correction(_)
+            | Body::Interaction(_)
+            | Body::Metric
+            | Body::Decision(_)
+            | Body::Settlement(_)
+            | Body::Rule(_)
+            | Body::Other => {}
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What goes wrong, as it was found a moment ago.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use event::{Position, Timestamp};
+use learn::{CorrectedQuery, FailurePattern, Suggestion};
+use store::QualityQuery;
+
+/// What goes wrong in a window.
+#[derive(Debug)]
+pub struct FailureReport {
+    /// When it was found out.
+    pub at: Timestamp,
+    /// Turns of which something went wrong.
+    pub negatives: usize,
+    /// There were more than were looked at.
+    pub truncated: bool,
+    /// Largest first.
+    pub patterns: Vec<FailurePattern>,
+    /// What would have helped, by templates.
+    pub suggestions: Vec<Suggestion>,
+    /// Whose answers were corrected most often.
+    pub most_corrected: Vec<CorrectedQuery>,
+}
+
+/// What took no longer than this is found anew whenever something happened.
+const QUICK: Duration = Duration::from_millis(150);
+/// How long what took longer is good for.
+const GOOD_FOR_SECS: i64 = 60;
+/// Windows that are kept.
+const MOST: usize = 64;
+
+/// One window's.
+#[derive(Debug)]
+struct Kept {
+    query: QualityQuery,
+    head: Position,
+    at: Timestamp,
+    took: Duration,
+    report: Arc<FailureReport>,
+}
+
+/// Those of the windows that were asked for last.
+#[derive(Debug, Default)]
+pub(crate) struct KeptPatterns(Mutex<Vec<Kept>>);
+
+impl KeptPatterns {
+    /// What is known of a window, if it is good enough.
+    pub(crate) fn fitting(
+        &self,
+        query: &QualityQuery,
+        head: Position,
+        now: Timestamp,
+    ) -> Option<Arc<FailureReport>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().find(|kept| is_same(&kept.query, query))?;
+        let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
+        let fresh = found.head == head || found.took > QUICK;
+        (fresh && age < GOOD_FOR_SECS).then(|| Arc::clone(&found.report))
+    }
+
+    /// Keeps what was found.
+    pub(crate) fn keep(
+        &self,
+        query: QualityQuery,
+        head: Position,
+        at: Timestamp,
+        took: Duration,
+        report: &Arc<FailureReport>,
+    ) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|one| !is_same(&one.query, &query));
+        kept.truncate(MOST - 1);
+        kept.insert(0, Kept { query, head, at, took, report: Arc::clone(report) });
+    }
+}
+
+/// The same but for the moment: windows that end now move on.
+fn is_same(one: &QualityQuery, other: &QualityQuery) -> bool {
+    let length =
+        |query: &QualityQuery| query.window.end.as_micros() - query.window.start.as_micros();
+    let apart = one.window.end.as_micros().abs_diff(other.window.end.as_micros());
+    one.tenant == other.tenant
+        && one.project == other.project
+        && one.model == other.model
+        && one.prompt == other.prompt
+        && one.users == other.users
+        && length(one) == length(other)
+        && apart < (GOOD_FOR_SECS as u64) * 1_000_000
+}

@@ -1,0 +1,103 @@
+//! Instructions that might help, kept so that one of them can be tried later.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use capture::FindingPlace;
+use event::{Body, EventId, Finding, FoundSuggestion, Scope};
+use learn::{FailurePattern, Suggestion};
+use serde_json::json;
+use store::QualityQuery;
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// A suggestion that is in the log.
+#[derive(Clone, Debug)]
+pub struct KeptSuggestion {
+    /// By which it is found again.
+    pub id: EventId,
+    /// What it says.
+    pub found: FoundSuggestion,
+    /// How many turns agree, of how many that could have.
+    pub support: (u32, u32),
+    /// The pattern it is for.
+    pub pattern: FailurePattern,
+}
+
+impl Engine {
+    /// Suggestions out of what went wrong in a window. Each is kept in the project, once.
+    pub async fn suggest(
+        self: &Arc<Self>,
+        scope: &Scope,
+        query: QualityQuery,
+    ) -> Result<Vec<KeptSuggestion>, FlowError> {
+        let prompt = query.prompt.clone();
+        let report = self.failures(query).await?;
+        let mut kept = Vec::with_capacity(report.suggestions.len());
+        for suggestion in &report.suggestions {
+            let of = |pattern: &&FailurePattern| pattern.id == suggestion.pattern_id;
+            let Some(pattern) = report.patterns.iter().find(of) else { continue };
+            let found = found(suggestion, pattern, prompt.clone());
+            let id = self.keep_suggestion(scope, &found).await?;
+            let support = (suggestion.agree, suggestion.of);
+            kept.push(KeptSuggestion { id, found, support, pattern: pattern.clone() });
+        }
+        Ok(kept)
+    }
+
+    /// A suggestion that was made before.
+    pub async fn suggestion(
+        &self,
+        scope: &Scope,
+        id: &EventId,
+    ) -> Result<Option<FoundSuggestion>, FlowError> {
+        let stored = self.store.event(scope, id).await?;
+        let body = stored.map(|stored| Body::read(stored.event.kind, &stored.event.data));
+        match body {
+            Some(Ok(Body::Finding(Finding::Suggestion(found)))) => Ok(Some(found)),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    async fn keep_suggestion(
+        &self,
+        scope: &Scope,
+        found: &FoundSuggestion,
+    ) -> Result<EventId, FlowError> {
+        // The same instruction for the same pattern is the same suggestion, whoever asks.
+        let same = json!([found.pattern_id, found.instruction, found.prompt]);
+        let mut name = "suggestion.".to_owned();
+        for byte in self.fingerprint("suggestion", &same).0 {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "{byte:02x}");
+        }
+        let id = EventId::new(name).map_err(|_| FlowError::NotStored)?;
+        if self.suggestion(scope, &id).await?.is_none() {
+            let (turn, conversation, user) = (None, None, None);
+            let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
+            let now = self.clock.now();
+            let finding = Finding::Suggestion(found.clone());
+            let event = capture::finding_event(place, &finding, id.clone(), now, now);
+            self.commit_one(self.write_of(event, None, None)).await?;
+        }
+        Ok(id)
+    }
+}
+
+fn found(
+    suggestion: &Suggestion,
+    pattern: &FailurePattern,
+    prompt: Option<String>,
+) -> FoundSuggestion {
+    FoundSuggestion {
+        pattern_id: suggestion.pattern_id.clone(),
+        label: pattern.label.clone(),
+        instruction: suggestion.instruction.clone(),
+        why: suggestion.why.clone(),
+        reach: suggestion.reach,
+        evidence: suggestion.evidence.clone(),
+        source: "template".to_owned(),
+        prompt,
+    }
+}

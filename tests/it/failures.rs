@@ -1,0 +1,100 @@
+//! What goes wrong, and what might help.
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+/// A question about something, its SQL and what it should have been.
+fn corrected(server: &Server, n: usize, what: &str) {
+    let (turn, user) = (format!("t{n}"), format!("u{n}"));
+    let sql = format!("SELECT SUM(amount) FROM orders WHERE region = '{what}'");
+    let asked = json!({"conversation_id": format!("c{n}"), "turn_id": turn, "user_id": user,
+        "text": format!("What is the total sales amount for {what}?"), "response": sql,
+        "model": if n < 10 { "m1" } else { "m2" }, "prompt": {"id": "sql", "version": "1"}});
+    let (status, answer) = server.post("/api/v1/turns", &asked);
+    assert_eq!(status, 201, "{answer}");
+    let better = json!({"message_id": turn, "user_id": user, "data": {"original_sql": sql,
+        "corrected_sql": format!("{sql} AND status = 'completed'"),
+        "explanation": "completed orders only"}});
+    let (status, answer) = server.post("/api/v1/feedback/correction", &better);
+    assert_eq!(status, 201, "{answer}");
+}
+
+const PLACES: [&str; 10] =
+    ["Bavaria", "Texas", "Ontario", "Kyoto", "Lazio", "Bergen", "Perth", "Lima", "Accra", "Dublin"];
+
+fn failures(server: &Server) -> Value {
+    let (status, body) = server.get("/api/v1/failures?period_days=7");
+    assert_eq!(status, 200, "{body}");
+    body
+}
+
+fn check(server: &Server) -> String {
+    let body = failures(server);
+    let patterns = body["patterns"].as_array().unwrap();
+    assert_eq!(patterns.len(), 1, "{body}");
+    let pattern = &patterns[0];
+    assert_eq!((&pattern["count"], &pattern["share"]), (&json!(10), &json!(1.0)), "{pattern}");
+    let label = pattern["label"].as_str().unwrap().to_lowercase();
+    assert!(label.contains("completed"), "{label}");
+    assert_eq!(pattern["examples"].as_array().unwrap().len(), 5);
+    assert_eq!(pattern["lifts"][0]["value"], "m1", "{pattern}");
+    let (status, told) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
+    assert_eq!(status, 200, "{told}");
+    let suggestion = &told["suggestions"][0];
+    let instruction = suggestion["instruction"].as_str().unwrap();
+    assert!(instruction.contains("status = 'completed'"), "{told}");
+    assert_eq!(suggestion["source"], "template");
+    assert_eq!(suggestion["evidence"].as_array().unwrap().len(), 10, "{suggestion}");
+    assert_eq!(suggestion["pattern"]["id"], pattern["id"]);
+    suggestion["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn ten_users_who_correct_the_same_make_one_pattern_and_a_suggestion_that_says_so() {
+    let server = Server::start();
+    for (n, place) in PLACES.iter().enumerate() {
+        corrected(&server, n, place);
+    }
+    // Others were answered well, by another model.
+    for n in 10..40 {
+        let asked = json!({"turn_id": format!("t{n}"), "text": format!("How many users in week {n}?"),
+            "response": "SELECT COUNT(*) FROM users", "model": "m2"});
+        assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+    }
+    let first = check(&server);
+    let server = server.kill_and_restart();
+    assert_eq!(check(&server), first, "the same suggestion has the same id");
+    let logged = server.get("/api/v1/events?type=quality&source=engine&limit=1000").1;
+    let items = logged["items"].as_array().unwrap();
+    let kept = items.iter().filter(|event| event["data"]["finding"] == "suggestion").count();
+    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    assert_eq!(kept, told["suggestions"].as_array().unwrap().len(), "each once");
+
+    let (status, insights) = server.get("/api/v1/feedback/insights/default?period_days=30");
+    assert_eq!(status, 200, "{insights}");
+    assert_eq!(insights["top_failure_patterns"].as_array().unwrap().len(), 1);
+    assert_eq!(insights["accuracy_rate"]["numerator"], 30.0, "{insights}");
+    assert_eq!(insights["accuracy_rate"]["denominator"], 40);
+    assert!(insights["overall_satisfaction"]["value"].is_null());
+    let trend = &insights["improvement_trend"]["accuracy_rate"];
+    assert_eq!((&trend["before"], &trend["direction"]), (&Value::Null, &json!("unknown")));
+    let most = &insights["most_corrected_queries"];
+    assert_eq!(most.as_array().unwrap().len(), 10, "{most}");
+    assert_eq!(most[0]["corrections"], 1);
+}
+
+#[test]
+fn a_tenant_sees_its_own_failures_and_nothing_of_an_erased_user() {
+    let server = Server::start();
+    for (n, place) in PLACES.iter().enumerate() {
+        corrected(&server, n, place);
+    }
+    let other = server.client().with("X-Uptake-Tenant", "other");
+    assert_eq!(other.get("/api/v1/failures").1["patterns"], json!([]));
+    assert_eq!(other.get("/api/v1/feedback/insights/other").1["top_failure_patterns"], json!([]));
+    assert_eq!(server.client().delete("/api/v1/users/u3").0, 200);
+    let pattern = failures(&server)["patterns"][0].clone();
+    assert_eq!(pattern["count"], 9);
+    assert!(!pattern.to_string().contains(PLACES[3]), "{pattern}");
+}
