@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 /// From 0 to 1 each.
-pub struct Agreement {
+pub(crate) struct Agreement {
     /// Groups hold one kind only.
-    pub homogeneity: f64,
+    pub(crate) homogeneity: f64,
     /// Kinds are in one group only.
-    pub completeness: f64,
+    pub(crate) completeness: f64,
     /// The harmonic mean of the two.
-    pub v: f64,
+    pub(crate) v: f64,
 }
 
 impl Agreement {
-    pub fn of(truth: &[&str], groups: &[usize]) -> Self {
+    pub(crate) fn of(truth: &[&str], groups: &[usize]) -> Self {
         let count = truth.len() as f64;
         let mut kinds: BTreeMap<&str, f64> = BTreeMap::new();
         let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();

@@ -25,7 +25,7 @@ struct Row {
     vector: Vec<f32>,
 }
 
-pub fn run(data: &Path) -> anyhow::Result<()> {
+pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     let rows = read(&data.join("learning/clinc150-train.jsonl"))?;
     agreement(&rows);
     speed(&rows);
@@ -196,6 +196,7 @@ fn many(rows: &[Row], count: usize) -> Vec<Row> {
     many
 }
 
+#[expect(clippy::disallowed_methods, reason = "measures how long it takes")]
 fn speed(rows: &[Row]) {
     println!("\n| failed turns | seconds, one core | patterns |\n|---|---|---|");
     for count in [10, 100, 1_000, 5_000, 20_000] {

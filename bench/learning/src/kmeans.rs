@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 const ROUNDS: usize = 50;
 
 /// The best of several starts (k-means++), by the sum of squared distances. Vectors are of length 1.
-pub fn kmeans(vectors: &[&[f32]], k: usize, restarts: u64, seed: u64) -> Vec<usize> {
+pub(crate) fn kmeans(vectors: &[&[f32]], k: usize, restarts: u64, seed: u64) -> Vec<usize> {
     let runs = (0..restarts).map(|start| once(vectors, k, seed * 1_000 + start));
     let best = runs.min_by(|a, b| a.0.total_cmp(&b.0));
     best.map(|(_, groups)| groups).unwrap_or_default()

@@ -92,12 +92,15 @@ pub(super) fn label(inside: &TermCounts, all: &TermCounts) -> Label {
         if terms.len() == MOST_TERMS || *score < first * WORTH_ADDING {
             break;
         }
-        if !used.contains(stem) {
+        if !used.iter().any(|known| about_the_same(known, stem)) {
             let term = pair_with(stem, *score, &scored).unwrap_or(stem);
+            // "oil, oil change" is "oil change".
+            terms.retain(|told: &&str| !term.split(' ').any(|part| part == *told));
             used.extend(term.split(' '));
-            terms.push(inside.written(term));
+            terms.push(term);
         }
     }
+    let terms = terms.into_iter().map(|term| inside.written(term)).collect();
     let words = scored.iter().filter(|(_, term)| !term.contains(' '));
     let stems = words.take(MOST_TERMS).map(|(_, stem)| (*stem).to_owned()).collect();
     Label { terms, stems }
@@ -110,6 +113,14 @@ fn score(count: u32, term: &str, inside: &TermCounts, all: &TermCounts) -> f64 {
     // Half a turn more, so that what is nowhere else is rare and not impossible.
     let there = (f64::from(elsewhere) + 0.5) / (f64::from(others) + 1.0);
     here * (1.0 + here / there).ln()
+}
+
+/// "spend" and "spent", "meet" and "meeting": a label needs one of them.
+fn about_the_same(a: &str, b: &str) -> bool {
+    const LEAST: usize = 4;
+    let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let shorter = a.chars().count().min(b.chars().count());
+    a == b || (shared >= LEAST && shared * 4 >= shorter * 3)
 }
 
 fn pair_with<'t>(stem: &str, score: f64, scored: &[(f64, &'t str)]) -> Option<&'t str> {
@@ -145,6 +156,14 @@ mod tests {
             &["dashboard login fails", "dashboard login loop", "dashboard colours"],
             "revenue, twice",
         );
+    }
+
+    #[test]
+    fn a_label_says_a_thing_once() {
+        check(&["spend it", "spent it", "spend on it", "I spent it"], &["save"], "spend");
+        let oil =
+            ["oil change", "an oil change", "the oil change", "change it, the oil", "oil", "oil"];
+        check(&oil, &["tyres"; 9], "oil change");
     }
 
     #[test]

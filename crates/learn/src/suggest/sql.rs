@@ -5,6 +5,7 @@
 
 mod parse;
 mod tidy;
+mod render;
 mod facts;
 mod rough;
 mod edit;

@@ -30,7 +30,7 @@ pub(in crate::suggest) fn edits(original: &str, corrected: &str) -> Vec<Edit> {
         // Several of a kind: which became which cannot be told.
         let only = removed.iter().filter(|fact| same(fact)).count() == 1
             && after.difference(&before).filter(same).count() == 1;
-        let place = removed.iter().position(|fact| same(fact)).filter(|_| only);
+        let place = removed.iter().position(same).filter(|_| only);
         let old = place.map(|place| removed.remove(place).text.clone());
         edits.push(edit(added.part, old, Some(added.text.clone()), &added.about));
     }

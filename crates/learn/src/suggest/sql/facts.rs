@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    BinaryOperator, Distinct, Expr, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator,
-    LimitClause, OrderByKind, OrderBySort, Query, Select, SelectItem, SetExpr, Statement,
-    TableFactor, TopQuantity, Visit, Visitor, visit_expressions, visit_expressions_mut,
+    Distinct, Expr, GroupByExpr, Join, JoinConstraint, JoinOperator, LimitClause, OrderByKind,
+    OrderBySort, Query, Select, SelectItem, SetExpr, Statement, TableFactor, TopQuantity, Visit,
+    Visitor, visit_expressions,
 };
 
+use super::render::{bare, columns, conjuncts, rendered, sides_sorted};
 use super::tidy::{Names, table_name, tidied};
 
 /// Which part of a statement a fact is of.
@@ -201,108 +202,16 @@ fn kind_of(operator: &JoinOperator) -> (&'static str, Option<&JoinConstraint>) {
     }
 }
 
-/// The conditions that must all hold.
-fn conjuncts(expr: &Expr) -> Vec<&Expr> {
-    split(expr, &BinaryOperator::And)
-}
-
-fn split<'e>(expr: &'e Expr, by: &BinaryOperator) -> Vec<&'e Expr> {
-    let (mut open, mut parts) = (vec![expr], Vec::new());
-    while let Some(expr) = open.pop() {
-        match expr {
-            Expr::Nested(inner) => open.push(inner),
-            Expr::BinaryOp { left, op, right } if op == by => open.extend([&**right, &**left]),
-            other => parts.push(other),
-        }
-    }
-    parts
-}
-
-/// One condition as text: alternatives sorted, subqueries left out (they have facts of their own).
-fn rendered(condition: &Expr) -> String {
-    if let Expr::InSubquery { expr, negated, .. } = condition {
-        let not = if *negated { "NOT " } else { "" };
-        return format!("{} {not}IN (subquery)", bare(expr));
-    }
-    if let Expr::Exists { negated, .. } = condition {
-        return if *negated { "NOT EXISTS (subquery)" } else { "EXISTS (subquery)" }.to_owned();
-    }
-    let alternatives = split(condition, &BinaryOperator::Or);
-    if alternatives.len() > 1 {
-        let mut texts: Vec<String> = alternatives
-            .into_iter()
-            .map(|one| {
-                let all = conjuncts(one);
-                let mut texts: Vec<String> = all.into_iter().map(bare).collect();
-                texts.sort_unstable();
-                texts.join(" AND ")
-            })
-            .collect();
-        texts.sort_unstable();
-        texts.dedup();
-        return format!("({})", texts.join(" OR "));
-    }
-    let both_columns = matches!(condition, Expr::BinaryOp { left, right, .. }
-        if is_column(left) && is_column(right));
-    if both_columns { sides_sorted(condition) } else { bare(condition) }
-}
-
-/// `b = a` is `a = b`.
-fn sides_sorted(condition: &Expr) -> String {
-    match condition {
-        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
-            let (left, right) = (left.to_string(), right.to_string());
-            let (first, second) = if left <= right { (left, right) } else { (right, left) };
-            format!("{first} = {second}")
-        }
-        other => other.to_string(),
-    }
-}
-
-fn is_column(expr: &Expr) -> bool {
-    matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
-}
-
-/// As text, columns without their tables: a statement with one table more would name them all
-/// differently.
-fn bare(expr: &Expr) -> String {
-    let mut expr = expr.clone();
-    let _ = visit_expressions_mut(&mut expr, |inner| {
-        if let Expr::CompoundIdentifier(parts) = inner {
-            let last = parts.last().map_or_else(|| Ident::new(""), Clone::clone);
-            *inner = Expr::Identifier(last);
-        }
-        ControlFlow::<()>::Continue(())
-    });
-    expr.to_string()
-}
-
-/// The columns of a condition, without those of a query in it.
-fn columns(expr: &Expr) -> String {
-    if let Expr::InSubquery { expr, .. } = expr {
-        return columns(expr);
-    }
-    if matches!(expr, Expr::Exists { .. }) {
-        return String::new();
-    }
-    let mut names = BTreeSet::new();
-    let _ = visit_expressions(expr, |inner| {
-        if is_column(inner) {
-            names.insert(bare(inner));
-        }
-        ControlFlow::<()>::Continue(())
-    });
-    names.into_iter().collect::<Vec<_>>().join(", ")
-}
-
 fn is_aggregate(expr: &Expr) -> bool {
-    let found = visit_expressions(expr, |inner| match inner {
-        Expr::Function(function) if function.over.is_none() => {
-            let name = table_name(&function.name);
-            let aggregate = AGGREGATES.contains(&name.as_str());
-            if aggregate { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let found = visit_expressions(expr, |inner| {
+        // Over a window it is computed row by row.
+        if let Expr::Function(function) = inner
+            && function.over.is_none()
+            && AGGREGATES.contains(&table_name(&function.name).as_str())
+        {
+            return ControlFlow::Break(());
         }
-        _ => ControlFlow::Continue(()),
+        ControlFlow::Continue(())
     });
     found.is_break()
 }

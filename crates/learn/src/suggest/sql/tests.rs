@@ -12,6 +12,15 @@ fn shown(edit: &Edit) -> String {
     }
 }
 
+/// Original, correction, what changed.
+type Rows = &'static [(&'static str, &'static str, &'static [&'static str])];
+
+const ORDERS: &str = "SELECT SUM(amount) FROM orders";
+
+fn check_all(rows: Rows) {
+    rows.iter().for_each(|(original, corrected, expected)| check(original, corrected, expected));
+}
+
 fn check(original: &str, corrected: &str, expected: &[&str]) {
     let original = statement_of(original).unwrap_or(original);
     let corrected = statement_of(corrected).unwrap_or(corrected);
@@ -19,204 +28,86 @@ fn check(original: &str, corrected: &str, expected: &[&str]) {
     assert_eq!(found, expected, "{original} -> {corrected}");
 }
 
+#[rustfmt::skip]
+const CONDITIONS: Rows = &[
+    (ORDERS, "SELECT SUM(amount) FROM orders WHERE status = 'completed'", &["filter + status = 'completed'"]),
+    (ORDERS, "select sum(amount) from Orders where STATUS='completed';", &["filter + status = 'completed'"]),
+    (ORDERS, "SELECT SUM(o.amount) FROM orders o WHERE o.status = 'completed'", &["filter + status = 'completed'"]),
+    (ORDERS, "SELECT SUM(amount) FROM orders WHERE status IN ('completed')", &["filter + status = 'completed'"]),
+    (ORDERS, "SELECT SUM(amount) FROM orders WHERE 'completed' = status", &["filter + status = 'completed'"]),
+    (ORDERS, "SELECT SUM(amount) FROM orders WHERE (((status = 'completed')))", &["filter + status = 'completed'"]),
+    (ORDERS, "SELECT SUM(amount) FROM shop.orders -- only these\nWHERE status = 'completed' /* yes */", &["filter + status = 'completed'"]),
+    (ORDERS, "SELECT SUM(amount) FROM orders WHERE NOT status = 'open'", &["filter + status <> 'open'"]),
+    (ORDERS, "SELECT SUM(amount) FROM orders WHERE status != 'open'", &["filter + status <> 'open'"]),
+    ("SELECT a FROM t WHERE x = 1 AND y = 2", "SELECT a FROM t WHERE y = 2 AND x = 1", &[]),
+    ("SELECT a FROM t WHERE x = 1 OR y = 2", "SELECT a FROM t WHERE (y = 2 OR x = 1)", &[]),
+    ("SELECT a FROM t WHERE x IN (1, 2)", "SELECT a FROM t WHERE x IN (2, 1)", &[]),
+    ("SELECT a FROM t WHERE x = 1", "SELECT a FROM t WHERE x = 1 OR y = 2", &["filter + (x = 1 OR y = 2)", "filter - x = 1"]),
+    ("SELECT a FROM t WHERE x = 1", "SELECT a FROM t WHERE x IN (1, 2)", &["filter x = 1 => x IN (1, 2)"]),
+    ("SELECT a FROM t WHERE d >= '2024-01-01'", "SELECT a FROM t WHERE d >= '2025-01-01'", &["filter d >= '2024-01-01' => d >= '2025-01-01'"]),
+    ("SELECT a FROM t WHERE 5 < n", "SELECT a FROM t WHERE n >= 5", &["filter n > 5 => n >= 5"]),
+    ("SELECT a FROM t WHERE deleted_at IS NULL", "SELECT a FROM t", &["filter - deleted_at IS NULL"]),
+    ("SELECT a FROM t WHERE name LIKE 'A%'", "SELECT a FROM t WHERE name LIKE 'B%'", &["filter name LIKE 'A%' => name LIKE 'B%'"]),
+    ("SELECT a FROM t", "SELECT a FROM t WHERE d BETWEEN '2024-01-01' AND '2024-12-31'", &["filter + d BETWEEN '2024-01-01' AND '2024-12-31'"]),
+];
+
 #[test]
 fn conditions_are_compared_one_by_one() {
-    let orders = "SELECT SUM(amount) FROM orders";
-    let rows: &[(&str, &str, &[&str])] = &[
-        (
-            orders,
-            "SELECT SUM(amount) FROM orders WHERE status = 'completed'",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            orders,
-            "select sum(amount) from Orders where STATUS='completed';",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            orders,
-            "SELECT SUM(o.amount) FROM orders o WHERE o.status = 'completed'",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            orders,
-            "SELECT SUM(amount) FROM orders WHERE status IN ('completed')",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            orders,
-            "SELECT SUM(amount) FROM orders WHERE 'completed' = status",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            orders,
-            "SELECT SUM(amount) FROM orders WHERE (((status = 'completed')))",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            orders,
-            "SELECT SUM(amount) FROM shop.orders -- only these\nWHERE status = 'completed' /* yes */",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            orders,
-            "SELECT SUM(amount) FROM orders WHERE NOT status = 'open'",
-            &["filter + status <> 'open'"],
-        ),
-        (
-            orders,
-            "SELECT SUM(amount) FROM orders WHERE status != 'open'",
-            &["filter + status <> 'open'"],
-        ),
-        ("SELECT a FROM t WHERE x = 1 AND y = 2", "SELECT a FROM t WHERE y = 2 AND x = 1", &[]),
-        ("SELECT a FROM t WHERE x = 1 OR y = 2", "SELECT a FROM t WHERE (y = 2 OR x = 1)", &[]),
-        ("SELECT a FROM t WHERE x IN (1, 2)", "SELECT a FROM t WHERE x IN (2, 1)", &[]),
-        (
-            "SELECT a FROM t WHERE x = 1",
-            "SELECT a FROM t WHERE x = 1 OR y = 2",
-            &["filter + (x = 1 OR y = 2)", "filter - x = 1"],
-        ),
-        (
-            "SELECT a FROM t WHERE x = 1",
-            "SELECT a FROM t WHERE x IN (1, 2)",
-            &["filter x = 1 => x IN (1, 2)"],
-        ),
-        (
-            "SELECT a FROM t WHERE d >= '2024-01-01'",
-            "SELECT a FROM t WHERE d >= '2025-01-01'",
-            &["filter d >= '2024-01-01' => d >= '2025-01-01'"],
-        ),
-        (
-            "SELECT a FROM t WHERE 5 < n",
-            "SELECT a FROM t WHERE n >= 5",
-            &["filter n > 5 => n >= 5"],
-        ),
-        (
-            "SELECT a FROM t WHERE deleted_at IS NULL",
-            "SELECT a FROM t",
-            &["filter - deleted_at IS NULL"],
-        ),
-        (
-            "SELECT a FROM t WHERE name LIKE 'A%'",
-            "SELECT a FROM t WHERE name LIKE 'B%'",
-            &["filter name LIKE 'A%' => name LIKE 'B%'"],
-        ),
-        (
-            "SELECT a FROM t",
-            "SELECT a FROM t WHERE d BETWEEN '2024-01-01' AND '2024-12-31'",
-            &["filter + d BETWEEN '2024-01-01' AND '2024-12-31'"],
-        ),
-    ];
-    for (original, corrected, expected) in rows {
-        check(original, corrected, expected);
-    }
+    check_all(CONDITIONS);
 }
+
+#[rustfmt::skip]
+const OTHER_PARTS: Rows = &[
+    ("SELECT COUNT(id) FROM t", "SELECT COUNT(DISTINCT id) FROM t", &["aggregate count(id) => count(DISTINCT id)"]),
+    ("SELECT AVG(x) FROM t", "SELECT MEDIAN(x) FROM t", &["aggregate avg(x) => median(x)"]),
+    ("SELECT a FROM t", "SELECT DISTINCT a FROM t", &["distinct + DISTINCT"]),
+    ("SELECT a FROM orders", "SELECT a FROM sales", &["table orders => sales"]),
+    ("SELECT a FROM t", "SELECT a, b FROM t", &["column + b"]),
+    ("SELECT * FROM t", "SELECT a FROM t", &["column * => a"]),
+    ("SELECT a, count(*) FROM t GROUP BY a", "SELECT a, count(*) FROM t GROUP BY a, b", &["group + b"]),
+    ("SELECT a, count(*) FROM t GROUP BY a", "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 5", &["having + count(*) > 5"]),
+    ("SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a DESC", &["order a => a DESC"]),
+    ("SELECT a FROM t LIMIT 10", "SELECT a FROM t LIMIT 5", &["limit 10 => 5"]),
+    ("SELECT TOP 10 a FROM t", "SELECT TOP 5 a FROM t", &["limit 10 => 5"]),
+    ("SELECT a FROM t JOIN u ON t.id = u.t_id", "SELECT a FROM t LEFT JOIN u ON u.t_id = t.id", &["join JOIN u ON t.id = u.t_id => LEFT JOIN u ON t.id = u.t_id"]),
+    ("SELECT o.total FROM orders o", "SELECT o.total FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.active = true", &[
+                "filter + active = true", "join + JOIN customers ON customers.id = orders.customer_id",
+            ]),
+    ("SELECT a FROM t UNION SELECT a FROM u", "SELECT a FROM t UNION ALL SELECT a FROM u", &["combination UNION => UNION ALL"]),
+];
 
 #[test]
 fn every_other_part_is_compared_too() {
-    let rows: &[(&str, &str, &[&str])] = &[
-        (
-            "SELECT COUNT(id) FROM t",
-            "SELECT COUNT(DISTINCT id) FROM t",
-            &["aggregate count(id) => count(DISTINCT id)"],
-        ),
-        ("SELECT AVG(x) FROM t", "SELECT MEDIAN(x) FROM t", &["aggregate avg(x) => median(x)"]),
-        ("SELECT a FROM t", "SELECT DISTINCT a FROM t", &["distinct + DISTINCT"]),
-        ("SELECT a FROM orders", "SELECT a FROM sales", &["table orders => sales"]),
-        ("SELECT a FROM t", "SELECT a, b FROM t", &["column + b"]),
-        ("SELECT * FROM t", "SELECT a FROM t", &["column * => a"]),
-        (
-            "SELECT a, count(*) FROM t GROUP BY a",
-            "SELECT a, count(*) FROM t GROUP BY a, b",
-            &["group + b"],
-        ),
-        (
-            "SELECT a, count(*) FROM t GROUP BY a",
-            "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 5",
-            &["having + count(*) > 5"],
-        ),
-        ("SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a DESC", &["order a => a DESC"]),
-        ("SELECT a FROM t LIMIT 10", "SELECT a FROM t LIMIT 5", &["limit 10 => 5"]),
-        ("SELECT TOP 10 a FROM t", "SELECT TOP 5 a FROM t", &["limit 10 => 5"]),
-        (
-            "SELECT a FROM t JOIN u ON t.id = u.t_id",
-            "SELECT a FROM t LEFT JOIN u ON u.t_id = t.id",
-            &["join JOIN u ON t.id = u.t_id => LEFT JOIN u ON t.id = u.t_id"],
-        ),
-        (
-            "SELECT o.total FROM orders o",
-            "SELECT o.total FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.active = true",
-            &[
-                "filter + active = true",
-                "join + JOIN customers ON customers.id = orders.customer_id",
-            ],
-        ),
-        (
-            "SELECT a FROM t UNION SELECT a FROM u",
-            "SELECT a FROM t UNION ALL SELECT a FROM u",
-            &["combination UNION => UNION ALL"],
-        ),
-    ];
-    for (original, corrected, expected) in rows {
-        check(original, corrected, expected);
-    }
+    check_all(OTHER_PARTS);
 }
+
+#[rustfmt::skip]
+const INNER_QUERIES: Rows = &[
+    ("WITH m AS (SELECT * FROM orders) SELECT sum(x) FROM m", "WITH m AS (SELECT * FROM orders WHERE status = 'completed') SELECT sum(x) FROM m", &["filter + status = 'completed'"]),
+    ("SELECT a FROM t WHERE id IN (SELECT t_id FROM u)", "SELECT a FROM t WHERE id IN (SELECT t_id FROM u WHERE active)", &["filter + active"]),
+    ("WITH a AS (SELECT id, SUM(CASE WHEN (x > 0 AND (y < 1 OR z IN (1, 2))) THEN ROUND(COALESCE(v, 0), 2) ELSE 0 END) s
+                FROM (SELECT * FROM (SELECT * FROM t) i) j GROUP BY id) SELECT * FROM a WHERE id IN (SELECT id FROM u)", "WITH a AS (SELECT id, SUM(CASE WHEN (x > 0 AND (y < 1 OR z IN (1, 2))) THEN ROUND(COALESCE(v, 0), 2) ELSE 0 END) s
+                FROM (SELECT * FROM (SELECT * FROM t WHERE NOT deleted) i) j GROUP BY id) SELECT * FROM a WHERE id IN (SELECT id FROM u)", &["filter + NOT deleted"]),
+    ("SELECT a FROM (SELECT a FROM t) x", "SELECT a FROM (SELECT a FROM t WHERE b > 0) x", &["filter + b > 0"]),
+];
 
 #[test]
 fn named_queries_and_subqueries_count_like_the_statement_around_them() {
-    let rows: &[(&str, &str, &[&str])] = &[
-        (
-            "WITH m AS (SELECT * FROM orders) SELECT sum(x) FROM m",
-            "WITH m AS (SELECT * FROM orders WHERE status = 'completed') SELECT sum(x) FROM m",
-            &["filter + status = 'completed'"],
-        ),
-        (
-            "SELECT a FROM t WHERE id IN (SELECT t_id FROM u)",
-            "SELECT a FROM t WHERE id IN (SELECT t_id FROM u WHERE active)",
-            &["filter + active"],
-        ),
-        (
-            "WITH a AS (SELECT id, SUM(CASE WHEN (x > 0 AND (y < 1 OR z IN (1, 2))) THEN ROUND(COALESCE(v, 0), 2) ELSE 0 END) s
-                FROM (SELECT * FROM (SELECT * FROM t) i) j GROUP BY id) SELECT * FROM a WHERE id IN (SELECT id FROM u)",
-            "WITH a AS (SELECT id, SUM(CASE WHEN (x > 0 AND (y < 1 OR z IN (1, 2))) THEN ROUND(COALESCE(v, 0), 2) ELSE 0 END) s
-                FROM (SELECT * FROM (SELECT * FROM t WHERE NOT deleted) i) j GROUP BY id) SELECT * FROM a WHERE id IN (SELECT id FROM u)",
-            &["filter + NOT deleted"],
-        ),
-        (
-            "SELECT a FROM (SELECT a FROM t) x",
-            "SELECT a FROM (SELECT a FROM t WHERE b > 0) x",
-            &["filter + b > 0"],
-        ),
-    ];
-    for (original, corrected, expected) in rows {
-        check(original, corrected, expected);
-    }
+    check_all(INNER_QUERIES);
 }
+
+#[rustfmt::skip]
+const DIALECTS: Rows = &[
+    ("SELECT `a` FROM `t`", "SELECT `a` FROM `t` WHERE `s` = 'x'", &["filter + s = 'x'"]),
+    ("SELECT [A] FROM [t]", "SELECT [a] FROM [t] WHERE [s] = 'x'", &["filter + s = 'x'"]),
+    ("```sql\nSELECT a FROM t\n```", "Here:\n```sql\nSELECT a FROM t WHERE s = 'x'\n```", &["filter + s = 'x'"]),
+    ("SELECT FROM FROM t", "SELECT FROM FROM t WHERE s = 'x' AND u = 2 ORDER BY a", &["filter + s = 'x'", "filter + u = 2", "order + a"]),
+    ("SELECT a FROM t WHERE s = 'x", "SELECT a FROM t WHERE s = 'y", &["filter s = 'x => s = 'y"]),
+];
 
 #[test]
 fn dialects_and_fences_are_read_and_broken_statements_roughly() {
-    let rows: &[(&str, &str, &[&str])] = &[
-        ("SELECT `a` FROM `t`", "SELECT `a` FROM `t` WHERE `s` = 'x'", &["filter + s = 'x'"]),
-        ("SELECT [A] FROM [t]", "SELECT [a] FROM [t] WHERE [s] = 'x'", &["filter + s = 'x'"]),
-        (
-            "```sql\nSELECT a FROM t\n```",
-            "Here:\n```sql\nSELECT a FROM t WHERE s = 'x'\n```",
-            &["filter + s = 'x'"],
-        ),
-        (
-            "SELECT FROM FROM t",
-            "SELECT FROM FROM t WHERE s = 'x' AND u = 2 ORDER BY a",
-            &["filter + s = 'x'", "filter + u = 2", "order + a"],
-        ),
-        (
-            "SELECT a FROM t WHERE s = 'x",
-            "SELECT a FROM t WHERE s = 'y",
-            &["filter s = 'x => s = 'y"],
-        ),
-    ];
-    for (original, corrected, expected) in rows {
-        check(original, corrected, expected);
-    }
+    check_all(DIALECTS);
 }
 
 #[test]

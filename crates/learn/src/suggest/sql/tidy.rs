@@ -21,10 +21,10 @@ impl Names {
         self.queries.iter().any(|query| query == name)
     }
 
-    fn note(&mut self, alias: String, table: String) {
-        let known = self.tables.entry(alias).or_insert_with(|| Some(table.clone()));
+    fn note(&mut self, alias: String, table: &str) {
+        let known = self.tables.entry(alias).or_insert_with(|| Some(table.to_owned()));
         // The same alias for two tables stands for neither.
-        if known.as_ref() != Some(&table) {
+        if known.as_deref() != Some(table) {
             *known = None;
         }
     }
@@ -41,7 +41,7 @@ impl Visitor for Names {
 
     fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
         if let TableFactor::Table { name, alias: Some(alias), .. } = table {
-            self.note(alias.name.value.to_lowercase(), table_name(name));
+            self.note(alias.name.value.to_lowercase(), &table_name(name));
         }
         ControlFlow::Continue(())
     }
