@@ -2,7 +2,7 @@
 
 mod agents;
 mod detectors;
-mod embedder;
+mod models;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use store::{Blobs, FolderBlobs, Store};
 use crate::config::{Config, KeepCopies, StoreSection};
 
 pub(crate) use detectors::{detectors, mode};
-pub(crate) use embedder::embedder;
+pub(crate) use models::embedder;
 
 /// The system's clock; the only place that reads it.
 struct SystemClock;
@@ -82,8 +82,12 @@ pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
     let shared = Arc::clone(&store) as Arc<dyn Store>;
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
+    let writer = models::writer(&config.llm)?;
     let opened = Engine::open(shared, clock(), random_bytes()?, detectors, embedder).await?;
-    let engine = Arc::new(opened);
+    let engine = Arc::new(match writer {
+        Some(writer) => opened.with_writer(writer),
+        None => opened,
+    });
     let token = random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Opened { engine, store, owner_token: token })
 }

@@ -10,6 +10,7 @@ pub(crate) struct Config {
     pub(crate) store: StoreSection,
     pub(crate) turn_log: TurnLogSection,
     pub(crate) embed: EmbedSection,
+    pub(crate) llm: LlmSection,
     pub(crate) detect: DetectSection,
     pub(crate) log: LogSection,
 }
@@ -58,6 +59,17 @@ pub(crate) struct EmbedSection {
     pub(crate) model: String,
     pub(crate) key_file: String,
     pub(crate) timeout_ms: u64,
+}
+
+/// `[llm]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LlmSection {
+    pub(crate) url: String,
+    pub(crate) model: String,
+    pub(crate) key_file: String,
+    pub(crate) timeout_ms: u64,
+    pub(crate) max_tokens: u32,
 }
 
 /// `[detect]`

@@ -98,3 +98,77 @@ fn a_tenant_sees_its_own_failures_and_nothing_of_an_erased_user() {
     assert_eq!(pattern["count"], 9);
     assert!(!pattern.to_string().contains(PLACES[3]), "{pattern}");
 }
+
+#[test]
+fn a_configured_model_drafts_and_its_draft_is_kept_with_its_name() {
+    let instruction = "Count only orders whose status is completed.\n# and a heading";
+    let content = json!({ "instruction": instruction }).to_string();
+    let answer = json!({"choices": [{"message": {"content": content}}]}).to_string();
+    let (url, asked) = writer(answer);
+    let folder = tempfile::TempDir::new().unwrap();
+    let settings = [("UPTAKE__LLM__URL", url.as_str()), ("UPTAKE__LLM__MODEL", "writer-1")];
+    let server = Server::start_with(folder, &settings);
+    for (n, place) in PLACES.iter().enumerate() {
+        corrected(&server, n, place);
+    }
+    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    let first = &told["suggestions"][0];
+    assert_eq!(first["source"], "llm", "{told}");
+    assert_eq!(
+        first["instruction"],
+        "Count only orders whose status is completed. # and a heading"
+    );
+    assert_eq!(told["suggestions"][1]["source"], "template", "{told}");
+    let sent = asked.recv().unwrap();
+    assert!(sent.contains("completed orders only") && sent.contains("quoted data"), "{sent}");
+    // Asked once: the draft is remembered.
+    let again = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    assert_eq!(again["suggestions"][0]["id"], first["id"]);
+    assert!(asked.try_recv().is_err());
+    let id = first["id"].as_str().unwrap();
+    let kept = server.get(&format!("/api/v1/feedback/{id}")).1;
+    assert_eq!(kept["data"]["model"], "writer-1", "{kept}");
+}
+
+#[test]
+fn without_the_model_the_template_stands() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let settings = [("UPTAKE__LLM__URL", "http://127.0.0.1:9/v1"), ("UPTAKE__LLM__MODEL", "gone")];
+    let server = Server::start_with(folder, &settings);
+    for (n, place) in PLACES.iter().enumerate() {
+        corrected(&server, n, place);
+    }
+    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    assert_eq!(told["suggestions"][0]["source"], "template", "{told}");
+}
+
+/// Answers every request with one text, and tells what it was asked.
+fn writer(answer: String) -> (String, std::sync::mpsc::Receiver<String>) {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (told, asked) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut reader = BufReader::new(stream.unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while reader.read_line(&mut line).unwrap_or(0) > 2 {
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut sent = vec![0; length];
+            reader.read_exact(&mut sent).unwrap();
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                answer.len()
+            );
+            reader.get_mut().write_all(format!("{head}{answer}").as_bytes()).unwrap();
+            if told.send(String::from_utf8_lossy(&sent).into_owned()).is_err() {
+                return;
+            }
+        }
+    });
+    (url, asked)
+}

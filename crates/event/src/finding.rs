@@ -95,8 +95,11 @@ pub struct FoundSuggestion {
     pub reach: f64,
     /// Turns that agree.
     pub evidence: Vec<String>,
-    /// `template`, or `llm` with the model that wrote it.
+    /// `template` or `llm`.
     pub source: String,
+    /// The model that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Which prompt it is for, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,

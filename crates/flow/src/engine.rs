@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use capture::{Fingerprint, SealKey};
 use event::{Clock, Position};
+use remote::RemoteWriter;
 use report::Seal;
 use store::{LogStats, Rebuild, Store};
 
@@ -12,6 +13,7 @@ use crate::calibrate::{Curves, NewLabels};
 use crate::changes::changes_of;
 use crate::counters::Counters;
 use crate::detectors::Detectors;
+use crate::drafts::Drafts;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
 use crate::history::History;
@@ -45,6 +47,7 @@ pub struct Engine {
     pub(crate) targets: AllTargets,
     pub(crate) watched: Watched,
     pub(crate) patterns: KeptPatterns,
+    pub(crate) drafts: Drafts,
 }
 
 impl Engine {
@@ -91,7 +94,14 @@ impl Engine {
             targets,
             watched: Watched::default(),
             patterns: KeptPatterns::default(),
+            drafts: Drafts::default(),
         })
+    }
+
+    /// The same engine, whose suggestions this model drafts too.
+    #[must_use]
+    pub fn with_writer(self, writer: RemoteWriter) -> Self {
+        Self { drafts: Drafts::by(writer), ..self }
     }
 
     /// How far the log goes.

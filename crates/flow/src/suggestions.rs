@@ -9,6 +9,7 @@ use learn::{FailurePattern, Suggestion};
 use serde_json::json;
 use store::QualityQuery;
 
+use crate::drafts::Draft;
 use crate::engine::Engine;
 use crate::error::FlowError;
 
@@ -34,14 +35,20 @@ impl Engine {
     ) -> Result<Vec<KeptSuggestion>, FlowError> {
         let prompt = query.prompt.clone();
         let report = self.failures(query).await?;
-        let mut kept = Vec::with_capacity(report.suggestions.len());
-        for suggestion in &report.suggestions {
-            let of = |pattern: &&FailurePattern| pattern.id == suggestion.pattern_id;
-            let Some(pattern) = report.patterns.iter().find(of) else { continue };
-            let found = found(suggestion, pattern, prompt.clone());
-            let id = self.keep_suggestion(scope, &found).await?;
-            let support = (suggestion.agree, suggestion.of);
-            kept.push(KeptSuggestion { id, found, support, pattern: pattern.clone() });
+        let drafts = self.drafts.of(&report.patterns, &report.suggestions).await;
+        let mut kept = Vec::new();
+        for pattern in &report.patterns {
+            let by_template = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
+            let by_template =
+                by_template.map(|one| (found(one, pattern, prompt.clone()), (one.agree, one.of)));
+            let by_model = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
+            let by_model = by_model.map(|draft| {
+                (drafted(draft, pattern, prompt.clone()), (pattern.count, pattern.count))
+            });
+            for (found, support) in by_model.chain(by_template) {
+                let id = self.keep_suggestion(scope, &found).await?;
+                kept.push(KeptSuggestion { id, found, support, pattern: pattern.clone() });
+            }
         }
         Ok(kept)
     }
@@ -98,6 +105,21 @@ fn found(
         reach: suggestion.reach,
         evidence: suggestion.evidence.clone(),
         source: "template".to_owned(),
+        model: None,
+        prompt,
+    }
+}
+
+fn drafted(draft: &Draft, pattern: &FailurePattern, prompt: Option<String>) -> FoundSuggestion {
+    FoundSuggestion {
+        pattern_id: pattern.id.clone(),
+        label: pattern.label.clone(),
+        instruction: draft.instruction.clone(),
+        why: format!("drafted by a model from {} turns of this pattern", pattern.count),
+        reach: pattern.share,
+        evidence: pattern.turns.clone(),
+        source: "llm".to_owned(),
+        model: Some(draft.model.clone()),
         prompt,
     }
 }
