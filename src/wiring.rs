@@ -65,6 +65,7 @@ impl Opened {
         }
         self.engine.keep_retention();
         self.engine.keep_routing();
+        self.engine.keep_experiments();
         self.engine.keep_sweeping(Duration::from_secs(config.detect.sweep_secs.max(1)));
         Ok(())
     }

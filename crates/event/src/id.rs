@@ -26,7 +26,7 @@ fn check_name(text: &str) -> Result<(), BadId> {
     if plain && (1..=100).contains(&text.len()) { Ok(()) } else { Err(BadId::Name) }
 }
 
-// Nine types of one shape; a macro keeps their rules from drifting apart.
+// Types of one shape; a macro keeps their rules from drifting apart.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $check:ident) => {
         $(#[$doc])*
@@ -97,6 +97,10 @@ text_id!(
 text_id!(
     /// An item that can be retrieved.
     EntityId, check_opaque
+);
+text_id!(
+    /// Variants that are compared.
+    ExperimentId, check_opaque
 );
 text_id!(
     /// The end user who talks to the application.

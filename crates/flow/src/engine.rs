@@ -8,6 +8,7 @@ use event::{Clock, Position};
 use report::Seal;
 use store::{LogStats, Rebuild, Store};
 
+use crate::attention::Attention;
 use crate::calibrate::{Curves, NewLabels};
 use crate::changes::changes_of;
 use crate::counters::Counters;
@@ -39,6 +40,7 @@ pub struct Engine {
     pub(crate) counters: Counters,
     pub(crate) routing: Arc<Routing>,
     pub(crate) choices: ChoiceQueue,
+    pub(crate) attention: Attention,
 }
 
 impl Engine {
@@ -81,6 +83,7 @@ impl Engine {
             counters,
             routing,
             choices: ChoiceQueue::default(),
+            attention: Attention::default(),
         })
     }
 

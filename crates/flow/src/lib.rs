@@ -12,6 +12,7 @@ mod embedder;
 mod history;
 mod calibrate;
 mod counters;
+mod attention;
 mod changes;
 mod routing;
 mod choices;
@@ -26,6 +27,7 @@ mod context;
 mod strategies;
 mod route;
 mod routers;
+mod experiments;
 mod evaluate;
 mod retrieval;
 mod calibration;
@@ -64,7 +66,9 @@ pub use embedder::Embedder;
 pub use engine::Engine;
 pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use experiments::{Assigned, ExperimentView};
 pub use keys::NewKey;
+pub use learn::experiment;
 pub use learn::{
     ArmSummary, Estimate, Estimator, Evaluation, Lead, PlannerContext, RankMode, Reranked,
     RouterDefinition,
@@ -86,7 +90,7 @@ pub use store::{
     DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, QualityBucket,
     QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
     Snapshot, Standing, Stopwatch, StoredDecision, StoredEvent, StoredExchange, StoredKey,
-    StoredReaction, StoredTally, StoredTurn,
+    StoredMove, StoredReaction, StoredTally, StoredTurn,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use told::{Previous, Signals};

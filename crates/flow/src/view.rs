@@ -140,6 +140,7 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
         | Finding::Vector { .. }
         | Finding::Choice(_)
         | Finding::Served { .. }
+        | Finding::Exposure(_)
         | Finding::Reward(_)
         | Finding::Returned(_)
         | Finding::Relevance(_) => {}

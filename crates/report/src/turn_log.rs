@@ -112,6 +112,7 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
         Body::Finding(Finding::Served { .. }) => {
             line("served", None, without(event, &["finding", "features", "shadow"]))
         }
+        Body::Finding(Finding::Exposure(_)) => line("exposure", None, without(event, &["finding"])),
         Body::Finding(Finding::Reward(_)) => line("reward", None, without(event, &["finding"])),
         Body::Finding(Finding::Relevance(_)) => {
             line("relevance", None, without(event, &["finding", "cluster"]))

@@ -21,6 +21,10 @@ pub use read::dead_letters::{DeadLetter, DeadLetters};
 pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
 pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
+pub use read::experiments::{
+    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredUnit,
+    UnitMark, UnitSums,
+};
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
 pub use read::quality::{
@@ -51,6 +55,7 @@ pub trait Store:
     + RoutingStore
     + RelevanceReads
     + QualityReads
+    + ExperimentReads
     + ReactionReads
     + DecisionReads
     + TurnLogCopies
@@ -73,6 +78,7 @@ impl<T> Store for T where
         + RoutingStore
         + RelevanceReads
         + QualityReads
+        + ExperimentReads
         + ReactionReads
         + DecisionReads
         + TurnLogCopies

@@ -29,6 +29,7 @@ mod users;
 mod routing;
 mod relevance;
 mod quality;
+mod experiments;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -58,6 +58,7 @@ fn by_finding(finding: &Finding, user: u64, pseudonym: &dyn Fn(&str) -> u64) -> 
         | Finding::Session(_)
         | Finding::Vector { .. }
         | Finding::Choice(_)
+        | Finding::Exposure(_)
         | Finding::Returned(_)
         | Finding::Relevance(_)
         | Finding::Served { .. } => return Vec::new(),
