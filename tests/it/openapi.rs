@@ -217,9 +217,17 @@ fn another_tenants_key_cannot_even_tell_what_is_there() {
         let look = |tenant: String, operation: &(String, String, Value)| {
             let key = create(&server, &["--tenant", &tenant, "--role", "admin"]);
             let (status, mut answer) = call(&keyed(&server, &key), operation);
-            for name in
-                ["request_id", "key", "id", "created_at", "keys", "window", "tenant", "position"]
-            {
+            for name in [
+                "request_id",
+                "key",
+                "id",
+                "created_at",
+                "keys",
+                "window",
+                "tenant",
+                "position",
+                "changed_at",
+            ] {
                 answer.as_object_mut().map(|fields| fields.remove(name));
             }
             let ids = ["t1", "c1", "d1", "e1", "ann", "chat", "none", "nobody"];

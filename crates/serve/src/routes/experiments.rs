@@ -113,6 +113,7 @@ struct NoFields {}
     tag = "experiments",
     summary = "Start, pause, resume, complete or archive an experiment",
     params(("id" = String, Path), ("action" = String, Path, description = "start, pause, resume, complete or archive")),
+    request_body(content = Object, example = json!({})),
     responses((status = 200, description = "As it stands now", body = ExperimentBody))
 )]
 pub(crate) async fn act(
