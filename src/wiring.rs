@@ -66,6 +66,7 @@ impl Opened {
         self.engine.keep_retention();
         self.engine.keep_routing();
         self.engine.keep_watching();
+        self.engine.keep_experiments();
         self.engine.keep_sweeping(Duration::from_secs(config.detect.sweep_secs.max(1)));
         Ok(())
     }

@@ -16,6 +16,7 @@ mod durable;
 mod erasure;
 mod events;
 mod failures;
+mod experiments;
 mod full_disk;
 mod keys;
 mod layers;

@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::experiment::ExperimentChange;
 use crate::fact::{LooseFact, TurnFact};
-use crate::id::{ConversationId, DecisionId, EventId, TurnId, UserId};
+use crate::id::{ConversationId, DecisionId, EventId, ExperimentId, TurnId, UserId};
 use crate::number::UnitInterval;
 use crate::record::Event;
 use crate::relevance::RankBand;
@@ -41,6 +42,8 @@ pub enum ClaimSpace {
     Completion,
     /// The id of a decision.
     Decision,
+    /// The id of an experiment; with a `/` behind it, one of its moves.
+    Experiment,
 }
 
 impl ClaimSpace {
@@ -52,6 +55,7 @@ impl ClaimSpace {
             Self::Turn => 3,
             Self::Completion => 4,
             Self::Decision => 5,
+            Self::Experiment => 6,
         }
     }
 }
@@ -79,6 +83,15 @@ pub enum Need {
     Decision(DecisionId),
     /// The decision's newest outcome is another one than the event says.
     OtherOutcome(DecisionId),
+    /// The experiment is there and stands at one of these.
+    Experiment {
+        /// Which.
+        id: ExperimentId,
+        /// Where it may stand.
+        statuses: Vec<String>,
+    },
+    /// The event's user or conversation is not served this variant yet, by its place.
+    OtherVariant(ExperimentId, u32),
     /// The event's conversation has an open session in which nothing happened since this moment.
     SilentSince(Timestamp),
     /// The user's reaction on the turn is another one, or has another text. `None` is no reaction.
@@ -172,6 +185,8 @@ pub enum Change {
         /// As it is now.
         definition: Map<String, Value>,
     },
+    /// Something about an experiment of the event's project.
+    Experiment(ExperimentChange),
     /// A reaction on the event's turn. A user's replaces the one before; a machine's is added.
     React {
         /// Who reacted.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::experiment::Exposure;
 use crate::id::TurnId;
 use crate::number::UnitInterval;
 use crate::relevance::{FoundRelevance, Returned};
@@ -45,6 +46,8 @@ pub enum Finding {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<f64>,
     },
+    /// The event's user or conversation is served a variant of an experiment.
+    Exposure(Exposure),
     /// What somebody says the answer of the event's turn is worth.
     Reward(GivenReward),
     /// What a query returned.

@@ -37,7 +37,7 @@ fn check_name(text: &str) -> Result<(), BadId> {
     if plain && (1..=100).contains(&text.len()) { Ok(()) } else { Err(BadId::Name) }
 }
 
-// Ten types of one shape; a macro keeps their rules from drifting apart.
+// Types of one shape; a macro keeps their rules from drifting apart.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $check:ident) => {
         $(#[$doc])*
@@ -112,6 +112,10 @@ text_id!(
 text_id!(
     /// A search, or the turn it was made for.
     QueryId, check_outside
+);
+text_id!(
+    /// Variants that are compared.
+    ExperimentId, check_opaque
 );
 text_id!(
     /// The end user who talks to the application.

@@ -12,6 +12,7 @@ mod reaction;
 mod signal;
 mod vector;
 mod relevance;
+mod experiment;
 mod finding;
 mod rule;
 mod feedback;
@@ -20,6 +21,7 @@ mod fact;
 mod change;
 
 pub use change::{Change, Claim, ClaimSpace, Entry, Mac, Need, Outcome, Position, Write};
+pub use experiment::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure};
 pub use fact::{LooseFact, SQL_GENERATION, TurnFact, is_refinement};
 pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
 pub use finding::{
@@ -27,8 +29,8 @@ pub use finding::{
     GivenReward, RouterChoice,
 };
 pub use id::{
-    BadId, ConversationId, DecisionId, EntityId, EventId, Project, QueryId, Scope, Tenant, TurnId,
-    UserId,
+    BadId, ConversationId, DecisionId, EntityId, EventId, ExperimentId, Project, QueryId, Scope,
+    Tenant, TurnId, UserId,
 };
 pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};

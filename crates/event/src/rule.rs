@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::experiment::ExperimentRule;
+
 /// One setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
@@ -48,6 +50,8 @@ pub enum Rule {
         /// Its name.
         name: String,
     },
+    /// About an experiment.
+    Experiment(ExperimentRule),
     /// What is known of the event's user.
     Profile {
         /// By name.

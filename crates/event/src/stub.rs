@@ -48,7 +48,8 @@ impl Event {
                 | Rule::Erasure { .. }
                 | Rule::Calibration { .. }
                 | Rule::Router { .. }
-                | Rule::RouterReset { .. },
+                | Rule::RouterReset { .. }
+                | Rule::Experiment(_),
             )) => self.data.clone(),
             Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),
             // Somebody had to correct the answer; somebody did something with it: that counts.
@@ -114,6 +115,7 @@ fn found_without_words(finding: Finding) -> Finding {
         | Finding::Session(_)
         | Finding::Alert(_)
         | Finding::Suggestion(_)
+        | Finding::Exposure(_)
         | Finding::Reward(_)) => kept,
     }
 }

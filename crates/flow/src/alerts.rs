@@ -254,7 +254,7 @@ async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
 }
 
 async fn look(engine: &Engine, all: bool) -> Result<(), FlowError> {
-    let mut noted = engine.watched.take();
+    let mut noted = engine.for_targets.take();
     if all {
         noted.extend(engine.store.scopes().await?);
     }

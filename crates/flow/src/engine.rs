@@ -9,6 +9,7 @@ use remote::RemoteWriter;
 use report::Seal;
 use store::{LogStats, Rebuild, Store};
 
+use crate::attention::Attention;
 use crate::calibrate::{Curves, NewLabels};
 use crate::changes::changes_of;
 use crate::counters::Counters;
@@ -24,7 +25,6 @@ use crate::redactors::Redactors;
 use crate::routing::{ChoiceQueue, Routing};
 use crate::targets::AllTargets;
 use crate::tasks::Tasks;
-use crate::watched::Watched;
 
 /// The whole of Uptake without a server. Time and randomness come in from outside.
 pub struct Engine {
@@ -45,9 +45,10 @@ pub struct Engine {
     pub(crate) routing: Arc<Routing>,
     pub(crate) choices: ChoiceQueue,
     pub(crate) targets: AllTargets,
-    pub(crate) watched: Watched,
     pub(crate) patterns: KeptPatterns,
     pub(crate) drafts: Drafts,
+    pub(crate) for_targets: Attention,
+    pub(crate) for_experiments: Attention,
 }
 
 impl Engine {
@@ -92,9 +93,10 @@ impl Engine {
             routing,
             choices: ChoiceQueue::default(),
             targets,
-            watched: Watched::default(),
             patterns: KeptPatterns::default(),
             drafts: Drafts::default(),
+            for_targets: Attention::default(),
+            for_experiments: Attention::default(),
         })
     }
 

@@ -31,6 +31,9 @@ pub enum FlowError {
     /// The id or key was used for something else: choose another.
     #[error("this {} was used before with another body", claim_word(*.0))]
     Conflict(ClaimSpace),
+    /// Things do not stand so that it could be done: the text says what could.
+    #[error("{0}")]
+    NotPossible(String),
     /// This write broke although others did not; it was set aside with the reason.
     #[error(
         "it could not be stored and is on the list of dead letters, from where it can be replayed"
@@ -59,5 +62,6 @@ fn claim_word(space: ClaimSpace) -> &'static str {
         ClaimSpace::RequestKey => "Idempotency-Key",
         ClaimSpace::Turn | ClaimSpace::Completion => "turn id",
         ClaimSpace::Decision => "decision id",
+        ClaimSpace::Experiment => "experiment id",
     }
 }

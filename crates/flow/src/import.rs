@@ -1,6 +1,6 @@
 //! Lines of files in: read, redacted, stored like anything else.
 
-use event::{Body, Claim, ClaimSpace, Event, TurnHalf, Write};
+use event::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, TurnHalf, Write};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
@@ -35,12 +35,16 @@ impl Engine {
     }
 }
 
-/// A turn's id is used up by its two halves, whatever door they come by.
+/// A turn's id is used up by its two halves, an experiment's by its definition, whatever door they
+/// come by.
 fn claims_of(event: &Event) -> Option<(ClaimSpace, String)> {
-    let turn = event.turn.as_ref()?.as_str().to_owned();
+    let turn = || event.turn.as_ref().map(|turn| turn.as_str().to_owned());
     match Body::read(event.kind, &event.data).ok()? {
-        Body::Turn(TurnHalf::Opened(_)) => Some((ClaimSpace::Turn, turn)),
-        Body::Turn(TurnHalf::Completed(_)) => Some((ClaimSpace::Completion, turn)),
+        Body::Turn(TurnHalf::Opened(_)) => Some((ClaimSpace::Turn, turn()?)),
+        Body::Turn(TurnHalf::Completed(_)) => Some((ClaimSpace::Completion, turn()?)),
+        Body::Rule(Rule::Experiment(ExperimentRule::Defined { experiment_id, .. })) => {
+            Some((ClaimSpace::Experiment, experiment_id.to_string()))
+        }
         Body::Rating(_)
         | Body::Comment(_)
         | Body::Correction(_)

@@ -12,9 +12,9 @@ mod embedder;
 mod history;
 mod calibrate;
 mod counters;
+mod attention;
 mod changes;
 mod targets;
-mod watched;
 mod patterns;
 mod drafts;
 mod routing;
@@ -30,6 +30,7 @@ mod context;
 mod strategies;
 mod route;
 mod routers;
+mod experiments;
 mod evaluate;
 mod retrieval;
 mod calibration;
@@ -72,7 +73,9 @@ pub use engine::Engine;
 pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
 
+pub use experiments::{Assigned, ExperimentView};
 pub use keys::NewKey;
+pub use learn::experiment;
 pub use learn::{
     ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, FailureExample,
     FailurePattern, Lead, Lift, PlannerContext, RankMode, Reranked, RouterDefinition, Suggestion,
@@ -95,7 +98,7 @@ pub use store::{
     DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, QualityBucket,
     QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
     Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
-    StoredKey, StoredReaction, StoredTally, StoredTurn,
+    StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use suggestions::KeptSuggestion;

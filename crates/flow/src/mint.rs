@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use event::{ConversationId, DecisionId, EventId, Timestamp, TurnId};
+use event::{ConversationId, DecisionId, EventId, ExperimentId, Timestamp, TurnId};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Builder;
@@ -33,6 +33,12 @@ impl Mint {
     #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
     pub(crate) fn decision_id(&self, now: Timestamp) -> DecisionId {
         DecisionId::new(self.uuid(now)).expect("a UUID is a valid id")
+    }
+
+    /// The id of an experiment.
+    #[expect(clippy::expect_used, reason = "a UUID is visible ASCII and 36 bytes long")]
+    pub(crate) fn experiment_id(&self, now: Timestamp) -> ExperimentId {
+        ExperimentId::new(self.uuid(now)).expect("a UUID is a valid id")
     }
 
     /// So many digits and small letters.

@@ -14,6 +14,7 @@ use event::{
 };
 use serde_json::Value;
 
+use crate::attention::scopes_of;
 use crate::changes::changes_of;
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -205,9 +206,11 @@ impl Engine {
     pub(crate) async fn store_writes(&self, writes: Vec<Write>) -> Result<Vec<Outcome>, FlowError> {
         let labelled = labelled(&writes);
         let taught = self.taught(&writes);
-        writes.iter().for_each(|write| self.watched.note(&write.entry.event.scope));
+        let scopes = scopes_of(&writes);
         let outcomes = self.store.commit(writes).await?;
         labelled.iter().for_each(|scope| self.labels.note(scope));
+        self.for_targets.note(scopes.clone());
+        self.for_experiments.note(scopes);
         for scope in taught {
             self.routing.reach(&*self.store, &scope, self.head()).await;
         }
@@ -258,6 +261,7 @@ fn is_label(change: &Change) -> bool {
         | Change::EndSession { .. }
         | Change::Calibrate(_)
         | Change::SetRouter { .. }
+        | Change::Experiment(_)
         | Change::Return { .. }
         | Change::Weigh { .. }
         | Change::Note(_)
@@ -308,6 +312,7 @@ fn need_word(need: &Need) -> &'static str {
         Need::Decision(_) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
         Need::SilentSince(_) => "open session",
+        Need::Experiment { .. } | Need::OtherVariant(..) => "experiment",
     }
 }
 

@@ -142,6 +142,7 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
         | Finding::Served { .. }
         | Finding::Alert(_)
         | Finding::Suggestion(_)
+        | Finding::Exposure(_)
         | Finding::Reward(_)
         | Finding::Returned(_)
         | Finding::Relevance(_) => {}

@@ -2,10 +2,10 @@
 //! projections are made again from the log.
 
 use event::{
-    Body, Change, Completion, CorrectionType, Decision, DecisionId, EntitySignal, Event, Finding,
-    FoundAlert, FoundRelevance, FoundSession, GivenReaction, Interaction, InteractionKind,
-    LooseFact, Origin, RankBand, Rule, SQL_GENERATION, TurnFact, TurnHalf, TurnStatus,
-    UnitInterval, Vector,
+    Body, Change, Completion, CorrectionType, Decision, DecisionId, EntitySignal, Event,
+    ExperimentChange, Finding, FoundAlert, FoundRelevance, FoundSession, GivenReaction,
+    Interaction, InteractionKind, LooseFact, Origin, RankBand, Rule, SQL_GENERATION, TurnFact,
+    TurnHalf, TurnStatus, UnitInterval, Vector,
 };
 
 /// The changes that follow from one event.
@@ -44,6 +44,9 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Rule(Rule::Calibration { .. }) => vec![Change::Calibrate(event.data.clone())],
         Body::Rule(Rule::Router { name, definition }) => {
             vec![Change::SetRouter { name, definition }]
+        }
+        Body::Rule(Rule::Experiment(rule)) => {
+            vec![Change::Experiment(ExperimentChange::Rule(rule))]
         }
         Body::Settlement(settlement) => vec![Change::Settle {
             id: settlement.decision_id,
@@ -156,6 +159,7 @@ fn by_finding(finding: Finding) -> Option<Change> {
             (!values.is_empty()).then(|| Change::SetVector(Vector::new(model.into(), values)))
         }
         Finding::Alert(FoundAlert { metric, raised, .. }) => Some(Change::Alert { metric, raised }),
+        Finding::Exposure(exposure) => Some(Change::Experiment(ExperimentChange::Expose(exposure))),
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
         Finding::Relevance(_)
         | Finding::Suggestion(_)

@@ -116,6 +116,7 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
             line("suggestion", None, without(event, &["finding"]))
         }
         Body::Finding(Finding::Alert(_)) => line("alert", None, without(event, &["finding"])),
+        Body::Finding(Finding::Exposure(_)) => line("exposure", None, without(event, &["finding"])),
         Body::Finding(Finding::Reward(_)) => line("reward", None, without(event, &["finding"])),
         Body::Finding(Finding::Relevance(_)) => {
             line("relevance", None, without(event, &["finding", "cluster"]))

@@ -59,6 +59,11 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, "conflict", "Used before with another body", detail)
     }
 
+    pub(crate) fn not_possible(detail: impl Into<String>) -> Self {
+        let title = "Not possible as things stand";
+        Self::new(StatusCode::CONFLICT, "not-possible", title, detail)
+    }
+
     pub(crate) fn too_large(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The request is too large", detail)
     }
@@ -145,6 +150,7 @@ impl From<FlowError> for Problem {
             FlowError::NotALine => Self::invalid("body", error.to_string()),
             FlowError::NotForWidgets => Self::forbidden(error.to_string()),
             FlowError::Report(bad) => Self::invalid("cursor", format!("cursor: {bad}")),
+            FlowError::NotPossible(detail) => Self::not_possible(detail),
             FlowError::Conflict(_) => Self::conflict(error.to_string()),
             FlowError::SetAside => {
                 let status = StatusCode::ACCEPTED;

@@ -29,6 +29,12 @@ use crate::routes;
         routes::routers::route,
         routes::routers::reward,
         routes::routers::evaluate,
+        routes::experiments::create,
+        routes::experiments::list,
+        routes::experiments::show,
+        routes::experiments::act,
+        routes::experiments::assign,
+        routes::experiments::results,
         routes::retrieval::returned,
         routes::retrieval::usage,
         routes::retrieval::signals,
@@ -156,7 +162,7 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         }
         add(400, "The body could not be read, or the reaction is none");
         if !path.contains("search") && !path.contains("privacy") && !path.contains("keys") {
-            add(409, "The id or key was used before with another body");
+            add(409, "The id or key was used before with another body, or not possible now");
         }
         add(413, "The body is too large");
         add(415, "The body is not JSON");

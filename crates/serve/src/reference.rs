@@ -50,6 +50,7 @@ fn tags(document: &Value) -> Vec<String> {
         "turns",
         "strategies",
         "routing",
+        "experiments",
         "retrieval",
         "quality",
         "learning",
@@ -154,6 +155,8 @@ pub(crate) fn curl(path: &str, method: &str, operation: &Value) -> String {
         ("{entity_id}", "e1"),
         ("{user_id}", "ann"),
         ("{topic}", "feedback-events"),
+        ("experiments/{id}", "experiments/greeting"),
+        ("{action}", "start"),
     ];
     let mut path = examples.iter().fold(path.to_owned(), |path, (from, to)| path.replace(from, to));
     path = match path.as_str() {

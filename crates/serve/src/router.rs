@@ -20,9 +20,9 @@ use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, calibration, conversations, dead_letters, decisions, events, failures,
-    feedback, health, keys, metrics, quality, reactions, reports, retrieval, routers, strategies,
-    tenants, turns,
+    artifacts, batch, calibration, conversations, dead_letters, decisions, events, experiments,
+    failures, feedback, health, keys, metrics, quality, reactions, reports, retrieval, routers,
+    strategies, tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -107,6 +107,7 @@ fn routes(engine: Arc<Engine>, settings: Settings, requests: Requests) -> Router
         .merge(reactions_and_events(Arc::clone(&engine)))
         .merge(reports())
         .merge(routing())
+        .merge(experimenting())
         .merge(retrieving())
         .merge(management())
         .route("/api/v1/turns/{turn_id}/log", log)
@@ -156,6 +157,16 @@ fn routing() -> Router<Arc<Engine>> {
         .route("/api/v1/route", post(routers::route))
         .route("/api/v1/rewards", post(routers::reward))
         .route("/api/v1/policies/evaluate", post(routers::evaluate))
+}
+
+/// Which variant is better.
+fn experimenting() -> Router<Arc<Engine>> {
+    Router::new()
+        .route("/api/v1/experiments", post(experiments::create).get(experiments::list))
+        .route("/api/v1/experiments/{id}", get(experiments::show))
+        .route("/api/v1/experiments/{id}/results", get(experiments::results))
+        .route("/api/v1/experiments/{id}/assign", post(experiments::assign))
+        .route("/api/v1/experiments/{id}/{action}", post(experiments::act))
 }
 
 /// What became of items that queries returned.

@@ -10,6 +10,7 @@ pub(crate) mod conversations;
 pub(crate) mod strategies;
 pub(crate) mod calibration;
 pub(crate) mod routers;
+pub(crate) mod experiments;
 pub(crate) mod retrieval;
 pub(crate) mod reactions;
 pub(crate) mod decisions;

@@ -4,6 +4,7 @@ pub(crate) mod feedback;
 pub(crate) mod loops;
 pub(crate) mod strategy;
 pub(crate) mod routing;
+pub(crate) mod experiment;
 pub(crate) mod retrieval;
 pub(crate) mod turn;
 pub(crate) mod reaction;

@@ -13,6 +13,7 @@ pub(crate) mod similar;
 pub(crate) mod routing;
 pub(crate) mod relevance;
 pub(crate) mod quality;
+pub(crate) mod experiments;
 pub(crate) mod reactions;
 pub(crate) mod period;
 pub(crate) mod decisions;

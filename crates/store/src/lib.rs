@@ -22,6 +22,10 @@ pub use read::dead_letters::{DeadLetter, DeadLetters};
 pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
 pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
+pub use read::experiments::{
+    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredUnit,
+    UnitMark, UnitSums,
+};
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
 pub use read::quality::{
@@ -54,6 +58,7 @@ pub trait Store:
     + RelevanceReads
     + QualityReads
     + AlertStore
+    + ExperimentReads
     + ReactionReads
     + DecisionReads
     + TurnLogCopies
@@ -77,6 +82,7 @@ impl<T> Store for T where
         + RelevanceReads
         + QualityReads
         + AlertStore
+        + ExperimentReads
         + ReactionReads
         + DecisionReads
         + TurnLogCopies

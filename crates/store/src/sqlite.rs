@@ -30,6 +30,7 @@ mod routing;
 mod relevance;
 mod quality;
 mod alerts;
+mod experiments;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -84,14 +84,15 @@ fn own_record(
     match body {
         Body::Rule(Rule::Privacy { settings }) => drop(accept_privacy(&settings)?),
         Body::Rule(Rule::Profile { attributes }) => drop(accept_profile(attributes)?),
-        // A router's definition is checked by whoever learns, targets by whoever compares; what does not
-        // fit changes nothing.
+        // A router's or an experiment's definition is checked by whoever learns, targets by whoever
+        // compares; what does not fit changes nothing.
         Body::Rule(
             Rule::Erasure { .. }
             | Rule::Targets { .. }
             | Rule::Calibration { .. }
             | Rule::Router { .. }
-            | Rule::RouterReset { .. },
+            | Rule::RouterReset { .. }
+            | Rule::Experiment(_),
         )
         | Body::Finding(_)
         | Body::Turn(_)

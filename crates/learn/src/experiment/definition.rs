@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use event::BadData;
+pub use event::ExperimentUnit as Unit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,16 +13,6 @@ use super::tally::UnitTotals;
 /// More variants than this are refused: each comparison takes its part of the error allowed.
 const MOST_VARIANTS: usize = 16;
 const LONGEST_NAME: usize = 200;
-
-/// Who is assigned as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// A person keeps one variant in all conversations.
-    User,
-    /// A conversation keeps one variant.
-    Conversation,
-}
 
 /// What a mean is taken over. The variance is always by unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

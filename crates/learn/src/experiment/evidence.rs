@@ -65,6 +65,14 @@ impl Evidence {
         Place { variant, stratum: self.strata.len().saturating_sub(1) }
     }
 
+    /// So many units that were never seen got a variant by these shares, in a stratum that need not be
+    /// the newest: for whoever puts evidence together from rows in any order.
+    pub fn expose_many(&mut self, at: Place, shares: &Shares, units: u64) {
+        if at.stratum < self.strata.len() {
+            self.exposures.add_many(at.variant, shares, units);
+        }
+    }
+
     /// A unit's totals of the experiment's metric have changed. A place that is not there is
     /// left out.
     pub fn observe(&mut self, at: Place, old: Option<UnitTotals>, new: Option<UnitTotals>) {

@@ -59,6 +59,15 @@ impl Status {
         }
     }
 
+    /// All there are.
+    pub const ALL: [Self; 5] =
+        [Self::Draft, Self::Running, Self::Paused, Self::Completed, Self::Archived];
+
+    /// The status that a word names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+
     /// Whether units that were never seen get a variant.
     pub fn takes_units(self) -> bool {
         self == Self::Running
@@ -77,6 +86,15 @@ impl Status {
 }
 
 impl Action {
+    /// All there are.
+    pub const ALL: [Self; 5] =
+        [Self::Start, Self::Pause, Self::Resume, Self::Complete, Self::Archive];
+
+    /// The action that a word names.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.word() == word)
+    }
+
     /// Its word, as in the address of the request.
     pub fn word(self) -> &'static str {
         match self {

@@ -40,10 +40,15 @@ impl Exposures {
 
     /// One unit, the first time. A variant that is not there is left out.
     pub fn add(&mut self, variant: usize, shares: &Shares) {
+        self.add_many(variant, shares, 1);
+    }
+
+    /// So many units. The same as one after the other.
+    pub fn add_many(&mut self, variant: usize, shares: &Shares, more: u64) {
         let Some(units) = self.units.get_mut(variant) else { return };
-        *units = units.saturating_add(1);
+        *units = units.saturating_add(more);
         for (sum, share) in self.expected.iter_mut().zip(shares.as_slice()) {
-            sum.add(Sum::of(parts(*share)));
+            sum.add(Sum::of(parts(*share).saturating_mul(i128::from(more))));
         }
     }
 

@@ -6,14 +6,14 @@ use crate::log::Task;
 
 // One list for the counters, their columns and their sums, so that none can be forgotten somewhere.
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
-        /// Sums over turns, and over what names none.
+    ($(#[$about:meta])* $counts:ident: $($(#[$doc:meta])* $name:ident),+ $(,)?) => {
+        $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct QualityCounts {
+        pub struct $counts {
             $($(#[$doc])* pub $name: i64),+
         }
 
-        impl QualityCounts {
+        impl $counts {
             /// The columns, in the order of `values`.
             pub const COLUMNS: &[&str] = &[$(stringify!($name)),+];
 
@@ -40,8 +40,11 @@ macro_rules! counters {
         }
     };
 }
+pub(crate) use counters;
 
 counters! {
+    /// Sums over turns, and over what names none.
+    QualityCounts:
     /// Turns that were opened.
     turns,
     /// Turns that have an answer.

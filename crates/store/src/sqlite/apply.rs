@@ -5,6 +5,7 @@ mod activity;
 mod alert;
 mod decision;
 mod erase;
+mod experiment;
 mod facts;
 mod index;
 mod reaction;
@@ -21,6 +22,7 @@ use rusqlite::Connection;
 use super::keys::{Key, PackedId, Table, key_of};
 pub(super) use activity::DAY_MICROS;
 pub(super) use erase::{THEIR_TURNS, THEIRS};
+pub(super) use experiment::served;
 pub(super) use facts::Facts;
 pub(super) use relevance::standing_of;
 pub(super) use sums::hour_of;
@@ -82,6 +84,7 @@ pub(super) fn apply(
         Change::Alert { metric, raised } => alert::note(connection, subject, metric, *raised),
         Change::SetProfile(attributes) => rule::set_profile(connection, subject, attributes),
         Change::Calibrate(settings) => rule::calibrate(connection, subject, settings),
+        Change::Experiment(change) => experiment::apply(connection, subject, change),
         Change::Return { query } => relevance::note_returned(connection, subject, query),
         Change::Weigh { query, cluster, entity, band, signal } => {
             let weighed = relevance::Weighed { query, cluster: *cluster, entity, band: *band };
@@ -132,6 +135,7 @@ fn apply_to_turn(
             session::open(connection, subject, turn)?;
             let refines = intent.as_deref().is_some_and(is_refinement);
             facts::open(connection, subject, turn, refines)?;
+            experiment::opened(connection, subject, turn)?;
             index::open(connection, subject, turn, intent.as_deref())
         }
         Change::SetVector(vector) => index::set_vector(connection, turn, vector),
@@ -139,7 +143,12 @@ fn apply_to_turn(
             let (outcome, quality, has_strategy) = (*outcome, *quality, *has_strategy);
             turn::complete(connection, subject, turn)?;
             session::answered(connection, subject, turn)?;
-            index::complete(connection, turn, index::Assessment { outcome, quality, has_strategy })
+            index::complete(
+                connection,
+                turn,
+                index::Assessment { outcome, quality, has_strategy },
+            )?;
+            experiment::answered(connection, subject, turn, quality)
         }
         Change::React { origin, reaction, confidence, detected_in } => {
             let message = match detected_in {
@@ -171,6 +180,7 @@ fn apply_to_turn(
         | Change::SetProfile(_)
         | Change::Calibrate(_)
         | Change::SetRouter { .. }
+        | Change::Experiment(_)
         | Change::Return { .. }
         | Change::Weigh { .. }
         | Change::Judge { .. } => Ok(()),

@@ -135,6 +135,7 @@ fn read_claim(value: &Value) -> Option<Claim> {
         ClaimSpace::Turn,
         ClaimSpace::Completion,
         ClaimSpace::Decision,
+        ClaimSpace::Experiment,
     ];
     let code = value["space"].as_u64()?;
     let mac: Option<[u8; 16]> = serde_json::from_value(value["mac"].clone()).ok()?;

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0007_routing.sql"),
     include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
     include_str!("../../../../migrations/sqlite/0009_quality.sql"),
+    include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

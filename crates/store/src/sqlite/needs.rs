@@ -3,7 +3,7 @@
 use event::{Need, Origin, Reaction};
 use rusqlite::{Connection, OptionalExtension};
 
-use super::apply::Subject;
+use super::apply::{Subject, served};
 use super::keys::{Key, PackedId, Table, find_key};
 use super::reactions::{said, whose};
 
@@ -60,6 +60,18 @@ pub(super) fn check(
                 })
                 .optional()?;
             Ok(settled.map(Obstacle::AlreadySo))
+        }
+        Need::Experiment { id, statuses } => {
+            let status: Option<String> = connection
+                .prepare_cached("SELECT status FROM experiments WHERE project = ?1 AND id = ?2")?
+                .query_row((subject.project, id.as_str()), |row| row.get(0))
+                .optional()?;
+            let stands = status.is_some_and(|status| statuses.contains(&status));
+            Ok((!stands).then_some(Obstacle::Missing))
+        }
+        Need::OtherVariant(id, variant) => {
+            let now = served(connection, subject, id.as_str())?;
+            Ok((now == Some(*variant)).then_some(Obstacle::AlreadySo(0)))
         }
         Need::SilentSince(moment) => {
             let silent = connection

@@ -19,7 +19,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 23] = [
+pub(super) const PROJECTIONS: [(&str, &str); 27] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -43,6 +43,10 @@ pub(super) const PROJECTIONS: [(&str, &str); 23] = [
     ("turn_facts", "turn"),
     ("quality", "project, hour, model, prompt"),
     ("waits", "project, hour, model, prompt, step"),
+    ("experiments", "key"),
+    ("experiment_moves", "experiment, number"),
+    ("experiment_units", "experiment, unit, variant"),
+    ("experiment_turns", "turn, experiment"),
 ];
 
 const EMPTY: &str = "
@@ -69,7 +73,11 @@ const EMPTY: &str = "
     DELETE FROM alerts;
     DELETE FROM turn_facts;
     DELETE FROM quality;
-    DELETE FROM waits;";
+    DELETE FROM waits;
+    DELETE FROM experiments;
+    DELETE FROM experiment_moves;
+    DELETE FROM experiment_units;
+    DELETE FROM experiment_turns;";
 
 /// What routers have learnt is read from the log again by those who learn.
 const FORGET: &str = "

@@ -8,8 +8,8 @@ use testkit::write;
 
 use super::{Limits, SqliteStore};
 use crate::contract::{
-    copies, decisions, events, exchanges, keys, labels, log, needs, period, quality, reactions,
-    rebuild, relevance, routing, sessions, similar, turns,
+    copies, decisions, events, exchanges, experiments, keys, labels, log, needs, period, quality,
+    reactions, rebuild, relevance, routing, sessions, similar, turns,
 };
 use crate::{DeadLetters, ExchangeReads, Log, StoreError};
 
@@ -58,6 +58,8 @@ contract!(
     quality::turns_count_as_they_are,
     quality::statements_count_by_their_newest_outcome,
     quality::sums_are_those_of_the_turns,
+    experiments::turns_count_for_what_was_served,
+    experiments::an_experiment_stands_where_a_write_needs_it,
     relevance::a_query_counts_once_for_an_item,
     reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
     reactions::early_reactions_are_attached_when_the_turn_arrives,

@@ -2,12 +2,14 @@
 //! counted for is taken back and what it counts for now is added: the sums are always those of the
 //! turns as they are.
 
+mod unit;
+
 use event::{LooseFact, Reaction, TurnFact, VerdictStatus};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::super::keys::Key;
-use super::Subject;
 use super::sums::{self, Place};
+use super::{Subject, experiment};
 use crate::read::quality::{QualityCounts, wait_step};
 
 /// The application says that it could not answer.
@@ -188,6 +190,7 @@ fn amend(
         return Ok(());
     }
     after.write(connection, project, turn)?;
+    experiment::amended(connection, turn, &after.of_unit().since(&before.of_unit()))?;
     let counted =
         |facts: &Facts| facts.place().map_or(QualityCounts::default(), |_| facts.counts());
     if let (Some(from), Some(to)) = (before.place(), after.place())

@@ -1,0 +1,174 @@
+//! Experiments: defined, started, stopped, shown.
+//!
+//! ```text
+//! definition, actions, moves ──events──> experiments, experiment_moves ──┐
+//! assign ──exposure, once for each variant a unit is served──> experiment_units ──> evidence ──> results
+//! turns and what is heard of them ──by the difference──────────────────┘                   └──> moves
+//! ```
+//!
+//! What an experiment is and how it stands is read from the projections each time; nothing is kept in
+//! memory, so a restart changes nothing.
+
+mod assign;
+mod evidence;
+mod moves;
+mod standing;
+
+use event::{
+    BadData, Claim, ClaimSpace, Event, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
+    Rule, Scope, Write,
+};
+use learn::experiment::{
+    Action, ExperimentDefinition, Metric, NotPossible, Results, Status, results,
+};
+
+pub use assign::Assigned;
+pub use standing::ExperimentView;
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::record::RequestKey;
+
+impl Engine {
+    /// Defines an experiment; it stands at DRAFT. Answers it, and whether it had been defined before
+    /// under this id or key.
+    pub async fn create_experiment(
+        &self,
+        scope: &Scope,
+        id: Option<ExperimentId>,
+        definition: &ExperimentDefinition,
+        mac: Mac,
+        key: Option<RequestKey>,
+    ) -> Result<(ExperimentView, bool), FlowError> {
+        definition.check().map_err(FlowError::Setting)?;
+        check_metrics(definition)?;
+        let id = id.unwrap_or_else(|| self.mint.experiment_id(self.clock.now()));
+        let written = serde_json::json!(definition).as_object().cloned().unwrap_or_default();
+        let rule = ExperimentRule::Defined {
+            experiment_id: id.clone(),
+            unit: definition.unit,
+            definition: written,
+        };
+        let mut write = self.experiment_write(scope, rule, Some(mac), key);
+        let space = ClaimSpace::Experiment;
+        write.claims.push(Claim { space, id: id.to_string(), mac: Some(mac) });
+        let receipt = self.commit_one(write).await?;
+        if !receipt.replayed {
+            return Ok((self.experiment(scope, &id).await?, false));
+        }
+        // A repeat without an id of its own is known by the request's key alone.
+        let first = self.store.event(scope, &receipt.id).await?;
+        let text = first.as_ref().and_then(|stored| stored.event.data.get("experiment_id"));
+        let first_id = text.and_then(|text| ExperimentId::new(text.as_str()?).ok());
+        Ok((self.experiment(scope, &first_id.unwrap_or(id)).await?, true))
+    }
+
+    /// Does something with an experiment, if that is possible as it stands.
+    pub async fn act_on_experiment(
+        &self,
+        scope: &Scope,
+        id: &ExperimentId,
+        action: Action,
+        key: Option<RequestKey>,
+    ) -> Result<ExperimentView, FlowError> {
+        let from = Status::ALL.into_iter().filter(|status| status.after(action).is_ok());
+        let statuses = from.clone().map(|status| status.word().to_owned()).collect();
+        let leads_to = from.filter_map(|status| status.after(action).ok()).next();
+        let rule = ExperimentRule::Status {
+            experiment_id: id.clone(),
+            action: action.word().to_owned(),
+            status: leads_to.unwrap_or_default().word().to_owned(),
+        };
+        let mut write = self.experiment_write(scope, rule, None, key);
+        write.needs.push(Need::Experiment { id: id.clone(), statuses });
+        let outcome = self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
+        match outcome {
+            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
+                self.experiment(scope, id).await
+            }
+            Outcome::Missing(_) => {
+                let status = self.experiment(scope, id).await?.status;
+                Err(FlowError::NotPossible(NotPossible { status, action }.to_string()))
+            }
+            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
+            Outcome::SetAside => Err(FlowError::SetAside),
+            Outcome::Failed => Err(FlowError::NotStored),
+        }
+    }
+
+    /// An experiment as it stands.
+    pub async fn experiment(
+        &self,
+        scope: &Scope,
+        id: &ExperimentId,
+    ) -> Result<ExperimentView, FlowError> {
+        let stored = self.store.experiment(scope, id).await?;
+        stored.and_then(ExperimentView::of).ok_or(FlowError::Unknown("experiment"))
+    }
+
+    /// The experiments of a project that were defined behind a position, in order.
+    pub async fn experiments(
+        &self,
+        scope: &Scope,
+        after: Position,
+        limit: usize,
+    ) -> Result<Vec<ExperimentView>, FlowError> {
+        let stored = self.store.experiments(scope, after, limit).await?;
+        // One that was brought in from a file and makes no sense is as if it were not there.
+        Ok(stored.into_iter().filter_map(ExperimentView::of).collect())
+    }
+
+    /// What an experiment says so far.
+    pub async fn experiment_results(
+        &self,
+        scope: &Scope,
+        id: &ExperimentId,
+    ) -> Result<(ExperimentView, Results), FlowError> {
+        let view = self.experiment(scope, id).await?;
+        let evidence = self.evidence_of(scope, &view).await?;
+        let found = results(&view.definition, view.status, &evidence);
+        Ok((view, found))
+    }
+
+    /// The write of a rule about an experiment. Its words are the application's own settings and are
+    /// given back as they came, so nothing is taken out of them.
+    fn experiment_write(
+        &self,
+        scope: &Scope,
+        rule: ExperimentRule,
+        mac: Option<Mac>,
+        key: Option<RequestKey>,
+    ) -> Write {
+        let now = self.clock.now();
+        let rule = Rule::Experiment(rule);
+        let event = capture::rule_event(scope, None, &rule, self.mint.event_id(now), now);
+        write_as_it_is(event, mac, key)
+    }
+}
+
+/// The write of an event of ours, not redacted.
+fn write_as_it_is(event: Event, mac: Option<Mac>, key: Option<RequestKey>) -> Write {
+    let changes = crate::changes::changes_of(&event);
+    let mut claims = vec![Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac }];
+    claims.extend(key.map(|RequestKey { id, mac }| {
+        let mac = Some(mac);
+        Claim { space: ClaimSpace::RequestKey, id, mac }
+    }));
+    Write { claims, ..Write::of(event, changes) }
+}
+
+/// What a turn is worth is a router's business and depends on its settings: no experiment can be
+/// judged by it without one.
+fn check_metrics(definition: &ExperimentDefinition) -> Result<(), FlowError> {
+    let guardrails = definition.guardrails.iter().enumerate();
+    let guardrails = guardrails.map(|(n, one)| (format!("guardrails[{n}].metric"), one.metric));
+    let mut all = std::iter::once(("metric".to_owned(), definition.metric)).chain(guardrails);
+    let Some((field, _)) = all.find(|(_, metric)| *metric == Metric::Reward) else { return Ok(()) };
+    let others = Metric::ALL.into_iter().filter(|metric| *metric != Metric::Reward);
+    let words: Vec<&str> = others.map(Metric::word).collect();
+    Err(FlowError::Setting(BadData {
+        field,
+        got: "reward, which only routers know".to_owned(),
+        expected: format!("one of {}", words.join(", ")),
+    }))
+}

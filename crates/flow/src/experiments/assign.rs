@@ -1,0 +1,145 @@
+//! Which variant a unit gets, and the log of it.
+
+use capture::FindingPlace;
+use event::{
+    BadData, BadId, ConversationId, ExperimentId, ExperimentUnit, Exposure, Finding, Need, Outcome,
+    Scope, UserId,
+};
+use learn::experiment::{Salt, Status, assign};
+use serde_json::Value;
+use store::StoredExposure;
+
+use super::{ExperimentView, write_as_it_is};
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// How often an assignment is tried again when the experiment changed meanwhile.
+const TRIES: u32 = 3;
+
+/// The variant of a unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assigned {
+    /// Its name.
+    pub variant: String,
+    /// What the application does with it.
+    pub payload: Value,
+}
+
+/// Who is assigned.
+#[derive(Clone, Debug)]
+struct Who {
+    user: Option<UserId>,
+    conversation: Option<ConversationId>,
+}
+
+impl Engine {
+    /// The variant of a user or conversation. Before this returns, the log says that the unit is
+    /// served it.
+    pub async fn assign(
+        &self,
+        scope: &Scope,
+        id: &ExperimentId,
+        unit_id: &str,
+    ) -> Result<Assigned, FlowError> {
+        for _ in 0..TRIES {
+            let view = self.experiment(scope, id).await?;
+            let who = who(view.definition.unit, unit_id)?;
+            let known = self.store.exposure(scope, id, view.definition.unit, unit_id).await?;
+            let (variant, is_news) = serve(&view, known, unit_id)?;
+            let is_told = !is_news || self.expose(scope, &view, who, variant).await?;
+            let chosen = view.definition.variants.get(variant).filter(|_| is_told);
+            if let Some(chosen) = chosen {
+                let (variant, payload) = (chosen.name.clone(), chosen.payload.clone());
+                return Ok(Assigned { variant, payload });
+            }
+        }
+        Err(FlowError::NotStored)
+    }
+
+    /// Writes down that a unit is served a variant. `false` when the experiment stands elsewhere by
+    /// now.
+    async fn expose(
+        &self,
+        scope: &Scope,
+        view: &ExperimentView,
+        who: Who,
+        variant: usize,
+    ) -> Result<bool, FlowError> {
+        let name = view.definition.variants.get(variant).map(|variant| variant.name.clone());
+        let index = variant as u32;
+        let exposure = Exposure {
+            experiment_id: view.id.clone(),
+            variant: name.unwrap_or_default(),
+            index,
+            moves: view.moves.len() as u32,
+        };
+        let Who { user, conversation } = who;
+        let place = FindingPlace { scope: scope.clone(), turn: None, conversation, user };
+        let now = self.clock.now();
+        let finding = Finding::Exposure(exposure);
+        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let mut write = write_as_it_is(event, None, None);
+        let statuses = vec![view.status.word().to_owned()];
+        write.needs = vec![
+            Need::Experiment { id: view.id.clone(), statuses },
+            Need::OtherVariant(view.id.clone(), index),
+        ];
+        match self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
+            Outcome::Stored(_) | Outcome::Unchanged | Outcome::Replayed { .. } => Ok(true),
+            Outcome::Missing(_) => Ok(false),
+            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
+            Outcome::SetAside => Err(FlowError::SetAside),
+            Outcome::Failed => Err(FlowError::NotStored),
+        }
+    }
+}
+
+/// The variant, and whether the unit was not served it before.
+fn serve(
+    view: &ExperimentView,
+    known: Option<StoredExposure>,
+    unit_id: &str,
+) -> Result<(usize, bool), FlowError> {
+    let is_news = |variant: usize| known.is_none_or(|known| known.current as usize != variant);
+    match (view.status, known) {
+        (Status::Running, _) => {
+            let stays = known.filter(|_| view.definition.adaptive.is_some());
+            let variant = match stays {
+                Some(known) => known.first as usize,
+                None => assign(&Salt::of(view.id.as_str()), unit_id, &view.shares()),
+            };
+            Ok((variant, is_news(variant)))
+        }
+        (Status::Paused, None) => Ok((0, false)),
+        (Status::Paused, Some(_)) if view.is_rolled_back() => Ok((0, is_news(0))),
+        (Status::Paused, Some(known)) => Ok((known.current as usize, false)),
+        (Status::Draft | Status::Completed | Status::Archived, _) => {
+            let possible = view.status.possible().iter().map(|(action, _)| action.word());
+            let words: Vec<&str> = possible.collect();
+            let possible = if words.is_empty() { "nothing any more" } else { &words.join(" or ") };
+            Err(FlowError::NotPossible(format!(
+                "cannot assign units of an experiment that is {}; possible is {possible}",
+                view.status.word()
+            )))
+        }
+    }
+}
+
+fn who(unit: ExperimentUnit, unit_id: &str) -> Result<Who, FlowError> {
+    let bad = |bad: BadId| {
+        FlowError::Setting(BadData {
+            field: "unit_id".to_owned(),
+            got: format!("{:?}", unit_id.chars().take(60).collect::<String>()),
+            expected: bad.to_string().replace("expected ", ""),
+        })
+    };
+    Ok(match unit {
+        ExperimentUnit::User => {
+            Who { user: Some(UserId::new(unit_id).map_err(bad)?), conversation: None }
+        }
+        ExperimentUnit::Conversation => {
+            let conversation = ConversationId::new(unit_id).map_err(bad)?;
+            Who { user: None, conversation: Some(conversation) }
+        }
+    })
+}

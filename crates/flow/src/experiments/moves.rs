@@ -1,0 +1,154 @@
+//! Shares that move by themselves: a rollout's steps and its way back, and adaptive shares.
+//!
+//! Looked at now and then, where something happened. Each move is an event with its evidence, and
+//! its number is claimed, so that two who come to the same conclusion write it once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use event::{Claim, ClaimSpace, Event, ExperimentRule, Need, Outcome, Scope};
+use learn::experiment::{Evidence, Reason, Shares, Status, adaptive_shares, next_step, results};
+use serde_json::{Map, Value, json};
+use store::Stopwatch;
+
+use super::ExperimentView;
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::tasks::Stop;
+
+/// How often it is looked, at the most.
+const PAUSE: Duration = Duration::from_secs(1);
+/// After each look it rests so many times as long as that took.
+const REST: u32 = 20;
+/// After so many looks all are looked at, also where nothing happened here: it may have elsewhere.
+const ROUNDS_TO_ALL: u32 = 60;
+/// Adaptive shares move when there are so many times as many units as at the last move, so that
+/// their moves stay few.
+const GROWN: f64 = 1.1;
+/// And when a share changes at least by so much.
+const LEAST_CHANGE: f64 = 0.01;
+
+impl Engine {
+    /// Starts looking after experiments whose shares move by themselves. Call it once, before serving.
+    pub fn keep_experiments(self: &Arc<Self>) {
+        let engine = Arc::clone(self);
+        self.tasks.start(|stop| look_after(engine, stop));
+    }
+
+    /// Looks at the experiments of these projects, or at all there are. Answers how many moved.
+    pub(crate) async fn move_experiments(
+        &self,
+        scopes: Option<&HashSet<Scope>>,
+    ) -> Result<usize, FlowError> {
+        let mut moved = 0;
+        for (scope, id) in self.store.experiments_going_on().await? {
+            if scopes.is_some_and(|scopes| !scopes.contains(&scope)) {
+                continue;
+            }
+            let Ok(view) = self.experiment(&scope, &id).await else { continue };
+            let moves = view.definition.rollout.is_some() || view.definition.adaptive.is_some();
+            if !moves || view.is_rolled_back() {
+                continue;
+            }
+            let evidence = self.evidence_of(&scope, &view).await?;
+            if let Some((shares, step)) = next_move(&view, &evidence) {
+                moved += usize::from(self.store_move(&scope, &view, &shares, step).await?);
+            }
+        }
+        Ok(moved)
+    }
+
+    async fn store_move(
+        &self,
+        scope: &Scope,
+        view: &ExperimentView,
+        shares: &Shares,
+        step: Map<String, Value>,
+    ) -> Result<bool, FlowError> {
+        let number = view.moves.len() as u32 + 1;
+        let rule = ExperimentRule::Moved {
+            experiment_id: view.id.clone(),
+            number,
+            shares: shares.as_slice().to_vec(),
+            step,
+        };
+        let mut write = self.experiment_write(scope, rule, None, None);
+        let id = format!("{}/{number}", view.id);
+        write.claims.push(Claim { space: ClaimSpace::Experiment, id, mac: None });
+        let statuses = vec![view.status.word().to_owned()];
+        write.needs.push(Need::Experiment { id: view.id.clone(), statuses });
+        let outcome = self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
+        let is_new = matches!(outcome, Outcome::Stored(_));
+        if is_new {
+            tracing::info!(experiment = %view.id, number, "shares of an experiment moved");
+        }
+        Ok(is_new)
+    }
+}
+
+/// The shares from now on, and why.
+fn next_move(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<String, Value>)> {
+    let Some(state) = &view.rollout else { return adapted(view, evidence) };
+    let step = next_step(&view.definition, state, evidence)?;
+    let is_back = match step.reason {
+        Reason::GuardrailCrossed { .. } => true,
+        Reason::NotWorse { .. } => false,
+    };
+    // Who was exposed before a pause is still served the treatment: harm is taken back all the same.
+    if view.status != Status::Running && !is_back {
+        return None;
+    }
+    Some((Shares::at_percent(&view.definition, step.to), Event::data_of(&step)))
+}
+
+/// Shares that follow what was learnt.
+fn adapted(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<String, Value>)> {
+    if view.status != Status::Running || view.definition.adaptive.is_none() {
+        return None;
+    }
+    let units: u64 = evidence.exposed().iter().sum();
+    let last = view.moves.last().and_then(|last| last.step.get("evidence")?["units"].as_f64());
+    if (units as f64) < last.unwrap_or(0.0) * GROWN {
+        return None;
+    }
+    let (now, next) = (view.shares(), adaptive_shares(&view.definition, evidence));
+    let mut pairs = now.as_slice().iter().zip(next.as_slice());
+    if !pairs.any(|(now, next)| (now - next).abs() >= LEAST_CHANGE) {
+        return None;
+    }
+    let found = results(&view.definition, view.status, evidence);
+    let means: Vec<Value> = found
+        .variants
+        .iter()
+        .map(|one| json!({"variant": one.name, "units": one.observed, "mean": one.mean}))
+        .collect();
+    let step = json!({"why": "learnt", "from": now.as_slice(), "to": next.as_slice(),
+        "evidence": {"units": units, "variants": means}});
+    Some((next, step.as_object().cloned().unwrap_or_default()))
+}
+
+async fn look_after(engine: Arc<Engine>, mut stop: Stop) {
+    let mut round = 0_u32;
+    while !*stop.borrow() {
+        let all = round.is_multiple_of(ROUNDS_TO_ALL);
+        let scopes = engine.for_experiments.take();
+        let watch = Stopwatch::start();
+        let looked = if all {
+            engine.move_experiments(None).await
+        } else if scopes.is_empty() {
+            Ok(0)
+        } else {
+            engine.move_experiments(Some(&scopes)).await
+        };
+        if let Err(error) = looked {
+            tracing::warn!(%error, "experiments could not be looked after; trying again later");
+        }
+        round = round.wrapping_add(1);
+        let rest = PAUSE.max(watch.elapsed() * REST);
+        tokio::select! {
+            _ = stop.changed() => {}
+            () = tokio::time::sleep(rest) => {}
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What an experiment says so far, on the wire.
+
+use flow::ExperimentView;
+use flow::experiment::{
+    Comparison, Difference, GuardrailStanding, Results, SampleRatio, VariantResult,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::ProgressBody;
+
+/// What an experiment says so far.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ResultsBody {
+    status: &'static str,
+    metric: &'static str,
+    variants: Vec<VariantBody>,
+    /// The best treatment against the control, or the only one; all of them are in `comparisons`.
+    difference: Option<DifferenceBody>,
+    comparisons: Vec<ComparisonBody>,
+    srm: SrmBody,
+    guardrails: Vec<GuardrailBody>,
+    /// undecided, better, worse or no_verdict.
+    verdict: &'static str,
+    /// What the verdict rests on, or what it waits for.
+    why: &'static str,
+    best: Option<String>,
+    progress: Option<ProgressBody>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct VariantBody {
+    name: String,
+    /// Units that were exposed to it.
+    units: u64,
+    /// Those of them that have given anything.
+    observed: u64,
+    mean: Option<f64>,
+    interval: Option<[f64; 2]>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+struct DifferenceBody {
+    estimate: f64,
+    interval: [f64; 2],
+    /// Whether the interval holds at every look: not before each arm has a hundred units.
+    anytime_valid: bool,
+    p_always_valid: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ComparisonBody {
+    variant: String,
+    difference: Option<DifferenceBody>,
+    /// Corrected by what units did before they were exposed; decides where it is there.
+    cuped: Option<DifferenceBody>,
+    variance_reduction: Option<f64>,
+    verdict: &'static str,
+    why: &'static str,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct SrmBody {
+    p: Option<f64>,
+    ok: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct GuardrailBody {
+    variant: String,
+    metric: &'static str,
+    limit: f64,
+    units: u64,
+    mean: Option<f64>,
+    bound: Option<f64>,
+    crossed: bool,
+}
+
+impl ResultsBody {
+    /// Of an experiment.
+    pub(crate) fn new(view: &ExperimentView, results: Results) -> Self {
+        let Results { status, variants, comparisons, srm, guardrails, verdict, why, best } =
+            results;
+        let named = |one: &&Comparison| best.as_ref().is_none_or(|best| *best == one.variant);
+        let shown = comparisons.iter().find(named);
+        let SampleRatio { p, ok } = srm;
+        Self {
+            status: status.word(),
+            metric: view.definition.metric.word(),
+            difference: shown.and_then(|one| one.difference).map(DifferenceBody::from),
+            variants: variants.into_iter().map(VariantBody::from).collect(),
+            comparisons: comparisons.into_iter().map(ComparisonBody::from).collect(),
+            srm: SrmBody { p, ok },
+            guardrails: guardrails.into_iter().map(GuardrailBody::from).collect(),
+            verdict: verdict.word(),
+            why: why.word(),
+            best,
+            progress: view.rollout.map(ProgressBody::from),
+        }
+    }
+}
+
+impl From<VariantResult> for VariantBody {
+    fn from(one: VariantResult) -> Self {
+        let VariantResult { name, units, observed, mean, interval } = one;
+        Self { name, units, observed, mean, interval }
+    }
+}
+
+impl From<Difference> for DifferenceBody {
+    fn from(one: Difference) -> Self {
+        let Difference { estimate, interval, anytime_valid, p_always_valid } = one;
+        Self { estimate, interval, anytime_valid, p_always_valid }
+    }
+}
+
+impl From<Comparison> for ComparisonBody {
+    fn from(one: Comparison) -> Self {
+        Self {
+            variant: one.variant,
+            difference: one.difference.map(DifferenceBody::from),
+            cuped: one.cuped.map(DifferenceBody::from),
+            variance_reduction: one.variance_reduction,
+            verdict: one.verdict.word(),
+            why: one.why.word(),
+        }
+    }
+}
+
+impl From<GuardrailStanding> for GuardrailBody {
+    fn from(one: GuardrailStanding) -> Self {
+        let GuardrailStanding { variant, metric, limit, units, mean, bound, crossed } = one;
+        Self { variant, metric: metric.word(), limit, units, mean, bound, crossed }
+    }
+}

@@ -1,0 +1,143 @@
+//! Units add up to what their turns are, under what they were served.
+
+use event::{
+    Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure, Need,
+    Outcome, Position, Reaction, Scope, TurnFact,
+};
+
+use super::scene::{Scene, play};
+use crate::{Rebuild, Store, StoredExposure, StoredUnit, UnitSums};
+
+fn id() -> ExperimentId {
+    ExperimentId::new("x").unwrap()
+}
+
+fn rule(name: &str, rule: ExperimentRule) -> Scene {
+    Scene::new(name, "none", Change::Experiment(ExperimentChange::Rule(rule)))
+}
+
+fn status(name: &str, status: &str) -> Scene {
+    let (action, status) = (name.to_owned(), status.to_owned());
+    rule(name, ExperimentRule::Status { experiment_id: id(), action, status })
+}
+
+fn expose(name: &str, index: u32, moves: u32) -> Scene {
+    let exposure = Exposure { experiment_id: id(), variant: format!("v{index}"), index, moves };
+    let change = Change::Experiment(ExperimentChange::Expose(exposure));
+    Scene::new(name, "none", change).by("u1")
+}
+
+fn defined() -> Scene {
+    let definition = [("name".to_owned(), "x".into())].into_iter().collect();
+    let unit = ExperimentUnit::User;
+    rule("defined", ExperimentRule::Defined { experiment_id: id(), unit, definition })
+}
+
+fn moved() -> Scene {
+    let step = [("to".to_owned(), 5.into())].into_iter().collect();
+    let shares = vec![0.95, 0.05];
+    rule("moved", ExperimentRule::Moved { experiment_id: id(), number: 1, shares, step })
+}
+
+fn answered(id: &str, turn: &str, failed: bool) -> Scene {
+    let fact = TurnFact::Answered { model: None, prompt: None, failed, tokens: 0, cost: 7 };
+    Scene::new(id, turn, Change::Note(fact))
+}
+
+fn scenes() -> Vec<Scene> {
+    vec![
+        Scene::open("early", "c1").at(-10),
+        answered("a0", "early", true),
+        Scene::answer("early"),
+        defined(),
+        status("start", "RUNNING"),
+        expose("first", 0, 0).at(0),
+        Scene::react("late", "early", Reaction::Ok),
+        Scene::open("t1", "c1").at(5),
+        answered("a1", "t1", true),
+        Scene::answer("t1"),
+        moved(),
+        expose("second", 1, 1).at(10),
+        Scene::open("t2", "c1").at(15),
+        Scene::open("old", "c1").at(-400),
+        answered("a2", "t2", false),
+        Scene::react("good", "t1", Reaction::NotOk),
+        Scene::react("better", "t1", Reaction::Ok),
+        status("complete", "COMPLETED"),
+        Scene::react("too-late", "t2", Reaction::Ok),
+        Scene::open("t3", "c1").at(20),
+    ]
+}
+
+fn changes_of(event: &Event) -> Vec<Change> {
+    let same = |scene: &Scene| scene.event.id == event.id;
+    scenes().into_iter().filter(same).map(|scene| scene.change).collect()
+}
+
+async fn rows(store: &dyn Store) -> Vec<StoredUnit> {
+    store.experiment_units(&Scope::default(), &id(), None, 10).await.unwrap()
+}
+
+/// A turn counts for what its unit was served then, whatever becomes of either later; a rebuild finds
+/// the same.
+pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
+    let scope = Scope::default();
+    play(store, scenes()).await;
+    let found = rows(store).await;
+    let one = UnitSums { turns: 1, answered: 1, cost: 7, ..UnitSums::default() };
+    let scored = UnitSums { scored: 1, score: 900_000_000, failed: 1, ..one };
+    let expected = [
+        (None, 0, false, scored),
+        (Some(0), 0, true, UnitSums { ok: 1, ..scored }),
+        (Some(1), 1, false, one),
+    ];
+    let seen: Vec<_> =
+        found.iter().map(|row| (row.variant, row.moves, row.first, row.sums)).collect();
+    assert_eq!(seen, expected);
+    let behind = store.experiment_units(&scope, &id(), Some(found[1].mark), 10).await.unwrap();
+    assert_eq!(behind, found[2..]);
+    let exposure =
+        async |unit, name: &str| store.exposure(&scope, &id(), unit, name).await.unwrap();
+    let known = Some(StoredExposure { first: 0, current: 1 });
+    assert_eq!(exposure(ExperimentUnit::User, "u1").await, known);
+    assert_eq!(exposure(ExperimentUnit::User, "u2").await, None);
+    assert_eq!(exposure(ExperimentUnit::Conversation, "c1").await, None);
+    let stored = store.experiment(&scope, &id()).await.unwrap().unwrap();
+    assert_eq!((stored.status.as_str(), stored.position), ("COMPLETED", Position(4)));
+    assert_eq!((stored.moves[0].number, &stored.moves[0].shares[..]), (1, &[0.95, 0.05][..]));
+    assert_eq!(store.experiments(&scope, Position(0), 10).await.unwrap(), [stored]);
+    assert!(store.experiments(&scope, Position(4), 10).await.unwrap().is_empty());
+    let rebuild = Rebuild { changes_of, progress: Box::new(|_, _| {}) };
+    assert!(!store.rebuild(rebuild).await.unwrap().changed);
+    assert_eq!(rows(store).await, found);
+}
+
+/// What an experiment needs is judged where it is stored.
+pub(crate) async fn an_experiment_stands_where_a_write_needs_it(store: &dyn Store) {
+    let scope = Scope::default();
+    let try_it = async |scene: Scene, needs: Vec<Need>| {
+        let mut write = scene.write();
+        write.needs = needs;
+        store.commit(vec![write]).await.unwrap().pop().unwrap()
+    };
+    let stands = |words: &[&str]| Need::Experiment {
+        id: id(),
+        statuses: words.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    let missing = try_it(status("start", "RUNNING"), vec![stands(&["DRAFT"])]).await;
+    assert!(matches!(missing, Outcome::Missing(_)), "{missing:?}");
+    play(store, [defined()]).await;
+    assert!(store.experiments_going_on().await.unwrap().is_empty());
+    let started = try_it(status("start", "RUNNING"), vec![stands(&["DRAFT"])]).await;
+    assert!(matches!(started, Outcome::Stored(_)), "{started:?}");
+    assert_eq!(store.experiments_going_on().await.unwrap(), [(scope, id())]);
+    let again = try_it(status("again", "RUNNING"), vec![stands(&["DRAFT", "PAUSED"])]).await;
+    assert!(matches!(again, Outcome::Missing(_)), "{again:?}");
+    let other = || vec![stands(&["RUNNING"]), Need::OtherVariant(id(), 1)];
+    let exposed = try_it(expose("e1", 1, 0), other()).await;
+    assert!(matches!(exposed, Outcome::Stored(_)), "{exposed:?}");
+    assert_eq!(try_it(expose("e2", 1, 0), other()).await, Outcome::Unchanged);
+    let elsewhere = try_it(expose("e3", 1, 0).by("u2"), other()).await;
+    assert!(matches!(elsewhere, Outcome::Stored(_)), "{elsewhere:?}");
+    assert_eq!(rows(store).await.len(), 2);
+}

@@ -1,0 +1,28 @@
+//! What a turn counts for in experiments.
+
+use super::Facts;
+use crate::read::experiments::UnitSums;
+
+impl Facts {
+    /// All but the score, which is not among the facts. The same words mean the same as in rates.
+    pub(in super::super) fn of_unit(&self) -> UnitSums {
+        let counts = self.counts();
+        let millis = self.millis.filter(|_| self.answered);
+        UnitSums {
+            turns: counts.turns,
+            answered: counts.answered,
+            failed: counts.failed,
+            ok: counts.ok,
+            not_ok: counts.not_ok,
+            neutral: counts.neutral,
+            rejected: counts.rejected,
+            corrected: counts.corrected,
+            retried: counts.retried,
+            timed: i64::from(millis.is_some()),
+            millis: millis.map_or(0, |millis| i64::try_from(millis).unwrap_or(i64::MAX >> 16)),
+            cost: counts.cost,
+            scored: 0,
+            score: 0,
+        }
+    }
+}
