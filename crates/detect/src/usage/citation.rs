@@ -54,13 +54,17 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         let (body, close) = (&near[..length], inside + length);
         let Some(mark) = seen[close..].chars().next().filter(|c| *c != '\n') else { continue };
         let end = close + mark.len_utf8();
+        if is_box(seen, open, body) {
+            from = end;
+            continue;
+        }
         if body.contains(['[', '【']) || !may_cite(seen, (open, end), last_end, kind, layout) {
             continue;
         }
         last_end = Some(end);
         from = end;
-        let counts =
-            is_amount(seen, open, end) || is_numbered(seen, open, body.contains(','), layout);
+        let counts = is_amount(seen, open, end)
+            || is_numbered(seen, (open, end), body.contains(','), layout);
         read_body(body, open, end, counts, &mut found);
     }
     if kind == AnswerKind::Response {
@@ -81,16 +85,48 @@ struct Layout {
     assigns: bool,
     /// Several lines begin with a number in brackets.
     numbers_lines: bool,
+    /// Where a list of sources begins.
+    sources_from: usize,
 }
 
 impl Layout {
     fn of(text: &str) -> Self {
         let numbered = |line: &str| {
+            let line = line.trim_start_matches(LIST_MARKS);
             line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
         };
         let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
-        Self { assigns: text.contains(" = "), numbers_lines }
+        let mut sources_from = text.len();
+        let mut end = 0;
+        for line in text.split_inclusive('\n') {
+            end += line.len();
+            if is_sources_heading(line) {
+                sources_from = end;
+                break;
+            }
+        }
+        Self { assigns: text.contains(" = "), numbers_lines, sources_from }
     }
+}
+
+/// What a line of a list begins with.
+const LIST_MARKS: [char; 6] = [' ', '\t', '-', '*', '•', '+'];
+
+/// "Sources:", "## References".
+fn is_sources_heading(line: &str) -> bool {
+    let bare = line.trim().trim_matches(|c: char| !c.is_alphanumeric());
+    bare.len() <= 40 && lists().headings.contains(bare.to_lowercase().as_str())
+}
+
+/// `- [x] done`: a box that was ticked or not.
+fn is_box(text: &str, open: usize, body: &str) -> bool {
+    let before = line_before(text, open).trim_start();
+    let marker = before.trim_end_matches([' ', '\t']);
+    let digits = marker.trim_end_matches(['.', ')']);
+    let listed = marker.is_empty()
+        || marker.trim_start_matches(LIST_MARKS).is_empty()
+        || (digits.len() < marker.len() && digits.bytes().all(|b| b.is_ascii_digit()));
+    listed && matches!(body.trim(), "" | "x" | "X" | "✓" | "✔")
 }
 
 /// Whether a bracket can be a citation where it stands.
@@ -128,14 +164,21 @@ fn is_amount(text: &str, open: usize, end: usize) -> bool {
     listed && closes && line.split_whitespace().count() < 5
 }
 
-/// `Press [3]`, `step [2]`, `x = [1, 2]`, and lines that are numbered one after the other.
-fn is_numbered(text: &str, open: usize, several: bool, layout: Layout) -> bool {
-    let before = line_before(text, open).trim_end();
+/// `Press [3]`, `step [2]`, `x = [1, 2]`, "[1] means", and lines that are numbered one after the other.
+fn is_numbered(text: &str, (open, end): (usize, usize), several: bool, layout: Layout) -> bool {
+    let line = line_before(text, open);
+    let before = line.trim_end();
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
-    let at_start = text[..open].ends_with('\n') || open == 0;
-    let listed = at_start && layout.numbers_lines;
+    let at_start = line.trim_start_matches(LIST_MARKS).is_empty();
+    let is_point = at_start && !line.trim_start().is_empty();
+    let listed = at_start && (is_point || layout.numbers_lines) && open < layout.sources_from;
+    let near = &text[end..text.floor_char_boundary((end + LONGEST).min(text.len()))];
+    let after = near.split_whitespace().next().unwrap_or_default();
     let word = word.as_str();
-    listed || lists().counted.contains(word) || (several && lists().filled.contains(word))
+    listed
+        || lists().explaining.contains(after)
+        || lists().counted.contains(word)
+        || (several && lists().filled.contains(word))
 }
 
 fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
@@ -178,20 +221,58 @@ fn numbers_of(part: &str) -> Option<Vec<u64>> {
     (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
 }
 
-/// "according to document 3": a source named by its number.
+/// "according to document 3", "(Source: 1)", "sources 1, 2 and 4": sources named by their numbers.
 fn read_named(speech: &str, found: &mut Vec<Citation>) {
-    let mut before = "";
+    let mut expected = Expected::Nothing;
     let mut start = 0;
     for word in speech.split_inclusive(char::is_whitespace) {
-        let number = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let named = lists().numbered.contains(before.to_lowercase().as_str());
-        if let Some(n) = number.parse().ok().filter(|n| named && (1..100).contains(n)) {
-            let end = start + word.trim_end().len();
-            found.push(Citation { start, end, what: Cited::Number(n) });
-        }
+        let (from, shown) = (start, word.trim());
         start += word.len();
-        if !word.trim().is_empty() {
-            before = word.trim().trim_start_matches('(');
+        if shown.is_empty() {
+            continue;
+        }
+        let bare = shown.trim_matches(|c: char| !c.is_alphanumeric());
+        let number = bare.parse().ok().filter(|n| (1..100).contains(n));
+        expected = match (expected, number) {
+            (Expected::Number, Some(n)) => {
+                let end = from + word.trim_end().len();
+                found.push(Citation { start: from, end, what: Cited::Number(n) });
+                if shown.ends_with(',') { Expected::Number } else { Expected::Joint }
+            }
+            // "Results: 3 days" counts; "Source: 3)" and "Source: 3" at the end of a line do not.
+            (Expected::Last, Some(n))
+                if !shown.ends_with(char::is_alphanumeric)
+                    || word.ends_with('\n')
+                    || start == speech.len() =>
+            {
+                let end = from + word.trim_end().len();
+                found.push(Citation { start: from, end, what: Cited::Number(n) });
+                if shown.ends_with(',') { Expected::Last } else { Expected::Nothing }
+            }
+            (Expected::Joint, None) if lists().joining.contains(shown) => Expected::Number,
+            _ => Expected::after(shown),
+        };
+    }
+}
+
+/// What may come next where sources are named by their numbers.
+#[derive(Clone, Copy)]
+enum Expected {
+    Nothing,
+    Number,
+    /// A number with which the clause ends.
+    Last,
+    /// "and", and then another number.
+    Joint,
+}
+
+impl Expected {
+    fn after(word: &str) -> Self {
+        let word = word.trim_start_matches('(').to_lowercase();
+        match word.strip_suffix(':') {
+            Some(word) if lists().numbered.contains(word) => Self::Last,
+            None if lists().numbered.contains(word.as_str()) => Self::Number,
+            Some(_) | None => Self::Nothing,
         }
     }
 }
@@ -224,10 +305,37 @@ mod tests {
             ("- eggs [6]\n- lemons [2]\n", &[]),
             ("- The deadline is on Monday morning [2]\n", &[2]),
             ("[ ] open [x] done [see below]", &[]),
+            ("- [1] milk\n- [2] eggs", &[]),
+            ("- [2] eggs", &[]),
+            ("[1] means the first step", &[]),
+            ("In the plan [2] denotes the door.", &[]),
+            ("As [1] shows, it rains.", &[1]),
+            ("It rains.\n\nSources:\n- [1] Almanac\n- [3] Diary", &[1, 3]),
+            ("It rains (Source: 1).", &[1]),
+            ("It rains (source 2, 3 and 5) in 7 towns", &[2, 3, 5]),
+            ("Result: 3 towns have rain", &[]),
+            ("Laut Quelle 4 regnet es.", &[4]),
             ("[", &[]),
             ("[3", &[]),
         ] {
             assert_eq!(numbers(text, Response), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_ticked_box_is_no_label() {
+        let labels = |text: &str| {
+            let found = citations(text, &speech_only(text), Response);
+            found.iter().filter(|c| c.what == Cited::Label("x".to_owned())).count()
+        };
+        for (text, expected) in [
+            ("- [x] done\n- [ ] open", 0),
+            ("* [X] done", 0),
+            ("1. [x] done", 0),
+            ("[x] done", 0),
+            ("It is done [x].", 1),
+        ] {
+            assert_eq!(labels(text), expected, "{text}");
         }
     }
 

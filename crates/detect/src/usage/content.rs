@@ -158,7 +158,7 @@ impl Shared {
                 self.support += usize::from(!name_words.contains(&piece.hash));
                 shared += 1;
                 rare += usize::from(word.is_rare);
-                first = first.or(word.is_rare.then_some(piece.hash));
+                first = first.or(word.is_rare.then_some(word.at as usize));
                 elsewhere += usize::from(!word.sentence.as_ref().is_some_and(is_formula));
             }
         }
@@ -190,8 +190,7 @@ impl Shared {
             }
         }
         (self.words, self.all_words) = (shared, all);
-        let at = answer.reading.pieces.iter().position(|p| Some(p.hash) == first);
-        self.word_at = at.map(|at| (at, at));
+        self.word_at = first.map(|at| (at, at));
     }
 
     fn count_identifiers(&mut self, answer: &Written<'_>, content: &str, scratch: &mut Scratch) {

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::identifiers::{Identifier, identifiers_of, is_import};
 use super::lists::{FORMULA_RUN, lists, run_key};
+use super::place::Places;
 use super::reading::{Gap, Piece, Reading, Sort};
 use super::rule::UsageRule;
 use super::runs::{RUN, runs_of};
@@ -32,6 +33,8 @@ pub(super) struct RareRun {
 /// A word that can bear out a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
+    /// The first piece that is it.
+    pub(super) at: u32,
     pub(super) is_rare: bool,
     /// The only sentence that has it.
     pub(super) sentence: Option<u32>,
@@ -66,8 +69,8 @@ pub struct Written<'a> {
     pub(super) sentences: Vec<Sentence>,
     /// Words that can bear out a name.
     pub(super) telling: FxHashMap<u32, Telling>,
-    /// The first three folded bytes from each piece on, sorted, with the piece.
-    pub(super) openings: Vec<(u32, u32)>,
+    /// Where names can stand.
+    pub(super) places: Places,
     /// Nouns are capitalised, as in German and in titles: a capital says nothing about a name.
     pub(super) many_capitals: bool,
 }
@@ -107,7 +110,7 @@ impl<'a> Written<'a> {
             sentences,
             identifiers,
             telling: telling_words(&reading, &weights, &quiet, &places),
-            openings: openings(&reading),
+            places: Places::of(&reading),
             many_capitals,
             speech,
             text,
@@ -245,27 +248,13 @@ fn telling_words(
         }
         let here = Some(places[at]);
         let is_rare = weights[at] == Weight::Rare;
-        let word = found.entry(piece.hash).or_insert(Telling { is_rare, sentence: here });
+        let word =
+            found.entry(piece.hash).or_insert(Telling { at: at as u32, is_rare, sentence: here });
         if word.sentence != here {
             word.sentence = None;
         }
     }
     found
-}
-
-fn openings(reading: &Reading) -> Vec<(u32, u32)> {
-    let bytes = reading.folded.as_bytes();
-    let mut openings: Vec<(u32, u32)> = (0u32..)
-        .zip(&reading.pieces)
-        .map(|(index, piece)| (opening_of(&bytes[piece.from as usize..]), index))
-        .collect();
-    openings.sort_unstable();
-    openings
-}
-
-/// The first three bytes as a number; missing ones are zero.
-pub(super) fn opening_of(bytes: &[u8]) -> u32 {
-    (0..3).fold(0, |sum, at| sum << 8 | u32::from(bytes.get(at).copied().unwrap_or(0)))
 }
 
 fn has_many_capitals(reading: &Reading, weights: &[Weight]) -> bool {
