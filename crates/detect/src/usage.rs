@@ -4,16 +4,20 @@
 //! it can see on the surface; a paraphrase without any trace of the item is taken for not used.
 
 mod item;
+mod gap;
 mod reading;
 mod lists;
 mod weight;
 mod rule;
 mod runs;
 mod identifiers;
+mod sieve;
 mod place;
 mod written;
 mod line;
 mod link;
+mod layout;
+mod source;
 mod citation;
 mod cited;
 mod name;

@@ -3,9 +3,11 @@
 //! Code and quotations do not cite: `rows[2]` is an index, and a footnote in a pasted article is the
 //! article's own.
 
-use super::line::{is_in_comment, line_before};
+use super::layout::{Layout, is_amount, is_box, is_numbered};
+use super::line::is_in_comment;
 use super::link::{is_year, links};
 use super::lists::lists;
+use super::source::numbered_sources;
 use super::written::AnswerKind;
 
 /// Longer brackets hold a remark, not a citation.
@@ -68,7 +70,12 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         read_body(body, open, end, counts, &mut found);
     }
     if kind == AnswerKind::Response {
-        read_named(speech, &mut found);
+        let named = numbered_sources(speech).into_iter();
+        found.extend(named.map(|(start, end, number)| Citation {
+            start,
+            end,
+            what: Cited::Number(number),
+        }));
     }
     found.extend(links(text, MOST_CITATIONS).into_iter().map(|(start, end)| Citation {
         start,
@@ -76,57 +83,6 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         what: Cited::Link(text[start..end].to_lowercase()),
     }));
     found
-}
-
-/// What is true of the whole text, looked up once.
-#[derive(Clone, Copy)]
-struct Layout {
-    /// Something is set to a value: brackets behind words are indices.
-    assigns: bool,
-    /// Several lines begin with a number in brackets.
-    numbers_lines: bool,
-    /// Where a list of sources begins.
-    sources_from: usize,
-}
-
-impl Layout {
-    fn of(text: &str) -> Self {
-        let numbered = |line: &str| {
-            let line = line.trim_start_matches(LIST_MARKS);
-            line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
-        };
-        let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
-        let mut sources_from = text.len();
-        let mut end = 0;
-        for line in text.split_inclusive('\n') {
-            end += line.len();
-            if is_sources_heading(line) {
-                sources_from = end;
-                break;
-            }
-        }
-        Self { assigns: text.contains(" = "), numbers_lines, sources_from }
-    }
-}
-
-/// What a line of a list begins with.
-const LIST_MARKS: [char; 6] = [' ', '\t', '-', '*', '•', '+'];
-
-/// "Sources:", "## References".
-fn is_sources_heading(line: &str) -> bool {
-    let bare = line.trim().trim_matches(|c: char| !c.is_alphanumeric());
-    bare.len() <= 40 && lists().headings.contains(bare.to_lowercase().as_str())
-}
-
-/// `- [x] done`: a box that was ticked or not.
-fn is_box(text: &str, open: usize, body: &str) -> bool {
-    let before = line_before(text, open).trim_start();
-    let marker = before.trim_end_matches([' ', '\t']);
-    let digits = marker.trim_end_matches(['.', ')']);
-    let listed = marker.is_empty()
-        || marker.trim_start_matches(LIST_MARKS).is_empty()
-        || (digits.len() < marker.len() && digits.bytes().all(|b| b.is_ascii_digit()));
-    listed && matches!(body.trim(), "" | "x" | "X" | "✓" | "✔")
 }
 
 /// Whether a bracket can be a citation where it stands.
@@ -153,32 +109,6 @@ fn may_cite(
         }
         Some(_) | None => !text[end..].starts_with('{'),
     }
-}
-
-/// `- eggs [6]`: a short line of a list that ends in a number tells how many.
-fn is_amount(text: &str, open: usize, end: usize) -> bool {
-    let line = line_before(text, open).trim_start();
-    let listed =
-        line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
-    let closes = text[end..].trim_start_matches(' ').starts_with('\n') || end == text.len();
-    listed && closes && line.split_whitespace().count() < 5
-}
-
-/// `Press [3]`, `step [2]`, `x = [1, 2]`, "[1] means", and lines that are numbered one after the other.
-fn is_numbered(text: &str, (open, end): (usize, usize), several: bool, layout: Layout) -> bool {
-    let line = line_before(text, open);
-    let before = line.trim_end();
-    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
-    let at_start = line.trim_start_matches(LIST_MARKS).is_empty();
-    let is_point = at_start && !line.trim_start().is_empty();
-    let listed = at_start && (is_point || layout.numbers_lines) && open < layout.sources_from;
-    let near = &text[end..text.floor_char_boundary((end + LONGEST).min(text.len()))];
-    let after = near.split_whitespace().next().unwrap_or_default();
-    let word = word.as_str();
-    listed
-        || lists().explaining.contains(after)
-        || lists().counted.contains(word)
-        || (several && lists().filled.contains(word))
 }
 
 fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
@@ -219,62 +149,6 @@ fn numbers_of(part: &str) -> Option<Vec<u64>> {
         return (low < high && high - low < WIDEST_RANGE).then(|| (low..=high).collect());
     }
     (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
-}
-
-/// "according to document 3", "(Source: 1)", "sources 1, 2 and 4": sources named by their numbers.
-fn read_named(speech: &str, found: &mut Vec<Citation>) {
-    let mut expected = Expected::Nothing;
-    let mut start = 0;
-    for word in speech.split_inclusive(char::is_whitespace) {
-        let (from, shown) = (start, word.trim());
-        start += word.len();
-        if shown.is_empty() {
-            continue;
-        }
-        let bare = shown.trim_matches(|c: char| !c.is_alphanumeric());
-        let number = bare.parse().ok().filter(|n| (1..100).contains(n));
-        expected = match (expected, number) {
-            (Expected::Number, Some(n)) => {
-                let end = from + word.trim_end().len();
-                found.push(Citation { start: from, end, what: Cited::Number(n) });
-                if shown.ends_with(',') { Expected::Number } else { Expected::Joint }
-            }
-            // "Results: 3 days" counts; "Source: 3)" and "Source: 3" at the end of a line do not.
-            (Expected::Last, Some(n))
-                if !shown.ends_with(char::is_alphanumeric)
-                    || word.ends_with('\n')
-                    || start == speech.len() =>
-            {
-                let end = from + word.trim_end().len();
-                found.push(Citation { start: from, end, what: Cited::Number(n) });
-                if shown.ends_with(',') { Expected::Last } else { Expected::Nothing }
-            }
-            (Expected::Joint, None) if lists().joining.contains(shown) => Expected::Number,
-            _ => Expected::after(shown),
-        };
-    }
-}
-
-/// What may come next where sources are named by their numbers.
-#[derive(Clone, Copy)]
-enum Expected {
-    Nothing,
-    Number,
-    /// A number with which the clause ends.
-    Last,
-    /// "and", and then another number.
-    Joint,
-}
-
-impl Expected {
-    fn after(word: &str) -> Self {
-        let word = word.trim_start_matches('(').to_lowercase();
-        match word.strip_suffix(':') {
-            Some(word) if lists().numbered.contains(word) => Self::Last,
-            None if lists().numbered.contains(word.as_str()) => Self::Number,
-            Some(_) | None => Self::Nothing,
-        }
-    }
 }
 
 #[cfg(test)]

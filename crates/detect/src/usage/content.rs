@@ -105,6 +105,9 @@ impl Shared {
         let mut stretch: Option<(usize, usize)> = None;
         for (from, key) in runs_of(&reading.pieces) {
             self.all_runs += 1;
+            if !answer.run_sieve.may_hold(key) {
+                continue;
+            }
             let Some(run) = answer.runs.get(&key) else { continue };
             let at = run.at as usize;
             self.rarest_run = self.rarest_run.max(run.rarity);
@@ -153,6 +156,9 @@ impl Shared {
         let formula_runs: u32 = formulas.map(|(_, copied)| copied.runs).sum();
         let (mut first, mut shared, mut rare, mut elsewhere) = (None, 0, 0, 0);
         for piece in pieces {
+            if !answer.word_sieve.may_hold(u64::from(piece.hash)) {
+                continue;
+            }
             let Some(word) = answer.telling.get(&piece.hash) else { continue };
             if seen.insert(piece.hash) {
                 self.support += usize::from(!name_words.contains(&piece.hash));

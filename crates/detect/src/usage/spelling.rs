@@ -173,7 +173,7 @@ mod tests {
                 "How to rotate the API keys | Acme Docs",
                 &["torotatetheapikeysacmedocs", "torotatetheapikeys"],
             ),
-            ("Pricing | Acme", &["pricingacme"]),
+            ("Limits | Acme", &["limitsacme"]),
             ("", &[]),
             ("///", &[]),
             ("a/", &["a"]),

@@ -8,6 +8,7 @@ use super::place::Places;
 use super::reading::{Gap, Piece, Reading, Sort};
 use super::rule::UsageRule;
 use super::runs::{RUN, runs_of};
+use super::sieve::Sieve;
 use super::weight::{Weight, is_telling, weight_in_code, weight_of};
 use crate::language::{LANGUAGES, language_of};
 use crate::text::{Text, speech_only};
@@ -64,11 +65,14 @@ pub struct Written<'a> {
     pub(super) speech: String,
     /// Runs that are neither everyday words nor formulas.
     pub(super) runs: FxHashMap<u64, RareRun>,
+    /// Which runs are surely not among them.
+    pub(super) run_sieve: Sieve,
     /// Identifiers and the piece at which each begins.
     pub(super) identifiers: FxHashMap<u32, Identifier>,
     pub(super) sentences: Vec<Sentence>,
     /// Words that can bear out a name.
     pub(super) telling: FxHashMap<u32, Telling>,
+    pub(super) word_sieve: Sieve,
     /// Where names can stand.
     pub(super) places: Places,
     /// Nouns are capitalised, as in German and in titles: a capital says nothing about a name.
@@ -105,11 +109,14 @@ impl<'a> Written<'a> {
                 identifiers.entry(found.key).or_insert(found);
             }
         }
+        let telling = telling_words(&reading, &weights, &quiet, &places);
         Self {
+            run_sieve: Sieve::of(runs.keys().copied()),
+            word_sieve: Sieve::of(telling.keys().map(|word| u64::from(*word))),
             runs,
             sentences,
             identifiers,
-            telling: telling_words(&reading, &weights, &quiet, &places),
+            telling,
             places: Places::of(&reading),
             many_capitals,
             speech,
