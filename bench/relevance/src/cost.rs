@@ -11,6 +11,8 @@ use crate::memory::Memory;
 
 const ROUNDS: usize = 5;
 const CALLS: usize = 200;
+/// Of inputs that were made to be slow.
+const HOSTILE_CALLS: usize = 10;
 const ENTITIES: u64 = 1_000_000;
 const ITEMS: usize = 50;
 
@@ -23,10 +25,14 @@ enum Judged {
 
 /// Times `call` and prints the middle and the slowest hundredth of the quietest of five rounds: on a
 /// shared machine the others tell about the neighbours.
-fn row(what: &str, judged: Judged, budget_us: f64, mut call: impl FnMut()) {
+fn row(what: &str, judged: Judged, budget_us: f64, call: impl FnMut()) {
+    row_of(CALLS, what, judged, budget_us, call);
+}
+
+fn row_of(calls: usize, what: &str, judged: Judged, budget_us: f64, mut call: impl FnMut()) {
     let mut quietest = (f64::INFINITY, f64::INFINITY);
     for _ in 0..ROUNDS {
-        let mut times: Vec<Duration> = (0..CALLS)
+        let mut times: Vec<Duration> = (0..calls)
             .map(|_| {
                 let start = started();
                 call();
@@ -35,7 +41,7 @@ fn row(what: &str, judged: Judged, budget_us: f64, mut call: impl FnMut()) {
             .collect();
         times.sort();
         let micros = |at: usize| times[at].as_secs_f64() * 1e6;
-        let (middle, slow) = (micros(CALLS / 2), micros(CALLS * 99 / 100));
+        let (middle, slow) = (micros(calls / 2), micros(calls * 99 / 100));
         if slow < quietest.1 {
             quietest = (middle, slow);
         }
@@ -86,6 +92,7 @@ pub(crate) fn measure() {
             },
         );
     }
+    hostile();
     let mut memory = Memory::default();
     for document in 0..ENTITIES {
         let used = random.random_range(0..4) == 0;
@@ -106,6 +113,37 @@ pub(crate) fn measure() {
         }
     }
     println!();
+}
+
+/// Names and answers that begin alike everywhere: the time may grow with their length and not with the
+/// product of the two.
+fn hostile() {
+    let rule = UsageRule::default();
+    let contents = "a b ".repeat(150);
+    for (what, count, name, answer) in [
+        ("1 000 names of 'a b'", 1_000, "A b ".repeat(47), "a b ".repeat(24_900)),
+        ("400 names of 'x_'", 400, "x_".repeat(90), "x_".repeat(49_800)),
+        ("400 names of 'http://'", 400, "http://".repeat(25), "http://".repeat(14_200)),
+        ("400 names, 2 000 citations", 400, "Part [1] ".repeat(9), "see [1] ".repeat(12_400)),
+        ("400 names of one sign", 400, "不".repeat(60), "不".repeat(33_000)),
+    ] {
+        let names: Vec<String> = (0..count).map(|at| format!("{name}{at}")).collect();
+        let items: Vec<ReturnedItem<'_>> = names
+            .iter()
+            .zip(1..)
+            .map(|(name, rank)| ReturnedItem {
+                entity_id: name,
+                name: Some(name),
+                content: Some(&contents),
+                rank: Some(5_000 + rank),
+            })
+            .collect();
+        let what = format!("use detection, {what}, answer of {} bytes", answer.len());
+        row_of(HOSTILE_CALLS, &what, Judged::Middle, 100_000.0, || {
+            let written = Written::read(&rule, &answer, AnswerKind::Response);
+            std::hint::black_box(detect_use(&rule, &written, &items));
+        });
+    }
 }
 
 /// Words as they come, with the frequencies of a language; or lines of made-up code.

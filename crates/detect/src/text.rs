@@ -3,5 +3,5 @@
 mod fold;
 mod mask;
 
-pub(crate) use fold::{Kind, Text, Word, hash};
+pub(crate) use fold::{Hashing, Kind, Text, Word, hash};
 pub(crate) use mask::speech_only;

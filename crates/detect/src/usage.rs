@@ -3,41 +3,44 @@
 //! The answer is read once, each item once: the work grows with the sum of their lengths. Says what
 //! it can see on the surface; a paraphrase without any trace of the item is taken for not used.
 
+mod item;
+mod gap;
 mod reading;
 mod lists;
 mod weight;
 mod rule;
 mod runs;
 mod identifiers;
+mod sieve;
+mod place;
 mod written;
 mod line;
 mod link;
+mod layout;
+mod source;
 mod citation;
+mod cited;
 mod name;
+mod ending;
+mod border;
+mod certainty;
+mod finding;
+mod spelling;
 mod content;
 
 use rustc_hash::FxHashSet;
 
+pub use item::ReturnedItem;
 pub use rule::UsageRule;
 pub use written::{AnswerKind, Written};
 
-use citation::{Citation, Cited, citations};
+use certainty::Certainty;
+use cited::CitedItems;
 use content::{Scratch, Shared};
-use link::{is_year, leads_to};
-use name::{Certainty, Name, Named, names_of};
-
-/// An item that was retrieved for the answer.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ReturnedItem<'a> {
-    /// Which item.
-    pub entity_id: &'a str,
-    /// What it is called.
-    pub name: Option<&'a str>,
-    /// What it says.
-    pub content: Option<&'a str>,
-    /// Where it stood, from 1.
-    pub rank: Option<u32>,
-}
+use ending::Endings;
+use finding::Named;
+use name::Name;
+use spelling::names_of;
 
 /// What shows that an item was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,35 +90,37 @@ pub enum Use {
 
 /// Looks for each item in the answer; one finding an item, in their order.
 pub fn detect_use(rule: &UsageRule, answer: &Written<'_>, items: &[ReturnedItem<'_>]) -> Vec<Use> {
-    let cited = citations(answer.text, &answer.speech, answer.kind);
-    let numbers = Numbers::of(items);
+    let cited = CitedItems::of(answer, items);
+    let names: Vec<Vec<Name>> =
+        items.iter().map(|item| item.name.map(names_of).unwrap_or_default()).collect();
+    let mut endings = Endings::default();
+    for (item, names) in items.iter().zip(&names) {
+        endings.add(item.name.unwrap_or_default(), names);
+    }
     let mut scratch = Scratch::default();
-    items
-        .iter()
-        .map(|item| {
-            let id = item.entity_id.to_lowercase();
-            if let Some(citation) = cited.iter().find(|c| numbers.cites(c, item, &id)) {
-                return used(UseReason::Citation, citation.start, citation.end, 1.0);
-            }
-            look_for(rule, answer, item, &mut scratch)
-        })
-        .collect()
+    let look = |(item, names): (&ReturnedItem<'_>, &Vec<Name>)| {
+        if let Some(citation) = cited.citation_of(item) {
+            return used(UseReason::Citation, citation.start, citation.end, 1.0);
+        }
+        look_for(rule, answer, item, (names, &endings), &mut scratch)
+    };
+    items.iter().zip(&names).map(look).collect()
 }
 
 fn look_for(
     rule: &UsageRule,
     answer: &Written<'_>,
     item: &ReturnedItem<'_>,
+    (names, endings): (&[Name], &Endings),
     scratch: &mut Scratch,
 ) -> Use {
-    let names = item.name.map(names_of).unwrap_or_default();
-    let named = names.iter().filter_map(|n| n.find(answer)).max_by_key(|named| named.certainty);
-    let mention = mentioned_id(answer, item.entity_id);
+    let found = names.iter().filter_map(|name| name.find(answer, endings));
+    let named = found.max_by_key(|named| named.certainty);
     let sure = named.filter(|named| named.certainty == Certainty::Sure);
     if let Some(found) = sure {
         return at_pieces(answer, UseReason::Name, found.first, found.last, 1.0);
     }
-    if let Some(found) = mention {
+    if let Some(found) = mentioned_id(answer, endings, item.entity_id) {
         return at_pieces(answer, UseReason::Citation, found.first, found.last, 1.0);
     }
     let content = item.content.filter(|content| !content.trim().is_empty());
@@ -152,14 +157,14 @@ fn needed(rule: &UsageRule, certainty: Certainty) -> usize {
 }
 
 /// An id that nobody writes by chance counts as cited without brackets: "see kb-5520".
-fn mentioned_id(answer: &Written<'_>, id: &str) -> Option<Named> {
+fn mentioned_id(answer: &Written<'_>, endings: &Endings, id: &str) -> Option<Named> {
     let marks = id.chars().filter(|c| !c.is_alphanumeric()).count();
     let digits = id.contains(|c: char| c.is_ascii_digit());
     let letters = id.contains(char::is_alphabetic);
     if id.len() < 5 || marks == 0 || !letters || id.contains(char::is_whitespace) {
         return None;
     }
-    let found = Name::of(id)?.find(answer)?;
+    let found = Name::of(id)?.find(answer, endings)?;
     let pieces = &answer.reading.pieces;
     let written = &answer.text[pieces[found.first].start as usize..pieces[found.last].end as usize];
     let before = answer.text[..pieces[found.first].start as usize].chars().next_back();
@@ -181,38 +186,6 @@ fn at_pieces(
 
 fn used(reason: UseReason, start: usize, end: usize, share: f64) -> Use {
     Use::Used(UseEvidence { reason, start, end, share })
-}
-
-/// What a number in brackets means for these items: an id where there is such an id, else a rank.
-struct Numbers {
-    ids: FxHashSet<u64>,
-    /// Ids that are numbers throughout leave no room for ranks.
-    only_ids: bool,
-}
-
-impl Numbers {
-    fn of(items: &[ReturnedItem<'_>]) -> Self {
-        let ids: FxHashSet<u64> = items.iter().filter_map(|i| i.entity_id.parse().ok()).collect();
-        let only_ids = !items.is_empty() && ids.len() == items.len();
-        Self { ids, only_ids }
-    }
-
-    /// `id` is the item's in lower case.
-    fn cites(&self, citation: &Citation, item: &ReturnedItem<'_>, id: &str) -> bool {
-        match &citation.what {
-            Cited::Number(number) if self.ids.contains(number) => {
-                item.entity_id.parse() == Ok(*number)
-            }
-            Cited::Number(number) => {
-                !self.only_ids && item.rank.is_some_and(|rank| u64::from(rank) == *number)
-            }
-            Cited::Label(label) => {
-                let numeric = item.entity_id.parse().is_ok_and(|n: u64| is_year(n) || n < 1_000);
-                !numeric && label == id
-            }
-            Cited::Link(link) => leads_to(link, id),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,17 @@
 
 use std::sync::OnceLock;
 
-/// What decides: rules change with the package's version, models and phrases with their bytes.
-const PARTS: [&[u8]; 4] = [
+/// What decides: rules change with the package's version, models and lists with their bytes.
+const PARTS: [&[u8]; 6] = [
     include_bytes!("../model/pair.bin"),
     include_bytes!("../model/refusal.bin"),
     include_bytes!("../model/rejected.bin"),
     include_bytes!("../model/accepted.bin"),
+    include_bytes!("usage/formulas.txt"),
+    include_bytes!("usage/sets.txt"),
 ];
 
-/// The version: the package's, and eight digits that differ when a model does.
+/// The version: the package's, and eight digits that differ when a model or a list of use detection does.
 pub fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| {

@@ -163,11 +163,29 @@ fn is_sign(c: char) -> bool {
 
 /// FNV-1a with a last stir: quick, the same everywhere, good enough for buckets.
 pub(crate) fn hash(seed: u32, bytes: &[u8]) -> u32 {
-    let start = 0x811c_9dc5 ^ seed.wrapping_mul(0x9e37_79b9);
-    let mut hash = bytes.iter().fold(start, |h, b| (h ^ u32::from(*b)).wrapping_mul(0x0100_0193));
-    hash ^= hash >> 15;
-    hash = hash.wrapping_mul(0x2c1b_3c6d);
-    hash ^ (hash >> 13)
+    let start = Hashing::start(seed);
+    bytes.iter().fold(start, |hashing, byte| hashing.and(*byte)).end()
+}
+
+/// The same byte by byte, for a loop that goes over the bytes anyway.
+#[derive(Clone, Copy)]
+pub(crate) struct Hashing(u32);
+
+impl Hashing {
+    pub(crate) fn start(seed: u32) -> Self {
+        Self(0x811c_9dc5 ^ seed.wrapping_mul(0x9e37_79b9))
+    }
+
+    #[inline]
+    pub(crate) fn and(self, byte: u8) -> Self {
+        Self((self.0 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    }
+
+    pub(crate) fn end(self) -> u32 {
+        let mut hash = self.0 ^ (self.0 >> 15);
+        hash = hash.wrapping_mul(0x2c1b_3c6d);
+        hash ^ (hash >> 13)
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 //! Code and quotations do not cite: `rows[2]` is an index, and a footnote in a pasted article is the
 //! article's own.
 
-use super::line::{is_in_comment, line_before};
+use super::layout::{Layout, is_amount, is_box, is_numbered};
+use super::line::is_in_comment;
 use super::link::{is_year, links};
 use super::lists::lists;
+use super::source::numbered_sources;
 use super::written::AnswerKind;
 
 /// Longer brackets hold a remark, not a citation.
@@ -54,17 +56,26 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         let (body, close) = (&near[..length], inside + length);
         let Some(mark) = seen[close..].chars().next().filter(|c| *c != '\n') else { continue };
         let end = close + mark.len_utf8();
+        if is_box(seen, open, body) {
+            from = end;
+            continue;
+        }
         if body.contains(['[', '【']) || !may_cite(seen, (open, end), last_end, kind, layout) {
             continue;
         }
         last_end = Some(end);
         from = end;
-        let counts =
-            is_amount(seen, open, end) || is_numbered(seen, open, body.contains(','), layout);
+        let counts = is_amount(seen, open, end)
+            || is_numbered(seen, (open, end), body.contains(','), layout);
         read_body(body, open, end, counts, &mut found);
     }
     if kind == AnswerKind::Response {
-        read_named(speech, &mut found);
+        let named = numbered_sources(speech).into_iter();
+        found.extend(named.map(|(start, end, number)| Citation {
+            start,
+            end,
+            what: Cited::Number(number),
+        }));
     }
     found.extend(links(text, MOST_CITATIONS).into_iter().map(|(start, end)| Citation {
         start,
@@ -72,25 +83,6 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
         what: Cited::Link(text[start..end].to_lowercase()),
     }));
     found
-}
-
-/// What is true of the whole text, looked up once.
-#[derive(Clone, Copy)]
-struct Layout {
-    /// Something is set to a value: brackets behind words are indices.
-    assigns: bool,
-    /// Several lines begin with a number in brackets.
-    numbers_lines: bool,
-}
-
-impl Layout {
-    fn of(text: &str) -> Self {
-        let numbered = |line: &str| {
-            line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
-        };
-        let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
-        Self { assigns: text.contains(" = "), numbers_lines }
-    }
 }
 
 /// Whether a bracket can be a citation where it stands.
@@ -117,25 +109,6 @@ fn may_cite(
         }
         Some(_) | None => !text[end..].starts_with('{'),
     }
-}
-
-/// `- eggs [6]`: a short line of a list that ends in a number tells how many.
-fn is_amount(text: &str, open: usize, end: usize) -> bool {
-    let line = line_before(text, open).trim_start();
-    let listed =
-        line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
-    let closes = text[end..].trim_start_matches(' ').starts_with('\n') || end == text.len();
-    listed && closes && line.split_whitespace().count() < 5
-}
-
-/// `Press [3]`, `step [2]`, `x = [1, 2]`, and lines that are numbered one after the other.
-fn is_numbered(text: &str, open: usize, several: bool, layout: Layout) -> bool {
-    let before = line_before(text, open).trim_end();
-    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
-    let at_start = text[..open].ends_with('\n') || open == 0;
-    let listed = at_start && layout.numbers_lines;
-    let word = word.as_str();
-    listed || lists().counted.contains(word) || (several && lists().filled.contains(word))
 }
 
 fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec<Citation>) {
@@ -178,24 +151,6 @@ fn numbers_of(part: &str) -> Option<Vec<u64>> {
     (part.len() <= 9).then(|| part.parse().ok()).flatten().map(|n| vec![n])
 }
 
-/// "according to document 3": a source named by its number.
-fn read_named(speech: &str, found: &mut Vec<Citation>) {
-    let mut before = "";
-    let mut start = 0;
-    for word in speech.split_inclusive(char::is_whitespace) {
-        let number = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let named = lists().numbered.contains(before.to_lowercase().as_str());
-        if let Some(n) = number.parse().ok().filter(|n| named && (1..100).contains(n)) {
-            let end = start + word.trim_end().len();
-            found.push(Citation { start, end, what: Cited::Number(n) });
-        }
-        start += word.len();
-        if !word.trim().is_empty() {
-            before = word.trim().trim_start_matches('(');
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::written::AnswerKind::{Code, Response};
@@ -224,10 +179,37 @@ mod tests {
             ("- eggs [6]\n- lemons [2]\n", &[]),
             ("- The deadline is on Monday morning [2]\n", &[2]),
             ("[ ] open [x] done [see below]", &[]),
+            ("- [1] milk\n- [2] eggs", &[]),
+            ("- [2] eggs", &[]),
+            ("[1] means the first step", &[]),
+            ("In the plan [2] denotes the door.", &[]),
+            ("As [1] shows, it rains.", &[1]),
+            ("It rains.\n\nSources:\n- [1] Almanac\n- [3] Diary", &[1, 3]),
+            ("It rains (Source: 1).", &[1]),
+            ("It rains (source 2, 3 and 5) in 7 towns", &[2, 3, 5]),
+            ("Result: 3 towns have rain", &[]),
+            ("Laut Quelle 4 regnet es.", &[4]),
             ("[", &[]),
             ("[3", &[]),
         ] {
             assert_eq!(numbers(text, Response), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_ticked_box_is_no_label() {
+        let labels = |text: &str| {
+            let found = citations(text, &speech_only(text), Response);
+            found.iter().filter(|c| c.what == Cited::Label("x".to_owned())).count()
+        };
+        for (text, expected) in [
+            ("- [x] done\n- [ ] open", 0),
+            ("* [X] done", 0),
+            ("1. [x] done", 0),
+            ("[x] done", 0),
+            ("It is done [x].", 1),
+        ] {
+            assert_eq!(labels(text), expected, "{text}");
         }
     }
 

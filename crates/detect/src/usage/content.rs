@@ -105,6 +105,9 @@ impl Shared {
         let mut stretch: Option<(usize, usize)> = None;
         for (from, key) in runs_of(&reading.pieces) {
             self.all_runs += 1;
+            if !answer.run_sieve.may_hold(key) {
+                continue;
+            }
             let Some(run) = answer.runs.get(&key) else { continue };
             let at = run.at as usize;
             self.rarest_run = self.rarest_run.max(run.rarity);
@@ -153,12 +156,15 @@ impl Shared {
         let formula_runs: u32 = formulas.map(|(_, copied)| copied.runs).sum();
         let (mut first, mut shared, mut rare, mut elsewhere) = (None, 0, 0, 0);
         for piece in pieces {
+            if !answer.word_sieve.may_hold(u64::from(piece.hash)) {
+                continue;
+            }
             let Some(word) = answer.telling.get(&piece.hash) else { continue };
             if seen.insert(piece.hash) {
                 self.support += usize::from(!name_words.contains(&piece.hash));
                 shared += 1;
                 rare += usize::from(word.is_rare);
-                first = first.or(word.is_rare.then_some(piece.hash));
+                first = first.or(word.is_rare.then_some(word.at as usize));
                 elsewhere += usize::from(!word.sentence.as_ref().is_some_and(is_formula));
             }
         }
@@ -190,8 +196,7 @@ impl Shared {
             }
         }
         (self.words, self.all_words) = (shared, all);
-        let at = answer.reading.pieces.iter().position(|p| Some(p.hash) == first);
-        self.word_at = at.map(|at| (at, at));
+        self.word_at = first.map(|at| (at, at));
     }
 
     fn count_identifiers(&mut self, answer: &Written<'_>, content: &str, scratch: &mut Scratch) {

@@ -1,7 +1,11 @@
 //! Links in an answer, and whether one leads to an item.
 
+use super::weight::is_known_word;
+
 /// Longer addresses are not read to their end.
 const LONGEST_LINK: usize = 500;
+/// Parts from the end of an address that an id may have.
+const MOST_ENDS: usize = 6;
 
 /// Addresses: after `](`, or with their scheme.
 pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
@@ -13,12 +17,19 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
         let scheme = schemes.iter().find(|scheme| text[..colon].ends_with(**scheme))?;
         Some(colon - scheme.len())
     });
-    for at in marked.chain(plain).take(most) {
+    // A link inside a link is a part of it: an answer must not be read once for each.
+    let mut read_to = [0, 0];
+    let marked = marked.map(|at| (0, at));
+    for (sort, at) in marked.chain(plain.map(|at| (1, at))).take(most) {
+        if at < read_to[sort] {
+            continue;
+        }
         let rest = &text[at..text.floor_char_boundary((at + LONGEST_LINK).min(text.len()))];
         let stops =
             |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
         let length = rest.find(stops).unwrap_or(rest.len());
         let link = rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
+        read_to[sort] = at + length;
         if !link.is_empty() {
             found.push((at, at + link.len()));
         }
@@ -26,20 +37,24 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
     found
 }
 
-/// Whether a link leads to the item: its address ends with the id as a part of its own.
-pub(super) fn leads_to(link: &str, id: &str) -> bool {
-    let numeric = id.bytes().all(|b| b.is_ascii_digit());
-    let too_short = numeric && (id.len() < 3 || id.parse().is_ok_and(is_year));
-    if too_short || id.len() < 2 {
-        return false;
-    }
-    let trimmed = |link: &str| link.trim_end_matches('/').to_owned();
+/// The ids to which a link may lead: what stands at its end as a part of its own, with and without
+/// query and file ending.
+pub(super) fn ends_of(link: &str) -> impl Iterator<Item = &str> {
     let path = link.split(['?', '#']).next().unwrap_or(link);
     let stem = [".html", ".htm", ".md", ".pdf"].iter().find_map(|end| path.strip_suffix(end));
-    [trimmed(link), trimmed(path), trimmed(stem.unwrap_or(path))].iter().any(|address| {
-        let Some(before) = address.strip_suffix(id) else { return false };
-        before.is_empty() || before.ends_with(['/', '=', '#', ':', '?', '&'])
+    [link, path, stem.unwrap_or(path)].into_iter().flat_map(|address| {
+        let address = address.trim_end_matches('/');
+        let borders = address.rmatch_indices(['/', '=', '#', ':', '?', '&']).take(MOST_ENDS);
+        let ends = borders.map(move |(at, _)| &address[at + 1..]);
+        ends.chain(std::iter::once(address))
     })
+}
+
+/// Whether an id at the end of a link is meant: `…/3` and `…/login` lead anywhere.
+pub(super) fn can_be_linked(id: &str) -> bool {
+    let numeric = id.bytes().all(|b| b.is_ascii_digit());
+    let too_short = numeric && (id.len() < 3 || id.parse().is_ok_and(is_year));
+    !too_short && id.len() >= 2 && !is_known_word(id)
 }
 
 /// A year in brackets dates something.
@@ -61,8 +76,20 @@ mod tests {
             ("https://w.example/ops/kb-5520/next", "kb-5520", false),
             ("https://docs.example/3", "3", false),
             ("https://t.example/4711/", "4711", true),
+            ("https://t.example/login", "login", false),
+            ("https://t.example/docs?page=search", "search", false),
+            ("https://t.example/articles/quellenwart", "quellenwart", true),
+            ("https://t.example/a/b/c", "https://t.example/a/b/c", true),
+            ("https://t.example/a/guide/c.md", "guide/c", true),
         ] {
-            assert_eq!(leads_to(link, id), expected, "{link} {id}");
+            let leads = can_be_linked(id) && ends_of(link).any(|end| end == id);
+            assert_eq!(leads, expected, "{link} {id}");
         }
+    }
+
+    #[test]
+    fn a_link_inside_a_link_is_read_once() {
+        assert_eq!(links(&"http://".repeat(50), 1_000).len(), 1);
+        assert_eq!(links("[a](https://x.example/a), https://x.example/b.", 9).len(), 3);
     }
 }

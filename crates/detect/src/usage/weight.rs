@@ -79,3 +79,17 @@ pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
         Sort::Sign => false,
     }
 }
+
+/// Whether anybody may write the word without meaning anything in particular: it is in the
+/// vocabulary, or one of those that speak of software or shops in any language.
+pub(super) fn is_known_word(word: &str) -> bool {
+    let listed = |word: &str| {
+        let hash = crate::text::hash(0, word.as_bytes());
+        let lists = lists();
+        lists.everyday.contains(&hash)
+            || lists.code_words.contains(&hash)
+            || lists.keywords.contains(&hash)
+            || lexicon().is_common(hash)
+    };
+    vocabulary_place(word).is_some() || listed(word) || word.strip_suffix('s').is_some_and(listed)
+}

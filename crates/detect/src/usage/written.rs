@@ -4,9 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::identifiers::{Identifier, identifiers_of, is_import};
 use super::lists::{FORMULA_RUN, lists, run_key};
+use super::place::Places;
 use super::reading::{Gap, Piece, Reading, Sort};
 use super::rule::UsageRule;
 use super::runs::{RUN, runs_of};
+use super::sieve::Sieve;
 use super::weight::{Weight, is_telling, weight_in_code, weight_of};
 use crate::language::{LANGUAGES, language_of};
 use crate::text::{Text, speech_only};
@@ -32,6 +34,8 @@ pub(super) struct RareRun {
 /// A word that can bear out a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
+    /// The first piece that is it.
+    pub(super) at: u32,
     pub(super) is_rare: bool,
     /// The only sentence that has it.
     pub(super) sentence: Option<u32>,
@@ -61,13 +65,16 @@ pub struct Written<'a> {
     pub(super) speech: String,
     /// Runs that are neither everyday words nor formulas.
     pub(super) runs: FxHashMap<u64, RareRun>,
+    /// Which runs are surely not among them.
+    pub(super) run_sieve: Sieve,
     /// Identifiers and the piece at which each begins.
     pub(super) identifiers: FxHashMap<u32, Identifier>,
     pub(super) sentences: Vec<Sentence>,
     /// Words that can bear out a name.
     pub(super) telling: FxHashMap<u32, Telling>,
-    /// The first three folded bytes from each piece on, sorted, with the piece.
-    pub(super) openings: Vec<(u32, u32)>,
+    pub(super) word_sieve: Sieve,
+    /// Where names can stand.
+    pub(super) places: Places,
     /// Nouns are capitalised, as in German and in titles: a capital says nothing about a name.
     pub(super) many_capitals: bool,
 }
@@ -102,12 +109,15 @@ impl<'a> Written<'a> {
                 identifiers.entry(found.key).or_insert(found);
             }
         }
+        let telling = telling_words(&reading, &weights, &quiet, &places);
         Self {
+            run_sieve: Sieve::of(runs.keys().copied()),
+            word_sieve: Sieve::of(telling.keys().map(|word| u64::from(*word))),
             runs,
             sentences,
             identifiers,
-            telling: telling_words(&reading, &weights, &quiet, &places),
-            openings: openings(&reading),
+            telling,
+            places: Places::of(&reading),
             many_capitals,
             speech,
             text,
@@ -245,27 +255,13 @@ fn telling_words(
         }
         let here = Some(places[at]);
         let is_rare = weights[at] == Weight::Rare;
-        let word = found.entry(piece.hash).or_insert(Telling { is_rare, sentence: here });
+        let word =
+            found.entry(piece.hash).or_insert(Telling { at: at as u32, is_rare, sentence: here });
         if word.sentence != here {
             word.sentence = None;
         }
     }
     found
-}
-
-fn openings(reading: &Reading) -> Vec<(u32, u32)> {
-    let bytes = reading.folded.as_bytes();
-    let mut openings: Vec<(u32, u32)> = (0u32..)
-        .zip(&reading.pieces)
-        .map(|(index, piece)| (opening_of(&bytes[piece.from as usize..]), index))
-        .collect();
-    openings.sort_unstable();
-    openings
-}
-
-/// The first three bytes as a number; missing ones are zero.
-pub(super) fn opening_of(bytes: &[u8]) -> u32 {
-    (0..3).fold(0, |sum, at| sum << 8 | u32::from(bytes.get(at).copied().unwrap_or(0)))
 }
 
 fn has_many_capitals(reading: &Reading, weights: &[Weight]) -> bool {

@@ -1,0 +1,63 @@
+//! Where an answer has a name.
+
+use super::border::is_inside;
+use super::certainty::Certainty;
+use super::ending::Endings;
+use super::name::Name;
+use super::reading::{Gap, Sort};
+use super::written::Written;
+
+/// Where a name was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    pub(super) first: usize,
+    pub(super) last: usize,
+    pub(super) certainty: Certainty,
+}
+
+impl Name {
+    /// The surest place where the answer has the name.
+    pub(super) fn find(&self, answer: &Written<'_>, endings: &Endings) -> Option<Named> {
+        let joined = self.joined();
+        let places = answer.places.saying(&answer.reading, joined);
+        places
+            .filter_map(|first| self.at(answer, endings, first, joined))
+            .max_by_key(|named| (named.certainty, std::cmp::Reverse(named.first)))
+    }
+
+    fn at(
+        &self,
+        answer: &Written<'_>,
+        endings: &Endings,
+        first: usize,
+        joined: &str,
+    ) -> Option<Named> {
+        let pieces = &answer.reading.pieces;
+        let from = pieces[first].from as usize;
+        if !answer.reading.folded[from..].starts_with(joined) {
+            return None;
+        }
+        let to = (from + joined.len()) as u32;
+        let last = first + pieces[first..].iter().position(|p| p.to >= to)?;
+        // "webhook signatures" names "Webhook signature".
+        let rest = &answer.reading.folded[to as usize..pieces[last].to as usize];
+        let plural = rest == "s" && !self.is_one_word() && pieces[last].sort == Sort::Letters;
+        let whole = rest.is_empty() || plural;
+        let open = !answer.silent[first] && !is_inside(self, answer, first, last);
+        if !whole || !open || !self.gaps_fit(answer, first, last) {
+            return None;
+        }
+        let certainty = self.certainty(answer, endings, first, last)?;
+        Some(Named { first, last, certainty })
+    }
+
+    /// No sentence and no comma may end inside the name, unless the name has one.
+    fn gaps_fit(&self, answer: &Written<'_>, first: usize, last: usize) -> bool {
+        let pieces = &answer.reading.pieces;
+        (first + 1..=last).all(|at| {
+            let between = &answer.text[pieces[at - 1].end as usize..pieces[at].start as usize];
+            let parted = || between.contains([',', ';']) || pieces[at].gap == Gap::Break;
+            between.len() <= 6 && (self.has_comma || !parted())
+        })
+    }
+}

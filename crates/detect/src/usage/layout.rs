@@ -1,0 +1,89 @@
+//! What a number in brackets is where it does not cite: a step, an amount, a box, a line's number.
+
+use super::line::line_before;
+use super::lists::lists;
+
+/// Bytes in which the word after a bracket is looked for.
+const NEXT_WORD: usize = 120;
+
+/// What is true of the whole text, looked up once.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    /// Something is set to a value: brackets behind words are indices.
+    pub(super) assigns: bool,
+    /// Several lines begin with a number in brackets.
+    numbers_lines: bool,
+    /// Where a list of sources begins.
+    sources_from: usize,
+}
+
+impl Layout {
+    pub(super) fn of(text: &str) -> Self {
+        let numbered = |line: &str| {
+            let line = line.trim_start_matches(LIST_MARKS);
+            line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
+        };
+        let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
+        let mut sources_from = text.len();
+        let mut end = 0;
+        for line in text.split_inclusive('\n') {
+            end += line.len();
+            if is_sources_heading(line) {
+                sources_from = end;
+                break;
+            }
+        }
+        Self { assigns: text.contains(" = "), numbers_lines, sources_from }
+    }
+}
+
+/// What a line of a list begins with.
+const LIST_MARKS: [char; 6] = [' ', '\t', '-', '*', '•', '+'];
+
+/// "Sources:", "## References".
+fn is_sources_heading(line: &str) -> bool {
+    let bare = line.trim().trim_matches(|c: char| !c.is_alphanumeric());
+    bare.len() <= 40 && lists().headings.contains(bare.to_lowercase().as_str())
+}
+
+/// `- [x] done`: a box that was ticked or not.
+pub(super) fn is_box(text: &str, open: usize, body: &str) -> bool {
+    let before = line_before(text, open).trim_start();
+    let marker = before.trim_end_matches([' ', '\t']);
+    let digits = marker.trim_end_matches(['.', ')']);
+    let listed = marker.is_empty()
+        || marker.trim_start_matches(LIST_MARKS).is_empty()
+        || (digits.len() < marker.len() && digits.bytes().all(|b| b.is_ascii_digit()));
+    listed && matches!(body.trim(), "" | "x" | "X" | "✓" | "✔")
+}
+
+/// `- eggs [6]`: a short line of a list that ends in a number tells how many.
+pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
+    let line = line_before(text, open).trim_start();
+    let listed =
+        line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
+    let closes = text[end..].trim_start_matches(' ').starts_with('\n') || end == text.len();
+    listed && closes && line.split_whitespace().count() < 5
+}
+
+/// `Press [3]`, `step [2]`, `x = [1, 2]`, "[1] means", and lines that are numbered one after the other.
+pub(super) fn is_numbered(
+    text: &str,
+    (open, end): (usize, usize),
+    several: bool,
+    layout: Layout,
+) -> bool {
+    let line = line_before(text, open);
+    let before = line.trim_end();
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
+    let at_start = line.trim_start_matches(LIST_MARKS).is_empty();
+    let is_point = at_start && !line.trim_start().is_empty();
+    let listed = at_start && (is_point || layout.numbers_lines) && open < layout.sources_from;
+    let near = &text[end..text.floor_char_boundary((end + NEXT_WORD).min(text.len()))];
+    let after = near.split_whitespace().next().unwrap_or_default();
+    let word = word.as_str();
+    listed
+        || lists().explaining.contains(after)
+        || lists().counted.contains(word)
+        || (several && lists().filled.contains(word))
+}

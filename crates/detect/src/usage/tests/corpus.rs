@@ -1,0 +1,127 @@
+//! The labelled corpus.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::super::*;
+
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    entity_id: String,
+    rank: u32,
+    name: Option<String>,
+    content: Option<String>,
+    kind: String,
+    answer: String,
+    used: bool,
+    why: String,
+    /// Names of what was returned with it.
+    #[serde(default)]
+    beside: Vec<String>,
+}
+
+fn rows(file: &str) -> Vec<Row> {
+    // From where Cargo runs tests: a path that is compiled in may be of another clone.
+    let folder = Path::new("../../training/corpus");
+    let text = std::fs::read_to_string(folder.join(file)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn kind_of(word: &str) -> AnswerKind {
+    match word {
+        "response" => AnswerKind::Response,
+        "code" => AnswerKind::Code,
+        other => panic!("kind {other}"),
+    }
+}
+
+/// Right and wrong findings, and precision, recall and F1 from them.
+#[derive(Default)]
+struct Score {
+    hits: f64,
+    false_alarms: f64,
+    misses: f64,
+}
+
+impl Score {
+    /// Counts the rows and tells those that were judged wrongly.
+    fn add(&mut self, rows: &[Row]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let rule = UsageRule::default();
+        for row in rows {
+            let answer = Written::read(&rule, &row.answer, kind_of(&row.kind));
+            let item = ReturnedItem {
+                entity_id: &row.entity_id,
+                name: row.name.as_deref(),
+                content: row.content.as_deref(),
+                rank: Some(row.rank),
+            };
+            let beside = row.beside.iter().zip(900..).map(|(name, rank)| ReturnedItem {
+                entity_id: "beside",
+                name: Some(name),
+                content: None,
+                rank: Some(rank),
+            });
+            let items: Vec<ReturnedItem<'_>> = std::iter::once(item).chain(beside).collect();
+            let found = detect_use(&rule, &answer, &items).remove(0);
+            let is_used = matches!(found, Use::Used(_));
+            match (is_used, row.used) {
+                (true, true) => self.hits += 1.0,
+                (true, false) => self.false_alarms += 1.0,
+                (false, true) => self.misses += 1.0,
+                (false, false) => {}
+            }
+            if is_used != row.used {
+                let shown = match &found {
+                    Use::Used(e) => {
+                        format!("{} {:?}", e.reason.as_word(), &row.answer[e.start..e.end])
+                    }
+                    Use::Ignored | Use::Unknown => "not seen".to_owned(),
+                };
+                wrong.push(format!("{}: {shown} ({})", row.id, row.why));
+            }
+        }
+        wrong
+    }
+
+    fn precision(&self) -> f64 {
+        self.hits / (self.hits + self.false_alarms)
+    }
+
+    fn recall(&self) -> f64 {
+        self.hits / (self.hits + self.misses)
+    }
+
+    fn f1(&self) -> f64 {
+        2.0 * self.hits / (2.0 * self.hits + self.false_alarms + self.misses)
+    }
+
+    fn shown(&self) -> String {
+        let (precision, recall, f1) = (self.precision(), self.recall(), self.f1());
+        format!("precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}")
+    }
+}
+
+/// The rule was chosen on the dev rows alone; the failures of the others are not shown.
+const SETS: [(&str, &[&str], bool); 3] = [
+    ("dev", &["use-dev.jsonl", "use-dev-2.jsonl"], true),
+    ("first test", &["use-a.jsonl", "use-b.jsonl"], false),
+    ("second test", &["use-c.jsonl"], false),
+];
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the figures are worth a line in the log of CI")]
+fn use_is_found_in_the_test_corpus() {
+    for (what, files, is_dev) in SETS {
+        let mut score = Score::default();
+        for file in files {
+            for line in score.add(&rows(file)).iter().filter(|_| is_dev) {
+                println!("{what} {line}");
+            }
+        }
+        println!("use detection, {what}: {}", score.shown());
+        assert!(score.f1() >= 0.9, "{what}: {}", score.shown());
+    }
+}
