@@ -29,6 +29,8 @@ pub(super) fn gap_of(between: &str) -> Gap {
         [b'\''] => return Gap::Apostrophe,
         [b',', b' '] => return Gap::Space,
         [b'.', b' '] => return Gap::Break,
+        [mark] if mark.is_ascii_whitespace() => return Gap::Space,
+        [mark] if mark.is_ascii() => return Gap::Tight,
         _ => {}
     }
     let (mut ends, mut spaced, mut line_ended) = (false, false, false);
@@ -72,6 +74,9 @@ mod tests {
             ("a\n * b", Gap::Space),
             ("a, b", Gap::Space),
             ("a::b", Gap::Tight),
+            ("a/b", Gap::Tight),
+            ("a?b", Gap::Tight),
+            ("a\nb", Gap::Space),
             ("a’b", Gap::Apostrophe),
         ] {
             assert_eq!(gaps(text), gap, "{text}");

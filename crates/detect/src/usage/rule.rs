@@ -1,4 +1,4 @@
-//! What it takes for an item to count as used. The defaults were chosen on `training/corpus/use-dev.jsonl`.
+//! What it takes for an item to count as used. The defaults were chosen on `training/corpus/use-dev*.jsonl`.
 
 use serde::{Deserialize, Serialize};
 
