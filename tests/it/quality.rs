@@ -225,6 +225,10 @@ fn alerts(server: &Server) -> Vec<Value> {
 #[test]
 fn a_missed_target_raises_one_alert_and_clears_it_also_after_a_kill() {
     let server = Server::start();
+    for _ in 0..20 {
+        event(&server, "user_correction", None, &json!({"corrected": "x"}));
+    }
+    assert!(alerts(&server).is_empty(), "nobody is bothered who did not ask for it");
     let (url, hears) = listener(1);
     let targets =
         json!({"satisfaction": {"min": 0.85}, "correction_rate": null, "webhook": {"url": url}});

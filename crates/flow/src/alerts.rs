@@ -116,7 +116,8 @@ impl Engine {
             let found = figure.read(&sums);
             let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
             let stands = newest.is_some_and(|(_, _, stands)| *stands);
-            let Some(raised) = turned(found, targets.of(*figure), targets.min_count, stands) else {
+            let Some(raised) = turned(found, targets.set_for(*figure), targets.min_count, stands)
+            else {
                 continue;
             };
             let after = newest.map_or(Position(0), |(_, position, _)| *position);
@@ -134,7 +135,7 @@ impl Engine {
         raised: bool,
         after: Position,
     ) -> Result<(), FlowError> {
-        let (min, max) = match targets.of(figure) {
+        let (min, max) = match targets.set_for(figure) {
             None => (None, None),
             Some(Target::Min(least)) => (Some(least), None),
             Some(Target::Max(most)) => (None, Some(most)),

@@ -46,6 +46,11 @@ impl Targets {
         self.by_figure.get(&figure).copied().unwrap_or_else(|| figure.default_target())
     }
 
+    /// Where the tenant itself said a figure should be: only that raises alerts.
+    pub(crate) fn set_for(&self, figure: Figure) -> Option<Target> {
+        self.by_figure.get(&figure).copied().flatten()
+    }
+
     /// Reads what a tenant sent. A figure of `null` has no target.
     pub(crate) fn read(settings: &Map<String, Value>) -> Result<Self, CaptureError> {
         let mut targets = Self::default();
@@ -170,6 +175,7 @@ mod tests {
         assert_eq!(targets.of(Figure::ErrorRate), Some(Target::Max(0.1)));
         assert_eq!(targets.of(Figure::AbandonmentRate), None);
         assert_eq!(targets.of(Figure::SqlAccuracy), Some(Target::Min(0.9)), "the usual one");
+        assert_eq!(targets.set_for(Figure::SqlAccuracy), None, "which raises no alert");
         assert_eq!((targets.window_hours, targets.webhook.is_some()), (48, true));
     }
 
