@@ -155,6 +155,7 @@ fn exposure(
     unit_id: &str,
 ) -> Result<Option<StoredExposure>, StoreError> {
     let Some((project, experiment)) = key_of(connection, scope, id)? else { return Ok(None) };
+    let kind = unit.code();
     let table = match unit {
         ExperimentUnit::User => Table::Users,
         ExperimentUnit::Conversation => Table::Conversations,
@@ -162,9 +163,9 @@ fn exposure(
     let Some(unit) = find_key(connection, table, project, unit_id)? else { return Ok(None) };
     let mut select = connection.prepare_cached(
         "SELECT variant, first, current FROM experiment_units
-         WHERE experiment = ?1 AND unit = ?2 AND variant >= 0",
+         WHERE experiment = ?1 AND unit = ?2 AND kind = ?3 AND variant >= 0",
     )?;
-    let mut rows = select.query((experiment, unit))?;
+    let mut rows = select.query((experiment, unit, kind))?;
     let (mut first, mut current) = (None, None);
     while let Some(row) = rows.next()? {
         let variant: u32 = row.get(0)?;
