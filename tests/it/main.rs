@@ -15,6 +15,7 @@ mod decisions;
 mod durable;
 mod erasure;
 mod events;
+mod examples;
 mod full_disk;
 mod keys;
 mod layers;

@@ -16,6 +16,7 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
         "strategies",
         "routing",
         "retrieval",
+        "learning",
         "quality",
         "reactions",
         "reports",
@@ -171,7 +172,7 @@ fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
         "artifacts/search",
         "policies/evaluate",
     ];
-    let used = ["strategies/search", "retrieval/rerank"];
+    let used = ["strategies/search", "examples/select", "retrieval/rerank"];
     let erases = method == "delete" && !path.ends_with("/history");
     let routers = path.contains("/routers/") && method != "get";
     let managed = path.contains("/keys") || path.contains("/privacy") || erases || routers;

@@ -14,6 +14,7 @@ use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
+use crate::example_pool::ExampleShelf;
 use crate::history::History;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
@@ -39,6 +40,7 @@ pub struct Engine {
     pub(crate) counters: Counters,
     pub(crate) routing: Arc<Routing>,
     pub(crate) choices: ChoiceQueue,
+    pub(crate) examples: Arc<ExampleShelf>,
 }
 
 impl Engine {
@@ -81,6 +83,7 @@ impl Engine {
             counters,
             routing,
             choices: ChoiceQueue::default(),
+            examples: Arc::default(),
         })
     }
 

@@ -15,6 +15,7 @@ mod counters;
 mod changes;
 mod routing;
 mod choices;
+mod example_pool;
 mod engine;
 mod keys;
 mod privacy;
@@ -24,6 +25,7 @@ mod session;
 mod told;
 mod context;
 mod strategies;
+mod examples;
 mod route;
 mod routers;
 mod evaluate;
@@ -64,10 +66,11 @@ pub use embedder::Embedder;
 pub use engine::Engine;
 pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use examples::{ExampleSearch, FoundExample};
 pub use keys::NewKey;
 pub use learn::{
-    ArmSummary, Estimate, Estimator, Evaluation, Lead, PlannerContext, RankMode, Reranked,
-    RouterDefinition,
+    ArmSummary, Estimate, Estimator, Evaluation, ExampleSource, Lead, PlannerContext, RankMode,
+    Reranked, RouterDefinition,
 };
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};

@@ -21,6 +21,7 @@ use crate::routes;
         routes::turns::log,
         routes::conversations::timeline,
         routes::strategies::search,
+        routes::examples::select,
         routes::calibration::show,
         routes::routers::set,
         routes::routers::show,
@@ -116,11 +117,16 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
             .push(header("X-Uptake-Project", "The project, for keys of several and without keys"));
         headers.push(header("X-Uptake-Tenant", "The tenant, without keys"));
     }
-    if matches!(method, "post" | "patch") && !path.contains("keys") && !path.contains("search") {
+    if matches!(method, "post" | "patch") && !path.contains("keys") && !only_asks(path) {
         headers.push(header("Idempotency-Key", "Makes a repeat of this very request safe"));
     }
     let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
     operation["parameters"] = parameters.into_iter().chain(headers).collect();
+}
+
+/// Whether nothing is stored there.
+fn only_asks(path: &str) -> bool {
+    path.contains("search") || path.ends_with("/select")
 }
 
 fn add_errors(path: &str, method: &str, operation: &mut Value) {
@@ -148,7 +154,7 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
             add(202, "Accepted and set aside; see dead letters");
         }
         add(400, "The body could not be read, or the reaction is none");
-        if !path.contains("search") && !path.contains("privacy") && !path.contains("keys") {
+        if !only_asks(path) && !path.contains("privacy") && !path.contains("keys") {
             add(409, "The id or key was used before with another body");
         }
         add(413, "The body is too large");

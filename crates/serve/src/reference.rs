@@ -51,6 +51,7 @@ fn tags(document: &Value) -> Vec<String> {
         "strategies",
         "routing",
         "retrieval",
+        "learning",
         "quality",
         "reactions",
         "reports",

@@ -21,6 +21,10 @@ pub use read::dead_letters::{DeadLetter, DeadLetters};
 pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
 pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
+pub use read::judged::{
+    Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
+    JudgedConversation, JudgedExchange, JudgedReads,
+};
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
 pub use read::quality::{
@@ -48,6 +52,7 @@ pub trait Store:
     + SessionReads
     + LabelReads
     + SimilarReads
+    + JudgedReads
     + RoutingStore
     + RelevanceReads
     + QualityReads
@@ -70,6 +75,7 @@ impl<T> Store for T where
         + SessionReads
         + LabelReads
         + SimilarReads
+        + JudgedReads
         + RoutingStore
         + RelevanceReads
         + QualityReads

@@ -29,6 +29,7 @@ mod users;
 mod routing;
 mod relevance;
 mod quality;
+mod judged;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
