@@ -23,6 +23,7 @@ mod mcp;
 mod metrics;
 mod openapi;
 mod period;
+mod preferences;
 mod privacy;
 mod quality;
 mod reactions;

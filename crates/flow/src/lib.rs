@@ -26,6 +26,7 @@ mod told;
 mod context;
 mod strategies;
 mod examples;
+mod preferences;
 mod route;
 mod routers;
 mod evaluate;
@@ -74,6 +75,7 @@ pub use learn::{
 };
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
+pub use preferences::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;

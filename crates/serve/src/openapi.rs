@@ -22,6 +22,7 @@ use crate::routes;
         routes::conversations::timeline,
         routes::strategies::search,
         routes::examples::select,
+        routes::preferences::export,
         routes::calibration::show,
         routes::routers::set,
         routes::routers::show,
@@ -100,6 +101,8 @@ pub(crate) fn document() -> Value {
         document["paths"][path]["get"]["responses"]["200"]["content"]["text/event-stream"] =
             json!({"schema": {"type": "string"}});
     }
+    document["paths"]["/api/v1/preferences/export"]["get"]["responses"]["200"]["content"]["application/vnd.apache.parquet"] =
+        json!({"schema": {"type": "string", "format": "binary"}});
     let batch = &mut document["paths"]["/api/v1/feedback/batch"]["post"]["requestBody"]["content"];
     batch["application/x-ndjson"] = json!({"schema": {"type": "string"}});
     document

@@ -9,6 +9,7 @@ pub(crate) mod turns;
 pub(crate) mod conversations;
 pub(crate) mod strategies;
 pub(crate) mod examples;
+pub(crate) mod preferences;
 pub(crate) mod calibration;
 pub(crate) mod routers;
 pub(crate) mod retrieval;

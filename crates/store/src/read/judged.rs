@@ -2,8 +2,8 @@
 //! made of.
 
 use event::{
-    ConversationId, CorrectionType, Position, Scope, Timestamp, TurnId, UnitInterval, Vector,
-    VerdictStatus,
+    ConversationId, CorrectionType, EventId, Position, Scope, Timestamp, TurnId, UnitInterval,
+    Vector, VerdictStatus,
 };
 
 use super::similar::TurnNumber;
@@ -77,8 +77,12 @@ pub struct GivenRating {
 pub struct GivenCorrection {
     /// Where it is in the log.
     pub position: Position,
+    /// The event that says so.
+    pub event: EventId,
     /// The turn it names.
     pub turn: Option<TurnId>,
+    /// The conversation it names.
+    pub conversation: Option<ConversationId>,
     /// What should have been answered.
     pub corrected: String,
     /// What it corrects, if it says so.
@@ -162,6 +166,15 @@ pub trait JudgedReads: Send + Sync {
 
     /// What was touched by the events behind a position, looking at so many of them at the most.
     fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed>;
+
+    /// The turns of the same conversation that were asked before each of these, the latest `most`, in
+    /// the order in which they were asked; and the turn itself as the last. One that is gone is left
+    /// out.
+    fn with_context(
+        &self,
+        turns: Vec<TurnNumber>,
+        most: usize,
+    ) -> Task<'_, Vec<Vec<JudgedExchange>>>;
 
     /// Conversations by their id, behind a mark, with about so many turns together.
     fn judged_conversations(

@@ -7,8 +7,9 @@ mod turn;
 use event::{Position, Scope, Source, VerdictStatus};
 use rusqlite::Connection;
 
-use super::SqliteStore;
 use super::keys::{Key, find_project};
+use super::pool::ReadPool;
+use super::{SqliteLog, SqliteStore};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::judged::{
@@ -17,16 +18,33 @@ use crate::read::judged::{
 };
 use crate::read::similar::TurnNumber;
 
-impl JudgedReads for SqliteStore {
+/// Who has connections for reading.
+pub(super) trait HasPool: Send + Sync {
+    fn pool(&self) -> &ReadPool;
+}
+
+impl HasPool for SqliteStore {
+    fn pool(&self) -> &ReadPool {
+        &self.pool
+    }
+}
+
+impl HasPool for SqliteLog {
+    fn pool(&self) -> &ReadPool {
+        &self.pool
+    }
+}
+
+impl<T: HasPool> JudgedReads for T {
     fn judged(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<JudgedExchange>> {
-        self.pool.run_some(turns.len(), move |connection| {
+        self.pool().run_some(turns.len(), move |connection| {
             of_keys(connection, turns.iter().map(|turn| turn.0))
         })
     }
 
     fn loose(&self, scope: &Scope, corrections: Vec<Position>) -> Task<'_, Vec<GivenCorrection>> {
         let scope = scope.clone();
-        self.pool.run_some(corrections.len(), move |connection| {
+        self.pool().run_some(corrections.len(), move |connection| {
             let Some(project) = find_project(connection, &scope)? else { return Ok(Vec::new()) };
             let mut found = Vec::new();
             for position in corrections {
@@ -43,7 +61,7 @@ impl JudgedReads for SqliteStore {
         limit: usize,
     ) -> Task<'_, Vec<JudgedExchange>> {
         let scope = scope.clone();
-        self.pool.run(move |connection| accepted(connection, &scope, older_than, limit))
+        self.pool().run(move |connection| accepted(connection, &scope, older_than, limit))
     }
 
     fn corrections(
@@ -53,12 +71,26 @@ impl JudgedReads for SqliteStore {
         limit: usize,
     ) -> Task<'_, Corrections> {
         let scope = scope.clone();
-        self.pool.run(move |connection| corrections(connection, &scope, before, limit))
+        self.pool().run(move |connection| corrections(connection, &scope, before, limit))
     }
 
     fn changed(&self, scope: &Scope, after: Position, limit: usize) -> Task<'_, Changed> {
         let scope = scope.clone();
-        self.pool.run(move |connection| changes::behind(connection, &scope, after, limit))
+        self.pool().run(move |connection| changes::behind(connection, &scope, after, limit))
+    }
+
+    fn with_context(
+        &self,
+        turns: Vec<TurnNumber>,
+        most: usize,
+    ) -> Task<'_, Vec<Vec<JudgedExchange>>> {
+        self.pool().run(move |connection| {
+            let mut found = Vec::with_capacity(turns.len());
+            for turn in turns {
+                found.extend(conversations::up_to(connection, turn.0, most)?);
+            }
+            Ok(found)
+        })
     }
 
     fn judged_conversations(
@@ -68,7 +100,7 @@ impl JudgedReads for SqliteStore {
         turns: usize,
     ) -> Task<'_, (Vec<JudgedConversation>, Option<ConversationMark>)> {
         let scope = scope.clone();
-        self.pool.run(move |connection| conversations::page(connection, &scope, behind, turns))
+        self.pool().run(move |connection| conversations::page(connection, &scope, behind, turns))
     }
 }
 

@@ -95,3 +95,26 @@ fn stretch(
     }
     Ok(found)
 }
+
+/// The turns asked before a turn, the latest `most`, and the turn as the last.
+pub(super) fn up_to(
+    connection: &Connection,
+    turn: Key,
+    most: usize,
+) -> Result<Option<Vec<JudgedExchange>>, StoreError> {
+    let Some(last) = turn::of(connection, turn)? else { return Ok(None) };
+    let sql = format!(
+        "{} WHERE t.conversation = (SELECT conversation FROM turns WHERE key = ?2)
+             AND (t.ts, t.key) < (?1, ?2)
+         ORDER BY t.ts DESC, t.key DESC LIMIT ?3",
+        turn::SELECT
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query((last.asked_at.as_micros(), turn, most as i64))?;
+    let mut found = vec![last];
+    while let Some(row) = rows.next()? {
+        found.push(turn::read(connection, row)?);
+    }
+    found.reverse();
+    Ok(Some(found))
+}

@@ -1,13 +1,13 @@
 //! One turn with everything that says how good its answer is.
 
 use event::{
-    Body, ConversationId, CorrectionType, InteractionKind, Kind, Origin, Position, Reaction,
-    Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
+    Body, ConversationId, CorrectionType, EventId, InteractionKind, Kind, Origin, Position,
+    Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 
-use super::super::keys::Key;
+use super::super::keys::{Key, PackedId};
 use crate::error::StoreError;
 use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange};
 use crate::read::similar::TurnNumber;
@@ -126,8 +126,9 @@ fn done_about(
     turn: Key,
 ) -> Result<(Vec<GivenCorrection>, bool), StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT e.position, t.id, e.ts, e.type, e.source, e.data
+        "SELECT e.position, t.id, e.ts, e.type, e.source, e.data, e.id, c.id
          FROM events e JOIN turns t ON t.key = e.turn
+         LEFT JOIN conversations c ON c.key = t.conversation
          WHERE e.turn = ?1 AND (e.source IN (?2, ?3) OR e.type = ?4)
          ORDER BY e.position DESC LIMIT ?5",
     )?;
@@ -160,8 +161,9 @@ pub(super) fn correction_at(
 ) -> Result<Option<GivenCorrection>, StoreError> {
     let found = connection
         .prepare_cached(
-            "SELECT e.position, t.id, e.ts, e.type, e.source, e.data
+            "SELECT e.position, t.id, e.ts, e.type, e.source, e.data, e.id, c.id
              FROM events e LEFT JOIN turns t ON t.key = e.turn
+             LEFT JOIN conversations c ON c.key = e.conversation
              WHERE e.position = ?1 AND e.project = ?2",
         )?
         .query_row((position.0 as i64, project), |row| Ok(correction(row)))
@@ -169,16 +171,20 @@ pub(super) fn correction_at(
     Ok(found.transpose()?.flatten())
 }
 
-/// From position, turn, time, type, source and data.
+/// From position, turn, time, type, source, data, id and conversation.
 fn correction(row: &Row<'_>) -> Result<Option<GivenCorrection>, StoreError> {
     let Some(Body::Correction(given)) = body(row, 3)? else { return Ok(None) };
     if given.corrected.is_empty() {
         return Ok(None);
     }
     let turn = row.get::<_, Option<String>>(1)?.map(TurnId::new).transpose();
+    let conversation = row.get::<_, Option<String>>(7)?.map(ConversationId::new).transpose();
+    let event = PackedId::read(row, 6)?.and_then(|id| EventId::new(id).ok());
     Ok(Some(GivenCorrection {
         position: Position(row.get::<_, i64>(0)? as u64),
+        event: event.ok_or_else(|| unreadable("event id"))?,
         turn: turn.map_err(|_| unreadable("turn id"))?,
+        conversation: conversation.map_err(|_| unreadable("conversation id"))?,
         corrected: given.corrected,
         original: given.original,
         explanation: given.explanation,
