@@ -5,6 +5,7 @@
 mod examples;
 mod experiments;
 mod preferences;
+mod stored;
 
 use std::path::PathBuf;
 
@@ -17,13 +18,14 @@ fn main() -> anyhow::Result<()> {
     };
     let section = arguments.next();
     let wanted = |name: &str| section.as_deref().is_none_or(|only| only == name);
-    for name in ["experiments", "failures", "suggestions", "examples", "preferences"] {
+    for name in ["experiments", "failures", "suggestions", "examples", "preferences", "stored"] {
         if wanted(name) {
             println!("# {name}");
             match name {
                 "experiments" => experiments::measure(),
                 "examples" => examples::measure(&data)?,
                 "preferences" => preferences::measure()?,
+                "stored" => stored::measure()?,
                 _ => {}
             }
         }

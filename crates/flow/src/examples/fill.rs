@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::example_pool::{Offered, Place, Pool, ProjectExamples, of_correction, of_turn};
 
-/// Questions of one project that are kept: the newest, and every corrected one before them.
+/// Questions of one project that are kept: corrected ones first, then the newest.
 const MOST: usize = 100_000;
 /// A pool that has grown by so many beyond that is filled anew.
 const SLACK: usize = 20_000;
