@@ -59,7 +59,7 @@ enum Command {
     Score(score::Score),
     /// Load events or chat logs from files of JSON lines.
     Import(import::Import),
-    /// Write the log as JSON lines.
+    /// Write the log as JSON lines, or preference data for training.
     Export(export::Export),
     /// Show the effective configuration and where each value came from.
     Config(config::Show),

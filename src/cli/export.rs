@@ -1,5 +1,7 @@
 //! `uptake export`
 
+mod preferences;
+
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 use std::path::PathBuf;
@@ -15,15 +17,17 @@ use crate::wiring;
 
 const PAGE: usize = 1000;
 
-/// Write the log as JSON lines, oldest first, of every tenant.
+/// Write the log as JSON lines, oldest first, of every tenant; or preference data for training.
 ///
-/// Each line is an event in the shape of GET /api/v1/events. A server may be running meanwhile;
+/// Each line of the log is an event in the shape of GET /api/v1/events. A server may be running meanwhile;
 /// what it stores after the command began is left out.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake export > log.jsonl
   uptake export --data /var/lib/uptake --output log.jsonl
-  uptake export --after 120000 --output rest.jsonl --json")]
+  uptake export --after 120000 --output rest.jsonl --json
+  uptake export --preferences dpo --split train --output train.jsonl
+  uptake export --preferences kto --output kto.parquet")]
 pub(super) struct Export {
     #[command(flatten)]
     common: Common,
@@ -31,17 +35,22 @@ pub(super) struct Export {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Only events behind this position.
-    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    #[arg(long, value_name = "POSITION", default_value_t = 0, conflicts_with = "preferences")]
     after: u64,
     /// Print a summary as JSON (with --output).
     #[arg(long, requires = "output")]
     json: bool,
+    #[command(flatten)]
+    preferences: preferences::Preferences,
 }
 
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
         let log = wiring::log(&config.store)?;
+        if self.preferences.preferences.is_some() {
+            return self.preferences.run(log, self.output, self.json);
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let Some(path) = self.output else {
             return match runtime.block_on(write_all(&log, Position(self.after), stdout().lock())) {

@@ -16,7 +16,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["event", "store"]),
     ("export", &["learn"]),
     ("remote", &["event"]),
-    ("flow", &["capture", "detect", "embed", "event", "learn", "remote", "report", "store"]),
+    (
+        "flow",
+        &["capture", "detect", "embed", "event", "export", "learn", "remote", "report", "store"],
+    ),
     ("serve", &["event", "flow", "report"]),
     ("mcp", &[]),
     ("testkit", &["event"]),

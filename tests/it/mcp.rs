@@ -228,6 +228,10 @@ fn feedback_and_strategies_reach_the_same_turns_as_over_the_api() {
     let found = agent.uses("strategies", &json!({"query": "laptops under $900"}));
     assert_eq!(found["strategies"][0]["turn_id"], "t1", "{found}");
     assert_eq!(found["strategies"][0]["status"], "accepted", "{found}");
+    let found = agent.uses("examples", &json!({"query": "laptops under $900"}));
+    assert_eq!(found["examples"][0]["output_text"], "Here are three.", "{found}");
+    let wrong = agent.fails("examples", &json!({"query": "laptops", "k": 0}));
+    assert!(wrong.contains("k is 0"), "{wrong}");
 
     let wrong = agent.fails("submit_feedback", &json!({"turn_id": "t1"}));
     assert!(wrong.contains("rating"), "{wrong}");
@@ -265,6 +269,7 @@ fn every_tool_is_listed_with_what_it_takes() {
         "mark_helpful",
         "mark_not_helpful",
         "strategies",
+        "examples",
         "submit_feedback",
     ];
     assert_eq!(names, expected);

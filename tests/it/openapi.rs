@@ -17,6 +17,7 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
         "routing",
         "experiments",
         "retrieval",
+        "learning",
         "quality",
         "learning",
         "reactions",
@@ -181,7 +182,7 @@ fn roles_for(method: &str, path: &str) -> &'static [&'static str] {
         "policies/evaluate",
         "prompts/suggestions",
     ];
-    let used = ["strategies/search", "retrieval/rerank"];
+    let used = ["strategies/search", "examples/select", "retrieval/rerank"];
     let erases = method == "delete" && !path.ends_with("/history");
     let routers = path.contains("/routers/") && method != "get";
     let experiments =

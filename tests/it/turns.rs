@@ -89,7 +89,7 @@ fn what_does_not_fit_a_turn_is_named_and_neither_half_is_stored() {
         (json!({"text": "q", "conversation_id": "a b"}), "conversation_id"),
         (json!({"text": "q", "ts": "soon"}), "ts"),
         (json!({"text": "q", "colour": "red"}), "colour"),
-        (json!({"text": "q", "include": ["examples"]}), "include"),
+        (json!({"text": "q", "include": ["wishes"]}), "include"),
         (json!({"text": "q", "status": "fine", "response": "a"}), "status"),
         (json!({"text": "q", "model": "m1"}), "response"),
         (json!({"text": "q", "response": "a", "quality_score": 2}), "quality_score"),

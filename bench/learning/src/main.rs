@@ -8,6 +8,7 @@ mod experiments;
 mod failures;
 mod kmeans;
 mod preferences;
+mod stored;
 
 use std::path::PathBuf;
 
@@ -20,7 +21,7 @@ fn main() -> anyhow::Result<()> {
     };
     let section = arguments.next();
     let wanted = |name: &str| section.as_deref().is_none_or(|only| only == name);
-    for name in ["experiments", "failures", "suggestions", "examples", "preferences"] {
+    for name in ["experiments", "failures", "suggestions", "examples", "preferences", "stored"] {
         if wanted(name) {
             println!("# {name}");
             match name {
@@ -28,6 +29,7 @@ fn main() -> anyhow::Result<()> {
                 "failures" => failures::run(&data)?,
                 "examples" => examples::measure(&data)?,
                 "preferences" => preferences::measure()?,
+                "stored" => stored::measure()?,
                 _ => {}
             }
         }

@@ -40,6 +40,19 @@ pub enum Rating {
 }
 
 impl Rating {
+    /// How good, from 0 to 1.
+    pub fn value(self) -> UnitInterval {
+        match self {
+            Self::Positive => UnitInterval::ONE,
+            Self::Negative => UnitInterval::ZERO,
+            Self::Stars(stars) => {
+                let steps = f64::from(stars.clamp(1, 5) - 1) / 4.0;
+                UnitInterval::new(steps).unwrap_or(UnitInterval::ZERO)
+            }
+            Self::Score(score) => score,
+        }
+    }
+
     /// A rating on a turn is a reaction to it.
     pub fn reaction(self) -> Reaction {
         match self {

@@ -1,5 +1,7 @@
 //! The closed word lists of the wire: each enum knows its words and the number it is stored under.
 
+use crate::number::UnitInterval;
+
 // One shape for every list: variants, their words, their stored numbers. The numbers are written
 // into databases, so they are given by hand and never change.
 macro_rules! words {
@@ -240,6 +242,17 @@ words!(
         Exploratory = 2 "exploratory",
     }
 );
+
+impl Reaction {
+    /// How good, from 0 to 1.
+    pub fn value(self) -> UnitInterval {
+        match self {
+            Self::Ok => UnitInterval::ONE,
+            Self::Neutral => UnitInterval::new(0.5).unwrap_or(UnitInterval::ZERO),
+            Self::NotOk => UnitInterval::ZERO,
+        }
+    }
+}
 
 impl From<Reaction> for VerdictStatus {
     fn from(reaction: Reaction) -> Self {

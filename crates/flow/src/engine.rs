@@ -17,6 +17,7 @@ use crate::detectors::Detectors;
 use crate::drafts::Drafts;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
+use crate::example_pool::ExampleShelf;
 use crate::history::History;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
@@ -49,6 +50,7 @@ pub struct Engine {
     pub(crate) drafts: Drafts,
     pub(crate) for_targets: Attention,
     pub(crate) for_experiments: Attention,
+    pub(crate) examples: Arc<ExampleShelf>,
 }
 
 impl Engine {
@@ -97,6 +99,7 @@ impl Engine {
             drafts: Drafts::default(),
             for_targets: Attention::default(),
             for_experiments: Attention::default(),
+            examples: Arc::default(),
         })
     }
 

@@ -44,6 +44,10 @@ impl Engine {
         }
         let receipt = self.commit_one(write).await?;
         self.history.forget(&Asker::User(scope.clone(), user.clone()));
+        if self.refresh_examples(scope).await.is_err() {
+            // Read again by whoever asks next.
+            self.examples.clear();
+        }
         if let Some(project) = &routed {
             project.forget_late(&*self.store, user, &erasure).await?;
         }

@@ -19,6 +19,7 @@ mod patterns;
 mod drafts;
 mod routing;
 mod choices;
+mod example_pool;
 mod engine;
 mod keys;
 mod privacy;
@@ -28,6 +29,8 @@ mod session;
 mod told;
 mod context;
 mod strategies;
+mod examples;
+mod preferences;
 mod route;
 mod routers;
 mod experiments;
@@ -73,16 +76,19 @@ pub use engine::Engine;
 pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
 
+pub use examples::{ExampleSearch, FoundExample};
 pub use experiments::{Assigned, ExperimentView};
 pub use keys::NewKey;
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, FailureExample,
-    FailurePattern, Lead, Lift, PlannerContext, RankMode, Reranked, RouterDefinition, Suggestion,
+    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
+    FailureExample, FailurePattern, Lead, Lift, PlannerContext, RankMode, Reranked,
+    RouterDefinition, Suggestion,
 };
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
 pub use patterns::FailureReport;
+pub use preferences::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;

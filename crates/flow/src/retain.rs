@@ -7,6 +7,7 @@ use event::{Clock, Tenant};
 use store::{Store, StoreError};
 
 use crate::engine::Engine;
+use crate::example_pool::ExampleShelf;
 use crate::routing::Routing;
 use crate::tasks::Stop;
 
@@ -19,23 +20,29 @@ impl Engine {
     /// Starts dropping what is too old. Call it once, before serving.
     pub fn keep_retention(&self) {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        let routing = Arc::clone(&self.routing);
+        let (routing, examples) = (Arc::clone(&self.routing), Arc::clone(&self.examples));
         let changed = self.privacy.changed();
-        self.tasks.start(|stop| run(store, clock, routing, changed, stop));
+        self.tasks.start(|stop| run(store, clock, (routing, examples), changed, stop));
     }
 }
 
 async fn run(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    routing: Arc<Routing>,
+    (routing, examples): (Arc<Routing>, Arc<ExampleShelf>),
     mut changed: tokio::sync::watch::Receiver<u64>,
     mut stop: Stop,
 ) {
     while !*stop.borrow() {
         changed.mark_unchanged();
-        if let Err(error) = drop_all(&*store, &*clock, &routing).await {
-            tracing::warn!(%error, "old events could not be dropped; trying again later");
+        match drop_all(&*store, &*clock, &routing).await {
+            Ok(0) => {}
+            // Made of events that are gone, in part.
+            Ok(_) => examples.clear(),
+            Err(error) => {
+                examples.clear();
+                tracing::warn!(%error, "old events could not be dropped; trying again later");
+            }
         }
         tokio::select! {
             _ = stop.changed() => {}
@@ -49,12 +56,13 @@ async fn drop_all(
     store: &dyn Store,
     clock: &dyn Clock,
     routing: &Routing,
-) -> Result<(), StoreError> {
+) -> Result<usize, StoreError> {
+    let mut dropped = 0;
     for (tenant, settings) in store.privacy().await? {
         let Ok((_, Some(days))) = capture::accept_privacy(&settings) else { continue };
-        drop_of(store, clock, routing, &tenant, days).await?;
+        dropped += drop_of(store, clock, routing, &tenant, days).await?;
     }
-    Ok(())
+    Ok(dropped)
 }
 
 async fn drop_of(
@@ -63,10 +71,10 @@ async fn drop_of(
     routing: &Routing,
     tenant: &Tenant,
     days: u32,
-) -> Result<(), StoreError> {
+) -> Result<usize, StoreError> {
     let before = clock.now().plus_secs(-i64::from(days) * 86_400);
     if !store.has_old(tenant, before).await? {
-        return Ok(());
+        return Ok(0);
     }
     // What routers learnt from events that go must outlive them.
     routing.keep(store).await?;
@@ -82,7 +90,7 @@ async fn drop_of(
     // Not now is soon enough: nobody waits for it, and the next commit overwrites what is left.
     store.scrub().await?;
     tracing::info!(%tenant, dropped, "old events dropped");
-    Ok(())
+    Ok(dropped)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ use crate::error::FlowError;
 /// Similar turns of each status that are ranked, for each that is wanted and at the least.
 const POOL_FACTOR: usize = 4;
 const SMALLEST_POOL: usize = 16;
+/// Texts that a remote model is given at once.
+const TOGETHER: usize = 64;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -143,6 +145,19 @@ impl Engine {
             Ok(Some(vector)) => vector,
             Ok(None) | Err(_) => embed::built_in().embed(text),
         }
+    }
+
+    /// The directions of several texts.
+    pub(crate) async fn vectors_of(&self, texts: Vec<String>) -> Vec<Vector> {
+        if !self.embedder.is_remote() {
+            return texts.iter().map(|text| embed::built_in().embed(text)).collect();
+        }
+        let embedder = self.embedder.clone();
+        let task = move || {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            texts.chunks(TOGETHER).flat_map(|some| embedder.embed(some)).collect()
+        };
+        tokio::task::spawn_blocking(task).await.unwrap_or_default()
     }
 
     /// The turns with what was asked and how they were answered.

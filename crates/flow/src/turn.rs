@@ -18,6 +18,7 @@ use store::StoredTurn;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::examples::FoundExample;
 use crate::hear::Background;
 use crate::record::{Receipt, RequestKey};
 use crate::retrieval::usage_of;
@@ -56,6 +57,8 @@ pub struct Include {
     pub context: bool,
     /// Earlier turns like it, and how they went.
     pub strategies: bool,
+    /// Good answers to questions like it.
+    pub examples: bool,
 }
 
 /// What the sender of a turn is told: it is on disk.
@@ -75,6 +78,8 @@ pub struct OpenReceipt {
     pub context: Option<PlannerContext>,
     /// Earlier turns like it, if they were asked for.
     pub strategies: Option<Strategies>,
+    /// Good answers to questions like it, if they were asked for.
+    pub examples: Option<Vec<FoundExample>>,
     /// Who shall answer, if a router was asked.
     pub route: Option<Route>,
     /// What became of the answer, if it came along.
@@ -136,9 +141,10 @@ impl Engine {
             ..place
         };
         let told = self.told(&asked, receipt.position, &together).await?;
-        // Neither waits for the other.
-        let (strategies, context) = tokio::try_join!(
+        // None waits for another.
+        let (strategies, examples, context) = tokio::try_join!(
             self.strategies_for(include, &asked, told.previous.as_ref()),
+            self.examples_of(include, &asked, told.previous.as_ref()),
             self.context_for(include, &asked, receipt.position, told.previous.as_ref()),
         )?;
         let completion = match completion {
@@ -164,6 +170,7 @@ impl Engine {
             retry: told.retry,
             context,
             strategies,
+            examples,
             route,
             completion,
         })
@@ -371,6 +378,19 @@ impl Engine {
         };
         let query = self.whole_question(&opening.scope, opening, previous).await?;
         self.strategies(&opening.scope, like(query, turn)).await.map(Some)
+    }
+
+    async fn examples_of(
+        &self,
+        include: Include,
+        opening: &Event,
+        previous: Option<&Previous>,
+    ) -> Result<Option<Vec<FoundExample>>, FlowError> {
+        let Some(turn) = opening.turn.as_ref().filter(|_| include.examples) else {
+            return Ok(None);
+        };
+        let query = self.whole_question(&opening.scope, opening, previous).await?;
+        self.examples_for(&opening.scope, query, turn).await.map(Some)
     }
 
     /// What a message asks for: a correction is about what it corrects, too.

@@ -77,6 +77,21 @@ pub(crate) fn strategies() -> JsonObject {
     )
 }
 
+pub(crate) fn examples() -> JsonObject {
+    object(
+        &["query"],
+        json!({
+            "query": text("The question to be answered."),
+            "k": {"type": "integer", "minimum": 1, "maximum": 50,
+                "description": "How many; 3 when left out."},
+            "max_tokens": {"type": "integer", "minimum": 0,
+                "description": "How long all of them may be together, in tokens, about."},
+            "diversity": {"type": "number", "minimum": 0, "maximum": 1, "description":
+                "0: the nearest; 1: the least alike among the nearest. 0.3 when left out."},
+        }),
+    )
+}
+
 pub(crate) fn feedback() -> JsonObject {
     let rating = json!({
         "anyOf": [

@@ -12,6 +12,7 @@ use crate::{feedback, schema};
 /// One tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    Examples,
     MarkHelpful,
     MarkNotHelpful,
     RecordUsage,
@@ -21,12 +22,13 @@ pub(crate) enum Kind {
 }
 
 /// All of them, in the order they are listed.
-pub(crate) const ALL: [Kind; 6] = [
+pub(crate) const ALL: [Kind; 7] = [
     Kind::Rerank,
     Kind::RecordUsage,
     Kind::MarkHelpful,
     Kind::MarkNotHelpful,
     Kind::Strategies,
+    Kind::Examples,
     Kind::SubmitFeedback,
 ];
 
@@ -39,6 +41,7 @@ impl Kind {
     /// What it is called by.
     pub(crate) const fn name(self) -> &'static str {
         match self {
+            Self::Examples => "examples",
             Self::MarkHelpful => "mark_helpful",
             Self::MarkNotHelpful => "mark_not_helpful",
             Self::RecordUsage => "record_usage",
@@ -51,6 +54,7 @@ impl Kind {
     /// What a person reads.
     const fn title(self) -> &'static str {
         match self {
+            Self::Examples => "Find good answers to similar questions",
             Self::MarkHelpful => "Mark a retrieved item as helpful",
             Self::MarkNotHelpful => "Mark a retrieved item as not helpful",
             Self::RecordUsage => "Report which retrieved items an answer used",
@@ -63,6 +67,11 @@ impl Kind {
     /// What a model reads.
     const fn description(self) -> &'static str {
         match self {
+            Self::Examples => {
+                "Before answering: questions like this one with answers that people corrected, rated \
+                 well or accepted, to follow as examples. None comes back when nothing is alike \
+                 enough."
+            }
             Self::MarkHelpful => {
                 "Say that an item found by a search (a memory, a document, a piece of code) helped. It counts \
                  at once: from five signals on, the more helpful of them the higher it is ranked. The last word on \
@@ -105,6 +114,7 @@ impl Kind {
             Self::RecordUsage => schema::usage(),
             Self::Rerank => schema::rerank(),
             Self::Strategies => schema::strategies(),
+            Self::Examples => schema::examples(),
             Self::SubmitFeedback => schema::feedback(),
         }
     }
@@ -112,7 +122,7 @@ impl Kind {
     /// Whether it only reads.
     const fn reads_only(self) -> bool {
         match self {
-            Self::Rerank | Self::Strategies => true,
+            Self::Rerank | Self::Strategies | Self::Examples => true,
             Self::MarkHelpful | Self::MarkNotHelpful | Self::RecordUsage | Self::SubmitFeedback => {
                 false
             }
@@ -144,6 +154,7 @@ impl Kind {
             }
             Self::Rerank => one("/api/v1/retrieval/rerank", arguments.rest()),
             Self::Strategies => one("/api/v1/strategies/search", arguments.rest()),
+            Self::Examples => one("/api/v1/examples/select", arguments.rest()),
             Self::SubmitFeedback => feedback::calls(arguments),
             Self::RecordUsage => {
                 check_usage(&arguments)?;

@@ -21,6 +21,8 @@ use crate::routes;
         routes::turns::log,
         routes::conversations::timeline,
         routes::strategies::search,
+        routes::examples::select,
+        routes::preferences::export,
         routes::calibration::show,
         routes::routers::set,
         routes::routers::show,
@@ -112,6 +114,8 @@ pub(crate) fn document() -> Value {
         document["paths"][path]["get"]["responses"]["200"]["content"]["text/event-stream"] =
             json!({"schema": {"type": "string"}});
     }
+    document["paths"]["/api/v1/preferences/export"]["get"]["responses"]["200"]["content"]["application/vnd.apache.parquet"] =
+        json!({"schema": {"type": "string", "format": "binary"}});
     let batch = &mut document["paths"]["/api/v1/feedback/batch"]["post"]["requestBody"]["content"];
     batch["application/x-ndjson"] = json!({"schema": {"type": "string"}});
     document
@@ -129,11 +133,16 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
             .push(header("X-Uptake-Project", "The project, for keys of several and without keys"));
         headers.push(header("X-Uptake-Tenant", "The tenant, without keys"));
     }
-    if matches!(method, "post" | "patch") && !path.contains("keys") && !path.contains("search") {
+    if matches!(method, "post" | "patch") && !path.contains("keys") && !only_asks(path) {
         headers.push(header("Idempotency-Key", "Makes a repeat of this very request safe"));
     }
     let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
     operation["parameters"] = parameters.into_iter().chain(headers).collect();
+}
+
+/// Whether nothing is stored there.
+fn only_asks(path: &str) -> bool {
+    path.contains("search") || path.ends_with("/select")
 }
 
 fn add_errors(path: &str, method: &str, operation: &mut Value) {
@@ -161,7 +170,7 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
             add(202, "Accepted and set aside; see dead letters");
         }
         add(400, "The body could not be read, or the reaction is none");
-        if !path.contains("search") && !path.contains("privacy") && !path.contains("keys") {
+        if !only_asks(path) && !path.contains("privacy") && !path.contains("keys") {
             add(409, "The id or key was used before with another body, or not possible now");
         }
         add(413, "The body is too large");

@@ -52,6 +52,7 @@ fn tags(document: &Value) -> Vec<String> {
         "routing",
         "experiments",
         "retrieval",
+        "learning",
         "quality",
         "learning",
         "reactions",

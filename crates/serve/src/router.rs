@@ -20,9 +20,9 @@ use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, calibration, conversations, dead_letters, decisions, events, experiments,
-    failures, feedback, health, keys, metrics, quality, reactions, reports, retrieval, routers,
-    strategies, tenants, turns,
+    artifacts, batch, calibration, conversations, dead_letters, decisions, events, examples,
+    experiments, failures, feedback, health, keys, metrics, preferences, quality, reactions,
+    reports, retrieval, routers, strategies, tenants, turns,
 };
 
 /// What the server is told from outside.
@@ -141,6 +141,8 @@ fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
         .route("/api/v1/turns/{turn_id}/review", post(turns::review))
         .route("/api/v1/conversations/{id}", get(conversations::timeline))
         .route("/api/v1/strategies/search", post(strategies::search))
+        .route("/api/v1/examples/select", post(examples::select))
+        .route("/api/v1/preferences/export", get(preferences::export))
         .route("/api/v1/calibration", get(calibration::show))
         .route("/api/v1/users/{user_id}/history", get(tenants::history).delete(tenants::forget))
         .route("/api/v1/decisions", post(decisions::decide).get(decisions::list))

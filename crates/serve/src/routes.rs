@@ -8,6 +8,8 @@ pub(crate) mod events;
 pub(crate) mod turns;
 pub(crate) mod conversations;
 pub(crate) mod strategies;
+pub(crate) mod examples;
+pub(crate) mod preferences;
 pub(crate) mod calibration;
 pub(crate) mod routers;
 pub(crate) mod experiments;

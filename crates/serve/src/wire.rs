@@ -3,6 +3,7 @@
 pub(crate) mod feedback;
 pub(crate) mod loops;
 pub(crate) mod strategy;
+pub(crate) mod example;
 pub(crate) mod routing;
 pub(crate) mod experiment;
 pub(crate) mod retrieval;

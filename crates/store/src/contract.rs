@@ -10,6 +10,7 @@ pub(crate) mod exchanges;
 pub(crate) mod sessions;
 pub(crate) mod labels;
 pub(crate) mod similar;
+pub(crate) mod judged;
 pub(crate) mod routing;
 pub(crate) mod relevance;
 pub(crate) mod quality;

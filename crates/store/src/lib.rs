@@ -26,6 +26,10 @@ pub use read::experiments::{
     ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredUnit,
     UnitMark, UnitSums,
 };
+pub use read::judged::{
+    Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
+    JudgedConversation, JudgedExchange, JudgedReads,
+};
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
 pub use read::quality::{
@@ -54,6 +58,7 @@ pub trait Store:
     + SessionReads
     + LabelReads
     + SimilarReads
+    + JudgedReads
     + RoutingStore
     + RelevanceReads
     + QualityReads
@@ -78,6 +83,7 @@ impl<T> Store for T where
         + SessionReads
         + LabelReads
         + SimilarReads
+        + JudgedReads
         + RoutingStore
         + RelevanceReads
         + QualityReads

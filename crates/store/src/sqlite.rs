@@ -31,6 +31,7 @@ mod relevance;
 mod quality;
 mod alerts;
 mod experiments;
+mod judged;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,6 @@
 //! What an event says about how its turn went.
 
-use event::{
-    Body, Event, Finding, GivenReward, Origin, Rating, Reaction, RetryIntent, UnitInterval,
-};
+use event::{Body, Event, Finding, GivenReward, Origin, Rating, Reaction, RetryIntent};
 
 use crate::reward::{Answered, Judged, Signal};
 
@@ -14,9 +12,9 @@ pub(super) const NOBODY: u64 = 0;
 pub fn signal_of(event: &Event, body: &Body, pseudonym: &dyn Fn(&str) -> u64) -> Vec<Signal> {
     let user = event.user.as_ref().map_or(NOBODY, |user| pseudonym(user.as_str()));
     let one = match body {
-        Body::Rating(rating) => Signal::Rating { user, given: Some(rated(*rating)) },
+        Body::Rating(rating) => Signal::Rating { user, given: Some(rating.value()) },
         Body::Reaction(given) if given.origin == Origin::User => {
-            Signal::Rating { user, given: given.reaction.map(reacted) }
+            Signal::Rating { user, given: given.reaction.map(Reaction::value) }
         }
         Body::Correction(_) => Signal::Correction,
         Body::Interaction(interaction) => {
@@ -70,28 +68,8 @@ fn by_finding(finding: &Finding, user: u64, pseudonym: &dyn Fn(&str) -> u64) -> 
 
 fn by_reward(given: GivenReward, user: u64) -> Vec<Signal> {
     let quality = given.quality_score.map(|score| Signal::Quality(Some(score)));
-    let stars = given.user_rating.map(|stars| rated(Rating::Stars(stars)));
+    let stars = given.user_rating.map(|stars| Rating::Stars(stars).value());
     let rating = stars.map(|given| Signal::Rating { user, given: Some(given) });
     let met = given.met_expectations.map(|met| Signal::MetExpectations(Some(met)));
     quality.into_iter().chain(rating).chain(met).collect()
-}
-
-fn rated(rating: Rating) -> UnitInterval {
-    match rating {
-        Rating::Positive => UnitInterval::ONE,
-        Rating::Negative => UnitInterval::ZERO,
-        Rating::Stars(stars) => {
-            let steps = f64::from(stars.clamp(1, 5) - 1) / 4.0;
-            UnitInterval::new(steps).unwrap_or(UnitInterval::ZERO)
-        }
-        Rating::Score(score) => score,
-    }
-}
-
-fn reacted(reaction: Reaction) -> UnitInterval {
-    match reaction {
-        Reaction::Ok => UnitInterval::ONE,
-        Reaction::Neutral => UnitInterval::new(0.5).unwrap_or(UnitInterval::ZERO),
-        Reaction::NotOk => UnitInterval::ZERO,
-    }
 }

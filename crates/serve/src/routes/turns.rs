@@ -79,11 +79,13 @@ fn take_include(fields: &mut Value) -> Result<(Include, Option<String>), Problem
         match word.as_str() {
             Some("context") => include.context = true,
             Some("strategies") => include.strategies = true,
+            Some("examples") => include.examples = true,
             Some("route") => route = true,
             // A wish that cannot be met is an error, not a silence.
             Some(_) | None => {
-                let detail =
-                    format!("include: {word} is unknown, expected context, strategies or route");
+                let detail = format!(
+                    "include: {word} is unknown, expected context, strategies, examples or route"
+                );
                 return Err(Problem::invalid("include", detail));
             }
         }

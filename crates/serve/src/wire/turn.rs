@@ -1,10 +1,14 @@
 //! Turns on the wire.
 
-use flow::{CompleteReceipt, IncomingHalf, OpenReceipt, RawCompletion, RawOpening, RawRetrieved};
+use flow::{
+    CompleteReceipt, FoundExample, IncomingHalf, OpenReceipt, RawCompletion, RawOpening,
+    RawRetrieved,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::example::ExampleBody;
 use super::loops::{ContextBody, PreviousBody, RetryBody, SignalsBody};
 use super::retrieval::SignalBody;
 use super::routing::RouteBody;
@@ -178,6 +182,8 @@ pub(crate) struct OpenResponse {
     #[serde(flatten)]
     pub(crate) strategies: Option<StrategiesBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) examples: Option<Vec<ExampleBody>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) route: Option<RouteBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) signals: Option<SignalsBody>,
@@ -196,11 +202,16 @@ impl From<OpenReceipt> for OpenResponse {
             retry: receipt.retry.map(RetryBody::from),
             context: receipt.context.map(ContextBody::from),
             strategies: receipt.strategies.map(StrategiesBody::from),
+            examples: receipt.examples.map(examples_body),
             route: receipt.route.map(RouteBody::from),
             signals: completed.as_ref().and_then(|done| done.signals.clone()),
             completed,
         }
     }
+}
+
+fn examples_body(found: Vec<FoundExample>) -> Vec<ExampleBody> {
+    found.into_iter().map(ExampleBody::from).collect()
 }
 
 /// The answer to a completed turn.

@@ -8,8 +8,8 @@ use testkit::write;
 
 use super::{Limits, SqliteStore};
 use crate::contract::{
-    copies, decisions, events, exchanges, experiments, keys, labels, log, needs, period, quality,
-    reactions, rebuild, relevance, routing, sessions, similar, turns,
+    copies, decisions, events, exchanges, experiments, judged, keys, labels, log, needs, period,
+    quality, reactions, rebuild, relevance, routing, sessions, similar, turns,
 };
 use crate::{DeadLetters, ExchangeReads, Log, StoreError};
 
@@ -54,6 +54,9 @@ contract!(
     labels::a_project_has_its_newest_curve,
     similar::answered_turns_are_found_by_likeness,
     similar::a_correction_is_found_by_what_it_corrects,
+    judged::an_answer_comes_with_what_was_said_of_it,
+    judged::what_was_touched_is_told,
+    judged::conversations_come_whole,
     routing::what_routers_learnt_is_kept_whole,
     quality::turns_count_as_they_are,
     quality::statements_count_by_their_newest_outcome,

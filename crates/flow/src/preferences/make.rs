@@ -1,0 +1,131 @@
+//! Makes rows of what was read, and bytes of the rows.
+
+use event::{ConversationId, Vector};
+use export::ExportError;
+use learn::{
+    AnsweredElsewhere, ExportTally, Exporter, PreferenceConversation, PreferenceRow,
+    PreferenceTurn, QuestionGroups,
+};
+use store::{JudgedExchange, StoreError, TurnNumber};
+
+use super::ask::PreferenceQuery;
+use super::bytes::Bytes;
+use super::convert::{Asked, of_turn};
+use super::near::NearQuestions;
+use crate::error::FlowError;
+
+/// Everything that is kept from one page to the next.
+pub(super) struct Maker {
+    exporter: Exporter,
+    groups: QuestionGroups<TurnNumber>,
+    near: NearQuestions,
+    bytes: Result<Bytes, ExportError>,
+    /// The row that the reader has already; rows up to it are passed over.
+    after: Option<String>,
+}
+
+/// An answer to a question that others asked too, with what was said before.
+pub(super) struct Answered {
+    conversation: ConversationId,
+    turns: Vec<PreferenceTurn>,
+    vector: Option<Vector>,
+}
+
+impl Answered {
+    /// The last of these turns is meant; the others came before.
+    pub(super) fn of(turns: Vec<JudgedExchange>, window: Asked) -> Option<Self> {
+        let last = turns.last()?;
+        let (conversation, vector) = (last.conversation.clone()?, last.vector.clone());
+        let turns = turns.into_iter().map(|turn| of_turn(turn, window)).collect();
+        Some(Self { conversation, turns, vector })
+    }
+
+    fn elsewhere(&self) -> Option<AnsweredElsewhere<'_>> {
+        let (turn, before) = self.turns.split_last()?;
+        let (conversation, vector) = (&self.conversation, self.vector.as_ref());
+        Some(AnsweredElsewhere { conversation, before, turn, vector })
+    }
+}
+
+impl Maker {
+    pub(super) fn new(query: &PreferenceQuery) -> Self {
+        let rule = query.rule().clone();
+        Self {
+            bytes: Bytes::new(query.encoding(), rule.format),
+            exporter: Exporter::new(rule),
+            groups: QuestionGroups::default(),
+            near: NearQuestions::default(),
+            after: query.after().map(str::to_owned),
+        }
+    }
+
+    pub(super) fn tally(&self) -> ExportTally {
+        self.exporter.tally().clone()
+    }
+
+    /// Notes which turns may be compared with others.
+    pub(super) fn note(
+        &mut self,
+        talk: &PreferenceConversation,
+        numbers: &[TurnNumber],
+        vectors: &[Option<Vector>],
+    ) {
+        for (turn, (number, vector)) in talk.turns.iter().zip(numbers.iter().zip(vectors)) {
+            if let Some(question) = self.groups.note(turn, *number)
+                && let Some(vector) = vector
+            {
+                self.near.add(question, vector);
+            }
+        }
+    }
+
+    /// The questions that were asked more than once. Nothing can be noted afterwards.
+    pub(super) fn groups(&mut self) -> Vec<Vec<TurnNumber>> {
+        let mut groups = std::mem::take(&mut self.groups);
+        std::mem::take(&mut self.near).join_in(&mut groups);
+        groups.groups().collect()
+    }
+
+    pub(super) fn conversation(&mut self, talk: &PreferenceConversation) -> Result<(), FlowError> {
+        let rows = self.exporter.conversation(talk);
+        self.push(&rows)
+    }
+
+    pub(super) fn group(&mut self, answered: &[Answered]) -> Result<(), FlowError> {
+        let answers: Vec<AnsweredElsewhere<'_>> =
+            answered.iter().filter_map(Answered::elsewhere).collect();
+        let rows = self.exporter.group(&answers);
+        self.push(&rows)
+    }
+
+    fn push(&mut self, rows: &[PreferenceRow]) -> Result<(), FlowError> {
+        for row in rows {
+            if let Some(after) = &self.after {
+                if row.provenance().id == *after {
+                    self.after = None;
+                }
+                continue;
+            }
+            self.bytes()?.push(row).map_err(unwritable)?;
+        }
+        Ok(())
+    }
+
+    /// What was written since the last time.
+    pub(super) fn take(&mut self) -> Result<Vec<u8>, FlowError> {
+        Ok(self.bytes()?.take())
+    }
+
+    /// The rest.
+    pub(super) fn finish(&mut self) -> Result<Vec<u8>, FlowError> {
+        self.bytes()?.finish().map_err(unwritable)
+    }
+
+    fn bytes(&mut self) -> Result<&mut Bytes, FlowError> {
+        self.bytes.as_mut().map_err(|error| unwritable(&*error))
+    }
+}
+
+fn unwritable(error: impl std::fmt::Display) -> FlowError {
+    StoreError::Corrupt(format!("rows cannot be written: {error}")).into()
+}

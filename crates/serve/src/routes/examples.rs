@@ -1,0 +1,52 @@
+//! Which answered questions to show a model beside a new one.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use flow::{Engine, ExampleSearch};
+
+use crate::auth::{May, Using};
+use crate::body::{self, Sent};
+use crate::error::Problem;
+use crate::wire::example::{ExampleRequest, ExamplesBody};
+
+const MOST: usize = 50;
+
+/// `POST /api/v1/examples/select`
+#[utoipa::path(
+    post,
+    path = "/api/v1/examples/select",
+    tag = "learning",
+    summary = "Good answers to questions like this one: corrected, rated well or accepted",
+    request_body(content = ExampleRequest, example = json!({"query": "Show total sales", "k": 3, "diversity": 0.3})),
+    responses((status = 200, description = "The best first", body = ExamplesBody))
+)]
+pub(crate) async fn select(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Using>,
+    sent: Sent,
+) -> Result<Json<ExamplesBody>, Problem> {
+    let request: ExampleRequest = body::shape(body::json(&sent)?)?;
+    let found = engine.examples(scope.get(), read(request)?).await?;
+    Ok(Json(found.into()))
+}
+
+fn read(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
+    let ExampleRequest { query, k, max_tokens, diversity } = request;
+    if query.trim().is_empty() {
+        return Err(Problem::invalid("query", "query: empty, expected a question"));
+    }
+    let usual = ExampleSearch::default();
+    let k = match k {
+        None => usual.k,
+        Some(k) if (1..=MOST).contains(&k) => k,
+        Some(k) => return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MOST}"))),
+    };
+    let diversity = diversity.unwrap_or(usual.diversity);
+    if !(0.0..=1.0).contains(&diversity) {
+        let detail = format!("diversity is {diversity}, expected 0 to 1");
+        return Err(Problem::invalid("diversity", detail));
+    }
+    Ok(ExampleSearch { query, k, max_tokens, diversity, not: None })
+}

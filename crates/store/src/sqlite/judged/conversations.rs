@@ -1,0 +1,120 @@
+//! Conversation by conversation, in the order of their ids.
+
+use event::{ConversationId, Scope, Timestamp};
+use rusqlite::Connection;
+
+use super::super::keys::{Key, Table, find_key, find_project};
+use super::turn;
+use crate::error::StoreError;
+use crate::read::judged::{ConversationMark, JudgedConversation, JudgedExchange};
+use crate::read::similar::TurnNumber;
+
+/// Turns of one conversation that are handed out together: a longer one comes in stretches.
+const STRETCH: usize = 1000;
+/// Ids that are looked up at once.
+const AHEAD: i64 = 64;
+
+/// A page, and where the next begins.
+pub(super) fn page(
+    connection: &Connection,
+    scope: &Scope,
+    behind: ConversationMark,
+    turns: usize,
+) -> Result<(Vec<JudgedConversation>, Option<ConversationMark>), StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok((Vec::new(), None)) };
+    let (mut found, mut read) = (Vec::new(), 0);
+    let mut mark = behind;
+    // What is left of the conversation that was begun.
+    if let (Some(id), Some(after)) = (mark.conversation.clone(), mark.turn)
+        && let Some(key) = find_key(connection, Table::Conversations, project, id.as_str())?
+    {
+        let stretch = stretch(connection, key, Some(after))?;
+        read += stretch.len();
+        mark.turn = rest_behind(&stretch);
+        found.push(JudgedConversation { id, turns: stretch });
+    }
+    while read < turns && mark.turn.is_none() {
+        let ids = ids(connection, project, mark.conversation.as_ref())?;
+        if ids.is_empty() {
+            return Ok((found, None));
+        }
+        for (key, id) in ids {
+            let stretch = stretch(connection, key, None)?;
+            read += stretch.len();
+            mark = ConversationMark { conversation: Some(id.clone()), turn: rest_behind(&stretch) };
+            if !stretch.is_empty() {
+                found.push(JudgedConversation { id, turns: stretch });
+            }
+            if read >= turns || mark.turn.is_some() {
+                break;
+            }
+        }
+    }
+    Ok((found, Some(mark)))
+}
+
+fn rest_behind(stretch: &[JudgedExchange]) -> Option<(Timestamp, TurnNumber)> {
+    let last = stretch.last().filter(|_| stretch.len() == STRETCH)?;
+    Some((last.asked_at, last.number))
+}
+
+fn ids(
+    connection: &Connection,
+    project: Key,
+    behind: Option<&ConversationId>,
+) -> Result<Vec<(Key, ConversationId)>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT key, id FROM conversations WHERE project = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+    )?;
+    let behind = behind.map_or("", |id| id.as_str());
+    let mut rows = select.query((project, behind, AHEAD))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = ConversationId::new(row.get::<_, String>(1)?);
+        let unreadable = |_| StoreError::Corrupt("a conversation's id does not fit".into());
+        found.push((row.get(0)?, id.map_err(unreadable)?));
+    }
+    Ok(found)
+}
+
+fn stretch(
+    connection: &Connection,
+    conversation: Key,
+    after: Option<(Timestamp, TurnNumber)>,
+) -> Result<Vec<JudgedExchange>, StoreError> {
+    let sql = format!(
+        "{} WHERE t.conversation = ?1 AND (t.ts, t.key) > (?2, ?3) ORDER BY t.ts, t.key LIMIT ?4",
+        turn::SELECT
+    );
+    let (ts, key) = after.map_or((i64::MIN, 0), |(ts, turn)| (ts.as_micros(), turn.0));
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query((conversation, ts, key, STRETCH as i64))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(turn::read(connection, row)?);
+    }
+    Ok(found)
+}
+
+/// The turns asked before a turn, the latest `most`, and the turn as the last.
+pub(super) fn up_to(
+    connection: &Connection,
+    turn: Key,
+    most: usize,
+) -> Result<Option<Vec<JudgedExchange>>, StoreError> {
+    let Some(last) = turn::of(connection, turn)? else { return Ok(None) };
+    let sql = format!(
+        "{} WHERE t.conversation = (SELECT conversation FROM turns WHERE key = ?2)
+             AND (t.ts, t.key) < (?1, ?2)
+         ORDER BY t.ts DESC, t.key DESC LIMIT ?3",
+        turn::SELECT
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query((last.asked_at.as_micros(), turn, most as i64))?;
+    let mut found = vec![last];
+    while let Some(row) = rows.next()? {
+        found.push(turn::read(connection, row)?);
+    }
+    found.reverse();
+    Ok(Some(found))
+}

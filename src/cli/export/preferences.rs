@@ -1,0 +1,114 @@
+//! `uptake export --preferences`
+
+use std::fs::File;
+use std::io::{BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use event::{Project, Scope, Tenant};
+use flow::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+use serde_json::{Map, Value, json};
+use store::sqlite::SqliteLog;
+
+/// Which rows, and in which shape.
+#[derive(Debug, Args)]
+pub(super) struct Preferences {
+    /// Write preference data in this shape instead of the log: dpo, kto, sft, reward or openai_dpo.
+    /// Parquet when the file's name ends in .parquet.
+    #[arg(long, value_name = "SHAPE")]
+    pub(super) preferences: Option<String>,
+    /// Whose.
+    #[arg(long, default_value = "default", requires = "preferences")]
+    tenant: String,
+    /// Which project's.
+    #[arg(long, default_value = "default", requires = "preferences")]
+    project: String,
+    /// Only this part: train, validation or test.
+    #[arg(long, requires = "preferences")]
+    split: Option<String>,
+    /// Only turns asked from this time on.
+    #[arg(long, value_name = "TIME", requires = "preferences")]
+    since: Option<String>,
+    /// Only turns asked before this time.
+    #[arg(long, value_name = "TIME", requires = "preferences")]
+    until: Option<String>,
+    /// Nothing less sure than this; 0.7 when left out.
+    #[arg(long, value_name = "NUMBER", requires = "preferences")]
+    min_confidence: Option<f64>,
+    /// Where rows may come from: correction, rating, rephrase, regeneration, experiment.
+    #[arg(long, value_delimiter = ',', value_name = "SOURCES", requires = "preferences")]
+    sources: Vec<String>,
+    /// At most so many rows of each source, or source:number.
+    #[arg(long, value_delimiter = ',', value_name = "NUMBERS", requires = "preferences")]
+    cap: Vec<String>,
+}
+
+impl Preferences {
+    pub(super) fn run(
+        self,
+        log: SqliteLog,
+        output: Option<PathBuf>,
+        as_json: bool,
+    ) -> anyhow::Result<()> {
+        let scope =
+            Scope { tenant: Tenant::new(self.tenant)?, project: Project::new(self.project)? };
+        let is_parquet = |path: &Path| path.extension().is_some_and(|ending| ending == "parquet");
+        let encoding = match output.as_deref().is_some_and(is_parquet) {
+            true => PreferenceEncoding::Parquet,
+            false => PreferenceEncoding::Jsonl,
+        };
+        let query = PreferenceQuery::read(PreferenceWish {
+            format: self.preferences,
+            split: self.split,
+            since: self.since,
+            until: self.until,
+            min_confidence: self.min_confidence,
+            sources: self.sources,
+            cap: self.cap,
+            after: None,
+            encoding,
+        })?;
+        let mut export = PreferenceExport::new(Arc::new(log), scope, query);
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        let Some(path) = output else {
+            return match runtime.block_on(write_all(&mut export, stdout().lock())) {
+                Err(error) if super::is_broken_pipe(&error) => Ok(()),
+                result => result,
+            };
+        };
+        let file =
+            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        runtime.block_on(write_all(&mut export, file))?;
+        tell(&export, &path, as_json);
+        Ok(())
+    }
+}
+
+async fn write_all(export: &mut PreferenceExport, to: impl Write) -> anyhow::Result<()> {
+    let mut output = BufWriter::new(to);
+    while let Some(bytes) = export.next().await? {
+        output.write_all(&bytes)?;
+    }
+    Ok(output.flush()?)
+}
+
+fn tell(export: &PreferenceExport, path: &Path, as_json: bool) {
+    let tally = export.tally();
+    let rows: u64 = tally.rows.values().sum();
+    let by_source = tally.rows.iter().map(|(source, rows)| (source.as_word(), *rows));
+    if as_json {
+        let sources: Map<String, Value> =
+            by_source.map(|(source, rows)| (source.to_owned(), rows.into())).collect();
+        println!(
+            "{}",
+            json!({"rows": rows, "sources": sources, "repeated": tally.repeated,
+                "unsure": tally.unsure, "capped": tally.capped, "output": path})
+        );
+        return;
+    }
+    let sources: Vec<String> = by_source.map(|(source, rows)| format!("{source} {rows}")).collect();
+    let sources = if sources.is_empty() { "none".to_owned() } else { sources.join(", ") };
+    println!("wrote {rows} rows to {} ({sources})", path.display());
+}

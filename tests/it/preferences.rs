@@ -1,0 +1,267 @@
+//! Feedback becomes training data: rows that training libraries read, of everybody who still wants
+//! to be there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::reports::react;
+use crate::server::{Server, uptake};
+use crate::talk::{Talk, moment};
+
+const SHAPES: [&str; 5] = ["dpo", "kto", "sft", "reward", "openai_dpo"];
+const PARQUET: &str = "application/vnd.apache.parquet";
+
+fn bytes(server: &Server, query: &str, accept: Option<&str>) -> Vec<u8> {
+    let agent = ureq::Agent::new_with_defaults();
+    let mut request = agent.get(format!("{}/api/v1/preferences/export?{query}", server.url));
+    if let Some(accept) = accept {
+        request = request.header("Accept", accept);
+    }
+    let mut response = request.call().unwrap();
+    let media = response.headers().get("content-type").unwrap().to_str().unwrap().to_owned();
+    assert_eq!(media, accept.unwrap_or("application/x-ndjson"));
+    response.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap()
+}
+
+fn rows(server: &Server, query: &str) -> Vec<Value> {
+    let text = String::from_utf8(bytes(server, query, None)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn of_source<'a>(rows: &'a [Value], source: &str) -> Vec<&'a Value> {
+    rows.iter().filter(|row| row["source"] == source).collect()
+}
+
+/// What the answers of a row say: the better and the worse.
+fn answers(row: &Value) -> (&str, &str) {
+    let of = |name: &str| row[name][0]["content"].as_str().unwrap();
+    (of("chosen"), of("rejected"))
+}
+
+fn correct(server: &Server, body: &Value) {
+    let (status, answer) = server.post("/api/v1/feedback/correction", body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+fn send(
+    server: &Server,
+    place: (&str, &str, &str),
+    secs: u32,
+    question: &str,
+    answer: &str,
+) -> Value {
+    let (conversation, turn, user) = place;
+    let body = json!({"ts": moment(secs), "response": answer});
+    Talk::new(server, conversation, user).send(turn, question, &body)
+}
+
+/// Something of every source that the log knows, in several conversations.
+fn live(server: &Server) {
+    // A corrected statement, with what was said before it.
+    send(server, ("sql", "s1", "ann"), 0, "Which tables are there?", "orders and customers");
+    send(server, ("sql", "s2", "ann"), 9, "Show total sales by region", "SELECT 1");
+    correct(
+        server,
+        &json!({"message_id": "s2", "user_id": "ann", "data": {
+        "original_sql": "SELECT 1", "corrected_sql": "SELECT region, sum(x) FROM orders GROUP BY region"}}),
+    );
+    correct(
+        server,
+        &json!({"id": "alone", "data": {"query": "List late orders",
+        "original": "SELECT 2", "corrected": "SELECT * FROM orders WHERE late"}}),
+    );
+    // The same question in many conversations, rated up here and down there.
+    for n in 0..24 {
+        let id = format!("r{n}");
+        let answer = format!("{} answer number {n}", if n % 2 == 0 { "good" } else { "bad" });
+        send(server, (&id, &id, "bob"), n, "How do I reset my account password?", &answer);
+        let reaction = if n % 2 == 0 { "ok" } else { "not_ok" };
+        react(server, &id, &id, &json!({"reaction": reaction, "user_id": "bob"}));
+    }
+    // Rejected, asked again, taken.
+    send(server, ("chat", "c1", "eve"), 0, "Laptops under 1000", "Here are business laptops.");
+    let heard = send(
+        server,
+        ("chat", "c2", "eve"),
+        20,
+        "No, I meant gaming laptops, not business laptops",
+        "Here are gaming laptops.",
+    );
+    assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
+    let heard = send(server, ("chat", "c3", "eve"), 40, "Perfect, thank you so much!", "Gladly.");
+    assert_eq!(heard["previous"]["status"], "accepted", "{heard}");
+    // Answered again at the press of a button.
+    send(server, ("again", "g1", "eve"), 0, "Write a haiku about rain", "Rain. Rain. Rain.");
+    let pressed = json!({"type": "implicit", "source": "user_interaction", "category": "quality",
+        "session_id": "again", "message_id": "g1", "data": {"kind": "regenerate"}});
+    assert_eq!(server.post("/api/v1/feedback", &pressed).0, 201);
+    send(server, ("again", "g2", "eve"), 30, "Write a haiku about rain", "Soft rain on the roof");
+}
+
+#[test]
+fn every_source_makes_rows_that_say_where_they_come_from() {
+    let server = Server::start();
+    live(&server);
+    let all = rows(&server, "format=dpo");
+    let corrected = of_source(&all, "correction");
+    assert_eq!(corrected.len(), 2, "{corrected:?}");
+    let sql = corrected.iter().find(|row| row["turn_ids"][0] == "s2").unwrap();
+    let better = "SELECT region, sum(x) FROM orders GROUP BY region";
+    assert_eq!(answers(sql), (better, "SELECT 1"));
+    let prompt = json!([
+        {"role": "user", "content": "Which tables are there?"},
+        {"role": "assistant", "content": "orders and customers"},
+        {"role": "user", "content": "Show total sales by region"}]);
+    assert_eq!(sql["prompt"], prompt);
+    assert_eq!((&sql["margin"], &sql["confidence"]), (&json!(1.0), &json!(1.0)));
+    assert_eq!(sql["conversation_ids"], json!(["sql", "sql"]));
+    let alone = corrected.iter().find(|row| row["turn_ids"][0] == "alone").unwrap();
+    assert_eq!(answers(alone), ("SELECT * FROM orders WHERE late", "SELECT 2"));
+    let rated = of_source(&all, "rating");
+    assert!(rated.len() >= 6, "{}", rated.len());
+    for row in &rated {
+        let (better, worse) = answers(row);
+        assert!(better.starts_with("good") && worse.starts_with("bad"), "{row}");
+    }
+    let rephrased = of_source(&all, "rephrase");
+    assert_eq!(answers(rephrased[0]), ("Here are gaming laptops.", "Here are business laptops."));
+    let again = of_source(&all, "regeneration");
+    assert_eq!(answers(again[0]), ("Soft rain on the roof", "Rain. Rain. Rain."));
+    assert_eq!((rephrased.len(), again.len()), (1, 1));
+    assert_eq!(all.len(), 4 + rated.len());
+
+    let only = rows(&server, "sources=correction,regeneration");
+    assert_eq!(only.len(), 3, "{only:?}");
+    assert_eq!(rows(&server, "cap=1").len(), 4);
+    assert_eq!(rows(&server, "cap=rating:2").len(), 6);
+    // Asked at a time: the correction by itself is of now.
+    let early = format!("since={}&until={}", moment(0), moment(5));
+    let early: BTreeSet<String> =
+        rows(&server, &early).iter().map(|r| r["source"].to_string()).collect();
+    assert_eq!(early, ["\"rating\"".to_owned()].into());
+    let sure = rows(&server, "min_confidence=1");
+    assert!(of_source(&sure, "regeneration").is_empty() && sure.len() >= 3, "{}", sure.len());
+    let rest = rows(&server, &format!("after={}", all[1]["id"].as_str().unwrap()));
+    assert_eq!(rest, all[2..], "taken up again behind a row");
+    let other = server.client().with("X-Uptake-Tenant", "other");
+    assert_eq!(other.get("/api/v1/preferences/export"), (200, json!("")));
+}
+
+#[test]
+fn parts_never_share_a_conversation_and_a_restart_changes_no_byte() {
+    let server = Server::start();
+    live(&server);
+    let before: Vec<Vec<u8>> =
+        SHAPES.iter().map(|shape| bytes(&server, &format!("format={shape}"), None)).collect();
+    let columns = bytes(&server, "format=dpo", Some(PARQUET));
+    let mut parts: BTreeMap<String, String> = BTreeMap::new();
+    let mut by_part = 0;
+    for split in ["train", "validation", "test"] {
+        for row in rows(&server, &format!("split={split}")) {
+            assert_eq!(row["split"], split);
+            by_part += 1;
+            for conversation in row["conversation_ids"].as_array().unwrap() {
+                let known = parts.insert(conversation.to_string(), split.to_owned());
+                assert!(known.is_none_or(|known| known == split), "{conversation}");
+            }
+        }
+    }
+    assert_eq!(by_part, rows(&server, "format=dpo").len());
+    let server = server.kill_and_restart();
+    for (shape, before) in SHAPES.iter().zip(before) {
+        assert!(!before.is_empty());
+        assert_eq!(bytes(&server, &format!("format={shape}"), None), before, "{shape}");
+    }
+    assert_eq!(bytes(&server, "format=dpo", Some(PARQUET)), columns);
+}
+
+#[test]
+fn training_libraries_read_every_shape_over_http_and_from_the_command() {
+    let server = Server::start();
+    live(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for shape in SHAPES {
+        let query = format!("format={shape}");
+        for (accept, ending) in [(None, "jsonl"), (Some(PARQUET), "parquet")] {
+            let file = folder.path().join(format!("{shape}.{ending}"));
+            let written = bytes(&server, &query, accept);
+            fs::write(&file, &written).unwrap();
+            // The command reads the folder while the server has it, and writes the same.
+            let from_command = folder.path().join(format!("command.{ending}"));
+            let wanted = ["export", "--preferences", shape, "--json", "--output"];
+            let wanted = [&wanted[..], &[from_command.to_str().unwrap()]].concat();
+            let (code, said, wrong) = uptake(server.folder(), &wanted);
+            assert_eq!(code, Some(0), "{said}{wrong}");
+            let said: Value = serde_json::from_str(&said).unwrap();
+            assert!(said["rows"].as_u64().unwrap() > 0, "{said}");
+            assert!(fs::read(&from_command).unwrap() == written, "{shape} {ending}");
+            files.push(format!("{shape}={}", file.display()));
+        }
+    }
+    check(&files);
+    let half = folder.path().join("half.parquet");
+    let whole = fs::read(folder.path().join("dpo.parquet")).unwrap();
+    fs::write(&half, &whole[..whole.len() / 2]).unwrap();
+    assert!(!reads(&[format!("dpo={}", half.display())]).0, "the check can fail");
+}
+
+fn reads(files: &[String]) -> (bool, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let done = Command::new(root.join("scripts/check-preferences")).args(files).output().unwrap();
+    let said = [done.stdout, done.stderr].concat();
+    (done.status.success(), String::from_utf8_lossy(&said).into_owned())
+}
+
+#[track_caller]
+fn check(files: &[String]) {
+    let (fit, said) = reads(files);
+    assert!(fit, "{said}");
+    assert_eq!(said.matches("rows fit").count(), files.len(), "{said}");
+}
+
+#[test]
+fn an_erased_user_is_in_no_row_and_secrets_never_were() {
+    let server = Server::start();
+    live(&server);
+    send(&server, ("key", "k1", "kim"), 0, "My mail is kim@example.com, who am I?", "wrong");
+    correct(
+        &server,
+        &json!({"message_id": "k1", "data": {"corrected": "You are kim@example.com"}}),
+    );
+    let text = String::from_utf8(bytes(&server, "", None)).unwrap();
+    assert!(text.contains("GROUP BY region") && text.contains("who am I"), "{text}");
+    assert!(!text.contains("kim@example.com"), "{text}");
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    let left = rows(&server, "");
+    assert!(
+        left.iter().all(|row| !row["conversation_ids"].to_string().contains("sql")),
+        "{left:?}"
+    );
+    assert_eq!(of_source(&left, "correction").len(), 2, "{left:?}");
+    assert!(!String::from_utf8(bytes(&server, "", None)).unwrap().contains("region"));
+}
+
+#[test]
+fn what_cannot_be_exported_is_named() {
+    let server = Server::start();
+    for (query, field) in [
+        ("format=csv", "format"),
+        ("split=rest", "split"),
+        ("since=soon", "since"),
+        ("min_confidence=2", "min_confidence"),
+        ("sources=dreams", "sources"),
+        ("cap=many", "cap"),
+        ("wish=1", "wish"),
+    ] {
+        let (status, problem) = server.get(&format!("/api/v1/preferences/export?{query}"));
+        assert_eq!((status, &problem["field"]), (422, &json!(field)), "{problem}");
+    }
+    let arguments = ["export", "--preferences", "csv"];
+    let (code, _, wrong) = uptake(server.folder(), &arguments);
+    assert!(code == Some(1) && wrong.contains("one of dpo, kto"), "{wrong}");
+}
