@@ -280,20 +280,21 @@ fn every_tool_is_listed_with_what_it_takes() {
     agent.leave();
 }
 
+fn key(server: &Server, arguments: &[&str]) -> String {
+    let all = [&["keys", "create", "--json"], arguments].concat();
+    let (code, out, err) = uptake(server.folder(), &all);
+    assert_eq!(code, Some(0), "{err}");
+    let made: Value = serde_json::from_str(&out).unwrap();
+    made["key"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn keys_apply() {
     let server = Server::start();
-    let key = |arguments: &[&str]| {
-        let all = [&["keys", "create", "--json"], arguments].concat();
-        let (code, out, err) = uptake(server.folder(), &all);
-        assert_eq!(code, Some(0), "{err}");
-        let made: Value = serde_json::from_str(&out).unwrap();
-        made["key"].as_str().unwrap().to_owned()
-    };
+    let key = |arguments: &[&str]| key(&server, arguments);
     let ingest = key(&["--tenant", "one", "--role", "ingest"]);
     let read = key(&["--tenant", "one", "--role", "read"]);
     let other = key(&["--tenant", "two", "--role", "admin"]);
-    let widget = key(&["--tenant", "one", "--role", "widget"]);
 
     let mut writer = Agent::over_http(&server, Some(&ingest));
     writer.five_answers();
@@ -315,8 +316,20 @@ fn keys_apply() {
     let of_p9 = server.client().with("Authorization", &format!("Bearer {read}"));
     let of_p9 = of_p9.with("X-Uptake-Project", "p9");
     assert_eq!(of_p9.get("/api/v1/retrieval/entities/used/stats").1["positiveCount"], 1);
+    // By stdio with a key, not with the owner's rights.
+    let mut by_key = Agent::over_stdio(server.folder(), &["--key", &read]);
+    assert_eq!(by_key.multipliers(), learnt());
+    by_key.fails("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
+    by_key.leave();
+}
+
+#[test]
+fn every_request_to_the_tools_is_looked_at_and_counted_once() {
+    let server = Server::start();
+    let read = key(&server, &["--tenant", "one", "--role", "read"]);
+    let widget = key(&server, &["--tenant", "one", "--role", "widget"]);
     // A call of a tool counts once against a key's rate.
-    let limited = key(&["--tenant", "one", "--role", "ingest", "--rate", "5"]);
+    let limited = key(&server, &["--tenant", "one", "--role", "ingest", "--rate", "5"]);
     let limited = server
         .client()
         .with("Authorization", &format!("Bearer {limited}"))
@@ -328,12 +341,6 @@ fn keys_apply() {
         status == 200 && answer["result"]["isError"] == false
     });
     assert_eq!(passed.count(), 5);
-    // By stdio with a key, not with the owner's rights.
-    let mut by_key = Agent::over_stdio(server.folder(), &["--key", &read]);
-    assert_eq!(by_key.multipliers(), learnt());
-    by_key.fails("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
-    by_key.leave();
-
     let odd = server.client().with("Authorization", &format!("Bearer {read}"));
     let odd = odd.with("Accept", "application/json, text/event-stream");
     for (media, body, status) in [

@@ -17,7 +17,6 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
         "routing",
         "experiments",
         "retrieval",
-        "learning",
         "quality",
         "learning",
         "reactions",

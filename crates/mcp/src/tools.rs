@@ -186,11 +186,10 @@ fn check_usage(arguments: &Arguments) -> Result<(), String> {
     if !arguments.copy("response").is_string() {
         return Err("response: missing, expected the text that was written".to_owned());
     }
-    match arguments.copy("kind") {
-        Value::Null => Ok(()),
-        Value::String(kind) if kind == "response" || kind == "code" => Ok(()),
-        other => Err(format!("kind is {other}, expected response or code")),
-    }
+    let kind = arguments.copy("kind");
+    let fits =
+        kind.is_null() || kind.as_str().is_some_and(|kind| ["response", "code"].contains(&kind));
+    if fits { Ok(()) } else { Err(format!("kind is {kind}, expected response or code")) }
 }
 
 const HELPFUL: &str = "/api/v1/retrieval/feedback";

@@ -100,33 +100,33 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
         Body::Finding(Finding::Verdict(found)) => {
             line("verdict", found.verdict.user_said, without(event, &["user_said", "finding"]))
         }
-        Body::Finding(Finding::Retry(_)) => line("retry", None, without(event, &["finding"])),
-        Body::Finding(Finding::Answer(_)) => line("signals", None, without(event, &["finding"])),
-        Body::Finding(Finding::Review { .. }) => line("review", None, without(event, &["finding"])),
-        Body::Finding(Finding::Session(_)) => {
-            line("session_end", None, without(event, &["finding"]))
+        Body::Finding(finding) => {
+            let hidden = ["finding", "features", "shadow", "cluster"];
+            line(word_for(&finding)?, None, without(event, &hidden))
         }
-        Body::Finding(Finding::Choice(_)) => {
-            line("route", None, without(event, &["finding", "features", "shadow"]))
-        }
-        Body::Finding(Finding::Served { .. }) => {
-            line("served", None, without(event, &["finding", "features", "shadow"]))
-        }
-        Body::Finding(Finding::Suggestion(_)) => {
-            line("suggestion", None, without(event, &["finding"]))
-        }
-        Body::Finding(Finding::Alert(_)) => line("alert", None, without(event, &["finding"])),
-        Body::Finding(Finding::Exposure(_)) => line("exposure", None, without(event, &["finding"])),
-        Body::Finding(Finding::Reward(_)) => line("reward", None, without(event, &["finding"])),
-        Body::Finding(Finding::Relevance(_)) => {
-            line("relevance", None, without(event, &["finding", "cluster"]))
-        }
-        Body::Finding(Finding::Returned(_)) => line("returned", None, without(event, &["finding"])),
-        // Numbers that say nothing to anybody.
-        Body::Finding(Finding::Vector { .. }) => return None,
         Body::Rule(_) | Body::Other => line("event", None, event.data.clone()),
     };
     Some(entry)
+}
+
+/// What a finding is called in a log; nothing for numbers that say nothing to anybody.
+fn word_for(finding: &Finding) -> Option<&'static str> {
+    match finding {
+        Finding::Verdict(_) => Some("verdict"),
+        Finding::Retry(_) => Some("retry"),
+        Finding::Answer(_) => Some("signals"),
+        Finding::Review { .. } => Some("review"),
+        Finding::Session(_) => Some("session_end"),
+        Finding::Choice(_) => Some("route"),
+        Finding::Served { .. } => Some("served"),
+        Finding::Suggestion(_) => Some("suggestion"),
+        Finding::Alert(_) => Some("alert"),
+        Finding::Exposure(_) => Some("exposure"),
+        Finding::Reward(_) => Some("reward"),
+        Finding::Relevance(_) => Some("relevance"),
+        Finding::Returned(_) => Some("returned"),
+        Finding::Vector { .. } => None,
+    }
 }
 
 fn without(event: &Event, fields: &[&str]) -> Map<String, Value> {

@@ -52,7 +52,6 @@ fn tags(document: &Value) -> Vec<String> {
         "routing",
         "experiments",
         "retrieval",
-        "learning",
         "quality",
         "learning",
         "reactions",

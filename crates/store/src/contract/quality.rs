@@ -80,6 +80,11 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
         ..QualityCounts::default()
     };
     assert_eq!(counts(store, query()).await, all);
+    by_slices(store).await;
+}
+
+/// The same turns, in parts.
+async fn by_slices(store: &dyn Store) {
     for (bucket_hours, buckets) in [(1, 3), (24, 1)] {
         let found = store.quality(QualityQuery { bucket_hours, ..query() }).await.unwrap();
         assert_eq!(found.len(), buckets, "{bucket_hours} hours");

@@ -141,13 +141,10 @@ fn apply_to_turn(
         Change::SetVector(vector) => index::set_vector(connection, turn, vector),
         Change::CompleteTurn { outcome, quality, has_strategy } => {
             let (outcome, quality, has_strategy) = (*outcome, *quality, *has_strategy);
+            let assessment = index::Assessment { outcome, quality, has_strategy };
             turn::complete(connection, subject, turn)?;
             session::answered(connection, subject, turn)?;
-            index::complete(
-                connection,
-                turn,
-                index::Assessment { outcome, quality, has_strategy },
-            )?;
+            index::complete(connection, turn, assessment)?;
             experiment::answered(connection, subject, turn, quality)
         }
         Change::React { origin, reaction, confidence, detected_in } => {

@@ -137,15 +137,13 @@ fn tallies(
         Some(cluster) => select.query((project, list, cluster.cast_signed()))?,
     };
     while let Some(row) = rows.next()? {
-        let known = match row.get_ref(0)? {
-            ValueRef::Null => None,
-            _ => Some(read(row, 1)?),
+        // A row that is not there has nothing in its first column.
+        let tally = |first: usize| match row.get_ref(first)? == ValueRef::Null {
+            true => Ok(None),
+            false => read(row, first).map(Some),
         };
-        let under = match cluster.map(|_| row.get_ref(1 + TALLY)).transpose()? {
-            None | Some(ValueRef::Null) => None,
-            Some(_) => Some(read(row, 1 + TALLY)?),
-        };
-        found.items.push((known, under));
+        let under = cluster.map_or(Ok(None), |_| tally(1 + TALLY))?;
+        found.items.push((tally(1)?, under));
     }
     let sql = "SELECT band, returned, used FROM rank_totals WHERE project = ?1";
     let mut totals = connection.prepare_cached(sql)?;
