@@ -268,7 +268,7 @@ mod tests {
         check_field(RawCompletion { quality_score: Some(1.1), ..answer() }, "quality_score");
         check_field(RawCompletion { latency_ms: Some(-1.0), ..answer() }, "latency_ms");
         check_field(RawCompletion { cost: Some(f64::NAN), ..answer() }, "cost");
-        let item = RawRetrieved { entity_id: "a b".into(), ..RawRetrieved::default() };
+        let item = RawRetrieved { entity_id: "a\nb".into(), ..RawRetrieved::default() };
         let with_item = RawCompletion { retrieved: vec![item], ..answer() };
         check_field(with_item, "retrieved[0].entity_id");
     }
