@@ -71,6 +71,20 @@ fn ten_users_who_correct_the_same_make_one_pattern_and_a_suggestion_that_says_so
     let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
     assert_eq!(kept, told["suggestions"].as_array().unwrap().len(), "each once");
 
+    // One call makes it an experiment, which is then as any other.
+    let path = format!("/api/v1/prompts/suggestions/{first}/experiment");
+    let (status, made) = server.post(&path, &json!({}));
+    assert_eq!((status, &made["status"]), (201, &json!("DRAFT")), "{made}");
+    let treated = &made["variants"][1]["payload"];
+    assert!(treated["instruction"].as_str().unwrap().contains("status = 'completed'"), "{made}");
+    assert_eq!(server.post(&path, &json!({})).0, 200, "the same again");
+    assert_eq!(server.post(&path, &json!({"metric": "cost"})).0, 409);
+    assert_eq!(server.post(&path, &json!({"colour": 1})).1["field"], "colour");
+    let start = format!("/api/v1/experiments/{first}/start");
+    assert_eq!(server.post(&start, &json!({})).1["status"], "RUNNING");
+    let unknown = "/api/v1/prompts/suggestions/suggestion.0/experiment";
+    assert_eq!(server.post(unknown, &json!({})).0, 404);
+
     let (status, insights) = server.get("/api/v1/feedback/insights/default?period_days=30");
     assert_eq!(status, 200, "{insights}");
     assert_eq!(insights["top_failure_patterns"].as_array().unwrap().len(), 1);

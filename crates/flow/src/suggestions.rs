@@ -4,14 +4,17 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use capture::FindingPlace;
-use event::{Body, EventId, Finding, FoundSuggestion, Scope};
+use event::{BadData, Body, EventId, ExperimentId, Finding, FoundSuggestion, Mac, Scope};
+use learn::experiment::ExperimentDefinition;
 use learn::{FailurePattern, Suggestion};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use store::QualityQuery;
 
 use crate::drafts::Draft;
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::experiments::ExperimentView;
+use crate::record::RequestKey;
 
 /// A suggestion that is in the log.
 #[derive(Clone, Debug)]
@@ -65,6 +68,43 @@ impl Engine {
             Some(Ok(Body::Finding(Finding::Suggestion(found)))) => Ok(Some(found)),
             Some(_) | None => Ok(None),
         }
+    }
+
+    /// Defines an experiment that tries a suggestion: the control as it is, the treatment with the
+    /// instruction. A suggestion has one experiment, under its own id. `wishes` take the place of what
+    /// is usual.
+    pub async fn try_suggestion(
+        &self,
+        scope: &Scope,
+        id: &EventId,
+        wishes: Map<String, Value>,
+        mac: Mac,
+        key: Option<RequestKey>,
+    ) -> Result<(ExperimentView, bool), FlowError> {
+        let found = self.suggestion(scope, id).await?.ok_or(FlowError::Unknown("suggestion"))?;
+        let payload = |instruction: Option<&str>| json!({"prompt": found.prompt, "instruction": instruction, "suggestion_id": id.as_str()});
+        let mut written = json!({
+            "name": format!("Suggestion for {}", found.label),
+            "unit": "user",
+            "metric": "satisfaction",
+            "variants": [
+                {"name": "control", "payload": payload(None)},
+                {"name": "treatment", "payload": payload(Some(&found.instruction))},
+            ],
+        });
+        if let Some(fields) = written.as_object_mut() {
+            fields.extend(wishes);
+        }
+        let definition: ExperimentDefinition =
+            serde_json::from_value(written).map_err(|error| {
+                FlowError::Setting(BadData {
+                    field: "body".to_owned(),
+                    got: error.to_string(),
+                    expected: "fields of an experiment".to_owned(),
+                })
+            })?;
+        let own = ExperimentId::new(id.as_str()).map_err(|_| FlowError::Unknown("suggestion"))?;
+        self.create_experiment(scope, Some(own), &definition, mac, key).await
     }
 
     async fn keep_suggestion(

@@ -57,6 +57,7 @@ use crate::routes;
         routes::quality::alerts,
         routes::failures::failures,
         routes::failures::suggest,
+        routes::failures::experiment,
         routes::artifacts::search,
         routes::feedback::submit,
         routes::feedback::correct,

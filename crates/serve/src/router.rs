@@ -215,6 +215,7 @@ fn reports() -> Router<Arc<Engine>> {
         .route("/api/v1/feedback/insights/{tenant}", get(failures::insights))
         .route("/api/v1/failures", get(failures::failures))
         .route("/api/v1/prompts/suggestions", post(failures::suggest))
+        .route("/api/v1/prompts/suggestions/{suggestion_id}/experiment", post(failures::experiment))
         .route("/api/v1/feedback/quality/{tenant}", get(quality::quality))
         .route(
             "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",

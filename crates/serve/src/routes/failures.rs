@@ -4,19 +4,25 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use event::EventId;
 use flow::Engine;
 use report::Figure;
+use serde_json::Value;
 
+use super::feedback::request_key;
 use crate::address::{self, Parameters, Parts};
-use crate::auth::{May, Reading};
+use crate::auth::{Managing, May, Reading};
 use crate::body::{self, Sent};
 use crate::error::Problem;
 use crate::slice;
+use crate::wire::experiment::ExperimentBody;
 use crate::wire::failure::{
     FailuresBody, ImprovementBody, InsightsBody, PatternBody, SuggestionBody, SuggestionsBody,
     SuggestionsRequest,
 };
 
+const DOOR: &str = "suggestion experiment";
 const FAILURE_DAYS: u32 = 7;
 const INSIGHT_DAYS: u32 = 30;
 /// Patterns among the insights.
@@ -104,4 +110,37 @@ pub(crate) async fn suggest(
     let query = slice::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
     let kept = engine.suggest(scope.get(), query).await?;
     Ok(Json(SuggestionsBody { suggestions: kept.into_iter().map(SuggestionBody::from).collect() }))
+}
+
+/// `POST /api/v1/prompts/suggestions/{id}/experiment`
+#[utoipa::path(
+    post,
+    path = "/api/v1/prompts/suggestions/{suggestion_id}/experiment",
+    tag = "learning",
+    summary = "Define an experiment that tries a suggestion; unit, metric, guardrails, rollout and name may be given",
+    params(("suggestion_id" = String, Path)),
+    request_body(content = Object, example = json!({"metric": "satisfaction"})),
+    responses((status = 201, description = "Defined; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Defined before; nothing changed", body = ExperimentBody))
+)]
+pub(crate) async fn experiment(
+    State(engine): State<Arc<Engine>>,
+    scope: May<Managing>,
+    id: Parts<String>,
+    sent: Sent,
+) -> Result<(StatusCode, Json<ExperimentBody>), Problem> {
+    let id = address::id("suggestion_id", address::parts(id)?, EventId::new)?;
+    let fields = body::json_or_empty(&sent)?;
+    let key = request_key(&engine, &sent.headers, DOOR, &[id.as_str()], &fields)?;
+    let mac = engine.fingerprint(DOOR, &fields);
+    let Value::Object(wishes) = fields else {
+        return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
+    };
+    let own = ["name", "unit", "metric", "by", "guardrails", "rollout", "adaptive", "alpha"];
+    if let Some(other) = wishes.keys().find(|name| !own.contains(&name.as_str())) {
+        let detail = format!("{other}: unknown field, expected {}", own.join(", "));
+        return Err(Problem::invalid(other.clone(), detail));
+    }
+    let (view, replayed) = engine.try_suggestion(scope.get(), &id, wishes, mac, key).await?;
+    let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(view.into())))
 }
