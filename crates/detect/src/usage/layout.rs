@@ -66,7 +66,7 @@ pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
     listed && closes && line.split_whitespace().count() < 5
 }
 
-/// `Press [3]`, `step [2]`, `x = [1, 2]`, "[1] means", and lines that are numbered one after the other.
+/// `Press [3]`, `step [2]`, `x = [1, 2]`, `[1] means`, and lines that are numbered one after the other.
 pub(super) fn is_numbered(
     text: &str,
     (open, end): (usize, usize),

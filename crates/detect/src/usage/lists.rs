@@ -39,7 +39,7 @@ pub(super) struct Lists {
     pub(super) numbered: FxHashSet<&'static str>,
     /// Words between the numbers of sources.
     pub(super) joining: FxHashSet<&'static str>,
-    /// Words after a number in brackets that is a label of something and explained: "[1] means".
+    /// Words after a number in brackets that is a label of something and explained: `[1] means`.
     pub(super) explaining: FxHashSet<&'static str>,
     /// Words over a list of sources.
     pub(super) headings: FxHashSet<&'static str>,
