@@ -157,7 +157,7 @@ fn filters_are_heard() {
     for bad in [
         "?bucket=year",
         "?period_days=0",
-        "?modell=m1",
+        "?colour=m1",
         "?period_days=3&start=2020-01-01T00:00:00Z",
     ] {
         let (status, _) = server.get(&format!("/api/v1/feedback/quality/default{bad}"));
