@@ -43,6 +43,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
         let (p50, p99) = search(&server)?;
         table.add(&format!("strategy search, {size} turns, p50"), p50, "ms", None);
         table.add(&format!("strategy search, {size} turns, p99"), p99, "ms", Under(search_ms));
+        figures(&server, size, table)?;
         let what = format!("turn with context and strategies at {RATE}/s, {size} turns");
         let (p50, p99) = open_steadily(&server, size)?;
         table.add(&format!("{what}, p50"), p50, "ms", None);
@@ -50,6 +51,27 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
         let what = format!("memory after that, {size} turns");
         table.add(&what, server.megabytes()?, "MB", Under(megabytes));
         folder = server.stop()?;
+    }
+    Ok(())
+}
+
+/// The figures of quality over the whole year, and the insights with their patterns of failures.
+fn figures(server: &Server, size: usize, table: &mut Table) -> anyhow::Result<()> {
+    let agent = fill::agent();
+    for (name, bucket) in [("quality", "&bucket=day"), ("insights", "")] {
+        let year = "start=2026-01-01T00:00:00Z&end=2026-12-31T00:00:00Z";
+        let url = format!("{}/api/v1/feedback/{name}/default?{year}{bucket}", server.url);
+        let mut times = Vec::with_capacity(SEARCHES);
+        for _ in 0..SEARCHES {
+            let begun = now();
+            agent.get(&url).header("X-API-Key", &server.key).call()?.body_mut().read_to_vec()?;
+            times.push(begun.elapsed().as_secs_f64() * 1000.0);
+        }
+        // The first one looks for patterns; the others find them kept.
+        table.add(&format!("{name}, {size} turns, first"), times[0], "ms", None);
+        let (p50, p99) = percentiles(times.split_off(1));
+        table.add(&format!("{name}, {size} turns, p50"), p50, "ms", None);
+        table.add(&format!("{name}, {size} turns, p99"), p99, "ms", Under(20.0));
     }
     Ok(())
 }
