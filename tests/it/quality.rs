@@ -125,6 +125,31 @@ fn a_changed_mind_changes_the_figures_and_what_names_no_turn_counts() {
 }
 
 #[test]
+fn the_worst_numbers_leave_whole_figures() {
+    let server = Server::start();
+    for n in 0..12 {
+        turn(
+            &server,
+            n,
+            &json!({"cost": 9e9, "tokens_in": 9_223_372_036_854_775_807_u64, "latency_ms": 1e18}),
+        );
+    }
+    let body = quality(&server, "");
+    check(&body, "error_rate", 0.0, 12);
+    assert_eq!(server.get("/api/v1/feedback/insights/default").0, 200);
+}
+
+#[test]
+fn a_window_that_ends_on_the_hour_ends_before_it() {
+    let server = Server::start();
+    for (n, at) in ["11:59:59", "12:00:00", "12:30:00", "13:00:00"].into_iter().enumerate() {
+        turn(&server, n, &json!({"ts": format!("2026-05-05T{at}Z")}));
+    }
+    let window = "?start=2026-05-05T12:00:00Z&end=2026-05-05T13:00:00Z";
+    check(&quality(&server, window), "error_rate", 0.0, 2);
+}
+
+#[test]
 fn filters_are_heard() {
     let server = Server::start();
     ten_answers(&server);

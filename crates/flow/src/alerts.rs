@@ -93,6 +93,8 @@ impl Engine {
     pub fn keep_watching(self: &Arc<Self>) {
         let engine = Arc::clone(self);
         self.tasks.start(|stop| watch_on(engine, stop));
+        let engine = Arc::clone(self);
+        self.tasks.start(|stop| tell_on(engine, stop));
     }
 
     /// Compares a project's figures with its tenant's targets, and says in the log what changed.
@@ -170,13 +172,16 @@ impl Engine {
     }
 
     /// Tells whoever wants to be told, until it was taken.
-    async fn tell_webhooks(&self) -> Result<(), FlowError> {
+    async fn tell_webhooks(&self, stop: &Stop) -> Result<(), FlowError> {
         for (tenant, targets) in self.targets.with_webhook() {
             let Some(url) = targets.webhook else { continue };
             let now = self.clock.now();
             for Undelivered { stored, attempts } in
                 self.store.undelivered(&tenant, targets.since, now).await?
             {
+                if *stop.borrow() {
+                    return Ok(());
+                }
                 let body = message(&stored.event, stored.position);
                 let (url, secret) = (url.clone(), self.webhook_secret(&tenant));
                 let second = now.as_micros().div_euclid(1_000_000);
@@ -240,12 +245,23 @@ async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
     while !*stop.borrow() {
         let looked = look(&engine, round.is_multiple_of(ALL_EVERY)).await;
         if let Err(error) = looked {
-            tracing::warn!(%error, "figures could not be compared with their targets; trying again");
-        }
-        if let Err(error) = engine.tell_webhooks().await {
-            tracing::warn!(%error, "alerts could not be told; trying again");
+            tracing::warn!(%error, "projects could not be listed; trying again");
         }
         round = round.wrapping_add(1);
+        tokio::select! {
+            // An error means that the engine is gone.
+            _ = stop.wait_for(|stop| *stop) => {}
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+/// Telling takes as long as others take to answer, so it is apart from looking.
+async fn tell_on(engine: Arc<Engine>, mut stop: Stop) {
+    while !*stop.borrow() {
+        if let Err(error) = engine.tell_webhooks(&stop).await {
+            tracing::warn!(%error, "alerts could not be told; trying again");
+        }
         tokio::select! {
             // An error means that the engine is gone.
             _ = stop.wait_for(|stop| *stop) => {}
@@ -260,7 +276,11 @@ async fn look(engine: &Engine, all: bool) -> Result<(), FlowError> {
         noted.extend(engine.store.scopes().await?);
     }
     for scope in noted {
-        engine.check_targets(&scope).await?;
+        if let Err(error) = engine.check_targets(&scope).await {
+            // The others are looked at all the same, and this one again.
+            tracing::warn!(%error, "figures could not be compared with their targets; trying again");
+            engine.for_targets.note([scope].into());
+        }
     }
     Ok(())
 }

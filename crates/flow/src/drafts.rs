@@ -47,6 +47,11 @@ impl Drafts {
         Self { writer: Some(Arc::new(writer)), kept: Mutex::default() }
     }
 
+    /// Forgets what was written: it may hold the words of somebody who was erased.
+    pub(crate) fn clear(&self) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Drafts for the largest patterns; none where the model fails, which is told in the log.
     pub(crate) async fn of(
         &self,

@@ -43,6 +43,8 @@ impl Engine {
             project.forget(&*self.store, user, &own, &turns, &erasure).await?;
         }
         let receipt = self.commit_one(write).await?;
+        self.patterns.clear();
+        self.drafts.clear();
         self.history.forget(&Asker::User(scope.clone(), user.clone()));
         if self.refresh_examples(scope).await.is_err() {
             // Read again by whoever asks next.

@@ -60,6 +60,12 @@ impl KeptPatterns {
         (fresh && age < GOOD_FOR_SECS).then(|| Arc::clone(&found.report))
     }
 
+    /// Forgets everything: somebody was erased, and their words must not be shown again.
+    pub(crate) fn clear(&self) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clear();
+    }
+
     /// Keeps what was found.
     pub(crate) fn keep(
         &self,

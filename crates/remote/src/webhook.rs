@@ -8,7 +8,7 @@ use ureq::Agent;
 
 use crate::error::RemoteError;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Sends signed messages.
 #[derive(Clone, Debug)]

@@ -51,12 +51,24 @@ impl Engine {
             if !moves || view.is_rolled_back() {
                 continue;
             }
-            let evidence = self.evidence_of(&scope, &view).await?;
-            if let Some((shares, step)) = next_move(&view, &evidence) {
-                moved += usize::from(self.store_move(&scope, &view, &shares, step).await?);
+            match self.move_on(&scope, &view).await {
+                Ok(has_moved) => moved += usize::from(has_moved),
+                // One that cannot be judged must not keep the others from being taken back.
+                Err(error) => {
+                    tracing::warn!(%error, experiment = %id, "an experiment could not be looked after");
+                    self.for_experiments.note([scope].into());
+                }
             }
         }
         Ok(moved)
+    }
+
+    async fn move_on(&self, scope: &Scope, view: &ExperimentView) -> Result<bool, FlowError> {
+        let evidence = self.evidence_of(scope, view).await?;
+        match next_move(view, &evidence) {
+            Some((shares, step)) => self.store_move(scope, view, &shares, step).await,
+            None => Ok(false),
+        }
     }
 
     async fn store_move(

@@ -113,7 +113,10 @@ impl Trend {
         let answered = totals.now as f64 + totals.before as f64;
         let expected = if answered > 0.0 { totals.now as f64 / answered } else { 0.5 };
         let [low, high] = share(f64::from(now), both);
-        let direction = if low > expected {
+        let direction = if totals.before == 0 {
+            // Nothing to compare with.
+            Direction::Steady
+        } else if low > expected {
             Direction::Rising
         } else if high < expected {
             Direction::Falling

@@ -151,6 +151,10 @@ impl Exporter {
         origins: &[Origin<'_>],
         split: Split,
     ) -> Option<Provenance> {
+        // Nothing is known of the question, or nothing any more: nobody can learn from that.
+        if prompt.last().is_none_or(|asked| asked.content.trim().is_empty()) {
+            return None;
+        }
         let id = row_id(prompt, answers);
         if !self.seen.insert(id) {
             self.tally.repeated += 1;

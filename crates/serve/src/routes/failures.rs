@@ -107,7 +107,10 @@ pub(crate) async fn suggest(
     }
     parameters.extend(request.prompt_id.map(|prompt| ("prompt".to_owned(), prompt)));
     let tenant = scope.get().tenant.to_string();
-    let query = slice::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
+    let mut query =
+        slice::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
+    // What is concluded is kept in the project it is concluded from.
+    query.project = Some(scope.get().project.clone());
     let kept = engine.suggest(scope.get(), query).await?;
     Ok(Json(SuggestionsBody { suggestions: kept.into_iter().map(SuggestionBody::from).collect() }))
 }

@@ -124,8 +124,8 @@ fn answered_by(
             "SELECT model, prompt, sum(answered) FROM quality
              WHERE project = ?1 AND hour BETWEEN ?2 AND ?3 GROUP BY model, prompt",
         )?;
-        let (first, last) = (query.window.start.as_micros(), query.window.end.as_micros());
-        let mut rows = select.query((project, hour_of(first), hour_of(last)))?;
+        let first = hour_of(query.window.start.as_micros());
+        let mut rows = select.query((project, first, last_hour(query)))?;
         while let Some(row) = rows.next()? {
             let answered: i64 = row.get(2)?;
             *counts.entry((row.get(0)?, row.get(1)?)).or_default() += answered.unsigned_abs();
@@ -133,6 +133,11 @@ fn answered_by(
     }
     let one = |((model, prompt), answered)| AnsweredBy { model, prompt, answered };
     Ok(counts.into_iter().map(one).collect())
+}
+
+/// The last hour that counts: a window that ends on the hour ends before it.
+fn last_hour(query: &QualityQuery) -> i64 {
+    hour_of(query.window.end.as_micros() - 1).max(hour_of(query.window.start.as_micros()))
 }
 
 /// The hour in which the stretch of an hour begins.
@@ -169,7 +174,7 @@ fn each(
     let mut rows = statement.query(named_params! {
         ":project": project,
         ":first": hour_of(query.window.start.as_micros()),
-        ":last": hour_of(query.window.end.as_micros()),
+        ":last": last_hour(query),
         ":model": query.model,
         ":prompt": query.prompt,
         ":size": query.bucket_hours.max(1),

@@ -17,6 +17,9 @@ const SAID: u8 = 1;
 /// The detector found a failure in the answer.
 const FOUND: u8 = 2;
 
+/// The most of anything that one turn counts for, so that sums of a million of the worst stay whole numbers.
+const MOST: u64 = 1 << 42;
+
 /// Everything that is known of a turn for rates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in super::super) struct Facts {
@@ -266,12 +269,12 @@ pub(super) fn note(
             facts.model = model.clone().unwrap_or_default();
             facts.prompt = prompt.clone().unwrap_or_default();
             facts.failed = facts.failed & FOUND | if *failed { SAID } else { 0 };
-            facts.tokens = i64::try_from(*tokens).unwrap_or(i64::MAX >> 16);
-            facts.cost = i64::try_from(*cost).unwrap_or(i64::MAX >> 16);
+            facts.tokens = (*tokens).min(MOST) as i64;
+            facts.cost = (*cost).min(MOST) as i64;
         }
         TurnFact::Shown { failed, millis } => {
             facts.failed = facts.failed & SAID | if *failed { FOUND } else { 0 };
-            facts.millis = *millis;
+            facts.millis = millis.map(|millis| millis.min(MOST));
         }
         TurnFact::Retried => facts.retried = true,
         TurnFact::Corrected => facts.corrected = true,
