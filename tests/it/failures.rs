@@ -107,7 +107,17 @@ fn a_tenant_sees_its_own_failures_and_nothing_of_an_erased_user() {
     let other = server.client().with("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/failures").1["patterns"], json!([]));
     assert_eq!(other.get("/api/v1/feedback/insights/other").1["top_failure_patterns"], json!([]));
+    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    let id = told["suggestions"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(server.client().delete("/api/v1/users/u3").0, 200);
+    let kept = server.get(&format!("/api/v1/feedback/{id}")).1;
+    assert_eq!(
+        (&kept["data"]["instruction"], &kept["data"]["evidence"]),
+        (&json!(""), &json!([])),
+        "{kept}"
+    );
+    let path = format!("/api/v1/prompts/suggestions/{id}/experiment");
+    assert_eq!(server.post(&path, &json!({})).0, 404, "what it was made of is gone");
     let pattern = failures(&server)["patterns"][0].clone();
     assert_eq!(pattern["count"], 9);
     assert!(!pattern.to_string().contains(PLACES[3]), "{pattern}");

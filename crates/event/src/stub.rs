@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::fact::{SQL_GENERATION, is_refinement};
 use crate::feedback::{Body, ERASED};
-use crate::finding::{Finding, FoundAnswer, FoundVerdict, RouterChoice};
+use crate::finding::{Finding, FoundAnswer, FoundSuggestion, FoundVerdict, RouterChoice};
 use crate::reaction::GivenReaction;
 use crate::record::Event;
 use crate::relevance::{EntitySignal, FoundRelevance, Returned};
@@ -93,6 +93,13 @@ fn found_without_words(finding: Finding) -> Finding {
             let error = Failure { evidence: Vec::new(), ..found.error };
             Finding::Answer(FoundAnswer { error, ..found })
         }
+        Finding::Suggestion(found) => Finding::Suggestion(FoundSuggestion {
+            label: String::new(),
+            instruction: String::new(),
+            why: String::new(),
+            evidence: Vec::new(),
+            ..found
+        }),
         Finding::Vector { .. } => Finding::Vector { model: String::new(), values: Vec::new() },
         Finding::Choice(choice) => Finding::Choice(without_features(choice)),
         Finding::Served { choice, cost } => {
@@ -114,7 +121,6 @@ fn found_without_words(finding: Finding) -> Finding {
         | Finding::Review { .. }
         | Finding::Session(_)
         | Finding::Alert(_)
-        | Finding::Suggestion(_)
         | Finding::Exposure(_)
         | Finding::Reward(_)) => kept,
     }

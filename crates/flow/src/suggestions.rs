@@ -65,7 +65,10 @@ impl Engine {
         let stored = self.store.event(scope, id).await?;
         let body = stored.map(|stored| Body::read(stored.event.kind, &stored.event.data));
         match body {
-            Some(Ok(Body::Finding(Finding::Suggestion(found)))) => Ok(Some(found)),
+            // One whose words went with somebody who was erased is one no longer.
+            Some(Ok(Body::Finding(Finding::Suggestion(found)))) => {
+                Ok(Some(found).filter(|found| !found.instruction.is_empty()))
+            }
             Some(_) | None => Ok(None),
         }
     }
@@ -120,7 +123,7 @@ impl Engine {
             let _ = write!(name, "{byte:02x}");
         }
         let id = EventId::new(name).map_err(|_| FlowError::NotStored)?;
-        if self.suggestion(scope, &id).await?.is_none() {
+        if self.store.event(scope, &id).await?.is_none() {
             let (turn, conversation, user) = (None, None, None);
             let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
             let now = self.clock.now();

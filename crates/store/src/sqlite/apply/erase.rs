@@ -37,6 +37,13 @@ pub(super) fn erase(
             }
         }
     }
+    for position in suggestions(connection, subject.project, key)? {
+        let event = events::at(connection, &scope, position)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        if let Some(event) = event {
+            stub(connection, subject.project, position, &event)?;
+        }
+    }
     connection
         .prepare_cached("UPDATE profiles SET attributes = '{}' WHERE user = ?1")?
         .execute([key])?;
@@ -128,6 +135,21 @@ fn positions(connection: &Connection, user: Key, after: i64) -> rusqlite::Result
              ORDER BY position LIMIT {CHUNK}"
         ))?
         .query_map((user, after), |row| row.get(0))?
+        .collect()
+}
+
+/// Suggestions that were concluded from what they said, found by how their ids begin.
+fn suggestions(connection: &Connection, project: Key, user: Key) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT e.position FROM claims c JOIN events e ON e.position = c.position
+             WHERE c.project = ?2 AND c.space = ?3 AND c.id >= 'suggestion.' AND c.id < 'suggestion/'
+                 AND EXISTS (
+                     SELECT 1 FROM json_each(e.data, '$.evidence') v
+                         JOIN turns t ON t.project = ?2 AND t.id = v.value
+                     WHERE t.key IN {THEIR_TURNS})"
+        ))?
+        .query_map((user, project, ClaimSpace::Event.code()), |row| row.get(0))?
         .collect()
 }
 
