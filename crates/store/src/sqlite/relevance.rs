@@ -1,8 +1,7 @@
 //! Reads what became of items that queries returned.
 
 use event::{BANDS, Scope, Standing};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::SqliteStore;
 use super::apply;
@@ -59,9 +58,6 @@ const COLUMNS: &str =
     "used, ignored, positive, negative, r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10,
     r11";
 
-/// How many columns that is.
-const TALLY: usize = 4 + BANDS;
-
 /// The latest events that say what a query returned, oldest first.
 fn returned(
     connection: &Connection,
@@ -110,40 +106,21 @@ fn tallies(
         found.items = vec![(None, None); entities.len()];
         return Ok(found);
     };
-    // One statement for all: what is asked for goes in as a list, so that each item costs a look into
-    // the index and nothing else.
-    let columns = |of: &str| -> String {
-        COLUMNS.split(',').map(|name| format!(", {of}.{}", name.trim())).collect()
-    };
-    let pair = match cluster {
-        None => (String::new(), ""),
-        Some(_) => (
-            columns("p"),
-            "LEFT JOIN pair_tallies p ON p.project = ?1 AND p.cluster = ?3 AND p.entity = e.entity",
-        ),
-    };
-    let sql = format!(
-        "SELECT e.entity{}{} FROM json_each(?2) j
-             LEFT JOIN entity_tallies e ON e.project = ?1 AND e.entity = j.value {}
-         ORDER BY j.key",
-        columns("e"),
-        pair.0,
-        pair.1
-    );
-    let list = serde_json::json!(entities).to_string();
-    let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = match cluster {
-        None => select.query((project, list))?,
-        Some(cluster) => select.query((project, list, cluster.cast_signed()))?,
-    };
-    while let Some(row) = rows.next()? {
-        // A row that is not there has nothing in its first column.
-        let tally = |first: usize| match row.get_ref(first)? == ValueRef::Null {
-            true => Ok(None),
-            false => read(row, first).map(Some),
+    let mut one = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM entity_tallies WHERE project = ?1 AND entity = ?2"
+    ))?;
+    let mut pair = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM pair_tallies WHERE project = ?1 AND cluster = ?2 AND entity = ?3"
+    ))?;
+    for entity in entities {
+        let known = one.query_row((project, entity), |row| read(row, 0)).optional()?;
+        let under = match cluster.filter(|_| known.is_some()) {
+            None => None,
+            Some(cluster) => pair
+                .query_row((project, cluster.cast_signed(), entity), |row| read(row, 0))
+                .optional()?,
         };
-        let under = cluster.map_or(Ok(None), |_| tally(1 + TALLY))?;
-        found.items.push((tally(1)?, under));
+        found.items.push((known, under));
     }
     let sql = "SELECT band, returned, used FROM rank_totals WHERE project = ?1";
     let mut totals = connection.prepare_cached(sql)?;
