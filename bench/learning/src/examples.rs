@@ -11,8 +11,9 @@ use learn::{
     ExamplePool, ExampleSource, NearQuestion, Offer, QuestionKey, Selection, WITHIN,
     estimated_tokens, select,
 };
-use serde_json::Value;
 use store::vectors::{Filter, Index, Labels};
+
+use crate::clinc;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const CALLS: usize = 1_000;
@@ -27,20 +28,11 @@ struct Question {
 }
 
 pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
-    let questions = read(&data.join("learning/clinc150-train.jsonl"))?;
+    let question = |(text, intent)| Question { text, intent };
+    let questions: Vec<Question> = clinc::read(data)?.into_iter().map(question).collect();
     cost(&questions)?;
     floors(&questions);
     Ok(())
-}
-
-fn read(path: &Path) -> anyhow::Result<Vec<Question>> {
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let row = |line: &str| {
-        let row: Value = serde_json::from_str(line)?;
-        let of = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-        Ok(Question { text: of("text"), intent: of("intent") })
-    };
-    text.lines().map(row).collect()
 }
 
 /// A pool beside the index of its questions: as a server would keep them.
@@ -170,7 +162,7 @@ fn rounds(mut call: impl FnMut(usize) -> usize) -> Rounds {
     Rounds { p50, p99, usual, slow, interrupted }
 }
 
-/// How often the kernel gave this thread's core to another one.
+/// How often the kernel gave this thread's core to another one; only Linux says, elsewhere it is 0.
 fn times_off_core() -> u64 {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"));

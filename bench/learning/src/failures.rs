@@ -1,11 +1,9 @@
 //! Failure patterns: how well groups agree with known intents, how long they take, whether they stay.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Context;
 use learn::{
     AnsweredTotals, FailedTurn, FailureKind, FailurePattern, FailureRule, Period, failure_patterns,
 };
@@ -14,6 +12,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use crate::agreement::Agreement;
+use crate::clinc;
 use crate::kmeans::kmeans;
 
 /// One utterance as if it were a complaint.
@@ -26,24 +25,20 @@ struct Row {
 }
 
 pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
-    let rows = read(&data.join("learning/clinc150-train.jsonl"))?;
+    let rows = read(data)?;
     agreement(&rows);
     speed(&rows);
     stability(&rows);
     Ok(())
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<Row>> {
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+fn read(data: &Path) -> anyhow::Result<Vec<Row>> {
     let model = embed::built_in();
-    let row = |(at, line): (usize, &str)| {
-        let value: serde_json::Value = serde_json::from_str(line)?;
-        let field = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
-        let (text, intent) = (field("text"), field("intent"));
+    let row = |(at, (text, intent)): (usize, (String, String))| {
         let vector = model.embed(&text).values().to_vec();
-        Ok(Row { id: format!("t{at:06}"), text, intent, vector })
+        Row { id: format!("t{at:06}"), text, intent, vector }
     };
-    text.lines().enumerate().map(row).collect()
+    Ok(clinc::read(data)?.into_iter().enumerate().map(row).collect())
 }
 
 fn patterns(rows: &[Row]) -> Vec<FailurePattern> {

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "the figures are the output")]
 
 mod agreement;
+mod clinc;
 mod examples;
 mod experiments;
 mod failures;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use event::Vector;
 use serde_json::{Value, json};
-use ureq::Agent;
 
 use crate::error::RemoteError;
+use crate::model::ModelApi;
 
 /// Texts sent in one request.
 const BATCH: usize = 64;
@@ -15,32 +15,20 @@ const BATCH: usize = 64;
 /// Where vectors come from, and how long we wait for them.
 #[derive(Clone)]
 pub struct RemoteEmbedder {
-    agent: Agent,
-    url: String,
-    key: Option<String>,
+    api: ModelApi,
     model: Arc<str>,
 }
 
 impl std::fmt::Debug for RemoteEmbedder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let key = self.key.as_ref().map(|_| "***");
-        f.debug_struct("RemoteEmbedder").field("url", &self.url).field("key", &key).finish()
+        f.debug_struct("RemoteEmbedder").field("url", &self.api.url).finish_non_exhaustive()
     }
 }
 
 impl RemoteEmbedder {
     /// `url` is the base of the API, such as `http://127.0.0.1:11434/v1`.
     pub fn new(url: &str, model: &str, key: Option<String>, timeout: Duration) -> Self {
-        let settings = Agent::config_builder()
-            .timeout_global(Some(timeout))
-            .http_status_as_error(false)
-            .build();
-        Self {
-            agent: settings.into(),
-            url: format!("{}/embeddings", url.trim_end_matches('/')),
-            key,
-            model: model.into(),
-        }
+        Self { api: ModelApi::new(url, "embeddings", key, timeout), model: model.into() }
     }
 
     /// The name that its vectors carry.
@@ -58,20 +46,8 @@ impl RemoteEmbedder {
     }
 
     fn embed_part(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
-        let mut request = self.agent.post(&self.url);
-        if let Some(key) = &self.key {
-            request = request.header("Authorization", format!("Bearer {key}"));
-        }
         let body = json!({"model": self.model.as_ref(), "input": texts});
-        let unreachable =
-            |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
-        let mut response = request.send_json(&body).map_err(unreachable)?;
-        let status = response.status().as_u16();
-        if !(200..300).contains(&status) {
-            let detail = format!("{} answered with status {status}", self.url);
-            return Err(RemoteError::Refused { status, detail });
-        }
-        let answer: Value = response.body_mut().read_json().map_err(unreachable)?;
+        let answer = self.api.post(&body)?;
         vectors_in(&answer, texts.len(), &self.model)
     }
 }

@@ -4,6 +4,7 @@
 //! Never serves, never touches the store.
 
 mod error;
+mod model;
 mod running;
 mod webhook;
 mod writer;

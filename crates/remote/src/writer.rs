@@ -2,24 +2,22 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use ureq::Agent;
+use serde_json::json;
 
 use crate::error::RemoteError;
+use crate::model::ModelApi;
 
 /// Where it is, and what it may cost.
 #[derive(Clone)]
 pub struct RemoteWriter {
-    agent: Agent,
-    url: String,
-    key: Option<String>,
+    api: ModelApi,
     model: String,
     max_tokens: u32,
 }
 
 impl std::fmt::Debug for RemoteWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RemoteWriter").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("RemoteWriter").field("url", &self.api.url).finish_non_exhaustive()
     }
 }
 
@@ -33,14 +31,8 @@ impl RemoteWriter {
         timeout: Duration,
         max_tokens: u32,
     ) -> Self {
-        let settings = Agent::config_builder()
-            .timeout_global(Some(timeout))
-            .http_status_as_error(false)
-            .build();
         Self {
-            agent: settings.into(),
-            url: format!("{}/chat/completions", url.trim_end_matches('/')),
-            key,
+            api: ModelApi::new(url, "chat/completions", key, timeout),
             model: model.to_owned(),
             max_tokens,
         }
@@ -53,25 +45,13 @@ impl RemoteWriter {
 
     /// The text of its answer. `rules` are ours, `data` is everybody's.
     pub fn write(&self, rules: &str, data: &str) -> Result<String, RemoteError> {
-        let mut request = self.agent.post(&self.url);
-        if let Some(key) = &self.key {
-            request = request.header("Authorization", format!("Bearer {key}"));
-        }
         let body = json!({
             "model": self.model,
             "temperature": 0,
             "max_tokens": self.max_tokens,
             "messages": [{"role": "system", "content": rules}, {"role": "user", "content": data}],
         });
-        let unreachable =
-            |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
-        let mut response = request.send_json(&body).map_err(unreachable)?;
-        let status = response.status().as_u16();
-        if !(200..300).contains(&status) {
-            let detail = format!("{} answered with status {status}", self.url);
-            return Err(RemoteError::Refused { status, detail });
-        }
-        let answer: Value = response.body_mut().read_json().map_err(unreachable)?;
+        let answer = self.api.post(&body)?;
         answer["choices"][0]["message"]["content"]
             .as_str()
             .map(str::to_owned)

@@ -1,0 +1,45 @@
+//! A model behind an API of the OpenAI kind.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::Agent;
+
+use crate::error::RemoteError;
+
+/// Where it is, and how it knows us.
+#[derive(Clone)]
+pub(crate) struct ModelApi {
+    agent: Agent,
+    pub(crate) url: String,
+    key: Option<String>,
+}
+
+impl ModelApi {
+    /// One call of the API whose base is `base`.
+    pub(crate) fn new(base: &str, call: &str, key: Option<String>, timeout: Duration) -> Self {
+        let settings = Agent::config_builder()
+            .timeout_global(Some(timeout))
+            .http_status_as_error(false)
+            .build();
+        let url = format!("{}/{call}", base.trim_end_matches('/'));
+        Self { agent: settings.into(), url, key }
+    }
+
+    /// Its answer; anything but a good status is an error.
+    pub(crate) fn post(&self, body: &Value) -> Result<Value, RemoteError> {
+        let mut request = self.agent.post(&self.url);
+        if let Some(key) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        let unreachable =
+            |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
+        let mut response = request.send_json(body).map_err(unreachable)?;
+        let status = response.status().as_u16();
+        if !(200..300).contains(&status) {
+            let detail = format!("{} answered with status {status}", self.url);
+            return Err(RemoteError::Refused { status, detail });
+        }
+        response.body_mut().read_json().map_err(unreachable)
+    }
+}
