@@ -50,7 +50,13 @@ pub enum StoreError {
     },
     /// The database refused a statement.
     #[error("database error")]
-    Database(#[from] rusqlite::Error),
+    Database(#[from] crate::sql::Error),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
 }
 
 impl StoreError {
@@ -59,7 +65,7 @@ impl StoreError {
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::Corrupt(_) => true,
-            Self::Database(error) => error.sqlite_error_code().is_none(),
+            Self::Database(error) => error.is_lasting(),
             Self::Busy
             | Self::Unavailable(_)
             | Self::Closed

@@ -7,6 +7,7 @@ mod meter;
 mod log;
 mod read;
 mod blobs;
+mod sql;
 pub mod vectors;
 pub mod sqlite;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub use read::sessions::{OpenSession, SessionReads};
 pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 pub use read::users::{ErasedCounts, UserReads};
+pub use sql::Error as DatabaseError;
 
 /// Everything a backend must offer.
 pub trait Store:

@@ -63,6 +63,7 @@ use crate::read::sessions::{OpenSession, SessionReads};
 use crate::read::similar::{SimilarQuery, SimilarReads, SimilarTurns, TurnNumber};
 use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
 use crate::read::users::{ErasedCounts, UserReads};
+use crate::sql::Connection;
 
 /// How much the store may use.
 #[derive(Clone, Copy, Debug)]
@@ -105,10 +106,12 @@ impl SqliteStore {
         let file = folder.join("uptake.db");
         let mut connection = connect::writer(&file)?;
         migrate::to_newest(&mut connection)?;
+        let touched = similar::Touched::listen(&mut connection)?;
+        let connection = Connection::Sqlite(connection);
         let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
         let pool = pool::ReadPool::open(&file, limits.readers)?;
         let shelves = Arc::new(similar::Shelves::new());
-        let writer = writer::Writer::start(connection, limits, Arc::clone(&shelves))?;
+        let writer = writer::Writer::start(connection, limits, touched, Arc::clone(&shelves))?;
         let loader = similar::Loader::start(&file, Arc::clone(&shelves))?;
         let checkpointer = checkpoint::Checkpointer::start(&file, writer.watch())?;
         let checkpointer = Mutex::new(Some(checkpointer));
@@ -136,7 +139,7 @@ impl SqliteLog {
             return Err(StoreError::NoStore { folder: folder.to_owned() });
         }
         let pool = pool::ReadPool::open(&file, 1)?;
-        migrate::check(&connect::reader(&file)?)?;
+        migrate::check_reader(&connect::reader(&file)?)?;
         Ok(Self { pool })
     }
 

@@ -1,7 +1,6 @@
 //! Reads and keeps alerts, and how telling of them goes.
 
 use event::{Position, Project, Scope, Tenant, Timestamp};
-use rusqlite::{Connection, Row};
 
 use super::SqliteStore;
 use super::events;
@@ -9,6 +8,7 @@ use super::keys::{Key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
+use crate::sql::{self, Connection, Row};
 
 impl AlertStore for SqliteStore {
     fn targets(&self) -> Task<'_, Vec<StoredTargets>> {
@@ -51,9 +51,9 @@ impl AlertStore for SqliteStore {
 
 fn targets(connection: &Connection) -> Result<Vec<StoredTargets>, StoreError> {
     let mut select = connection.prepare_cached("SELECT tenant, position, settings FROM targets")?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query(())?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (tenant, settings): (String, String) = (row.get(0)?, row.get(2)?);
         let unreadable = || StoreError::Corrupt(format!("the targets of {tenant}"));
         found.push(StoredTargets {
@@ -72,7 +72,7 @@ fn position(number: i64) -> Position {
 fn scopes(connection: &Connection) -> Result<Vec<Scope>, StoreError> {
     let keys: Vec<Key> = connection
         .prepare_cached("SELECT key FROM projects ORDER BY key")?
-        .query_map([], |row| row.get(0))?
+        .query_map((), |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     keys.into_iter().map(|key| Ok(scope_of(connection, key)?)).collect()
 }
@@ -93,7 +93,7 @@ fn alerts(
     let project = project.map(|project| project.as_str());
     let mut rows = select.query((tenant.as_str(), project, limit as i64))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let scope = scope_of(connection, row.get(0)?)?;
         let cleared: Option<i64> = row.get(3)?;
         found.push(StoredAlert {
@@ -110,7 +110,7 @@ fn alerts(
     Ok(found)
 }
 
-fn delivery(row: &Row<'_>) -> rusqlite::Result<Option<Delivery>> {
+fn delivery(row: &Row<'_>) -> sql::Result<Option<Delivery>> {
     let Some(attempts) = row.get(4)? else { return Ok(None) };
     let next: Option<i64> = row.get(5)?;
     let next_at = next.map(Timestamp::from_micros);
@@ -150,7 +150,7 @@ fn undelivered(
     )?;
     let mut rows = select.query((tenant.as_str(), since.0 as i64, now.as_micros()))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let scope = scope_of(connection, row.get(0)?)?;
         if let Some(stored) = events::at(connection, &scope, row.get(1)?)? {
             found.push(Undelivered { stored, attempts: row.get(2)? });

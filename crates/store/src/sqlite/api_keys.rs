@@ -1,10 +1,10 @@
 //! Keeps API keys.
 
 use event::{Project, Role, Tenant, Timestamp};
-use rusqlite::{Connection, Row};
 
 use crate::error::StoreError;
 use crate::read::keys::StoredKey;
+use crate::sql::{Connection, Row};
 
 /// All of them, oldest first.
 pub(super) fn all(connection: &Connection) -> Result<Vec<StoredKey>, StoreError> {
@@ -12,9 +12,9 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<StoredKey>, StoreError>
         "SELECT id, hash, tenant, project, role, rate, origin, created_at, revoked_at
          FROM keys ORDER BY created_at, id",
     )?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query(())?;
     let mut keys = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         keys.push(read(row)?);
     }
     Ok(keys)

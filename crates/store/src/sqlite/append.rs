@@ -3,12 +3,12 @@
 use event::{
     Change, Claim, ClaimSpace, Entry, Event, EventId, Mac, Need, Outcome, Position, Write,
 };
-use rusqlite::{Connection, OptionalExtension};
 
 use super::apply::{self, Subject};
 use super::dead_letters::{claim_json, event_json};
 use super::keys::{Key, PackedId, Projects, find_key, key_of};
 use super::needs::{self, About, Obstacle};
+use crate::sql::{self, Connection, OptionalExtension};
 
 /// A write with everything computed that does not need the database, so that the writer thread
 /// spends its time in SQLite only.
@@ -94,7 +94,7 @@ pub(super) fn append(
     connection: &Connection,
     cursor: &mut Cursor,
     write: &Prepared,
-) -> rusqlite::Result<Outcome> {
+) -> sql::Result<Outcome> {
     let Some(first) = write.entries.first() else { return Ok(Outcome::Unchanged) };
     let project = cursor.projects.key_of(connection, &first.event.scope)?;
     if let Some(refusal) = judge_claims(connection, project, &write.claims)? {
@@ -127,7 +127,7 @@ fn judge_claims(
     connection: &Connection,
     project: Key,
     claims: &[PackedClaim],
-) -> rusqlite::Result<Option<Outcome>> {
+) -> sql::Result<Option<Outcome>> {
     let mut select = connection.prepare_cached(
         "SELECT c.mac, c.position, e.id FROM claims c LEFT JOIN events e USING (position)
          WHERE c.project = ?1 AND c.space = ?2 AND c.id = ?3",
@@ -154,11 +154,11 @@ fn judge_claims(
             None => {
                 let own = (claim.space == ClaimSpace::Event).then(|| claim.id.text());
                 let id = own.unwrap_or_else(|| format!("dropped-{position}"));
-                let id = EventId::new(id).map_err(|_| rusqlite::Error::InvalidQuery)?;
+                let id = EventId::new(id).map_err(|_| sql::Error::Unreadable("an id".into()))?;
                 Outcome::Replayed { position: Position(position as u64), id }
             }
             Some(id) => {
-                let id = EventId::new(id).map_err(|_| rusqlite::Error::InvalidQuery)?;
+                let id = EventId::new(id).map_err(|_| sql::Error::Unreadable("an id".into()))?;
                 Outcome::Replayed { position: Position(position as u64), id }
             }
         };
@@ -178,7 +178,7 @@ fn judge_needs(
     project: Key,
     first: &PackedEntry,
     write: &Prepared,
-) -> rusqlite::Result<Option<Outcome>> {
+) -> sql::Result<Option<Outcome>> {
     if write.needs.is_empty() {
         return Ok(None);
     }
@@ -205,7 +205,7 @@ fn insert_event(
     project: Key,
     position: Position,
     entry: &PackedEntry,
-) -> rusqlite::Result<Subject> {
+) -> sql::Result<Subject> {
     let event = &entry.event;
     let key = |table, id: &str| key_of(connection, table, project, id).map(Some);
     let subject = Subject::of(event, position, project, key)?;
@@ -239,7 +239,7 @@ fn insert_claims<'a>(
     project: Key,
     position: i64,
     claims: impl IntoIterator<Item = &'a PackedClaim>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO claims (project, space, id, mac, position) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;

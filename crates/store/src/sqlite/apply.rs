@@ -17,9 +17,9 @@ mod sums;
 mod turn;
 
 use event::{Change, Event, Position, Timestamp, is_refinement};
-use rusqlite::Connection;
 
 use super::keys::{Key, PackedId, Table, key_of};
+use crate::sql::{self, Connection};
 pub(super) use activity::DAY_MICROS;
 pub(super) use erase::{THEIR_TURNS, THEIRS};
 pub(super) use experiment::served;
@@ -71,7 +71,7 @@ pub(super) fn apply(
     connection: &Connection,
     subject: &Subject,
     change: &Change,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     match change {
         Change::Decide { id, sql_executed } => {
             decision::decide(connection, subject, id, *sql_executed)
@@ -123,7 +123,7 @@ fn apply_to_turn(
     subject: &Subject,
     turn: Key,
     change: &Change,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     match change {
         Change::OpenTurn { track, bundle, user_type, intent } => {
             let labels = turn::Labels {

@@ -4,15 +4,17 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::Connection as File;
+use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
+use crate::sql::Connection;
 
 /// The one connection that writes.
-pub(super) fn writer(file: &Path) -> Result<Connection, StoreError> {
+pub(super) fn writer(file: &Path) -> Result<File, StoreError> {
     create_private(file)?;
-    let connection = Connection::open(file)?;
+    let connection = File::open(file)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // FULL: a commit is on disk before it is answered. Group commit makes that cheap.
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -40,9 +42,9 @@ fn create_private(file: &Path) -> Result<(), StoreError> {
 }
 
 /// The connection that moves the write-ahead log into the database and does nothing else.
-pub(super) fn checkpointer(file: &Path) -> Result<Connection, StoreError> {
+pub(super) fn checkpointer(file: &Path) -> Result<File, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
+    let connection = File::open_with_flags(file, flags)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "cache_size", -256)?; // KiB
     Ok(connection)
@@ -51,17 +53,17 @@ pub(super) fn checkpointer(file: &Path) -> Result<Connection, StoreError> {
 /// A connection that only reads.
 pub(super) fn reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
+    let connection = File::open_with_flags(file, flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -4_096)?; // KiB
     keep_plans(&connection)?;
-    Ok(connection)
+    Ok(Connection::Sqlite(connection))
 }
 
 /// Statements are planned once. Without the guarantee SQLite plans many of them anew for each new
 /// value, in case a value is worth another plan, which costs more than running them.
-fn keep_plans(connection: &Connection) -> Result<(), StoreError> {
+fn keep_plans(connection: &File) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(128);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())

@@ -1,11 +1,11 @@
 //! Copies of turn logs, and how far they have come.
 
 use event::{Position, Scope, TurnId};
-use rusqlite::{Connection, OptionalExtension};
 
 use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::copies::TurnLogCopy;
+use crate::sql::{Connection, OptionalExtension};
 
 /// What the mirror's cursors are called, before the place they are for.
 const CURSOR: &str = "turn_log_mirror:";
@@ -13,15 +13,15 @@ const CURSOR: &str = "turn_log_mirror:";
 /// Writes something as large as an ordinary group and takes it back, to see whether that is
 /// possible: a little room is not enough to call a store ready.
 pub(super) fn try_to_write(connection: &mut Connection) -> Result<(), StoreError> {
-    connection.execute("REPLACE INTO meta (name, value) VALUES ('try', zeroblob(262144))", [])?;
-    connection.execute("DELETE FROM meta WHERE name = 'try'", [])?;
+    connection.execute("REPLACE INTO meta (name, value) VALUES ('try', zeroblob(262144))", ())?;
+    connection.execute("DELETE FROM meta WHERE name = 'try'", ())?;
     Ok(())
 }
 
 /// Forgets all copies, and how far they came.
 pub(super) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
-    transaction.execute("DELETE FROM turn_logs", [])?;
+    transaction.execute("DELETE FROM turn_logs", ())?;
     transaction.execute("DELETE FROM cursors WHERE name GLOB ?1", [format!("{CURSOR}*")])?;
     transaction.commit()?;
     Ok(())

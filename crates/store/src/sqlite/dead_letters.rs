@@ -4,12 +4,12 @@ use event::{
     Category, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Kind, Mac, Scope, Severity,
     Source, Timestamp, TurnId, Type, UserId, Write,
 };
-use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value, json};
 
 use super::keys::{Key, find_project};
 use crate::error::StoreError;
 use crate::read::dead_letters::DeadLetter;
+use crate::sql::{self, Connection, OptionalExtension, Row};
 
 /// Puts one on the list, in the place of an earlier one with its id.
 pub(super) fn put(
@@ -18,7 +18,7 @@ pub(super) fn put(
     event: &Event,
     reason: &str,
     letter: &Value,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO dead_letters (project, id, reason, at, letter)
@@ -68,7 +68,7 @@ pub(super) fn page(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((project, after as i64, limit as i64))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(read(row, scope)?);
     }
     Ok(found)

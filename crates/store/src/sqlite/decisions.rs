@@ -1,12 +1,12 @@
 //! Reads decisions.
 
 use event::{ConversationId, DecisionId, Position, Scope};
-use rusqlite::{Connection, OptionalExtension};
 
 use super::events;
 use super::keys::{PackedId, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::decisions::StoredDecision;
+use crate::sql::{Connection, OptionalExtension};
 
 /// One decision.
 pub(super) fn by_id(
@@ -45,7 +45,7 @@ pub(super) fn of_conversation(
     )?;
     let mut rows = select.query((key, after.0 as i64, limit as i64))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let made: i64 = row.get(1)?;
         let unreadable = || StoreError::Corrupt(format!("the decision at {made} has no id"));
         let id = PackedId::read(row, 0)?.ok_or_else(unreadable)?;

@@ -4,11 +4,11 @@ use event::{
     Category, ConversationId, Event, EventId, Kind, Position, Project, Scope, Severity, Source,
     Tenant, Timestamp, TurnId, Type, UserId,
 };
-use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::keys::{PackedId, find_project};
 use crate::error::StoreError;
 use crate::read::events::{EventPage, KindFilter, StoredEvent};
+use crate::sql::{Connection, OptionalExtension, Row};
 
 /// Data that one stretch brings at the most (and one event more): many large events at once are
 /// more than a reader wants to hold.
@@ -61,7 +61,7 @@ pub(super) fn newest(connection: &Connection) -> Result<Position, StoreError> {
     let select = "SELECT max(
         coalesce((SELECT max(position) FROM events), 0),
         coalesce((SELECT value FROM meta WHERE name = 'baseline_position'), 0))";
-    let newest: i64 = connection.query_row(select, [], |row| row.get(0))?;
+    let newest: i64 = connection.query_row(select, (), |row| row.get(0))?;
     Ok(Position(newest as u64))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn tail(
     let mut rows = select.query((after.0 as i64, limit as i64))?;
     let (mut found, mut bytes) = (Vec::new(), 0);
     while bytes < MOST_BYTES
-        && let Some(row) = rows.next()?
+        && let Some(row) = &rows.next()?
     {
         bytes += text(row, 12)?.len();
         found.push(read_event(row, &read_scope(row)?)?);
@@ -106,7 +106,7 @@ pub(super) fn recent_questions(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((after as i64, Source::Turn.code(), since.as_micros()))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(read_event(row, &read_scope(row)?)?);
     }
     Ok(found)
@@ -157,7 +157,7 @@ pub(super) fn page(
     let mut rows = select.query((project, page.after.0 as i64, page.limit as i64))?;
     let (mut found, mut bytes) = (Vec::new(), 0);
     while bytes < MOST_BYTES
-        && let Some(row) = rows.next()?
+        && let Some(row) = &rows.next()?
     {
         bytes += text(row, 12)?.len();
         found.push(read_event(row, &page.scope)?);

@@ -4,12 +4,11 @@ use event::{
     Completion, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnHalf, TurnId,
     UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
+use crate::sql::{self, Connection, OptionalExtension, Row, Value, params_from_iter};
 
 const SELECT: &str = "
     SELECT t.id, c.id, u.id, t.ts, o.data, d.ts, d.data, i.user_feedback_status,
@@ -104,7 +103,7 @@ fn matching<T>(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query(params_from_iter(values))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(read(row)?);
     }
     Ok(found)
@@ -134,7 +133,7 @@ pub(super) fn by_key(
     let sql = format!("{SELECT} WHERE t.key = ?1");
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query([turn])?;
-    rows.next()?.map(read).transpose()
+    rows.next()?.map(|row| read(&row)).transpose()
 }
 
 /// The finding that keeps what a message says about another turn.
@@ -177,7 +176,7 @@ pub(super) fn statuses(
     let (ts, position) = (until.0.as_micros(), until.1.0 as i64);
     let mut rows = select.query((conversation, ts, position, limit as i64))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let status: String = row.get(1)?;
         let status = VerdictStatus::from_word(&status).ok_or_else(|| unreadable("status"))?;
         found.push((turn_id(row.get(0)?)?, status));
@@ -236,7 +235,7 @@ fn half(data: Option<String>) -> Result<Option<TurnHalf>, StoreError> {
 fn standing(row: &Row<'_>) -> Result<Standing, StoreError> {
     let status: String = row.get(7)?;
     let outcome: Option<u8> = row.get(10)?;
-    let position = |column| -> rusqlite::Result<Option<Position>> {
+    let position = |column| -> sql::Result<Option<Position>> {
         Ok(row.get::<_, Option<i64>>(column)?.map(|at| Position(at as u64)))
     };
     let review: Option<u8> = row.get(14)?;

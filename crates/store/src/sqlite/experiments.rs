@@ -1,7 +1,6 @@
 //! Reads experiments and what their units add up to.
 
 use event::{ExperimentId, ExperimentUnit, Position, Scope, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::SqliteStore;
 use super::keys::{Key, Table, find_key, find_project, scope_of};
@@ -11,6 +10,7 @@ use crate::read::experiments::{
     ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredUnit,
     UnitMark, UnitSums,
 };
+use crate::sql::{self, Connection, OptionalExtension, Row};
 
 impl ExperimentReads for SqliteStore {
     fn experiment(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Option<StoredExperiment>> {
@@ -66,7 +66,7 @@ fn one(
     let mut select =
         connection.prepare_cached(&format!("{SELECT} WHERE project = ?1 AND id = ?2"))?;
     let mut rows = select.query((project, id.as_str()))?;
-    rows.next()?.map(|row| read(connection, row)).transpose()
+    rows.next()?.map(|row| read(connection, &row)).transpose()
 }
 
 fn page(
@@ -80,7 +80,7 @@ fn page(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((project, after.0 as i64, limit as i64))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(read(connection, row)?);
     }
     Ok(found)
@@ -108,7 +108,7 @@ fn moves(connection: &Connection, experiment: Key) -> Result<Vec<StoredMove>, St
     )?;
     let mut rows = select.query([experiment])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (shares, step): (String, String) = (row.get(2)?, row.get(3)?);
         let unreadable = |_| StoreError::Corrupt(format!("a move of the experiment {experiment}"));
         found.push(StoredMove {
@@ -125,9 +125,9 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
     let mut select = connection.prepare_cached(
         "SELECT project, id FROM experiments WHERE status IN ('RUNNING', 'PAUSED') ORDER BY key",
     )?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query(())?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let unreadable = |_| StoreError::Corrupt("an experiment has an unreadable id".into());
         let id = ExperimentId::new(row.get::<_, String>(1)?).map_err(unreadable)?;
         found.push((scope_of(connection, row.get(0)?)?, id));
@@ -139,7 +139,7 @@ fn key_of(
     connection: &Connection,
     scope: &Scope,
     id: &ExperimentId,
-) -> rusqlite::Result<Option<(Key, Key)>> {
+) -> sql::Result<Option<(Key, Key)>> {
     let Some(project) = find_project(connection, scope)? else { return Ok(None) };
     connection
         .prepare_cached("SELECT project, key FROM experiments WHERE project = ?1 AND id = ?2")?
@@ -167,7 +167,7 @@ fn exposure(
     )?;
     let mut rows = select.query((experiment, unit, kind))?;
     let (mut first, mut current) = (None, None);
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let variant: u32 = row.get(0)?;
         first = first.or(row.get::<_, bool>(1)?.then_some(variant));
         current = current.or(row.get::<_, bool>(2)?.then_some(variant));
@@ -195,7 +195,7 @@ fn units(
     Ok(found)
 }
 
-fn read_unit(row: &Row<'_>) -> rusqlite::Result<StoredUnit> {
+fn read_unit(row: &Row<'_>) -> sql::Result<StoredUnit> {
     let mark = UnitMark { unit: row.get(0)?, variant: row.get(1)? };
     let mut values = UnitSums::default().values();
     for (column, value) in values.iter_mut().enumerate() {

@@ -5,7 +5,6 @@ mod changes;
 mod turn;
 
 use event::{Position, Scope, Source, VerdictStatus};
-use rusqlite::Connection;
 
 use super::keys::{Key, find_project};
 use super::pool::ReadPool;
@@ -17,6 +16,7 @@ use crate::read::judged::{
     JudgedReads,
 };
 use crate::read::similar::TurnNumber;
+use crate::sql::Connection;
 
 /// Who has connections for reading.
 pub(super) trait HasPool: Send + Sync {

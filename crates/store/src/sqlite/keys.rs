@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::sql::{self, Connection, OptionalExtension, Row, ToSql, ValueRef};
 use event::{Project, Scope, Tenant};
-use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, Row};
 use uuid::Uuid;
 
 /// The integer of a scope, a user, a conversation or a turn.
@@ -29,9 +28,11 @@ impl Table {
 
     const fn insert(self) -> &'static str {
         match self {
-            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2)",
-            Self::Conversations => "INSERT INTO conversations (project, id) VALUES (?1, ?2)",
-            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2)",
+            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2) RETURNING key",
+            Self::Conversations => {
+                "INSERT INTO conversations (project, id) VALUES (?1, ?2) RETURNING key"
+            }
+            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2) RETURNING key",
         }
     }
 }
@@ -42,7 +43,7 @@ pub(super) fn find_key(
     table: Table,
     project: Key,
     id: &str,
-) -> rusqlite::Result<Option<Key>> {
+) -> sql::Result<Option<Key>> {
     connection.prepare_cached(table.select())?.query_row((project, id), |row| row.get(0)).optional()
 }
 
@@ -52,18 +53,15 @@ pub(super) fn key_of(
     table: Table,
     project: Key,
     id: &str,
-) -> rusqlite::Result<Key> {
+) -> sql::Result<Key> {
     if let Some(key) = find_key(connection, table, project, id)? {
         return Ok(key);
     }
-    connection.prepare_cached(table.insert())?.insert((project, id))
+    connection.prepare_cached(table.insert())?.query_row((project, id), |row| row.get(0))
 }
 
 /// The key of a scope, if anything was ever stored in it.
-pub(super) fn find_project(
-    connection: &Connection,
-    scope: &Scope,
-) -> rusqlite::Result<Option<Key>> {
+pub(super) fn find_project(connection: &Connection, scope: &Scope) -> sql::Result<Option<Key>> {
     connection
         .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 AND project = ?2")?
         .query_row((scope.tenant.as_str(), scope.project.as_str()), |row| row.get(0))
@@ -71,11 +69,11 @@ pub(super) fn find_project(
 }
 
 /// The scope of a key.
-pub(super) fn scope_of(connection: &Connection, project: Key) -> rusqlite::Result<Scope> {
+pub(super) fn scope_of(connection: &Connection, project: Key) -> sql::Result<Scope> {
     let (tenant, name): (String, String) = connection
         .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
         .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let unreadable = |_| rusqlite::Error::InvalidQuery;
+    let unreadable = |_| sql::Error::Unreadable("an id".into());
     Ok(Scope {
         tenant: Tenant::new(tenant).map_err(unreadable)?,
         project: Project::new(name).map_err(unreadable)?,
@@ -89,19 +87,17 @@ pub(super) struct Projects(HashMap<Scope, Key>);
 
 impl Projects {
     /// The key of a scope, made when it is new.
-    pub(super) fn key_of(
-        &mut self,
-        connection: &Connection,
-        scope: &Scope,
-    ) -> rusqlite::Result<Key> {
+    pub(super) fn key_of(&mut self, connection: &Connection, scope: &Scope) -> sql::Result<Key> {
         if let Some(key) = self.0.get(scope) {
             return Ok(*key);
         }
         let key = match find_project(connection, scope)? {
             Some(key) => key,
             None => connection
-                .prepare_cached("INSERT INTO projects (tenant, project) VALUES (?1, ?2)")?
-                .insert((scope.tenant.as_str(), scope.project.as_str()))?,
+                .prepare_cached(
+                    "INSERT INTO projects (tenant, project) VALUES (?1, ?2) RETURNING key",
+                )?
+                .query_row((scope.tenant.as_str(), scope.project.as_str()), |row| row.get(0))?,
         };
         self.0.insert(scope.clone(), key);
         Ok(key)
@@ -140,24 +136,26 @@ impl PackedId {
     }
 
     /// Reads an id back as text.
-    pub(super) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    pub(super) fn read(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
         match row.get_ref(column)? {
             ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
                 Ok(uuid) => Ok(Some(uuid.hyphenated().to_string())),
-                Err(_) => Err(rusqlite::Error::IntegralValueOutOfRange(column, bytes.len() as i64)),
+                Err(_) => Err(sql::Error::Unreadable(format!("an id of {} bytes", bytes.len()))),
             },
-            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => {
-                row.get(column)
-            }
+            ValueRef::Null
+            | ValueRef::Integer(_)
+            | ValueRef::Real(_)
+            | ValueRef::Text(_)
+            | ValueRef::Uuid(_) => row.get(column),
         }
     }
 }
 
 impl ToSql for PackedId {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+    fn to_sql(&self) -> ValueRef<'_> {
         match self {
-            Self::Uuid(bytes) => Ok(ToSqlOutput::from(&bytes[..])),
-            Self::Text(text) => Ok(ToSqlOutput::from(text.as_str())),
+            Self::Uuid(bytes) => ValueRef::Uuid(bytes),
+            Self::Text(text) => ValueRef::Text(text),
         }
     }
 }

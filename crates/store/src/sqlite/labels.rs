@@ -1,11 +1,11 @@
 //! Reads what people said where the machine had said something too.
 
 use event::{Origin, Position, Reaction, Scope, UnitInterval, VerdictStatus};
-use rusqlite::Connection;
 
 use super::keys::{Key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::read::labels::{Label, StoredCalibration};
+use crate::sql::Connection;
 
 /// Reviews, and users' reactions on turns that nobody reviewed. A neutral reaction takes no side.
 const SELECT: &str = "
@@ -43,7 +43,7 @@ pub(super) fn labels(
     let mut select = connection.prepare_cached(SELECT)?;
     let mut rows = select.query(values)?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (confidence, said, status): (f64, u8, u8) = (row.get(1)?, row.get(2)?, row.get(3)?);
         if let Some(confidence) = UnitInterval::new(confidence) {
             found.push(Label { confidence, right: said == status });
@@ -57,9 +57,9 @@ pub(super) fn labels(
 pub(super) fn calibrations(connection: &Connection) -> Result<Vec<StoredCalibration>, StoreError> {
     let mut select =
         connection.prepare_cached("SELECT project, position, settings FROM calibrations")?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query(())?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (project, position, settings): (Key, i64, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
         let unreadable = |_| StoreError::Corrupt("a calibration cannot be read".into());

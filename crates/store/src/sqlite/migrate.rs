@@ -1,9 +1,10 @@
 //! Brings a database to the newest schema. Numbered, forward only; the folder's lock keeps others
 //! away meanwhile.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection as File, TransactionBehavior};
 
 use crate::error::StoreError;
+use crate::sql::{self, Connection, OptionalExtension};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0001_log.sql"),
@@ -19,10 +20,15 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
-pub(super) fn check(connection: &Connection) -> Result<u32, StoreError> {
+pub(super) fn check(connection: &File) -> Result<u32, StoreError> {
     let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = MIGRATIONS.len() as u32;
     if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
+}
+
+/// The same, for a connection that only reads.
+pub(super) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
+    connection.sqlite().map_or(Ok(0), check)
 }
 
 /// Schemas that brought new projections: a store that was older must make them from its log.
@@ -36,12 +42,12 @@ pub(super) fn is_stale(connection: &Connection) -> Result<bool, StoreError> {
 }
 
 /// They were made again.
-pub(super) fn fresh(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn fresh(connection: &Connection) -> sql::Result<()> {
     connection.execute("DELETE FROM meta WHERE name = ?1", [STALE]).map(drop)
 }
 
 /// Runs what is missing, each step in a transaction of its own.
-pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+pub(super) fn to_newest(connection: &mut File) -> Result<(), StoreError> {
     let found = check(connection)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
@@ -59,7 +65,7 @@ pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
 /// The store's key; `fresh` if it has none yet.
 pub(super) fn seal_key(connection: &Connection, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
     let select = "SELECT value FROM meta WHERE name = 'seal_key'";
-    let stored: Option<Vec<u8>> = connection.query_row(select, [], |row| row.get(0)).optional()?;
+    let stored: Option<Vec<u8>> = connection.query_row(select, (), |row| row.get(0)).optional()?;
     let Some(stored) = stored else {
         let insert = "INSERT INTO meta (name, value) VALUES ('seal_key', ?1)";
         connection.execute(insert, [&fresh[..]])?;
@@ -74,19 +80,20 @@ mod tests {
 
     #[test]
     fn an_older_store_makes_new_projections_once_and_a_new_one_has_none_to_make() {
-        let mut old = Connection::open_in_memory().unwrap();
+        let mut old = File::open_in_memory().unwrap();
         for (number, sql) in (1..).zip(&MIGRATIONS[..5]) {
             old.execute_batch(sql).unwrap();
             old.pragma_update(None, "user_version", number).unwrap();
         }
         to_newest(&mut old).unwrap();
-        assert!(is_stale(&old).unwrap());
         to_newest(&mut old).unwrap();
+        let old = Connection::Sqlite(old);
         assert!(is_stale(&old).unwrap(), "until they are made");
         fresh(&old).unwrap();
         assert!(!is_stale(&old).unwrap());
-        let mut new = Connection::open_in_memory().unwrap();
+        let mut new = File::open_in_memory().unwrap();
         to_newest(&mut new).unwrap();
+        let new = Connection::Sqlite(new);
         assert!(!is_stale(&new).unwrap());
     }
 }

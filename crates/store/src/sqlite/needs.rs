@@ -1,11 +1,11 @@
 //! What must be so for a write to be stored, looked up inside the transaction.
 
 use event::{Need, Origin, Reaction};
-use rusqlite::{Connection, OptionalExtension};
 
 use super::apply::{Subject, served};
 use super::keys::{Key, PackedId, Table, find_key};
 use super::reactions::{said, whose};
+use crate::sql::{self, Connection, OptionalExtension};
 
 /// What stands in a write's way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn check(
     connection: &Connection,
     about: &About<'_>,
     need: &Need,
-) -> rusqlite::Result<Option<Obstacle>> {
+) -> sql::Result<Option<Obstacle>> {
     let subject = &about.subject;
     match need {
         Need::Turn(conversation) => {
@@ -91,7 +91,7 @@ fn turn_is_there(
     connection: &Connection,
     subject: &Subject,
     conversation: Option<&str>,
-) -> rusqlite::Result<bool> {
+) -> sql::Result<bool> {
     let Some(turn) = subject.turn else { return Ok(false) };
     let found: Option<Option<Key>> = connection
         .prepare_cached("SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL")?
@@ -108,7 +108,7 @@ fn already_so(
     about: &About<'_>,
     reaction: Option<Reaction>,
     text: Option<&str>,
-) -> rusqlite::Result<Option<Obstacle>> {
+) -> sql::Result<Option<Obstacle>> {
     let Some(turn) = about.subject.turn else { return Ok(None) };
     let standing = if about.by_new_user { None } else { standing(connection, about, turn)? };
     Ok(match (standing, reaction) {
@@ -127,7 +127,7 @@ fn standing(
     connection: &Connection,
     about: &About<'_>,
     turn: Key,
-) -> rusqlite::Result<Option<(i64, u8, Option<String>)>> {
+) -> sql::Result<Option<(i64, u8, Option<String>)>> {
     let user = match about.subject.user {
         Some(user) => Some(user),
         None => whose(connection, about.subject.project, turn)?,

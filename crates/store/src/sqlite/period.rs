@@ -9,8 +9,6 @@
 use std::collections::HashSet;
 
 use event::{ConversationId, Origin, Reaction, Timestamp, Window};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::apply::DAY_MICROS;
 use super::keys::{Key, Table, find_key, find_project};
@@ -19,6 +17,7 @@ use crate::error::StoreError;
 use crate::read::reactions::{
     ActiveConversation, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts, ReactionFilter,
 };
+use crate::sql::{self, Connection, OptionalExtension, Value, params_from_iter};
 
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
@@ -110,7 +109,7 @@ impl Search<'_> {
         Ok(walk.end())
     }
 
-    fn goes_on_after(&self, end: i64) -> rusqlite::Result<bool> {
+    fn goes_on_after(&self, end: i64) -> sql::Result<bool> {
         self.connection
             .prepare_cached("SELECT 1 FROM newest WHERE project = ?1 AND last_ts > ?2 LIMIT 1")?
             .exists((self.project, end))
@@ -126,7 +125,7 @@ impl Search<'_> {
     }
 
     /// The newest matching reaction of a conversation up to the window's end.
-    fn newest(&self, conversation: Key) -> rusqlite::Result<Option<i64>> {
+    fn newest(&self, conversation: Key) -> sql::Result<Option<i64>> {
         let sql = match self.user {
             None => {
                 "SELECT ts FROM reactions
@@ -218,7 +217,7 @@ impl Search<'_> {
         )?;
         let days = (conversation, start.div_euclid(DAY_MICROS), end.div_euclid(DAY_MICROS));
         let mut rows = select.query(days)?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let (origin, reaction) = sort(row.get(1)?, row.get(2)?)?;
             if !self.combinations().any(|wanted| wanted == (origin, reaction)) {
                 continue;
@@ -242,7 +241,7 @@ impl Search<'_> {
         origin: Origin,
         reaction: Reaction,
         (from, to): (i64, i64),
-    ) -> rusqlite::Result<i64> {
+    ) -> sql::Result<i64> {
         self.connection
             .prepare_cached(
                 "SELECT count(*) FROM reactions
@@ -315,7 +314,7 @@ impl<'a> Walk<'a> {
         let mut statement = self.search.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         while !self.is_over()
-            && let Some(row) = rows.next()?
+            && let Some(row) = &rows.next()?
         {
             let mark =
                 PeriodMark { last_activity: Timestamp::from_micros(row.get(0)?), key: row.get(1)? };

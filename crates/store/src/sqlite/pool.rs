@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::connect;
 use crate::error::StoreError;
 use crate::log::Task;
+use crate::sql::Connection;
 
 /// Turns that are read on the spot.
 const A_FEW: usize = 20;
@@ -109,7 +109,7 @@ struct Snapshot<'a>(&'a Connection);
 
 impl<'a> Snapshot<'a> {
     fn of(connection: &'a Connection) -> Result<Self, StoreError> {
-        connection.prepare_cached("BEGIN")?.execute([])?;
+        connection.prepare_cached("BEGIN")?.execute(())?;
         Ok(Self(connection))
     }
 }
@@ -117,7 +117,7 @@ impl<'a> Snapshot<'a> {
 impl Drop for Snapshot<'_> {
     /// Also when the read panics: the next one must not see the old state.
     fn drop(&mut self) {
-        let ended = self.0.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+        let ended = self.0.prepare_cached("ROLLBACK").and_then(|mut end| end.execute(()));
         if let Err(error) = ended {
             tracing::error!(%error, "a read did not end");
         }

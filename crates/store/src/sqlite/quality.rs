@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 
 use event::{Scope, TurnId};
-use rusqlite::types::Value;
-use rusqlite::{Connection, Row, named_params, params_from_iter};
 
 use super::SqliteStore;
 use super::apply::{Facts, hour_of};
@@ -14,6 +12,7 @@ use crate::log::Task;
 use crate::read::quality::{
     AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
 };
+use crate::sql::{self, Connection, Row, Value, params_from_iter};
 
 impl QualityReads for SqliteStore {
     fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>> {
@@ -54,7 +53,7 @@ fn quality(
     Ok(buckets.into_values().collect())
 }
 
-fn projects(connection: &Connection, query: &QualityQuery) -> rusqlite::Result<Vec<Key>> {
+fn projects(connection: &Connection, query: &QualityQuery) -> sql::Result<Vec<Key>> {
     let sql = "SELECT key FROM projects
         WHERE tenant = ?1 AND (?2 IS NULL OR project = ?2) ORDER BY key";
     let project = query.project.as_ref().map(|project| project.as_str());
@@ -100,7 +99,7 @@ fn negative_turns(
                 limit as i64,
                 user,
             ))?;
-            while let Some(row) = rows.next()? {
+            while let Some(row) = &rows.next()? {
                 found.push((row.get(0)?, scope.clone(), row.get(1)?));
             }
         }
@@ -126,7 +125,7 @@ fn answered_by(
         )?;
         let first = hour_of(query.window.start.as_micros());
         let mut rows = select.query((project, first, last_hour(query)))?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             let answered: i64 = row.get(2)?;
             *counts.entry((row.get(0)?, row.get(1)?)).or_default() += answered.unsigned_abs();
         }
@@ -154,11 +153,11 @@ fn at(buckets: &mut Buckets, hour: i64) -> &mut QualityBucket {
 /// stands for all of its versions.
 fn select(what: &str, table: &str, more: &str) -> String {
     format!(
-        "SELECT (hour + :shift) / :size * :size - :shift AS bucket, {what} FROM {table}
-         WHERE project = :project AND hour BETWEEN :first AND :last
-             AND (:model IS NULL OR model = :model)
-             AND (:prompt IS NULL OR prompt = :prompt
-                 OR substr(prompt, 1, length(:prompt) + 1) = :prompt || '@')
+        "SELECT (hour + ?1) / ?2 * ?2 - ?1 AS bucket, {what} FROM {table}
+         WHERE project = ?3 AND hour BETWEEN ?4 AND ?5
+             AND (?6 IS NULL OR model = ?6)
+             AND (?7 IS NULL OR prompt = ?7
+                 OR substr(prompt, 1, length(?7) + 1) = ?7 || '@')
          GROUP BY bucket{more}"
     )
 }
@@ -168,19 +167,19 @@ fn each(
     sql: &str,
     query: &QualityQuery,
     project: Key,
-    mut add: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
+    mut add: impl FnMut(&Row<'_>) -> sql::Result<()>,
+) -> sql::Result<()> {
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(named_params! {
-        ":project": project,
-        ":first": hour_of(query.window.start.as_micros()),
-        ":last": last_hour(query),
-        ":model": query.model,
-        ":prompt": query.prompt,
-        ":size": query.bucket_hours.max(1),
-        ":shift": query.bucket_shift,
-    })?;
-    while let Some(row) = rows.next()? {
+    let mut rows = statement.query((
+        query.bucket_shift,
+        query.bucket_hours.max(1),
+        project,
+        hour_of(query.window.start.as_micros()),
+        last_hour(query),
+        &query.model,
+        &query.prompt,
+    ))?;
+    while let Some(row) = &rows.next()? {
         add(row)?;
     }
     Ok(())
@@ -191,7 +190,7 @@ fn add_sums(
     query: &QualityQuery,
     project: Key,
     buckets: &mut Buckets,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let sums: Vec<String> =
         QualityCounts::COLUMNS.iter().map(|name| format!("sum({name})")).collect();
     each(connection, &select(&sums.join(", "), "quality", ""), query, project, |row| {
@@ -210,7 +209,7 @@ fn add_waits(
     query: &QualityQuery,
     project: Key,
     buckets: &mut Buckets,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     each(connection, &select("step, sum(count)", "waits", ", step"), query, project, |row| {
         wait(at(buckets, row.get(0)?), row.get(1)?, row.get(2)?);
         Ok(())
@@ -225,11 +224,7 @@ fn wait(bucket: &mut QualityBucket, step: u32, count: i64) {
 }
 
 /// The users of a project who count.
-fn keys_of(
-    connection: &Connection,
-    project: Key,
-    users: &QualityUsers,
-) -> rusqlite::Result<Vec<Key>> {
+fn keys_of(connection: &Connection, project: Key, users: &QualityUsers) -> sql::Result<Vec<Key>> {
     let attributes = match users {
         QualityUsers::One(user) => {
             let key = find_key(connection, Table::Users, project, user.as_str())?;
@@ -257,7 +252,7 @@ fn add_turns(
     query: &QualityQuery,
     user: Key,
     buckets: &mut Buckets,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let mut select = connection.prepare_cached(
         "SELECT * FROM turn_facts WHERE user = ?1 AND ts >= ?2 AND ts <= ?3
              AND (?4 IS NULL OR model = ?4)
@@ -265,7 +260,7 @@ fn add_turns(
     )?;
     let (start, end) = (query.window.start.as_micros(), query.window.end.as_micros());
     let mut rows = select.query((user, start, end, &query.model, &query.prompt))?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let facts = Facts::read(row)?;
         let Some(place) = facts.place() else { continue };
         let bucket = at(buckets, bucket_of(query, place.hour));

@@ -4,12 +4,11 @@ use event::{
     ANONYMOUS, ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId,
     UnitInterval, UserId,
 };
-use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, Row, params_from_iter};
 
 use super::keys::{Key, PackedId, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::reactions::{ConversationQuery, ReactionFilter, ReactionSearch, StoredReaction};
+use crate::sql::{self, Connection, Row, Value, ValueRef, params_from_iter};
 
 const COLUMNS: &str =
     "r.position, r.event, t.id, c.id, u.id, r.origin, r.reaction, r.confidence, r.ts,
@@ -89,11 +88,7 @@ pub(super) fn standing(
 }
 
 /// The user of a reaction on a turn that names none: the turn's, else anonymous, if either is known.
-pub(super) fn whose(
-    connection: &Connection,
-    project: Key,
-    turn: Key,
-) -> rusqlite::Result<Option<Key>> {
+pub(super) fn whose(connection: &Connection, project: Key, turn: Key) -> sql::Result<Option<Key>> {
     let of_turn: Option<Key> = connection
         .prepare_cached(
             "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
@@ -194,17 +189,21 @@ pub(super) fn select(
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(params_from_iter(condition.into_values()))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(read(row)?);
     }
     Ok(found)
 }
 
 /// What was said with a reaction. Data that holds anything but a text there says nothing.
-pub(super) fn said(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+pub(super) fn said(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
     match row.get_ref(column)? {
         ValueRef::Text(_) => row.get(column),
-        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => Ok(None),
+        ValueRef::Null
+        | ValueRef::Integer(_)
+        | ValueRef::Real(_)
+        | ValueRef::Blob(_)
+        | ValueRef::Uuid(_) => Ok(None),
     }
 }
 

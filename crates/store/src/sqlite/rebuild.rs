@@ -3,8 +3,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use event::{Event, Position};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, TransactionBehavior};
 
 use super::apply::{Subject, apply};
 use super::events;
@@ -14,6 +12,7 @@ use super::retain;
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt};
 use crate::read::events::StoredEvent;
+use crate::sql::{self, Connection, ValueRef};
 
 const PAGE: usize = 1000;
 
@@ -87,7 +86,7 @@ const FORGET: &str = "
 
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
 pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = connection.transaction()?;
     let before = digest(&transaction)?;
     transaction.execute_batch(EMPTY)?;
     let total = events::newest(&transaction)?;
@@ -141,13 +140,13 @@ fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)
 }
 
 /// A number that is the same for the same rows.
-fn digest(connection: &Connection) -> rusqlite::Result<u64> {
+fn digest(connection: &Connection) -> sql::Result<u64> {
     let mut hasher = DefaultHasher::new();
     for (table, order) in PROJECTIONS {
         let mut select = connection.prepare(&format!("SELECT * FROM {table} ORDER BY {order}"))?;
         let columns = select.column_count();
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
+        let mut rows = select.query(())?;
+        while let Some(row) = &rows.next()? {
             for column in 0..columns {
                 absorb(&mut hasher, row.get_ref(column)?);
             }
@@ -164,5 +163,6 @@ fn absorb(hasher: &mut DefaultHasher, value: ValueRef<'_>) {
         ValueRef::Real(number) => (2_u8, number.to_bits()).hash(hasher),
         ValueRef::Text(bytes) => (3_u8, bytes).hash(hasher),
         ValueRef::Blob(bytes) => (4_u8, bytes).hash(hasher),
+        ValueRef::Uuid(bytes) => (4_u8, &bytes[..]).hash(hasher),
     }
 }

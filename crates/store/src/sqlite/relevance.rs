@@ -1,7 +1,6 @@
 //! Reads what became of items that queries returned.
 
 use event::{BANDS, Scope, Standing};
-use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::SqliteStore;
 use super::apply;
@@ -11,6 +10,7 @@ use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::events::StoredEvent;
 use crate::read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
+use crate::sql::{self, Connection, OptionalExtension, Row};
 
 impl RelevanceReads for SqliteStore {
     fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>> {
@@ -125,7 +125,7 @@ fn tallies(
     let sql = "SELECT band, returned, used FROM rank_totals WHERE project = ?1";
     let mut totals = connection.prepare_cached(sql)?;
     let mut rows = totals.query([project])?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (band, returned, used): (u8, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if let Some(place) = found.totals.get_mut(usize::from(band)) {
             *place = (returned as u64, used as u64);
@@ -156,8 +156,8 @@ fn extremes(
     Ok(found)
 }
 
-fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredTally> {
-    let count = |column: usize| -> rusqlite::Result<u64> {
+fn read(row: &Row<'_>, from: usize) -> sql::Result<StoredTally> {
+    let count = |column: usize| -> sql::Result<u64> {
         let count: i64 = row.get(from + column)?;
         Ok(u64::try_from(count).unwrap_or(0))
     };

@@ -4,16 +4,16 @@
 //! that position may go. A rebuild starts from the copy and replays the rest.
 
 use event::{Position, Tenant, Timestamp};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::events::newest;
 use super::rebuild::PROJECTIONS;
 use crate::error::StoreError;
+use crate::sql::{self, Connection, OptionalExtension};
 
 const BASELINE: &str = "baseline_position";
 
 /// The position of the copy, if there is one.
-pub(super) fn baseline(connection: &Connection) -> rusqlite::Result<Option<Position>> {
+pub(super) fn baseline(connection: &Connection) -> sql::Result<Option<Position>> {
     let select = "SELECT value FROM meta WHERE name = ?1";
     let position: Option<i64> =
         connection.query_row(select, [BASELINE], |row| row.get(0)).optional()?;
@@ -34,7 +34,7 @@ pub(super) fn has_old(
 
 /// Copies the projections, and answers the position they are of.
 pub(super) fn copy_projections(connection: &mut Connection) -> Result<Position, StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = connection.transaction()?;
     for (table, _) in PROJECTIONS {
         transaction.execute_batch(&format!(
             "DELETE FROM baseline_{table}; INSERT INTO baseline_{table} SELECT * FROM {table};"
@@ -50,7 +50,7 @@ pub(super) fn copy_projections(connection: &mut Connection) -> Result<Position, 
 }
 
 /// Puts the copy back in the place of the projections. Turns that came later keep their rows, empty.
-pub(super) fn restore(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn restore(connection: &Connection) -> sql::Result<()> {
     for (table, _) in PROJECTIONS {
         if table == "turns" {
             connection.execute_batch(

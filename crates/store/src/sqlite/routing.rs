@@ -1,19 +1,19 @@
 //! Keeps what routers have learnt.
 
 use event::{Position, Scope, Timestamp, TurnId};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::read::routing::{RouterCheckpoint, RouterScope, RouterTurn, StoredRouter};
+use crate::sql::{self, Connection, OptionalExtension};
 
 /// The projects that have routers.
 pub(super) fn scopes(connection: &Connection) -> Result<Vec<RouterScope>, StoreError> {
     let sql = "SELECT project, position, name, definition FROM routers ORDER BY project, position";
     let mut select = connection.prepare_cached(sql)?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query(())?;
     let (mut found, mut last): (Vec<RouterScope>, Option<Key>) = (Vec::new(), None);
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (project, position): (Key, i64) = (row.get(0)?, row.get(1)?);
         if last != Some(project) {
             let scope = scope_of(connection, project)?;
@@ -41,7 +41,7 @@ pub(super) fn checkpoint(
     let Some(position) = position else { return Ok(None) };
     let mut select = connection
         .prepare_cached("SELECT name, definition, state FROM router_states WHERE project = ?1")?;
-    let read = |row: &rusqlite::Row<'_>| {
+    let read = |row: &sql::Row<'_>| {
         Ok(StoredRouter { name: row.get(0)?, definition: row.get(1)?, state: row.get(2)? })
     };
     let routers = select.query_map([project], read)?.collect::<Result<_, _>>()?;
@@ -65,7 +65,7 @@ pub(super) fn turn(
     Ok(found)
 }
 
-fn features(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
+fn features(row: &sql::Row<'_>, column: usize) -> sql::Result<Vec<u8>> {
     Ok(row.get::<_, Option<Vec<u8>>>(column)?.unwrap_or_default())
 }
 
@@ -76,7 +76,7 @@ pub(super) fn save(
     checkpoint: &RouterCheckpoint,
     turns: &[RouterTurn],
 ) -> Result<(), StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = connection.transaction()?;
     let Some(project) = find_project(&transaction, scope)? else { return Ok(()) };
     transaction
         .prepare_cached("REPLACE INTO router_progress (project, position) VALUES (?1, ?2)")?
@@ -112,7 +112,7 @@ pub(super) fn save(
 
 /// Forgets what was kept of a project.
 pub(super) fn forget(connection: &mut Connection, scope: &Scope) -> Result<(), StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = connection.transaction()?;
     let Some(project) = find_project(&transaction, scope)? else { return Ok(()) };
     for table in ["router_progress", "router_states", "router_turns"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [project])?;
@@ -138,7 +138,7 @@ pub(super) fn turns(
     let values = (project, router, since.as_micros(), limit as i64, passed as i64);
     let mut rows = select.query(values)?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let unreadable = |_| StoreError::Corrupt("a turn of a router has an unreadable id".into());
         found.push(RouterTurn {
             turn: TurnId::new(row.get::<_, String>(0)?).map_err(unreadable)?,

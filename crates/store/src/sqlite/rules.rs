@@ -1,19 +1,19 @@
 //! Reads rules and profiles.
 
 use event::{Scope, Tenant, UserId};
-use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value};
 
 use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::rules::TenantSettings;
+use crate::sql::{Connection, OptionalExtension};
 
 /// The privacy settings of every tenant that has any.
 pub(super) fn privacy(connection: &Connection) -> Result<Vec<TenantSettings>, StoreError> {
     let mut select = connection.prepare_cached("SELECT tenant, settings FROM privacy")?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query(())?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let (tenant, settings): (String, String) = (row.get(0)?, row.get(1)?);
         let unreadable = || StoreError::Corrupt(format!("the privacy settings of {tenant}"));
         let settings = serde_json::from_str(&settings).map_err(|_| unreadable())?;

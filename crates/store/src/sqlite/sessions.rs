@@ -1,11 +1,11 @@
 //! Reads which conversations are going on.
 
 use event::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
-use rusqlite::{Connection, Row};
 
 use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::read::sessions::OpenSession;
+use crate::sql::{Connection, Row};
 
 /// A session and whether its last answer was used: rated, remarked on, corrected, clicked or
 /// reacted to by a user.
@@ -41,7 +41,7 @@ pub(super) fn of_conversation(
     };
     let mut statement = connection.prepare_cached(&select("s.conversation = ?1"))?;
     let mut rows = statement.query([key])?;
-    rows.next()?.map(|row| read(connection, row)).transpose()
+    rows.next()?.map(|row| read(connection, &row)).transpose()
 }
 
 /// Sessions in which nothing happened since a moment.
@@ -54,7 +54,7 @@ pub(super) fn silent(
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query((since.as_micros(), limit as i64))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(read(connection, row)?);
     }
     Ok(found)

@@ -10,11 +10,11 @@ mod thread;
 mod touched;
 
 use event::{Timestamp, UnitInterval, VerdictStatus};
-use rusqlite::Connection;
 
 use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::read::similar::{SimilarQuery, SimilarTurn, SimilarTurns, TurnNumber};
+use crate::sql::Connection;
 use crate::vectors::{Filter, Near};
 
 pub(super) use shelves::Shelves;

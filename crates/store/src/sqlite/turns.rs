@@ -1,13 +1,13 @@
 //! Reads turns.
 
 use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
-use rusqlite::{Connection, OptionalExtension};
 
 use super::events;
 use super::keys::{Key, find_project};
 use crate::error::StoreError;
 use crate::read::events::StoredEvent;
 use crate::read::turns::{StoredTurn, TurnHead};
+use crate::sql::{Connection, OptionalExtension};
 
 const MOST_EVENTS: usize = 1000;
 
@@ -94,7 +94,7 @@ fn events_of(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query([turn.key])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(events::read_event(row, scope)?);
     }
     for half in [turn.completed, Some(turn.opened)].into_iter().flatten() {

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use event::{Outcome, Position, Write};
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot, watch};
 
 use super::Limits;
@@ -18,6 +17,7 @@ use super::keys::Projects;
 use super::similar::{Shelves, Touched};
 use crate::error::StoreError;
 use crate::meter::{Histogram, LogStats, SECONDS, SIZES, Stopwatch};
+use crate::sql::{self, Connection};
 
 /// What a caller waits for.
 pub(super) type Answer = Result<Vec<Outcome>, StoreError>;
@@ -58,8 +58,9 @@ struct Meters {
 impl Writer {
     /// Starts the thread on its connection.
     pub(super) fn start(
-        mut connection: Connection,
+        connection: Connection,
         limits: Limits,
+        touched: Touched,
         similar: Arc<Shelves>,
     ) -> Result<Self, StoreError> {
         let cursor = Cursor { head: newest(&connection)?, projects: Projects::default() };
@@ -78,7 +79,7 @@ impl Writer {
             announce,
             meters: Arc::clone(&meters),
             group_writes: limits.group_writes,
-            touched: Touched::listen(&mut connection)?,
+            touched,
             similar,
             connection,
         };
@@ -270,7 +271,7 @@ impl Work {
             Ok(answers) => return answers.into_iter().map(Ok).collect(),
             Err(error) => error,
         };
-        if is_storage_trouble(&error) {
+        if error.is_trouble() {
             return self.refuse(group, &error);
         }
         tracing::warn!(%error, "a write broke its group; trying each write by itself");
@@ -280,19 +281,19 @@ impl Work {
         }
     }
 
-    fn refuse(&self, group: &[Submission], error: &rusqlite::Error) -> Vec<Answer> {
+    fn refuse(&self, group: &[Submission], error: &sql::Error) -> Vec<Answer> {
         self.meters.failed_commits.fetch_add(1, Ordering::Relaxed);
         tracing::error!(%error, submissions = group.len(), "a group could not be committed");
         group.iter().map(|_| Err(StoreError::Unavailable(error.to_string()))).collect()
     }
 
-    fn attempt(&mut self, group: &[Submission], care: Care) -> rusqlite::Result<Vec<Vec<Outcome>>> {
+    fn attempt(&mut self, group: &[Submission], care: Care) -> sql::Result<Vec<Vec<Outcome>>> {
         let before = self.cursor.head;
         // A panic is a bug in one write; the thread and everybody else's writes must outlive it.
         // The transaction is rolled back on the way out.
         let work =
             AssertUnwindSafe(|| attempt(&mut self.connection, &mut self.cursor, group, care));
-        let result = catch_unwind(work).unwrap_or(Err(rusqlite::Error::UnwindingPanic));
+        let result = catch_unwind(work).unwrap_or(Err(sql::Error::Panicked));
         if result.is_err() {
             self.cursor.head = before;
             self.cursor.projects.clear();
@@ -312,8 +313,8 @@ fn attempt(
     cursor: &mut Cursor,
     group: &[Submission],
     care: Care,
-) -> rusqlite::Result<Vec<Vec<Outcome>>> {
-    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+) -> sql::Result<Vec<Vec<Outcome>>> {
+    let mut transaction = connection.transaction()?;
     let mut answers = Vec::with_capacity(group.len());
     for submission in group {
         let mut outcomes = Vec::with_capacity(submission.writes.len());
@@ -330,16 +331,16 @@ fn attempt(
 }
 
 fn append_alone(
-    transaction: &mut rusqlite::Transaction<'_>,
+    transaction: &mut sql::Transaction<'_>,
     cursor: &mut Cursor,
     write: &Prepared,
-) -> rusqlite::Result<Outcome> {
+) -> sql::Result<Outcome> {
     let before = cursor.head;
     let savepoint = transaction.savepoint()?;
     let work = AssertUnwindSafe(|| append(&savepoint, cursor, write));
-    match catch_unwind(work).unwrap_or(Err(rusqlite::Error::UnwindingPanic)) {
+    match catch_unwind(work).unwrap_or(Err(sql::Error::Panicked)) {
         Ok(outcome) => savepoint.commit().map(|()| outcome),
-        Err(error) if is_storage_trouble(&error) => Err(error),
+        Err(error) if error.is_trouble() => Err(error),
         Err(error) => {
             tracing::error!(%error, "a write could not be stored");
             savepoint.finish()?; // rolls back, since it was not committed
@@ -352,38 +353,20 @@ fn append_alone(
 
 /// Puts a write that cannot be stored on the list of dead letters.
 fn set_aside(
-    transaction: &rusqlite::Transaction<'_>,
+    transaction: &sql::Transaction<'_>,
     cursor: &mut Cursor,
     write: &Prepared,
-    error: &rusqlite::Error,
-) -> rusqlite::Result<Outcome> {
+    error: &sql::Error,
+) -> sql::Result<Outcome> {
     let Some(event) = write.first() else { return Ok(Outcome::Failed) };
     let project = cursor.projects.key_of(transaction, &event.scope)?;
     let reason = error.to_string();
     match dead_letters::put(transaction, project, event, &reason, &write.as_letter()) {
         Ok(()) => Ok(Outcome::SetAside),
-        Err(error) if is_storage_trouble(&error) => Err(error),
+        Err(error) if error.is_trouble() => Err(error),
         Err(error) => {
             tracing::error!(%error, "a write could not be set aside either");
             Ok(Outcome::Failed)
         }
     }
-}
-
-/// Trouble with the disk or the file, which no single write is to blame for.
-fn is_storage_trouble(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(
-            ErrorCode::DiskFull
-                | ErrorCode::SystemIoFailure
-                | ErrorCode::ReadOnly
-                | ErrorCode::CannotOpen
-                | ErrorCode::DatabaseBusy
-                | ErrorCode::DatabaseLocked
-                | ErrorCode::DatabaseCorrupt
-                | ErrorCode::NotADatabase
-                | ErrorCode::OutOfMemory
-        )
-    )
 }

@@ -1,9 +1,9 @@
 //! Reactions counted by conversation and day.
 
 use event::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
 
 use super::super::keys::Key;
+use crate::sql::{self, Connection, OptionalExtension};
 
 pub(in super::super) const DAY_MICROS: i64 = 86_400_000_000;
 
@@ -24,7 +24,7 @@ impl Counted {
 }
 
 /// One more.
-pub(super) fn add(connection: &Connection, counted: Counted) -> rusqlite::Result<()> {
+pub(super) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO activity (conversation, day, origin, reaction, project, count, last_ts)
@@ -50,7 +50,7 @@ pub(super) fn add(connection: &Connection, counted: Counted) -> rusqlite::Result
 }
 
 /// One less, of the counter and of the conversation. Called when the reaction is gone.
-pub(super) fn remove(connection: &Connection, counted: Counted) -> rusqlite::Result<()> {
+pub(super) fn remove(connection: &Connection, counted: Counted) -> sql::Result<()> {
     remove_from_counter(connection, counted)?;
     let newest: Option<i64> = connection
         .prepare_cached("SELECT last_ts FROM newest WHERE conversation = ?1")?
@@ -79,7 +79,7 @@ pub(super) fn remove(connection: &Connection, counted: Counted) -> rusqlite::Res
 }
 
 /// One less. The newest of those that are left is looked up by index, the others are not touched.
-fn remove_from_counter(connection: &Connection, counted: Counted) -> rusqlite::Result<()> {
+fn remove_from_counter(connection: &Connection, counted: Counted) -> sql::Result<()> {
     let Counted { conversation, origin, reaction, .. } = counted;
     let day = counted.day();
     let newest_left: Option<i64> = connection

@@ -1,8 +1,7 @@
 //! Figures that are not where they should be.
 
-use rusqlite::Connection;
-
 use super::Subject;
+use crate::sql::{self, Connection};
 
 /// A figure is missed, or no longer.
 pub(super) fn note(
@@ -10,7 +9,7 @@ pub(super) fn note(
     subject: &Subject,
     metric: &str,
     raised: bool,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let sql = match raised {
         true => "INSERT INTO alerts (raised, project, metric) VALUES (?3, ?1, ?2)",
         false => {

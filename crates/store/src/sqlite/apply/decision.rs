@@ -1,12 +1,12 @@
 //! Decisions and their outcomes, in whichever order they arrive.
 
 use event::DecisionId;
-use rusqlite::{Connection, OptionalExtension};
 
 use super::super::keys::{Key, PackedId};
 use super::Subject;
 use super::sums::{self, Place};
 use crate::read::quality::QualityCounts;
+use crate::sql::{self, Connection, OptionalExtension};
 
 /// Notes where the decision is.
 pub(super) fn decide(
@@ -14,7 +14,7 @@ pub(super) fn decide(
     subject: &Subject,
     id: &DecisionId,
     sql_executed: Option<bool>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let before = counted(connection, subject.project, id)?;
     let hour = sql_executed.map(|_| sums::hour_of(subject.ts.as_micros()));
     connection
@@ -41,7 +41,7 @@ pub(super) fn settle(
     subject: &Subject,
     id: &DecisionId,
     executed: bool,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let before = counted(connection, subject.project, id)?;
     connection
         .prepare_cached(
@@ -58,7 +58,7 @@ fn counted(
     connection: &Connection,
     project: Key,
     id: &DecisionId,
-) -> rusqlite::Result<Option<(i64, bool)>> {
+) -> sql::Result<Option<(i64, bool)>> {
     connection
         .prepare_cached(
             "SELECT sql_hour, coalesce(settled_executed, made_executed) FROM decisions
@@ -73,7 +73,7 @@ fn recount(
     project: Key,
     id: &DecisionId,
     before: Option<(i64, bool)>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let after = counted(connection, project, id)?;
     if before == after {
         return Ok(());

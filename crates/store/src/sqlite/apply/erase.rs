@@ -4,22 +4,18 @@
 //! finds the same; nothing says any more whom it stood for.
 
 use event::{ClaimSpace, UserId};
-use rusqlite::Connection;
 
 use super::super::events;
 use super::super::keys::{Key, PackedId, Table, find_key, scope_of};
 use super::Subject;
 use crate::read::events::StoredEvent;
+use crate::sql::{self, Connection};
 
 /// Positions that are stubbed between two looks for more.
 const CHUNK: usize = 1000;
 
 /// Erases the user of the subject's project.
-pub(super) fn erase(
-    connection: &Connection,
-    subject: &Subject,
-    user: &UserId,
-) -> rusqlite::Result<()> {
+pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
     let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
         return Ok(());
     };
@@ -31,7 +27,7 @@ pub(super) fn erase(
         after = *last;
         for position in positions {
             let event = events::at(connection, &scope, position)
-                .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+                .map_err(|error| sql::Error::Unreadable(error.to_string()))?;
             if let Some(event) = event {
                 stub(connection, subject.project, position, &event)?;
             }
@@ -39,7 +35,7 @@ pub(super) fn erase(
     }
     for position in suggestions(connection, subject.project, key)? {
         let event = events::at(connection, &scope, position)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+            .map_err(|error| sql::Error::Unreadable(error.to_string()))?;
         if let Some(event) = event {
             stub(connection, subject.project, position, &event)?;
         }
@@ -82,7 +78,7 @@ pub(in super::super) const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE use
 
 /// What their questions were about goes from the index, and from the questions of others who
 /// corrected an answer to them.
-fn forget_questions(connection: &Connection, user: Key) -> rusqlite::Result<()> {
+fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
     // That a question refined another one counts in rates, and says nothing of anybody.
     let intent = "iif(lower(intent) = 'refine', intent, NULL)";
     let forget = [
@@ -128,7 +124,7 @@ pub(in super::super) const THEIRS: &str = "
         SELECT e.position FROM own_conversations c JOIN events e ON e.conversation = c.conversation
         WHERE e.user IS NULL AND e.turn IS NULL)";
 
-fn positions(connection: &Connection, user: Key, after: i64) -> rusqlite::Result<Vec<i64>> {
+fn positions(connection: &Connection, user: Key, after: i64) -> sql::Result<Vec<i64>> {
     connection
         .prepare_cached(&format!(
             "{THEIRS} SELECT position FROM theirs WHERE position > ?2
@@ -139,7 +135,7 @@ fn positions(connection: &Connection, user: Key, after: i64) -> rusqlite::Result
 }
 
 /// Suggestions that were concluded from what they said, found by how their ids begin.
-fn suggestions(connection: &Connection, project: Key, user: Key) -> rusqlite::Result<Vec<i64>> {
+fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<Vec<i64>> {
     connection
         .prepare_cached(&format!(
             "SELECT e.position FROM claims c JOIN events e ON e.position = c.position
@@ -158,7 +154,7 @@ fn stub(
     project: Key,
     position: i64,
     stored: &StoredEvent,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let event = &stored.event;
     let data = serde_json::Value::Object(event.stub_data()).to_string();
     connection

@@ -7,12 +7,12 @@
 mod before;
 
 use event::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure, UnitInterval};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use serde_json::Value;
 
 use super::super::keys::Key;
 use super::{Facts, Subject};
 use crate::read::experiments::UnitSums;
+use crate::sql::{self, Connection, OptionalExtension, Row, ToSql};
 
 /// How far behind the exposure a turn's own clock may be. What is further back happened before,
 /// however late we hear of it.
@@ -23,18 +23,14 @@ pub(super) fn apply(
     connection: &Connection,
     subject: &Subject,
     change: &ExperimentChange,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     match change {
         ExperimentChange::Rule(rule) => decide(connection, subject, rule),
         ExperimentChange::Expose(exposure) => expose(connection, subject, exposure),
     }
 }
 
-fn decide(
-    connection: &Connection,
-    subject: &Subject,
-    rule: &ExperimentRule,
-) -> rusqlite::Result<()> {
+fn decide(connection: &Connection, subject: &Subject, rule: &ExperimentRule) -> sql::Result<()> {
     let (project, at, ts) = (subject.project, subject.at(), subject.ts.as_micros());
     match rule {
         ExperimentRule::Defined { experiment_id, unit, definition } => {
@@ -71,7 +67,7 @@ fn unit_of(
     connection: &Connection,
     subject: &Subject,
     experiment: &str,
-) -> rusqlite::Result<Option<(Key, u8, Key)>> {
+) -> sql::Result<Option<(Key, u8, Key)>> {
     let found: Option<(Key, u8)> = connection
         .prepare_cached("SELECT key, unit FROM experiments WHERE project = ?1 AND id = ?2")?
         .query_row((subject.project, experiment), |row| Ok((row.get(0)?, row.get(1)?)))
@@ -87,7 +83,7 @@ pub(in super::super) fn served(
     connection: &Connection,
     subject: &Subject,
     experiment: &str,
-) -> rusqlite::Result<Option<u32>> {
+) -> sql::Result<Option<u32>> {
     let Some((experiment, _, unit)) = unit_of(connection, subject, experiment)? else {
         return Ok(None);
     };
@@ -100,7 +96,7 @@ pub(in super::super) fn served(
         .optional()
 }
 
-fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> rusqlite::Result<()> {
+fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sql::Result<()> {
     let Some((experiment, kind, unit)) =
         unit_of(connection, subject, exposure.experiment_id.as_str())?
     else {
@@ -123,11 +119,7 @@ fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> ru
 }
 
 /// A turn begins.
-pub(super) fn opened(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-) -> rusqlite::Result<()> {
+pub(super) fn opened(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     if !is_any_going_on(connection, subject.project)? {
         return Ok(());
     }
@@ -140,7 +132,7 @@ pub(super) fn answered(
     subject: &Subject,
     turn: Key,
     score: Option<UnitInterval>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     if !is_any_going_on(connection, subject.project)? {
         return Ok(());
     }
@@ -157,7 +149,7 @@ fn of_score(score: Option<f64>) -> UnitSums {
     UnitSums { scored: i64::from(score.is_some()), score: billionths, ..UnitSums::default() }
 }
 
-fn is_any_going_on(connection: &Connection, project: Key) -> rusqlite::Result<bool> {
+fn is_any_going_on(connection: &Connection, project: Key) -> sql::Result<bool> {
     connection
         .prepare_cached(
             "SELECT 1 FROM experiments WHERE project = ?1 AND status IN ('RUNNING', 'PAUSED')",
@@ -171,7 +163,7 @@ fn bind(
     subject: &Subject,
     turn: Key,
     (user, conversation): (Option<Key>, Option<Key>),
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let units = [(ExperimentUnit::User, user), (ExperimentUnit::Conversation, conversation)];
     for (kind, unit) in units {
         let Some(unit) = unit else { continue };
@@ -200,7 +192,7 @@ fn bind(
 }
 
 /// What a turn counts for as it is now.
-fn of_turn(connection: &Connection, turn: Key) -> rusqlite::Result<UnitSums> {
+fn of_turn(connection: &Connection, turn: Key) -> sql::Result<UnitSums> {
     let known = connection
         .prepare_cached(
             "SELECT f.*, i.quality_score FROM turn_facts f LEFT JOIN turn_index i ON i.turn = f.turn
@@ -211,12 +203,12 @@ fn of_turn(connection: &Connection, turn: Key) -> rusqlite::Result<UnitSums> {
     Ok(known.unwrap_or_default())
 }
 
-fn of_row(row: &Row<'_>) -> rusqlite::Result<UnitSums> {
+fn of_row(row: &Row<'_>) -> sql::Result<UnitSums> {
     Ok(Facts::read(row)?.of_unit().plus(&of_score(row.get("quality_score")?)))
 }
 
 /// What a turn counts for has changed by so much.
-pub(super) fn amended(connection: &Connection, turn: Key, more: &UnitSums) -> rusqlite::Result<()> {
+pub(super) fn amended(connection: &Connection, turn: Key, more: &UnitSums) -> sql::Result<()> {
     if *more == UnitSums::default() {
         return Ok(());
     }
@@ -236,7 +228,7 @@ fn add(
     connection: &Connection,
     (experiment, unit, variant): (Key, Key, i64),
     more: &UnitSums,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let values = more.values();
     let mut parameters: Vec<&dyn ToSql> = vec![&experiment, &unit, &variant];
     parameters.extend(values.iter().map(|value| value as &dyn ToSql));

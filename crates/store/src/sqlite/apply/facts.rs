@@ -5,12 +5,12 @@
 mod unit;
 
 use event::{LooseFact, Reaction, TurnFact, VerdictStatus};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use super::super::keys::Key;
 use super::sums::{self, Place};
 use super::{Subject, experiment};
 use crate::read::quality::{QualityCounts, wait_step};
+use crate::sql::{self, Connection, OptionalExtension, Row, ToSql};
 
 /// The application says that it could not answer.
 const SAID: u8 = 1;
@@ -57,7 +57,7 @@ pub(super) struct Opinions {
 }
 
 impl Facts {
-    pub(in super::super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(in super::super) fn read(row: &Row<'_>) -> sql::Result<Self> {
         let status: u8 = row.get("status")?;
         Ok(Self {
             user: row.get("user")?,
@@ -86,42 +86,40 @@ impl Facts {
         })
     }
 
-    fn write(&self, connection: &Connection, project: Key, turn: Key) -> rusqlite::Result<()> {
+    fn write(&self, connection: &Connection, project: Key, turn: Key) -> sql::Result<()> {
         connection
             .prepare_cached(
                 "REPLACE INTO turn_facts (turn, project, user, ts, model, prompt, answered, failed, millis,
                      tokens, cost, ok, not_ok, neutral, status, both, agree, corrected, retried, heard,
                      refined, ended, abandoned, negative)
-                 VALUES (:turn, :project, :user, :ts, :model, :prompt, :answered, :failed, :millis,
-                     :tokens, :cost, :ok, :not_ok, :neutral, :status, :both, :agree, :corrected, :retried,
-                     :heard, :refined, :ended, :abandoned, :negative)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
             )?
-            .execute(named_params! {
-                ":turn": turn,
-                ":project": project,
-                ":user": self.user,
-                ":ts": self.ts,
-                ":model": self.model,
-                ":prompt": self.prompt,
-                ":answered": self.answered,
-                ":failed": self.failed,
-                ":millis": self.millis.map(|millis| millis as i64),
-                ":tokens": self.tokens,
-                ":cost": self.cost,
-                ":ok": self.opinions.ok,
-                ":not_ok": self.opinions.not_ok,
-                ":neutral": self.opinions.neutral,
-                ":status": self.opinions.status.map_or(0, VerdictStatus::code),
-                ":both": self.opinions.both,
-                ":agree": self.opinions.agree,
-                ":corrected": self.corrected,
-                ":retried": self.retried,
-                ":heard": self.heard,
-                ":refined": self.refined,
-                ":ended": self.ended,
-                ":abandoned": self.abandoned,
-                ":negative": self.is_negative(),
-            })
+            .execute(&[
+                &turn as &dyn ToSql,
+                &project,
+                &self.user,
+                &self.ts,
+                &self.model,
+                &self.prompt,
+                &self.answered,
+                &self.failed,
+                &self.millis.map(|millis| millis as i64),
+                &self.tokens,
+                &self.cost,
+                &self.opinions.ok,
+                &self.opinions.not_ok,
+                &self.opinions.neutral,
+                &self.opinions.status.map_or(0, VerdictStatus::code),
+                &self.opinions.both,
+                &self.opinions.agree,
+                &self.corrected,
+                &self.retried,
+                &self.heard,
+                &self.refined,
+                &self.ended,
+                &self.abandoned,
+                &self.is_negative(),
+            ][..])
             .map(drop)
     }
 
@@ -181,7 +179,7 @@ fn amend(
     project: Key,
     turn: Key,
     change: impl FnOnce(&mut Facts),
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let known = connection
         .prepare_cached("SELECT * FROM turn_facts WHERE turn = ?1")?
         .query_row([turn], Facts::read)
@@ -225,7 +223,7 @@ pub(super) fn open(
     subject: &Subject,
     turn: Key,
     refines: bool,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     amend(connection, subject.project, turn, |facts| {
         facts.user = subject.user;
         facts.ts = Some(subject.ts.as_micros());
@@ -239,7 +237,7 @@ pub(super) fn judge(
     project: Key,
     turn: Key,
     opinions: Opinions,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     amend(connection, project, turn, |facts| facts.opinions = opinions)
 }
 
@@ -249,7 +247,7 @@ pub(super) fn end(
     subject: &Subject,
     turn: Key,
     abandoned: bool,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     amend(connection, subject.project, turn, |facts| {
         facts.ended = true;
         facts.abandoned = abandoned;
@@ -262,7 +260,7 @@ pub(super) fn note(
     subject: &Subject,
     turn: Key,
     fact: &TurnFact,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     amend(connection, subject.project, turn, |facts| match fact {
         TurnFact::Answered { model, prompt, failed, tokens, cost } => {
             facts.answered = true;
@@ -288,7 +286,7 @@ pub(super) fn count(
     connection: &Connection,
     subject: &Subject,
     fact: LooseFact,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let mut counts = QualityCounts::default();
     match fact {
         LooseFact::Rated(Reaction::Ok) => counts.ok = 1,

@@ -2,10 +2,10 @@
 //! where several speak.
 
 use event::{Origin, Reaction, UnitInterval, ValidationOutcome, Vector, VerdictStatus};
-use rusqlite::{Connection, OptionalExtension};
 
 use super::super::keys::Key;
 use super::{Subject, facts};
+use crate::sql::{self, Connection, OptionalExtension};
 use crate::vectors;
 
 /// Confidence of a turn of which nobody said anything.
@@ -17,7 +17,7 @@ pub(super) fn open(
     subject: &Subject,
     turn: Key,
     intent: Option<&str>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO turn_index (turn, project, intent) VALUES (?1, ?2, ?3)
@@ -40,7 +40,7 @@ pub(super) fn complete(
     connection: &Connection,
     turn: Key,
     assessment: Assessment,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached(
             "UPDATE turn_index SET completed = 1, validation_outcome = ?2, quality_score = ?3,
@@ -57,11 +57,7 @@ pub(super) fn complete(
 }
 
 /// The direction of the turn's question.
-pub(super) fn set_vector(
-    connection: &Connection,
-    turn: Key,
-    vector: &Vector,
-) -> rusqlite::Result<()> {
+pub(super) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO turn_vectors (turn, model, vector) VALUES (?1, ?2, ?3)
@@ -74,7 +70,7 @@ pub(super) fn set_vector(
 /// Whose word counts: a review, else the latest reaction of a user, else what messages say. Among
 /// messages the latest counts; one that only moved on never takes the place of another, and one that
 /// says nothing takes the place of none.
-pub(super) fn refresh(connection: &Connection, project: Key, turn: Key) -> rusqlite::Result<()> {
+pub(super) fn refresh(connection: &Connection, project: Key, turn: Key) -> sql::Result<()> {
     let review: Option<Option<u8>> = connection
         .prepare_cached("SELECT review FROM turn_index WHERE turn = ?1")?
         .query_row([turn], |row| row.get(0))
@@ -116,7 +112,7 @@ pub(super) fn refresh(connection: &Connection, project: Key, turn: Key) -> rusql
     facts::judge(connection, project, turn, opinions)
 }
 
-fn reactions_of_users(connection: &Connection, turn: Key) -> rusqlite::Result<(i64, i64, i64)> {
+fn reactions_of_users(connection: &Connection, turn: Key) -> sql::Result<(i64, i64, i64)> {
     connection
         .prepare_cached(
             "SELECT count(iif(reaction = ?3, 1, NULL)), count(iif(reaction = ?4, 1, NULL)),
@@ -142,7 +138,7 @@ struct InForce {
     detected_in: Option<Key>,
 }
 
-fn verdict_in_force(connection: &Connection, turn: Key) -> rusqlite::Result<Option<InForce>> {
+fn verdict_in_force(connection: &Connection, turn: Key) -> sql::Result<Option<InForce>> {
     let found: Option<(i64, u8, f64, Option<Key>)> = connection
         .prepare_cached(
             "SELECT position, status, confidence, detected_in FROM verdicts WHERE turn = ?1
@@ -158,7 +154,7 @@ fn verdict_in_force(connection: &Connection, turn: Key) -> rusqlite::Result<Opti
     }))
 }
 
-fn by_users(connection: &Connection, turn: Key) -> rusqlite::Result<Option<VerdictStatus>> {
+fn by_users(connection: &Connection, turn: Key) -> sql::Result<Option<VerdictStatus>> {
     let latest: Option<u8> = connection
         .prepare_cached(
             "SELECT reaction FROM reactions WHERE turn = ?1 AND origin = ?2

@@ -1,10 +1,10 @@
 //! What messages and people say about turns.
 
 use event::{Origin, Reaction, TurnId, VerdictStatus};
-use rusqlite::{Connection, OptionalExtension};
 
 use super::super::keys::{Key, Table, key_of};
 use super::{Subject, index, reaction};
+use crate::sql::{self, Connection, OptionalExtension};
 
 /// What a message says.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) fn judge(
     subject: &Subject,
     turn: Option<Key>,
     said: Said<'_>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let message = match said.detected_in {
         None => None,
         Some(id) => Some(key_of(connection, Table::Turns, subject.project, id.as_str())?),
@@ -60,7 +60,7 @@ pub(super) fn judge(
     turn.map_or(Ok(()), |turn| index::refresh(connection, subject.project, turn))
 }
 
-fn take_back(connection: &Connection, subject: &Subject, message: Key) -> rusqlite::Result<()> {
+fn take_back(connection: &Connection, subject: &Subject, message: Key) -> sql::Result<()> {
     let before: Option<Option<Key>> = connection
         .prepare_cached("DELETE FROM verdicts WHERE detected_in = ?1 RETURNING turn")?
         .query_row([message], |row| row.get(0))
@@ -76,7 +76,7 @@ pub(super) fn review(
     subject: &Subject,
     turn: Key,
     status: VerdictStatus,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turn_index SET review = ?2, reviewed = ?3 WHERE turn = ?1")?
         .execute((turn, status.code(), subject.at()))?;

@@ -1,10 +1,10 @@
 //! Active reactions: one per turn and user, any number by the machine.
 
 use event::{ANONYMOUS, Origin, Reaction, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::super::keys::{Key, Table, key_of};
 use super::{Subject, activity};
+use crate::sql::{self, Connection, OptionalExtension, Row};
 
 /// What was given.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ struct Active {
 const COLUMNS: &str = "position, conversation, user, origin, reaction, ts";
 
 impl Active {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read(row: &Row<'_>) -> sql::Result<Self> {
         Ok(Self {
             position: row.get(0)?,
             conversation: row.get(1)?,
@@ -58,7 +58,7 @@ fn place(
     connection: &Connection,
     subject: &Subject,
     turn: Key,
-) -> rusqlite::Result<(Option<Key>, Option<Key>)> {
+) -> sql::Result<(Option<Key>, Option<Key>)> {
     // Nothing is put down to somebody who was erased before it happened.
     let (conversation, user, opened): (Option<Key>, Option<Key>, bool) = connection
         .prepare_cached(
@@ -75,7 +75,7 @@ fn place(
     Ok((conversation.or(subject.conversation), user))
 }
 
-fn anonymous(connection: &Connection, project: Key) -> rusqlite::Result<Key> {
+fn anonymous(connection: &Connection, project: Key) -> sql::Result<Key> {
     key_of(connection, Table::Users, project, ANONYMOUS)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn react(
     subject: &Subject,
     turn: Key,
     given: Given,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     if given.message.is_some() && is_reviewed(connection, turn)? {
         // A person has spoken; what the machine reads from messages no longer counts here.
         return Ok(());
@@ -125,25 +125,21 @@ pub(super) fn react(
     count(connection, subject.project, &active)
 }
 
-fn is_reviewed(connection: &Connection, turn: Key) -> rusqlite::Result<bool> {
+fn is_reviewed(connection: &Connection, turn: Key) -> sql::Result<bool> {
     connection
         .prepare_cached("SELECT 1 FROM turn_index WHERE turn = ?1 AND review IS NOT NULL")?
         .exists([turn])
 }
 
 /// Takes the user's reaction away.
-pub(super) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> rusqlite::Result<()> {
+pub(super) fn clear(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let (_, user) = place(connection, subject, turn)?;
     remove_users(connection, subject.project, turn, user)
 }
 
 /// The turn has arrived: reactions that came before it get its conversation and, where they named
 /// no user, its user. If that makes two of one user, the later one stays.
-pub(super) fn attach(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-) -> rusqlite::Result<()> {
+pub(super) fn attach(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let sql = format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 ORDER BY position");
     let waiting: Vec<Active> = connection
         .prepare_cached(&sql)?
@@ -175,7 +171,7 @@ fn move_to_turn(
     subject: &Subject,
     active: &Active,
     user: Key,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let conversation = subject.conversation;
     let moved = Active { conversation, user: active.user.or(Some(user)), ..*active };
     connection
@@ -189,30 +185,17 @@ fn move_to_turn(
 }
 
 /// Takes away what the machine read from a message.
-pub(super) fn take_back(
-    connection: &Connection,
-    project: Key,
-    message: Key,
-) -> rusqlite::Result<()> {
+pub(super) fn take_back(connection: &Connection, project: Key, message: Key) -> sql::Result<()> {
     remove_all(connection, project, "detected_in = ?1", message)
 }
 
 /// Takes away what machines said of a turn.
-pub(super) fn remove_machines(
-    connection: &Connection,
-    project: Key,
-    turn: Key,
-) -> rusqlite::Result<()> {
+pub(super) fn remove_machines(connection: &Connection, project: Key, turn: Key) -> sql::Result<()> {
     let machines = format!("turn = ?1 AND origin = {}", Origin::Machine.code());
     remove_all(connection, project, &machines, turn)
 }
 
-fn remove_all(
-    connection: &Connection,
-    project: Key,
-    condition: &str,
-    key: Key,
-) -> rusqlite::Result<()> {
+fn remove_all(connection: &Connection, project: Key, condition: &str, key: Key) -> sql::Result<()> {
     let sql = format!("SELECT {COLUMNS} FROM reactions WHERE {condition}");
     let found: Vec<Active> = connection
         .prepare_cached(&sql)?
@@ -226,7 +209,7 @@ fn remove_users(
     project: Key,
     turn: Key,
     user: Option<Key>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let sql =
         format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 AND origin = ?2 AND user IS ?3");
     let standing = connection
@@ -239,18 +222,18 @@ fn remove_users(
     }
 }
 
-fn remove(connection: &Connection, project: Key, active: &Active) -> rusqlite::Result<()> {
+fn remove(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
     connection
         .prepare_cached("DELETE FROM reactions WHERE position = ?1")?
         .execute([active.position])?;
     uncount(connection, project, active)
 }
 
-fn count(connection: &Connection, project: Key, active: &Active) -> rusqlite::Result<()> {
+fn count(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
     active.counted(project).map_or(Ok(()), |counted| activity::add(connection, counted))
 }
 
 /// Called when the row is already gone or moved.
-fn uncount(connection: &Connection, project: Key, active: &Active) -> rusqlite::Result<()> {
+fn uncount(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
     active.counted(project).map_or(Ok(()), |counted| activity::remove(connection, counted))
 }

@@ -1,17 +1,17 @@
 //! What became of items that queries returned: one row for each, and counters that follow it.
 
 use event::{Delta, Opinion, RankBand, RelevanceSignal, Standing, UsageStanding};
-use rusqlite::{Connection, OptionalExtension};
 
 use super::super::keys::Key;
 use super::Subject;
+use crate::sql::{self, Connection, OptionalExtension};
 
 /// Notes where the log says what a query returned.
 pub(super) fn note_returned(
     connection: &Connection,
     subject: &Subject,
     query: &str,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached("INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)")?
         .execute((subject.project, query, subject.at()))
@@ -33,7 +33,7 @@ pub(super) fn weigh(
     subject: &Subject,
     weighed: Weighed<'_>,
     signal: RelevanceSignal,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let project = subject.project;
     let Weighed { query, entity, .. } = weighed;
     let before = standing(connection, project, query, entity)?;
@@ -81,12 +81,7 @@ struct Place<'a> {
 }
 
 /// Adds to the counters of the item, of the item under its sort of question, and of the rank.
-fn count(
-    connection: &Connection,
-    project: Key,
-    place: Place<'_>,
-    delta: Delta,
-) -> rusqlite::Result<()> {
+fn count(connection: &Connection, project: Key, place: Place<'_>, delta: Delta) -> sql::Result<()> {
     if delta.is_zero() {
         return Ok(());
     }
@@ -138,7 +133,7 @@ fn add_to_totals(
     project: Key,
     band: RankBand,
     delta: Delta,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     if delta.returns() == 0 && delta.used == 0 {
         return Ok(());
     }
@@ -158,7 +153,7 @@ pub(in super::super) fn standing_of(
     project: Key,
     query: &str,
     entity: &str,
-) -> rusqlite::Result<Option<Standing>> {
+) -> sql::Result<Option<Standing>> {
     Ok(standing(connection, project, query, entity)?.map(|(standing, _)| standing))
 }
 
@@ -167,7 +162,7 @@ fn standing<'a>(
     project: Key,
     query: &str,
     entity: &'a str,
-) -> rusqlite::Result<Option<(Standing, Place<'a>)>> {
+) -> sql::Result<Option<(Standing, Place<'a>)>> {
     connection
         .prepare_cached(
             "SELECT usage, opinion, band, cluster FROM relevance

@@ -1,16 +1,16 @@
 //! Rules and profiles: the newest event about each counts.
 
-use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::Subject;
+use crate::sql::{self, Connection};
 
 /// A tenant's privacy settings.
 pub(super) fn set_privacy(
     connection: &Connection,
     subject: &Subject,
     settings: &Map<String, Value>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO privacy (tenant, settings)
@@ -26,7 +26,7 @@ pub(super) fn set_targets(
     connection: &Connection,
     subject: &Subject,
     settings: &Map<String, Value>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO targets (tenant, position, settings)
@@ -42,7 +42,7 @@ pub(super) fn calibrate(
     connection: &Connection,
     subject: &Subject,
     settings: &Map<String, Value>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO calibrations (project, position, settings) VALUES (?1, ?2, ?3)
@@ -57,7 +57,7 @@ pub(super) fn set_profile(
     connection: &Connection,
     subject: &Subject,
     attributes: &Map<String, Value>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let Some(user) = subject.user else { return Ok(()) };
     connection
         .prepare_cached(
@@ -74,7 +74,7 @@ pub(super) fn set_router(
     subject: &Subject,
     name: &str,
     definition: &Map<String, Value>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let definition = Value::Object(definition.clone()).to_string();
     connection
         .prepare_cached(

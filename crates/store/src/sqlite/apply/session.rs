@@ -1,13 +1,13 @@
 //! Sessions: the stretches of a conversation between silences.
 
 use event::Timestamp;
-use rusqlite::Connection;
 
 use super::super::keys::Key;
 use super::Subject;
+use crate::sql::{self, Connection};
 
 /// A turn begins in its conversation.
-pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> rusqlite::Result<()> {
+pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     let Some(conversation) = subject.conversation else { return Ok(()) };
     connection
         .prepare_cached(
@@ -24,11 +24,7 @@ pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> rus
 }
 
 /// The answer is activity too.
-pub(super) fn answered(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-) -> rusqlite::Result<()> {
+pub(super) fn answered(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     connection
         .prepare_cached(
             "UPDATE open_sessions SET last_ts = max(last_ts, ?2)
@@ -44,7 +40,7 @@ pub(super) fn end(
     subject: &Subject,
     turn: Key,
     last_at: Timestamp,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turn_index SET silent = 1 WHERE turn = ?1")?
         .execute([turn])?;

@@ -1,9 +1,8 @@
 //! Sums by hour, model and prompt.
 
-use rusqlite::{Connection, ToSql};
-
 use super::super::keys::Key;
 use crate::read::quality::QualityCounts;
+use crate::sql::{self, Connection, ToSql};
 
 const HOUR_MICROS: i64 = 3_600_000_000;
 
@@ -27,7 +26,7 @@ pub(super) fn add(
     project: Key,
     place: Place<'_>,
     more: &QualityCounts,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let values = more.values();
     if values.iter().all(|value| *value == 0) {
         return Ok(());
@@ -68,7 +67,7 @@ pub(super) fn wait(
     place: Place<'_>,
     step: u32,
     by: i64,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let row = (project, place.hour, place.model, place.prompt, step);
     connection
         .prepare_cached(

@@ -1,9 +1,8 @@
 //! Turns: opened once, completed once, and what came before them attached.
 
-use rusqlite::Connection;
-
 use super::super::keys::Key;
 use super::{Subject, reaction};
+use crate::sql::{self, Connection};
 
 /// What is copied onto a turn's reactions.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +18,7 @@ pub(super) fn open(
     subject: &Subject,
     turn: Key,
     labels: Labels<'_>,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     connection
         .prepare_cached(
             "UPDATE turns SET conversation = ?2, user = ?3, ts = ?4, opened = ?5, track = ?6,
@@ -40,11 +39,7 @@ pub(super) fn open(
 }
 
 /// Notes where the answer is.
-pub(super) fn complete(
-    connection: &Connection,
-    subject: &Subject,
-    turn: Key,
-) -> rusqlite::Result<()> {
+pub(super) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turns SET completed = ?2 WHERE key = ?1")?
         .execute((turn, subject.at()))

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use event::{Position, Scope, Source, TurnId, Type, VerdictStatus};
-use rusqlite::Connection;
 
 use super::super::apply::{THEIR_TURNS, THEIRS};
 use super::super::events;
@@ -11,6 +10,7 @@ use super::super::keys::{Key, find_project};
 use super::turn;
 use crate::error::StoreError;
 use crate::read::judged::Changed;
+use crate::sql::Connection;
 
 /// What can change how an answer is taken, or what it says.
 const SOURCES: [Source; 5] =
@@ -80,7 +80,7 @@ fn touched(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((project, after.0 as i64, limit as i64))?;
     let (mut touched, mut count, mut last) = (Touched::default(), 0, None);
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let position: i64 = row.get(0)?;
         let (turn, opened): (Option<Key>, Option<i64>) = (row.get(1)?, row.get(4)?);
         let (event_type, source): (u8, u8) = (row.get(2)?, row.get(3)?);
@@ -120,7 +120,7 @@ fn erased_at(
         );
         let mut corrections = connection.prepare_cached(&sql)?;
         let mut rows = corrections.query((user, Source::UserCorrection.code()))?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = &rows.next()? {
             touched.turns.extend(row.get::<_, Option<Key>>(1)?);
             touched.loose.insert(row.get(0)?);
         }

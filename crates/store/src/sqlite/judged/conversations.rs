@@ -1,13 +1,13 @@
 //! Conversation by conversation, in the order of their ids.
 
 use event::{ConversationId, Scope, Timestamp};
-use rusqlite::Connection;
 
 use super::super::keys::{Key, Table, find_key, find_project};
 use super::turn;
 use crate::error::StoreError;
 use crate::read::judged::{ConversationMark, JudgedConversation, JudgedExchange};
 use crate::read::similar::TurnNumber;
+use crate::sql::Connection;
 
 /// Turns of one conversation that are handed out together: a longer one comes in stretches.
 const STRETCH: usize = 1000;
@@ -69,7 +69,7 @@ fn ids(
     let behind = behind.map_or("", |id| id.as_str());
     let mut rows = select.query((project, behind, AHEAD))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         let id = ConversationId::new(row.get::<_, String>(1)?);
         let unreadable = |_| StoreError::Corrupt("a conversation's id does not fit".into());
         found.push((row.get(0)?, id.map_err(unreadable)?));
@@ -90,7 +90,7 @@ fn stretch(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((conversation, ts, key, STRETCH as i64))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(turn::read(connection, row)?);
     }
     Ok(found)
@@ -112,7 +112,7 @@ pub(super) fn up_to(
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((last.asked_at.as_micros(), turn, most as i64))?;
     let mut found = vec![last];
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         found.push(turn::read(connection, row)?);
     }
     found.reverse();

@@ -4,13 +4,13 @@ use event::{
     Body, ConversationId, CorrectionType, EventId, InteractionKind, Kind, Origin, Position,
     Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };
-use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 
 use super::super::keys::{Key, PackedId};
 use crate::error::StoreError;
 use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange};
 use crate::read::similar::TurnNumber;
+use crate::sql::{self, Connection, OptionalExtension, Row};
 use crate::vectors::unpack;
 
 /// Corrections of one turn that are looked at; the newest counts in the end.
@@ -36,15 +36,14 @@ pub(super) fn of(connection: &Connection, turn: Key) -> Result<Option<JudgedExch
     let sql = format!("{SELECT} WHERE t.key = ?1");
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query([turn])?;
-    rows.next()?.map(|row| read(connection, row)).transpose()
+    rows.next()?.map(|row| read(connection, &row)).transpose()
 }
 
 /// A row of `SELECT`, with what is in other tables.
 pub(super) fn read(connection: &Connection, row: &Row<'_>) -> Result<JudgedExchange, StoreError> {
     let turn: Key = row.get(0)?;
     let conversation = row.get::<_, Option<String>>(2)?.map(ConversationId::new).transpose();
-    let flag =
-        |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<bool>>(column)?.unwrap_or(false));
+    let flag = |column| Ok::<_, sql::Error>(row.get::<_, Option<bool>>(column)?.unwrap_or(false));
     let (corrected, heard) = (flag(8)?, flag(9)?);
     let (corrections, regenerated) = match corrected || heard {
         true => done_about(connection, turn)?,
@@ -106,7 +105,7 @@ fn rating(connection: &Connection, turn: Key) -> Result<Option<GivenRating>, Sto
          ORDER BY r.origin = ?2 DESC, r.position DESC LIMIT 1",
     )?;
     let mut rows = select.query((turn, Origin::User.code()))?;
-    let Some(row) = rows.next()? else { return Ok(None) };
+    let Some(row) = &rows.next()? else { return Ok(None) };
     let reaction = Reaction::from_code(row.get(1)?).ok_or_else(|| unreadable("reaction"))?;
     let value = match body(row, 4)? {
         Some(Body::Rating(rating)) => rating.value(),
@@ -140,7 +139,7 @@ fn done_about(
         MOST_CORRECTIONS,
     ))?;
     let (mut corrections, mut regenerated) = (Vec::new(), false);
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         match body(row, 3)? {
             Some(Body::Interaction(done)) => {
                 regenerated |= done.kind == InteractionKind::Regenerate;

@@ -1,9 +1,9 @@
 //! A turn as the index has it, read from the database.
 
 use event::VerdictStatus;
-use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::super::keys::Key;
+use crate::sql::{self, Connection, OptionalExtension, Row};
 use crate::vectors::{Labels, Quality, Tier, unpack};
 
 /// Questions that are taken together at the most: a correction, what it corrects, and so on.
@@ -23,7 +23,7 @@ const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.inte
     i.quality_score, i.has_strategy, i.silent, t.ts";
 
 /// The turn, if it is answered.
-pub(super) fn of(connection: &Connection, turn: Key) -> rusqlite::Result<Option<Entry>> {
+pub(super) fn of(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
     connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turn_index i JOIN turns t ON t.key = i.turn
@@ -38,7 +38,7 @@ pub(super) fn page(
     connection: &Connection,
     after: Key,
     limit: usize,
-) -> rusqlite::Result<Vec<(Entry, String, Vec<u8>)>> {
+) -> sql::Result<Vec<(Entry, String, Vec<u8>)>> {
     connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS}, v.model, v.vector FROM turn_vectors v
@@ -50,11 +50,11 @@ pub(super) fn page(
 }
 
 /// The last key that has a vector.
-pub(super) fn last(connection: &Connection) -> rusqlite::Result<Key> {
-    connection.query_row("SELECT coalesce(max(turn), 0) FROM turn_vectors", [], |row| row.get(0))
+pub(super) fn last(connection: &Connection) -> sql::Result<Key> {
+    connection.query_row("SELECT coalesce(max(turn), 0) FROM turn_vectors", (), |row| row.get(0))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn read(row: &Row<'_>) -> sql::Result<Entry> {
     let status: String = row.get(2)?;
     let (user, intent): (Option<Key>, Option<String>) = (row.get(3)?, row.get(4)?);
     let tier = match VerdictStatus::from_word(&status) {
@@ -78,7 +78,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Entry> {
 pub(super) fn vector_of(
     connection: &Connection,
     turn: Key,
-) -> rusqlite::Result<Option<(String, Vec<u8>)>> {
+) -> sql::Result<Option<(String, Vec<u8>)>> {
     connection
         .prepare_cached("SELECT model, vector FROM turn_vectors WHERE turn = ?1")?
         .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -92,7 +92,7 @@ pub(super) fn together(
     entry: &Entry,
     model: &str,
     own: &[u8],
-) -> rusqlite::Result<Option<Vec<f32>>> {
+) -> sql::Result<Option<Vec<f32>>> {
     let Some(mut sum) = unpack(own) else { return Ok(None) };
     let mut next = entry.corrects;
     for _ in 1..MOST_TOGETHER {

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rusqlite::Connection;
-
 use super::super::keys::Key;
 use super::entry::{self, Entry};
 use crate::read::similar::SimilarQuery;
+use crate::sql::{self, Connection};
 use crate::vectors::{Filter, Found, Index};
 
 type Shelf = Arc<RwLock<Index>>;
@@ -54,7 +53,7 @@ impl Shelves {
         &self,
         connection: &Connection,
         touched: &BTreeMap<Key, bool>,
-    ) -> rusqlite::Result<()> {
+    ) -> sql::Result<()> {
         if touched.is_empty() {
             return Ok(());
         }
@@ -77,12 +76,7 @@ impl Shelves {
     }
 
     /// Reads what is needed to put a turn in.
-    fn fresh(
-        &self,
-        connection: &Connection,
-        entry: Entry,
-        vector_too: bool,
-    ) -> rusqlite::Result<Fresh> {
+    fn fresh(&self, connection: &Connection, entry: Entry, vector_too: bool) -> sql::Result<Fresh> {
         let models = self.of_project(entry.project);
         let is_here = || models.iter().any(|(_, shelf)| read(shelf).has(entry.turn));
         // Usually somebody only said something about a turn that is here.

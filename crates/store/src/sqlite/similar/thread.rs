@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
-
 use super::super::connect;
 use super::entry;
 use super::shelves::Shelves;
 use crate::error::StoreError;
+use crate::sql::Connection;
 
 /// Turns that are read at once.
 const PAGE: usize = 2_000;

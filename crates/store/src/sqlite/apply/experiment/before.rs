@@ -1,11 +1,11 @@
 //! What a unit gave before it was exposed: looked up once, then.
 
 use event::ExperimentUnit;
-use rusqlite::Connection;
 
 use super::super::super::keys::Key;
 use super::{add, of_row};
 use crate::read::experiments::UnitSums;
+use crate::sql::{self, Connection};
 
 /// Turns that are looked back on, the latest first: enough for a mean, and bounded.
 const MOST: i64 = 1000;
@@ -19,7 +19,7 @@ pub(super) fn keep(
     kind: u8,
     unit: Key,
     since: i64,
-) -> rusqlite::Result<()> {
+) -> sql::Result<()> {
     let sums = look_back(connection, kind, unit, since)?;
     if sums == UnitSums::default() {
         return Ok(());
@@ -33,12 +33,7 @@ pub(super) fn keep(
     add(connection, (experiment, unit, BEFORE), &sums)
 }
 
-fn look_back(
-    connection: &Connection,
-    kind: u8,
-    unit: Key,
-    until: i64,
-) -> rusqlite::Result<UnitSums> {
+fn look_back(connection: &Connection, kind: u8, unit: Key, until: i64) -> sql::Result<UnitSums> {
     let sql = if kind == ExperimentUnit::User.code() {
         "SELECT f.*, i.quality_score FROM turn_facts f LEFT JOIN turn_index i ON i.turn = f.turn
          WHERE f.user = ?1 AND f.ts < ?2 AND f.answered = 1
@@ -52,7 +47,7 @@ fn look_back(
     let mut select = connection.prepare_cached(sql)?;
     let mut rows = select.query((unit, until, MOST))?;
     let mut sums = UnitSums::default();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = &rows.next()? {
         sums = sums.plus(&of_row(row)?);
     }
     Ok(sums)

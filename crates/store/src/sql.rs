@@ -1,0 +1,26 @@
+//! One way to speak SQL to the two databases, so that every statement is written once.
+//!
+//! The statements are SQLite's, kept to what both understand; [`dialect`] puts in the few words
+//! that differ. What a statement is given and gives back are [`ValueRef`]s of five sorts.
+
+mod connection;
+#[cfg(feature = "scaled")]
+mod dialect;
+mod error;
+mod params;
+#[cfg(feature = "scaled")]
+mod postgres;
+mod row;
+mod statement;
+mod transaction;
+mod value;
+
+pub(crate) use connection::Connection;
+pub use error::Error;
+pub(crate) use error::{OptionalExtension, Result};
+pub(crate) use params::params_from_iter;
+#[cfg(feature = "scaled")]
+pub(crate) use postgres::Session;
+pub(crate) use row::Row;
+pub(crate) use transaction::Transaction;
+pub(crate) use value::{ToSql, Value, ValueRef};

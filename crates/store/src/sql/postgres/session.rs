@@ -1,0 +1,183 @@
+//! The session itself.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::future::{join, join_all};
+use tokio::runtime::Runtime;
+use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+
+use super::super::dialect::for_postgres;
+use super::super::error::{Error, Result};
+use super::super::value::{Value, ValueRef};
+
+/// How long a connection may take to come about.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Statements that are kept ready. More of them are made up for one question only.
+const KEPT: usize = 512;
+
+/// A session with Postgres.
+pub(crate) struct Session {
+    runtime: Runtime,
+    client: Client,
+    statements: RefCell<HashMap<String, Statement>>,
+    pending: RefCell<Vec<Pending>>,
+    lost: Cell<bool>,
+}
+
+/// What is sent together with the next question.
+enum Pending {
+    Batch(&'static str),
+    Statement(Statement, Vec<Value>),
+}
+
+type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgres::Error>> + 'a>>;
+
+impl Session {
+    /// Connects.
+    pub(crate) fn open(config: &Config) -> Result<Self> {
+        let away = |error: &dyn std::fmt::Display| Error::Away(error.to_string());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| away(&error))?;
+        let client = runtime.block_on(async {
+            let connected = tokio::time::timeout(PATIENCE, config.connect(NoTls)).await;
+            let (client, connection) = connected
+                .map_err(|_| away(&"no connection within 5 seconds"))?
+                .map_err(|error| away(&in_full(&error)))?;
+            tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::debug!(%error, "a session with Postgres ended");
+                }
+            });
+            Ok::<_, Error>(client)
+        })?;
+        Ok(Self {
+            runtime,
+            client,
+            statements: RefCell::default(),
+            pending: RefCell::default(),
+            lost: Cell::new(false),
+        })
+    }
+
+    /// Whether it can be used no more.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.get() || self.client.is_closed()
+    }
+
+    /// Asks for nothing, to see whether there is an answer.
+    pub(crate) fn ping(&self) -> bool {
+        self.batch("").is_ok()
+    }
+
+    /// A statement, from those that are ready or a new one.
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared<'_>> {
+        if let Some(statement) = self.statements.borrow().get(sql) {
+            return Ok(Prepared { session: self, statement: statement.clone() });
+        }
+        let made = self.runtime.block_on(self.client.prepare(&for_postgres(sql)));
+        let statement = made.map_err(|error| self.failed(error))?;
+        let mut statements = self.statements.borrow_mut();
+        if statements.len() < KEPT {
+            statements.insert(sql.to_owned(), statement.clone());
+        }
+        Ok(Prepared { session: self, statement })
+    }
+
+    /// Runs statements that take and give nothing.
+    pub(crate) fn batch(&self, sql: &str) -> Result<()> {
+        let sql = for_postgres(sql);
+        self.ask(self.client.batch_execute(&sql))
+    }
+
+    /// The same, together with the next question.
+    pub(crate) fn batch_later(&self, sql: &'static str) {
+        self.pending.borrow_mut().push(Pending::Batch(sql));
+    }
+
+    /// Forgets what was not sent yet.
+    pub(crate) fn forget_pending(&self) {
+        self.pending.borrow_mut().clear();
+    }
+
+    /// Sends what is pending and then this, waits for all of it, and gives the first failure.
+    fn ask<T>(
+        &self,
+        question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        let pending = std::mem::take(&mut *self.pending.borrow_mut());
+        let before = pending.iter().map(|pending| self.send(pending));
+        // Futures that are polled in order are sent in order, without waiting for one another.
+        let (before, answer) = self.runtime.block_on(join(join_all(before), question));
+        match before.into_iter().find_map(std::result::Result::err) {
+            Some(error) => Err(self.failed(error)),
+            None => answer.map_err(|error| self.failed(error)),
+        }
+    }
+
+    fn send<'a>(&'a self, pending: &'a Pending) -> Sent<'a> {
+        match pending {
+            Pending::Batch(sql) => Box::pin(self.client.batch_execute(sql)),
+            Pending::Statement(statement, values) => Box::pin(async move {
+                self.client.execute_raw(statement, values.iter()).await.map(drop)
+            }),
+        }
+    }
+
+    fn failed(&self, error: tokio_postgres::Error) -> Error {
+        if error.as_db_error().is_none() && (error.is_closed() || self.client.is_closed()) {
+            self.lost.set(true);
+            return Error::Away(in_full(&error));
+        }
+        Error::Postgres(error)
+    }
+}
+
+/// With its cause, which says more than the error itself.
+fn in_full(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// A statement that the server knows.
+pub(crate) struct Prepared<'s> {
+    session: &'s Session,
+    statement: Statement,
+}
+
+impl Prepared<'_> {
+    /// Runs it. Answers how many rows it changed.
+    pub(crate) fn execute(&self, values: &[ValueRef<'_>]) -> Result<usize> {
+        let changed = self.session.client.execute_raw(&self.statement, values.iter());
+        self.session.ask(changed).map(|rows| rows as usize)
+    }
+
+    /// Runs it together with the next question.
+    pub(crate) fn run_later(&self, values: &[ValueRef<'_>]) {
+        let values = values.iter().map(|value| Value::from(*value)).collect();
+        let pending = Pending::Statement(self.statement.clone(), values);
+        self.session.pending.borrow_mut().push(pending);
+    }
+
+    /// What it finds.
+    pub(crate) fn query(&self, values: &[ValueRef<'_>]) -> Result<Vec<Row>> {
+        let found = async {
+            use futures_util::TryStreamExt;
+            let rows = self.session.client.query_raw(&self.statement, values.iter()).await?;
+            rows.try_collect().await
+        };
+        self.session.ask(found)
+    }
+
+    /// How many columns its rows have.
+    pub(crate) fn column_count(&self) -> usize {
+        self.statement.columns().len()
+    }
+}

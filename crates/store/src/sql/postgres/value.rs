@@ -1,0 +1,100 @@
+//! Values on their way to Postgres and back.
+
+use std::error::Error as StdError;
+
+use bytes::BytesMut;
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use uuid::Uuid;
+
+use super::super::error::{Error, Result};
+use super::super::value::{Value, ValueRef};
+use super::numeric::whole_number;
+
+type Failure = Box<dyn StdError + Sync + Send>;
+
+/// The value of a column.
+pub(crate) fn value(row: &Row, column: usize) -> Result<ValueRef<'_>> {
+    let found: Option<Found<'_>> = row.try_get(column).map_err(Error::Postgres)?;
+    Ok(found.map_or(ValueRef::Null, |found| found.0))
+}
+
+struct Found<'a>(ValueRef<'a>);
+
+impl<'a> FromSql<'a> for Found<'a> {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> std::result::Result<Self, Failure> {
+        Ok(Self(match *kind {
+            Type::INT8 => ValueRef::Integer(i64::from_sql(kind, raw)?),
+            Type::INT4 => ValueRef::Integer(i32::from_sql(kind, raw)?.into()),
+            Type::INT2 => ValueRef::Integer(i16::from_sql(kind, raw)?.into()),
+            Type::BOOL => ValueRef::Integer(bool::from_sql(kind, raw)?.into()),
+            Type::FLOAT8 => ValueRef::Real(f64::from_sql(kind, raw)?),
+            Type::NUMERIC => {
+                ValueRef::Integer(whole_number(raw).ok_or("a number that does not fit")?)
+            }
+            Type::BYTEA => ValueRef::Blob(raw),
+            _ => ValueRef::Text(std::str::from_utf8(raw)?),
+        }))
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        [
+            Type::INT8,
+            Type::INT4,
+            Type::INT2,
+            Type::BOOL,
+            Type::FLOAT8,
+            Type::NUMERIC,
+            Type::BYTEA,
+            Type::TEXT,
+            Type::VARCHAR,
+            Type::NAME,
+            Type::JSON,
+            Type::UNKNOWN,
+        ]
+        .contains(kind)
+    }
+}
+
+impl ToSql for ValueRef<'_> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Failure> {
+        match (*self, kind) {
+            (ValueRef::Null, _) => return Ok(IsNull::Yes),
+            (ValueRef::Integer(number), &Type::INT4) => i32::try_from(number)?.to_sql(kind, out),
+            (ValueRef::Integer(number), &Type::INT2) => i16::try_from(number)?.to_sql(kind, out),
+            (ValueRef::Integer(number), &Type::BOOL) => (number != 0).to_sql(kind, out),
+            (ValueRef::Integer(number), &Type::FLOAT8) => (number as f64).to_sql(kind, out),
+            (ValueRef::Integer(number), &Type::TEXT) => number.to_string().to_sql(kind, out),
+            (ValueRef::Integer(number), &Type::INT8) => number.to_sql(kind, out),
+            (ValueRef::Real(number), &Type::FLOAT8) => number.to_sql(kind, out),
+            (ValueRef::Blob(bytes), &Type::BYTEA) => bytes.to_sql(kind, out),
+            (ValueRef::Uuid(bytes), &Type::TEXT) => {
+                Uuid::from_bytes(*bytes).hyphenated().to_string().to_sql(kind, out)
+            }
+            (ValueRef::Text(text), &Type::TEXT | &Type::VARCHAR | &Type::NAME) => {
+                text.to_sql(kind, out)
+            }
+            (given, wanted) => {
+                Err(format!("{given:?} was given where {wanted} is expected").into())
+            }
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+impl ToSql for Value {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Failure> {
+        ToSql::to_sql(&super::super::value::ToSql::to_sql(self), kind, out)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}

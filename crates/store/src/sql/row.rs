@@ -1,0 +1,91 @@
+//! What a statement has found.
+
+use super::error::{Error, Result};
+use super::value::{FromSql, ValueRef, read};
+
+/// One row, while it is looked at.
+pub(crate) enum Row<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    #[cfg(feature = "scaled")]
+    Postgres(&'a tokio_postgres::Row),
+}
+
+impl Row<'_> {
+    /// The value of a column, by its number or name.
+    pub(crate) fn get<C: Column, T: FromSql>(&self, column: C) -> Result<T> {
+        let column = column.number(self)?;
+        read(self.get_ref(column)?, column)
+    }
+
+    /// The value of a column as it is.
+    pub(crate) fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
+        match self {
+            Self::Sqlite(row) => sqlite_value(row.get_ref(column)?, column),
+            #[cfg(feature = "scaled")]
+            Self::Postgres(row) => super::postgres::value(row, column),
+        }
+    }
+}
+
+/// Which column is meant.
+pub(crate) trait Column {
+    /// Its number, from 0.
+    fn number(&self, row: &Row<'_>) -> Result<usize>;
+}
+
+impl Column for usize {
+    fn number(&self, _: &Row<'_>) -> Result<usize> {
+        Ok(*self)
+    }
+}
+
+impl Column for &str {
+    fn number(&self, row: &Row<'_>) -> Result<usize> {
+        match row {
+            Row::Sqlite(row) => Ok(row.as_ref().column_index(self)?),
+            #[cfg(feature = "scaled")]
+            Row::Postgres(row) => {
+                let found = row.columns().iter().position(|column| column.name() == *self);
+                found.ok_or_else(|| Error::Unreadable(format!("there is no column {self}")))
+            }
+        }
+    }
+}
+
+fn sqlite_value(value: rusqlite::types::ValueRef<'_>, column: usize) -> Result<ValueRef<'_>> {
+    use rusqlite::types::ValueRef as Found;
+    Ok(match value {
+        Found::Null => ValueRef::Null,
+        Found::Integer(number) => ValueRef::Integer(number),
+        Found::Real(number) => ValueRef::Real(number),
+        Found::Text(bytes) => ValueRef::Text(
+            std::str::from_utf8(bytes)
+                .map_err(|_| Error::Unreadable(format!("column {column} is not UTF-8")))?,
+        ),
+        Found::Blob(bytes) => ValueRef::Blob(bytes),
+    })
+}
+
+/// Rows, one after the other.
+pub(crate) enum Rows<'s> {
+    Sqlite(rusqlite::Rows<'s>),
+    #[cfg(feature = "scaled")]
+    Postgres {
+        rows: Vec<tokio_postgres::Row>,
+        next: usize,
+    },
+}
+
+impl Rows<'_> {
+    /// The next row.
+    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>> {
+        match self {
+            Self::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),
+            #[cfg(feature = "scaled")]
+            Self::Postgres { rows, next } => {
+                *next += 1;
+                Ok(rows.get(*next - 1).map(Row::Postgres))
+            }
+        }
+    }
+}

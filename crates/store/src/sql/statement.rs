@@ -1,0 +1,110 @@
+//! A statement, ready to run as often as one likes.
+
+use super::error::{Error, Result};
+use super::params::Params;
+use super::row::{Row, Rows};
+use super::value::ValueRef;
+
+/// A prepared statement.
+pub(crate) enum Statement<'c> {
+    Cached(rusqlite::CachedStatement<'c>),
+    Once(rusqlite::Statement<'c>),
+    #[cfg(feature = "scaled")]
+    Postgres(super::postgres::Prepared<'c>),
+}
+
+impl Statement<'_> {
+    /// Runs it. Answers how many rows it changed.
+    pub(crate) fn execute(&mut self, params: impl Params) -> Result<usize> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(statement.execute(bound(values))?),
+            Self::Once(statement) => Ok(statement.execute(bound(values))?),
+            #[cfg(feature = "scaled")]
+            Self::Postgres(prepared) => prepared.execute(values),
+        })
+    }
+
+    /// Runs it; nobody needs to know how many rows it changed. Postgres hears of it together with
+    /// the next question, and a failure is told then.
+    pub(crate) fn run(&mut self, params: impl Params) -> Result<()> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            #[cfg(feature = "scaled")]
+            Self::Postgres(prepared) => {
+                prepared.run_later(values);
+                Ok(())
+            }
+        })
+    }
+
+    /// Runs it and gives what it finds.
+    pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
+            Self::Once(statement) => Ok(Rows::Sqlite(statement.query(bound(values))?)),
+            #[cfg(feature = "scaled")]
+            Self::Postgres(prepared) => {
+                Ok(Rows::Postgres { rows: prepared.query(values)?, next: 0 })
+            }
+        })
+    }
+
+    /// The first row.
+    pub(crate) fn query_row<T>(
+        &mut self,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut rows = self.query(params)?;
+        let row = rows.next()?.ok_or(Error::NoRows)?;
+        read(&row)
+    }
+
+    /// Each row, read.
+    pub(crate) fn query_map<T>(
+        &mut self,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<std::vec::IntoIter<Result<T>>> {
+        let mut rows = self.query(params)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(&row));
+        }
+        Ok(found.into_iter())
+    }
+
+    /// Whether it finds anything.
+    pub(crate) fn exists(&mut self, params: impl Params) -> Result<bool> {
+        Ok(self.query(params)?.next()?.is_some())
+    }
+
+    /// How many columns its rows have.
+    pub(crate) fn column_count(&self) -> usize {
+        match self {
+            Self::Cached(statement) => statement.column_count(),
+            Self::Once(statement) => statement.column_count(),
+            #[cfg(feature = "scaled")]
+            Self::Postgres(prepared) => prepared.column_count(),
+        }
+    }
+}
+
+fn bound<'a>(values: &'a [ValueRef<'a>]) -> impl rusqlite::Params + 'a {
+    rusqlite::params_from_iter(values)
+}
+
+impl rusqlite::ToSql for ValueRef<'_> {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        use rusqlite::types::{ToSqlOutput, ValueRef as Given};
+        Ok(ToSqlOutput::Borrowed(match *self {
+            ValueRef::Null => Given::Null,
+            ValueRef::Integer(number) => Given::Integer(number),
+            ValueRef::Real(number) => Given::Real(number),
+            ValueRef::Text(text) => Given::Text(text.as_bytes()),
+            ValueRef::Blob(bytes) => Given::Blob(bytes),
+            ValueRef::Uuid(bytes) => Given::Blob(&bytes[..]),
+        }))
+    }
+}
