@@ -21,3 +21,66 @@ pub(crate) mod decisions;
 pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
+
+/// One test per function of the contract. `$fresh::new()` makes a place for a store, and `open` opens
+/// it.
+macro_rules! contract_tests {
+    ($fresh:ident) => {
+        $crate::contract::contract_tests! { @each $fresh
+            log::positions_have_no_gaps,
+            log::an_id_is_used_once,
+            log::ids_are_per_scope,
+            log::a_request_key_stands_for_its_first_event,
+            log::commits_at_once_are_all_kept,
+            log::a_closed_store_takes_nothing,
+            events::an_event_comes_back_as_it_went_in,
+            events::a_scope_sees_only_its_own,
+            events::pages_follow_the_log,
+            events::the_tail_is_of_every_scope,
+            needs::a_needed_turn_must_be_open_and_in_its_conversation,
+            needs::a_needed_decision_must_be_made,
+            needs::a_reaction_that_stands_changes_nothing,
+            needs::a_key_is_used_up_even_if_nothing_changed,
+            needs::events_of_one_write_stay_together,
+            turns::a_turn_is_known_from_its_opening_on,
+            turns::turns_come_with_what_happened_to_them,
+            exchanges::a_conversation_is_read_newest_first,
+            exchanges::the_right_word_counts,
+            exchanges::a_message_speaks_once,
+            sessions::a_session_ends_after_its_last_turn,
+            labels::labels_are_where_people_and_machine_spoke,
+            labels::a_project_has_its_newest_curve,
+            similar::answered_turns_are_found_by_likeness,
+            similar::a_correction_is_found_by_what_it_corrects,
+            judged::an_answer_comes_with_what_was_said_of_it,
+            judged::what_was_touched_is_told,
+            judged::conversations_come_whole,
+            routing::what_routers_learnt_is_kept_whole,
+            quality::turns_count_as_they_are,
+            quality::statements_count_by_their_newest_outcome,
+            quality::sums_are_those_of_the_turns,
+            experiments::turns_count_for_what_was_served,
+            experiments::an_experiment_stands_where_a_write_needs_it,
+            relevance::a_query_counts_once_for_an_item,
+            reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
+            reactions::early_reactions_are_attached_when_the_turn_arrives,
+            reactions::a_conversation_is_asked_for_some_of_its_turns,
+            reactions::a_standing_reaction_is_found_by_its_user,
+            reactions::a_search_pages_newest_first,
+            period::pages_are_what_counting_one_by_one_says,
+            decisions::a_decision_has_its_newest_outcome,
+            copies::copies_are_kept_with_how_far_they_came,
+            rebuild::a_rebuild_changes_nothing,
+            keys::keys_are_kept_and_revoked,
+        }
+    };
+    (@each $fresh:ident $($module:ident::$name:ident),+ $(,)?) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let place = $fresh::new();
+            $crate::contract::$module::$name(&place.open()).await;
+        }
+    )+};
+}
+
+pub(crate) use contract_tests;

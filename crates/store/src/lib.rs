@@ -9,6 +9,8 @@ mod read;
 mod blobs;
 mod sql;
 pub mod vectors;
+#[cfg(feature = "scaled")]
+mod postgres;
 pub mod sqlite;
 #[cfg(test)]
 mod contract;

@@ -2,6 +2,7 @@
 
 mod folder;
 mod connect;
+mod source;
 mod migrate;
 mod keys;
 mod apply;
@@ -9,7 +10,10 @@ mod needs;
 mod dead_letters;
 mod append;
 mod similar;
+mod head;
 mod writer;
+#[cfg(feature = "scaled")]
+mod follow;
 mod checkpoint;
 mod retain;
 mod rebuild;
@@ -88,10 +92,21 @@ pub struct SqliteStore {
     shelves: Arc<similar::Shelves>,
     // They stop their threads when the store goes.
     _loader: similar::Loader,
-    checkpointer: Mutex<Option<checkpoint::Checkpointer>>,
+    engine: Engine,
     pool: pool::ReadPool,
     seal_key: [u8; 32],
-    folder: folder::FolderLock,
+}
+
+/// What only one of the databases needs.
+enum Engine {
+    Sqlite {
+        checkpointer: Mutex<Option<checkpoint::Checkpointer>>,
+        folder: folder::FolderLock,
+    },
+    #[cfg(feature = "scaled")]
+    Postgres {
+        _follower: follow::Follower,
+    },
 }
 
 impl SqliteStore {
@@ -109,20 +124,66 @@ impl SqliteStore {
         let touched = similar::Touched::listen(&mut connection)?;
         let connection = Connection::Sqlite(connection);
         let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
-        let pool = pool::ReadPool::open(&file, limits.readers)?;
+        let source = Source::File(file.clone());
+        let pool = pool::ReadPool::open(&source, limits.readers)?;
         let shelves = Arc::new(similar::Shelves::new());
-        let writer = writer::Writer::start(connection, limits, touched, Arc::clone(&shelves))?;
-        let loader = similar::Loader::start(&file, Arc::clone(&shelves))?;
+        let index = Arc::clone(&shelves);
+        let writer = writer::Writer::start(connection, source.clone(), limits, touched, index)?;
+        let loader = similar::Loader::start(&source, Arc::clone(&shelves))?;
         let checkpointer = checkpoint::Checkpointer::start(&file, writer.watch())?;
-        let checkpointer = Mutex::new(Some(checkpointer));
-        Ok(Self { writer, shelves, _loader: loader, checkpointer, pool, seal_key, folder: lock })
+        let engine = Engine::Sqlite { checkpointer: Mutex::new(Some(checkpointer)), folder: lock };
+        Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
+    }
+
+    /// Connects to a Postgres database, creates or migrates the tables in it, and starts the writer.
+    /// `fresh_seal_key` becomes the store's key if it is new.
+    #[cfg(feature = "scaled")]
+    pub fn connect(
+        address: &str,
+        limits: Limits,
+        fresh_seal_key: [u8; 32],
+    ) -> Result<Self, StoreError> {
+        // Away from whatever runs the caller: it must not be kept waiting by somebody's answers.
+        let open = || Self::connect_here(address, limits, fresh_seal_key);
+        let opened = std::thread::scope(|scope| scope.spawn(open).join());
+        opened.unwrap_or_else(|_| Err(StoreError::Unavailable("connecting panicked".into())))
+    }
+
+    #[cfg(feature = "scaled")]
+    fn connect_here(
+        address: &str,
+        limits: Limits,
+        fresh_seal_key: [u8; 32],
+    ) -> Result<Self, StoreError> {
+        let server = crate::postgres::Server::at(address)?;
+        let mut connection = server.open()?;
+        crate::postgres::to_newest(&mut connection)?;
+        let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
+        let source = Source::Server(server);
+        let pool = pool::ReadPool::open(&source, limits.readers)?;
+        let shelves = Arc::new(similar::Shelves::new());
+        let touched = similar::Touched::from_now(&connection)?;
+        let index = Arc::clone(&shelves);
+        let writer = writer::Writer::start(connection, source.clone(), limits, touched, index)?;
+        let loader = similar::Loader::start(&source, Arc::clone(&shelves))?;
+        let queue = writer.weak().ok_or(StoreError::Closed)?;
+        let tell = move |head| writer::Writer::look(&queue, head);
+        let engine = Engine::Postgres { _follower: follow::Follower::start(source, tell)? };
+        Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
     }
 
     /// Tells other processes of this machine's owner how to reach the server that has the store.
     pub fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
-        self.folder.announce(url, token, yields)
+        match &self.engine {
+            Engine::Sqlite { folder, .. } => folder.announce(url, token, yields),
+            // Whoever wants to reach it knows the address of the database.
+            #[cfg(feature = "scaled")]
+            Engine::Postgres { .. } => Ok(()),
+        }
     }
 }
+
+use source::Source;
 
 pub use folder::{Holder, ask_for, holder_of, is_wanted};
 
@@ -138,7 +199,7 @@ impl SqliteLog {
         if !file.exists() {
             return Err(StoreError::NoStore { folder: folder.to_owned() });
         }
-        let pool = pool::ReadPool::open(&file, 1)?;
+        let pool = pool::ReadPool::open(&Source::File(file.clone()), 1)?;
         migrate::check_reader(&connect::reader(&file)?)?;
         Ok(Self { pool })
     }
@@ -193,8 +254,14 @@ impl Log for SqliteStore {
     }
 
     fn close(&self) -> Task<'_, ()> {
-        // First, so that the writer is the last to close the file and tidies up.
-        self.checkpointer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match &self.engine {
+            // First, so that the writer is the last to close the file and tidies up.
+            Engine::Sqlite { checkpointer, .. } => {
+                checkpointer.lock().unwrap_or_else(PoisonError::into_inner).take();
+            }
+            #[cfg(feature = "scaled")]
+            Engine::Postgres { .. } => {}
+        }
         Box::pin(self.writer.close())
     }
 }

@@ -56,6 +56,63 @@ impl Connection {
         }
     }
 
+    /// Runs statements that are written for this database.
+    #[cfg(feature = "scaled")]
+    pub(crate) fn raw_batch(&self, sql: &str) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Self::Postgres(session) => session.raw_batch(sql),
+        }
+    }
+
+    /// Whether it was lost, and another one is needed.
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.is_lost(),
+        }
+    }
+
+    /// Asks for nothing, to see whether there is an answer.
+    pub(crate) fn answers(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => true,
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.ping(),
+        }
+    }
+
+    /// From now on one state of the database is read.
+    pub(crate) fn begin_reading(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => {
+                Ok(connection.prepare_cached("BEGIN")?.execute([]).map(drop)?)
+            }
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => {
+                session.batch_later("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+                Ok(())
+            }
+        }
+    }
+
+    /// The state that was read is let go.
+    pub(crate) fn end_reading(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => {
+                Ok(connection.prepare_cached("ROLLBACK")?.execute([]).map(drop)?)
+            }
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) if session.is_lost() || session.has_pending() => {
+                session.forget_pending();
+                Ok(())
+            }
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.raw_batch("ROLLBACK"),
+        }
+    }
+
     /// A transaction that may write.
     pub(crate) fn transaction(&mut self) -> Result<Transaction<'_>> {
         Transaction::begin(self)
@@ -76,7 +133,8 @@ impl Connection {
             Self::Sqlite(connection) => Ok(connection.execute_batch("BEGIN IMMEDIATE")?),
             #[cfg(feature = "scaled")]
             Self::Postgres(session) => {
-                session.batch_later("BEGIN");
+                // Whoever writes holds the head of the log: one after the other, on all nodes.
+                session.batch_later("BEGIN; SELECT position FROM log_head FOR UPDATE");
                 Ok(())
             }
         }

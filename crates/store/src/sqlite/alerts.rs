@@ -87,7 +87,7 @@ fn alerts(
         "SELECT a.project, a.metric, a.raised, a.cleared, d.attempts, d.next_ts, d.error
          FROM alerts a JOIN projects p ON p.key = a.project
              LEFT JOIN deliveries d ON d.position = a.raised
-         WHERE p.tenant = ?1 AND (?2 IS NULL OR p.project = ?2)
+         WHERE p.tenant = ?1 AND (p.project = ?2 OR ?2 IS NULL)
          ORDER BY a.raised DESC LIMIT ?3",
     )?;
     let project = project.map(|project| project.as_str());
@@ -123,8 +123,9 @@ fn newest(
 ) -> Result<Vec<(String, Position, bool)>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
     let mut select = connection.prepare_cached(
-        "SELECT metric, max(raised), cleared IS NULL FROM alerts WHERE project = ?1
-         GROUP BY metric",
+        "SELECT metric, raised, cleared IS NULL FROM alerts a WHERE project = ?1 AND raised =
+             (SELECT max(raised) FROM alerts b WHERE b.project = a.project AND b.metric = a.metric)
+         ORDER BY metric",
     )?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, position(row.get(1)?), row.get(2)?));
     let found = select.query_map([project], read)?.collect::<Result<_, _>>()?;

@@ -22,7 +22,10 @@ pub(super) fn try_to_write(connection: &mut Connection) -> Result<(), StoreError
 pub(super) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     transaction.execute("DELETE FROM turn_logs", ())?;
-    transaction.execute("DELETE FROM cursors WHERE name GLOB ?1", [format!("{CURSOR}*")])?;
+    transaction.execute(
+        "DELETE FROM cursors WHERE substr(name, 1, ?2) = ?1",
+        (CURSOR, CURSOR.len() as i64),
+    )?;
     transaction.commit()?;
     Ok(())
 }
@@ -51,7 +54,7 @@ pub(super) fn note(
         transaction
             .prepare_cached(
                 "INSERT INTO turn_logs (turn, hosted_uri, document) VALUES (?1, ?2, ?3)
-                 ON CONFLICT DO UPDATE
+                 ON CONFLICT (turn) DO UPDATE
                      SET hosted_uri = excluded.hosted_uri, document = excluded.document",
             )?
             .execute((turn, &copy.hosted_uri, &copy.document))?;
@@ -59,7 +62,7 @@ pub(super) fn note(
     transaction
         .prepare_cached(
             "INSERT INTO cursors (name, position) VALUES (?1, ?2)
-             ON CONFLICT DO UPDATE SET position = excluded.position",
+             ON CONFLICT (name) DO UPDATE SET position = excluded.position",
         )?
         .execute((format!("{CURSOR}{place}"), upto.0 as i64))?;
     transaction.commit()?;

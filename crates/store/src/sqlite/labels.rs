@@ -16,11 +16,11 @@ const SELECT: &str = "
             AND v.status <> ?2
         UNION ALL
         SELECT r.position, v.raw_confidence,
-            CASE r.reaction WHEN ?3 THEN ?4 ELSE ?5 END, v.status
+            CASE r.reaction WHEN ?3 THEN CAST(?4 AS BIGINT) ELSE ?5 END, v.status
         FROM reactions r JOIN turn_index i ON i.turn = r.turn
         JOIN verdicts v ON v.position = i.verdict
         WHERE r.project = ?1 AND r.origin = ?6 AND r.reaction <> ?7 AND i.reviewed IS NULL
-            AND v.detected_in IS NOT NULL AND v.status <> ?2)
+            AND v.detected_in IS NOT NULL AND v.status <> ?2) labels
     ORDER BY at DESC LIMIT ?8";
 
 /// The newest labels of a project, oldest first.

@@ -53,7 +53,7 @@ pub(super) fn to_newest(connection: &mut File) -> Result<(), StoreError> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
         transaction.execute_batch(sql)?;
         if found > 0 && NEW_PROJECTIONS.contains(&number) {
-            transaction.execute("REPLACE INTO meta (name, value) VALUES (?1, 1)", [STALE])?;
+            transaction.execute("REPLACE INTO meta (name, value) VALUES (?1, x'01')", [STALE])?;
         }
         transaction.pragma_update(None, "user_version", number)?;
         transaction.commit()?;

@@ -137,7 +137,7 @@ fn standing(
             "SELECT r.position, r.reaction,
                  coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
              FROM reactions r LEFT JOIN events e ON e.position = r.position
-             WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS ?3",
+             WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
         )?
         .query_row((turn, Origin::User.code(), user), |row| {
             Ok((row.get(0)?, row.get(1)?, said(row, 2)?))

@@ -82,7 +82,7 @@ impl Search<'_> {
         let mut walk = Walk::new(self, after, limit);
         let reactions = "SELECT r.ts, r.conversation FROM reactions r";
         let of_project = || Where::default().and("r.project = ?", self.project);
-        let placed = |of: Where| of.and("r.conversation IS NOT ?", Value::Null);
+        let placed = |of: Where| of.and("r.conversation IS DISTINCT FROM ?", Value::Null);
         if let Some(user) = self.user {
             let of_user = placed(of_project().and("r.user = ?", user));
             walk.through(reactions, of_user.and_filter(self.filter), "r.ts", (start, from))?;

@@ -1,13 +1,14 @@
 //! Connections for reading. SQLite blocks, so each read runs on a blocking thread.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::connect;
+use super::source::Source;
 use crate::error::StoreError;
 use crate::log::Task;
+use crate::meter::Stopwatch;
 use crate::sql::Connection;
 
 /// Turns that are read on the spot.
@@ -15,11 +16,21 @@ const A_FEW: usize = 20;
 
 /// As many reads at once as there are connections; the others wait their turn.
 pub(super) struct ReadPool {
+    source: Source,
     idle: Idle,
     permits: Arc<Semaphore>,
 }
 
-type Idle = Arc<Mutex<Vec<Connection>>>;
+type Idle = Arc<Mutex<Vec<Resting>>>;
+
+/// A connection, and since when nobody has used it.
+struct Resting {
+    connection: Connection,
+    since: Stopwatch,
+}
+
+/// A connection that rested this long is asked whether it is still there.
+const LONG: Duration = Duration::from_secs(1);
 
 /// A connection on loan. It goes back even if the read that has it panics.
 struct Loan {
@@ -28,25 +39,40 @@ struct Loan {
 }
 
 impl Loan {
-    fn take(idle: &Idle) -> Option<Self> {
-        let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-        Some(Self { connection: Some(connection), idle: Arc::clone(idle) })
+    fn take(idle: &Idle) -> Option<(Self, Duration)> {
+        let resting = idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        let loan = Self { connection: Some(resting.connection), idle: Arc::clone(idle) };
+        Some((loan, resting.since.elapsed()))
+    }
+
+    /// Sees to it that the connection works, if that can be in doubt.
+    fn mend(&mut self, source: &Source, rested: Duration) -> Result<(), StoreError> {
+        let lost = self.connection.as_ref().is_none_or(|connection| {
+            connection.is_lost() || (rested > LONG && !connection.answers())
+        });
+        if lost {
+            self.connection = Some(source.reader()?);
+        }
+        Ok(())
     }
 }
 
 impl Drop for Loan {
     fn drop(&mut self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.extend(self.connection.take());
+        let since = Stopwatch::start();
+        idle.extend(self.connection.take().map(|connection| Resting { connection, since }));
     }
 }
 
 impl ReadPool {
     /// Opens all connections.
-    pub(super) fn open(file: &Path, size: usize) -> Result<Self, StoreError> {
+    pub(super) fn open(source: &Source, size: usize) -> Result<Self, StoreError> {
         let size = size.max(1);
-        let idle = (0..size).map(|_| connect::reader(file)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(size)) })
+        let rest = |connection| Resting { connection, since: Stopwatch::start() };
+        let idle = (0..size).map(|_| source.reader().map(rest)).collect::<Result<Vec<_>, _>>()?;
+        let permits = Arc::new(Semaphore::new(size));
+        Ok(Self { source: source.clone(), idle: Arc::new(Mutex::new(idle)), permits })
     }
 
     /// Runs a read that looks up a row or two. That takes some microseconds, less than handing it
@@ -55,8 +81,11 @@ impl ReadPool {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
+        if !self.source.is_near() {
+            return self.run(read);
+        }
         let Ok(_permit) = self.permits.try_acquire() else { return self.run(read) };
-        let Some(loan) = Loan::take(&self.idle) else { return self.run(read) };
+        let Some((loan, _)) = Loan::take(&self.idle) else { return self.run(read) };
         Box::pin(std::future::ready(on_loan(&loan, read)))
     }
 
@@ -74,13 +103,13 @@ impl ReadPool {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Task<'_, T> {
-        let idle = Arc::clone(&self.idle);
+        let (idle, source) = (Arc::clone(&self.idle), self.source.clone());
         let permits = Arc::clone(&self.permits);
         Box::pin(async move {
             let permit = permits.acquire_owned().await.map_err(|_| StoreError::Closed)?;
             let task = move || {
-                let loan = Loan::take(&idle).ok_or(StoreError::Busy)?;
-                let result = on_loan(&loan, read);
+                let (mut loan, rested) = Loan::take(&idle).ok_or(StoreError::Busy)?;
+                let result = loan.mend(&source, rested).and_then(|()| on_loan(&loan, read));
                 // In this order: whoever gets the permit next finds a connection.
                 drop(loan);
                 drop(permit);
@@ -109,7 +138,7 @@ struct Snapshot<'a>(&'a Connection);
 
 impl<'a> Snapshot<'a> {
     fn of(connection: &'a Connection) -> Result<Self, StoreError> {
-        connection.prepare_cached("BEGIN")?.execute(())?;
+        connection.begin_reading()?;
         Ok(Self(connection))
     }
 }
@@ -117,8 +146,7 @@ impl<'a> Snapshot<'a> {
 impl Drop for Snapshot<'_> {
     /// Also when the read panics: the next one must not see the old state.
     fn drop(&mut self) {
-        let ended = self.0.prepare_cached("ROLLBACK").and_then(|mut end| end.execute(()));
-        if let Err(error) = ended {
+        if let Err(error) = self.0.end_reading() {
             tracing::error!(%error, "a read did not end");
         }
     }

@@ -55,7 +55,7 @@ fn quality(
 
 fn projects(connection: &Connection, query: &QualityQuery) -> sql::Result<Vec<Key>> {
     let sql = "SELECT key FROM projects
-        WHERE tenant = ?1 AND (?2 IS NULL OR project = ?2) ORDER BY key";
+        WHERE tenant = ?1 AND (project = ?2 OR ?2 IS NULL) ORDER BY key";
     let project = query.project.as_ref().map(|project| project.as_str());
     connection
         .prepare_cached(sql)?
@@ -82,11 +82,11 @@ fn negative_turns(
                 "SELECT f.ts, t.id FROM turn_facts f INDEXED BY {index} JOIN turns t ON t.key = f.turn
                  WHERE f.negative = 1 AND f.project = ?1 AND f.ts >= ?2 AND f.ts <= ?3
                      AND {}
-                     AND (?4 IS NULL OR f.model = ?4)
-                     AND (?5 IS NULL OR f.prompt = ?5
+                     AND (f.model = ?4 OR ?4 IS NULL)
+                     AND (f.prompt = ?5 OR ?5 IS NULL
                          OR substr(f.prompt, 1, length(?5) + 1) = ?5 || '@')
                  ORDER BY f.ts DESC LIMIT ?6",
-                if user.is_some() { "f.user = ?7" } else { "?7 IS NULL" }
+                if user.is_some() { "f.user = ?7" } else { "CAST(?7 AS BIGINT) IS NULL" }
             );
             let mut select = connection.prepare_cached(&sql)?;
             let (start, end) = (query.window.start.as_micros(), query.window.end.as_micros());
@@ -155,8 +155,8 @@ fn select(what: &str, table: &str, more: &str) -> String {
     format!(
         "SELECT (hour + ?1) / ?2 * ?2 - ?1 AS bucket, {what} FROM {table}
          WHERE project = ?3 AND hour BETWEEN ?4 AND ?5
-             AND (?6 IS NULL OR model = ?6)
-             AND (?7 IS NULL OR prompt = ?7
+             AND (model = ?6 OR ?6 IS NULL)
+             AND (prompt = ?7 OR ?7 IS NULL
                  OR substr(prompt, 1, length(?7) + 1) = ?7 || '@')
          GROUP BY bucket{more}"
     )
@@ -239,9 +239,17 @@ fn keys_of(connection: &Connection, project: Key, users: &QualityUsers) -> sql::
     for (name, value) in attributes {
         // Whatever its type: a number and a truth value are compared as they are written. The name is
         // looked for among the keys, since it may hold what means something in a path.
-        sql += " AND EXISTS (SELECT 1 FROM json_each(p.attributes) a WHERE a.key = ?
-            AND CASE a.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
-                ELSE CAST(a.value AS TEXT) END = ?)";
+        sql += match connection.sqlite() {
+            Some(_) => {
+                " AND EXISTS (SELECT 1 FROM json_each(p.attributes) a WHERE a.key = ?
+                    AND CASE a.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+                        ELSE CAST(a.value AS TEXT) END = ?)"
+            }
+            None => {
+                " AND EXISTS (SELECT 1 FROM json_each_text(CAST(p.attributes AS json)) a
+                    WHERE a.key = ? AND a.value = ?)"
+            }
+        };
         values.extend([Value::from(name.clone()), Value::from(value.clone())]);
     }
     connection.prepare(&sql)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()
@@ -255,8 +263,8 @@ fn add_turns(
 ) -> sql::Result<()> {
     let mut select = connection.prepare_cached(
         "SELECT * FROM turn_facts WHERE user = ?1 AND ts >= ?2 AND ts <= ?3
-             AND (?4 IS NULL OR model = ?4)
-             AND (?5 IS NULL OR prompt = ?5 OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')",
+             AND (model = ?4 OR ?4 IS NULL)
+             AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')",
     )?;
     let (start, end) = (query.window.start.as_micros(), query.window.end.as_micros());
     let mut rows = select.query((user, start, end, &query.model, &query.prompt))?;

@@ -83,7 +83,7 @@ pub(super) fn standing(
     let condition = Where::default()
         .and("r.turn = ?", turn)
         .and("r.origin = ?", i64::from(Origin::User.code()))
-        .and("r.user IS ?", user);
+        .and("r.user IS NOT DISTINCT FROM ?", user);
     Ok(select(connection, condition, "LIMIT 1")?.pop())
 }
 

@@ -8,16 +8,27 @@ use event::{Position, Tenant, Timestamp};
 use super::events::newest;
 use super::rebuild::PROJECTIONS;
 use crate::error::StoreError;
-use crate::sql::{self, Connection, OptionalExtension};
+use crate::sql::{self, Connection, OptionalExtension, Row, ValueRef};
 
 const BASELINE: &str = "baseline_position";
 
 /// The position of the copy, if there is one.
 pub(super) fn baseline(connection: &Connection) -> sql::Result<Option<Position>> {
     let select = "SELECT value FROM meta WHERE name = ?1";
-    let position: Option<i64> =
-        connection.query_row(select, [BASELINE], |row| row.get(0)).optional()?;
+    let position = connection.query_row(select, [BASELINE], number).optional()?;
     Ok(position.map(|position| Position(position as u64)))
+}
+
+/// A number as it is kept there: eight bytes, or as SQLite's numbers in older stores.
+fn number(row: &Row<'_>) -> sql::Result<i64> {
+    match row.get_ref(0)? {
+        ValueRef::Integer(number) => Ok(number),
+        ValueRef::Blob(_)
+        | ValueRef::Null
+        | ValueRef::Real(_)
+        | ValueRef::Text(_)
+        | ValueRef::Uuid(_) => Ok(i64::from_be_bytes(row.get(0)?)),
+    }
 }
 
 /// Whether a tenant has events from before this moment.
@@ -43,7 +54,7 @@ pub(super) fn copy_projections(connection: &mut Connection) -> Result<Position, 
     let position = newest(&transaction)?;
     transaction.execute(
         "REPLACE INTO meta (name, value) VALUES (?1, ?2)",
-        (BASELINE, position.0 as i64),
+        (BASELINE, position.0.to_be_bytes()),
     )?;
     transaction.commit()?;
     Ok(position)

@@ -13,8 +13,10 @@ use super::Limits;
 use super::append::{Cursor, Prepared, append};
 use super::dead_letters;
 use super::events::newest;
+use super::head;
 use super::keys::Projects;
 use super::similar::{Shelves, Touched};
+use super::source::Source;
 use crate::error::StoreError;
 use crate::meter::{Histogram, LogStats, SECONDS, SIZES, Stopwatch};
 use crate::sql::{self, Connection};
@@ -32,9 +34,12 @@ struct Submission {
 /// Something else that needs the writing connection, between two groups.
 type Chore = Box<dyn FnOnce(&mut Connection) + Send>;
 
-enum Job {
+pub(super) enum Job {
     Commit(Submission),
     Chore(Chore),
+    /// Somebody else has written up to here.
+    #[cfg(feature = "scaled")]
+    Look(Position),
 }
 
 /// The way to the writer thread.
@@ -59,6 +64,7 @@ impl Writer {
     /// Starts the thread on its connection.
     pub(super) fn start(
         connection: Connection,
+        source: Source,
         limits: Limits,
         touched: Touched,
         similar: Arc<Shelves>,
@@ -81,6 +87,7 @@ impl Writer {
             group_writes: limits.group_writes,
             touched,
             similar,
+            source,
             connection,
         };
         let thread = std::thread::Builder::new()
@@ -128,6 +135,21 @@ impl Writer {
             drop(reply.send(chore(connection)));
         })))?;
         answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Somebody else has written up to here.
+    #[cfg(feature = "scaled")]
+    pub(super) fn look(queue: &mpsc::WeakUnboundedSender<Job>, head: Position) {
+        if let Some(queue) = queue.upgrade() {
+            // The thread has ended when it does not listen any more.
+            drop(queue.send(Job::Look(head)));
+        }
+    }
+
+    /// The way to the thread for somebody who does not keep it alive.
+    #[cfg(feature = "scaled")]
+    pub(super) fn weak(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
+        locked(&self.queue).as_ref().map(mpsc::UnboundedSender::downgrade)
     }
 
     fn send(&self, job: Job) -> Result<(), StoreError> {
@@ -187,6 +209,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 struct Work {
+    source: Source,
     connection: Connection,
     touched: Touched,
     similar: Arc<Shelves>,
@@ -199,14 +222,23 @@ struct Work {
 impl Work {
     fn run(&mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
         while let Some(job) = jobs.blocking_recv() {
-            let (group, chore) = match job {
+            self.mend();
+            let (group, next) = match job {
                 Job::Commit(first) => self.gather(first, &mut jobs),
-                Job::Chore(chore) => (Vec::new(), Some(chore)),
+                other => (Vec::new(), Some(other)),
             };
             self.commit_and_answer(group);
-            if let Some(chore) = chore {
-                chore(&mut self.connection);
-                self.keep_in_step();
+            match next {
+                None | Some(Job::Commit(_)) => {}
+                Some(Job::Chore(chore)) => {
+                    chore(&mut self.connection);
+                    self.keep_in_step();
+                }
+                #[cfg(feature = "scaled")]
+                Some(Job::Look(head)) => {
+                    self.keep_in_step();
+                    self.tell(head);
+                }
             }
         }
     }
@@ -216,7 +248,7 @@ impl Work {
         &self,
         first: Submission,
         jobs: &mut mpsc::UnboundedReceiver<Job>,
-    ) -> (Vec<Submission>, Option<Chore>) {
+    ) -> (Vec<Submission>, Option<Job>) {
         let mut writes = first.writes.len();
         let mut group = vec![first];
         while writes < self.group_writes
@@ -227,7 +259,7 @@ impl Work {
                     writes += next.writes.len();
                     group.push(next);
                 }
-                Job::Chore(chore) => return (group, Some(chore)),
+                other => return (group, Some(other)),
             }
         }
         (group, None)
@@ -245,8 +277,7 @@ impl Work {
         self.meters.commit_writes.record(writes as f64);
         self.meters.queued_writes.fetch_sub(writes as u64, Ordering::Relaxed);
         self.meters.in_trouble.store(answers.iter().any(Result::is_err), Ordering::Relaxed);
-        let head = self.cursor.head;
-        self.announce.send_if_modified(|known| std::mem::replace(known, head) != head);
+        self.tell(self.cursor.head);
         for (submission, answer) in group.into_iter().zip(answers) {
             let Submission { reply, room, writes } = submission;
             drop((room, writes));
@@ -255,12 +286,32 @@ impl Work {
         }
     }
 
+    /// Announces the newest position.
+    fn tell(&self, head: Position) {
+        self.announce.send_if_modified(|known| {
+            let is_new = *known < head;
+            *known = head.max(*known);
+            is_new
+        });
+    }
+
+    /// Takes another connection when this one was lost.
+    fn mend(&mut self) {
+        if self.connection.is_lost() {
+            match self.source.writer_again() {
+                Ok(Some(connection)) => self.connection = connection,
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "the store is away"),
+            }
+        }
+    }
+
     /// Puts what was touched into the index in memory, before anybody is answered.
-    fn keep_in_step(&self) {
-        let touched = self.touched.take();
-        if let Err(error) = self.similar.refresh(&self.connection, &touched) {
+    fn keep_in_step(&mut self) {
+        let (similar, connection) = (&self.similar, &self.connection);
+        let kept = self.touched.look(connection, |turns| similar.refresh(connection, turns));
+        if let Err(error) = kept {
             tracing::error!(%error, "the index of similar turns is behind; tried again");
-            self.touched.put_back(touched);
         }
     }
 
@@ -315,6 +366,7 @@ fn attempt(
     care: Care,
 ) -> sql::Result<Vec<Vec<Outcome>>> {
     let mut transaction = connection.transaction()?;
+    cursor.head = head::held(&transaction)?.unwrap_or(cursor.head);
     let mut answers = Vec::with_capacity(group.len());
     for submission in group {
         let mut outcomes = Vec::with_capacity(submission.writes.len());
@@ -326,6 +378,7 @@ fn attempt(
         }
         answers.push(outcomes);
     }
+    head::keep(&transaction, cursor.head)?;
     transaction.commit()?;
     Ok(answers)
 }

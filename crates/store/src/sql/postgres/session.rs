@@ -21,7 +21,8 @@ const KEPT: usize = 512;
 
 /// A session with Postgres.
 pub(crate) struct Session {
-    runtime: Runtime,
+    // `None` only while it is dropped.
+    runtime: Option<Runtime>,
     client: Client,
     statements: RefCell<HashMap<String, Statement>>,
     pending: RefCell<Vec<Pending>>,
@@ -57,7 +58,7 @@ impl Session {
             Ok::<_, Error>(client)
         })?;
         Ok(Self {
-            runtime,
+            runtime: Some(runtime),
             client,
             statements: RefCell::default(),
             pending: RefCell::default(),
@@ -80,7 +81,7 @@ impl Session {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(Prepared { session: self, statement: statement.clone() });
         }
-        let made = self.runtime.block_on(self.client.prepare(&for_postgres(sql)));
+        let made = self.wait_for(self.client.prepare(&for_postgres(sql)))?;
         let statement = made.map_err(|error| self.failed(error))?;
         let mut statements = self.statements.borrow_mut();
         if statements.len() < KEPT {
@@ -95,9 +96,19 @@ impl Session {
         self.ask(self.client.batch_execute(&sql))
     }
 
+    /// The same, of statements that are written for Postgres.
+    pub(crate) fn raw_batch(&self, sql: &str) -> Result<()> {
+        self.ask(self.client.batch_execute(sql))
+    }
+
     /// The same, together with the next question.
     pub(crate) fn batch_later(&self, sql: &'static str) {
         self.pending.borrow_mut().push(Pending::Batch(sql));
+    }
+
+    /// Whether something was not sent yet.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.borrow().is_empty()
     }
 
     /// Forgets what was not sent yet.
@@ -113,11 +124,16 @@ impl Session {
         let pending = std::mem::take(&mut *self.pending.borrow_mut());
         let before = pending.iter().map(|pending| self.send(pending));
         // Futures that are polled in order are sent in order, without waiting for one another.
-        let (before, answer) = self.runtime.block_on(join(join_all(before), question));
+        let (before, answer) = self.wait_for(join(join_all(before), question))?;
         match before.into_iter().find_map(std::result::Result::err) {
             Some(error) => Err(self.failed(error)),
             None => answer.map_err(|error| self.failed(error)),
         }
+    }
+
+    fn wait_for<T>(&self, answer: impl Future<Output = T>) -> Result<T> {
+        let over = || Error::Away("the session is over".into());
+        Ok(self.runtime.as_ref().ok_or_else(over)?.block_on(answer))
     }
 
     fn send<'a>(&'a self, pending: &'a Pending) -> Sent<'a> {
@@ -135,6 +151,15 @@ impl Session {
             return Error::Away(in_full(&error));
         }
         Error::Postgres(error)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Without waiting: it may be dropped where nobody may wait.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> 
         .prepare_cached(
             "INSERT INTO activity (conversation, day, origin, reaction, project, count, last_ts)
              VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)
-             ON CONFLICT DO UPDATE SET count = count + 1, last_ts = max(last_ts, excluded.last_ts)",
+             ON CONFLICT (conversation, day, origin, reaction) DO UPDATE
+                 SET count = activity.count + 1, last_ts = max(activity.last_ts, excluded.last_ts)",
         )?
         .execute((
             counted.conversation,
@@ -42,8 +43,8 @@ pub(super) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> 
     connection
         .prepare_cached(
             "INSERT INTO newest (conversation, project, last_ts) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET last_ts = excluded.last_ts
-                 WHERE excluded.last_ts > last_ts",
+             ON CONFLICT (conversation) DO UPDATE SET last_ts = excluded.last_ts
+                 WHERE excluded.last_ts > newest.last_ts",
         )?
         .execute((counted.conversation, counted.project, counted.ts.as_micros()))
         .map(drop)

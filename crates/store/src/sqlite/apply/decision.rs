@@ -21,7 +21,7 @@ pub(super) fn decide(
         .prepare_cached(
             "INSERT INTO decisions (project, id, conversation, made, sql_hour, made_executed)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT DO UPDATE SET conversation = excluded.conversation, made = excluded.made,
+             ON CONFLICT (project, id) DO UPDATE SET conversation = excluded.conversation, made = excluded.made,
                  sql_hour = excluded.sql_hour, made_executed = excluded.made_executed",
         )?
         .execute((
@@ -46,7 +46,7 @@ pub(super) fn settle(
     connection
         .prepare_cached(
             "INSERT INTO decisions (project, id, settled, settled_executed) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET settled = excluded.settled,
+             ON CONFLICT (project, id) DO UPDATE SET settled = excluded.settled,
                  settled_executed = excluded.settled_executed",
         )?
         .execute((subject.project, PackedId::of(id.as_str()), subject.at(), executed))?;

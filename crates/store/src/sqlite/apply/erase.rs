@@ -60,11 +60,15 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
         )?
         .execute([key])?;
     forget_questions(connection, key)?;
+    let events = match connection.sqlite() {
+        Some(_) => "json_each(letter, '$.events') v WHERE v.value",
+        None => "json_array_elements(CAST(letter AS json) -> 'events') v WHERE v",
+    };
     connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "DELETE FROM dead_letters WHERE project = ?1 AND EXISTS (
-                 SELECT 1 FROM json_each(letter, '$.events') WHERE value ->> '$.user' = ?2)",
-        )?
+                 SELECT 1 FROM {events} ->> 'user' = ?2)"
+        ))?
         .execute((subject.project, user.as_str()))?;
     connection
         .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
@@ -80,7 +84,7 @@ pub(in super::super) const THEIR_TURNS: &str = "(SELECT key FROM turns WHERE use
 /// corrected an answer to them.
 fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
     // That a question refined another one counts in rates, and says nothing of anybody.
-    let intent = "iif(lower(intent) = 'refine', intent, NULL)";
+    let intent = "CASE WHEN lower(intent) = 'refine' THEN intent END";
     let forget = [
         format!(
             "UPDATE turn_index SET intent = {intent}, has_strategy = 0 WHERE turn IN {THEIR_TURNS}"
@@ -115,7 +119,7 @@ pub(in super::super) const THEIRS: &str = "
         SELECT DISTINCT conversation FROM own_turns o
         WHERE conversation IS NOT NULL AND NOT EXISTS (
             SELECT 1 FROM turns other
-            WHERE other.conversation = o.conversation AND other.user IS NOT ?1)),
+            WHERE other.conversation = o.conversation AND other.user IS DISTINCT FROM ?1)),
     theirs (position) AS (
         SELECT position FROM events WHERE user = ?1
         UNION
@@ -136,12 +140,16 @@ fn positions(connection: &Connection, user: Key, after: i64) -> sql::Result<Vec<
 
 /// Suggestions that were concluded from what they said, found by how their ids begin.
 fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<Vec<i64>> {
+    let evidence = match connection.sqlite() {
+        Some(_) => "SELECT value FROM json_each(e.data, '$.evidence')",
+        None => "SELECT json_array_elements_text(CAST(e.data AS json) -> 'evidence') AS value",
+    };
     connection
         .prepare_cached(&format!(
             "SELECT e.position FROM claims c JOIN events e ON e.position = c.position
              WHERE c.project = ?2 AND c.space = ?3 AND c.id >= 'suggestion.' AND c.id < 'suggestion/'
                  AND EXISTS (
-                     SELECT 1 FROM json_each(e.data, '$.evidence') v
+                     SELECT 1 FROM ({evidence}) v
                          JOIN turns t ON t.project = ?2 AND t.id = v.value
                      WHERE t.key IN {THEIR_TURNS})"
         ))?

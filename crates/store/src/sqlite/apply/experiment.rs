@@ -53,7 +53,7 @@ fn decide(connection: &Connection, subject: &Subject, rule: &ExperimentRule) -> 
             connection
                 .prepare_cached(
                     "INSERT INTO experiment_moves (experiment, number, ts, shares, step)
-                     SELECT key, ?3, ?4, ?5, ?6 FROM experiments WHERE project = ?1 AND id = ?2
+                     SELECT key, CAST(?3 AS BIGINT), CAST(?4 AS BIGINT), ?5, ?6 FROM experiments WHERE project = ?1 AND id = ?2
                      ON CONFLICT DO NOTHING",
                 )?
                 .execute((project, experiment_id.as_str(), number, ts, shares, step))
@@ -112,7 +112,8 @@ fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sq
     connection
         .prepare_cached(
             "INSERT INTO experiment_units (experiment, unit, variant, kind, moves, since, first, current)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1) ON CONFLICT DO UPDATE SET current = 1",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1) 
+             ON CONFLICT (experiment, unit, variant) DO UPDATE SET current = 1",
         )?
         .execute((experiment, unit, exposure.index, kind, exposure.moves, since, is_first))?;
     if is_first { before::keep(connection, experiment, kind, unit, since) } else { Ok(()) }
@@ -170,7 +171,7 @@ fn bind(
         let bound: Vec<(Key, i64)> = connection
             .prepare_cached(
                 "INSERT INTO experiment_turns (turn, experiment, unit, variant)
-                 SELECT ?1, u.experiment, u.unit, u.variant
+                 SELECT CAST(?1 AS BIGINT), u.experiment, u.unit, u.variant
                  FROM experiment_units u JOIN experiments x ON x.key = u.experiment
                  WHERE u.unit = ?2 AND u.kind = ?3 AND u.current = 1 AND u.since <= ?4
                      AND x.status IN ('RUNNING', 'PAUSED')

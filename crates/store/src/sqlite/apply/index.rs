@@ -21,7 +21,7 @@ pub(super) fn open(
     connection
         .prepare_cached(
             "INSERT INTO turn_index (turn, project, intent) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET intent = excluded.intent",
+             ON CONFLICT (turn) DO UPDATE SET intent = excluded.intent",
         )?
         .execute((turn, subject.project, intent))?;
     refresh(connection, subject.project, turn)
@@ -61,7 +61,7 @@ pub(super) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) ->
     connection
         .prepare_cached(
             "INSERT INTO turn_vectors (turn, model, vector) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET model = excluded.model, vector = excluded.vector",
+             ON CONFLICT (turn) DO UPDATE SET model = excluded.model, vector = excluded.vector",
         )?
         .execute((turn, &**vector.model(), vectors::encode(vector.values())))
         .map(drop)
@@ -115,8 +115,8 @@ pub(super) fn refresh(connection: &Connection, project: Key, turn: Key) -> sql::
 fn reactions_of_users(connection: &Connection, turn: Key) -> sql::Result<(i64, i64, i64)> {
     connection
         .prepare_cached(
-            "SELECT count(iif(reaction = ?3, 1, NULL)), count(iif(reaction = ?4, 1, NULL)),
-                 count(iif(reaction = ?5, 1, NULL))
+            "SELECT count(CASE WHEN reaction = ?3 THEN 1 END),
+                 count(CASE WHEN reaction = ?4 THEN 1 END), count(CASE WHEN reaction = ?5 THEN 1 END)
              FROM reactions WHERE turn = ?1 AND origin = ?2",
         )?
         .query_row(

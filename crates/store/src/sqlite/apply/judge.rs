@@ -34,7 +34,7 @@ pub(super) fn judge(
         let corrected = turn.filter(|_| said.corrects);
         connection
             .prepare_cached(
-                "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS NOT ?2",
+                "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
             )?
             .execute((message, corrected))?;
         // Tells whoever keeps vectors in memory that this one is to be made again.

@@ -210,8 +210,9 @@ fn remove_users(
     turn: Key,
     user: Option<Key>,
 ) -> sql::Result<()> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM reactions WHERE turn = ?1 AND origin = ?2 AND user IS ?3");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM reactions WHERE turn = ?1 AND origin = ?2 AND user IS NOT DISTINCT FROM ?3"
+    );
     let standing = connection
         .prepare_cached(&sql)?
         .query_row((turn, Origin::User.code(), user), Active::read)

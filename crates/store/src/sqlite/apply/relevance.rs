@@ -140,8 +140,9 @@ fn add_to_totals(
     connection
         .prepare_cached(
             "INSERT INTO rank_totals (project, band, returned, used) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET returned = returned + excluded.returned,
-                 used = used + excluded.used",
+             ON CONFLICT (project, band) DO UPDATE
+                 SET returned = rank_totals.returned + excluded.returned,
+                     used = rank_totals.used + excluded.used",
         )?
         .execute((project, band.index() as i64, delta.returns(), delta.used))
         .map(drop)

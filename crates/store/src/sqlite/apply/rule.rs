@@ -15,7 +15,7 @@ pub(super) fn set_privacy(
         .prepare_cached(
             "INSERT INTO privacy (tenant, settings)
              SELECT tenant, ?2 FROM projects WHERE key = ?1
-             ON CONFLICT DO UPDATE SET settings = excluded.settings",
+             ON CONFLICT (tenant) DO UPDATE SET settings = excluded.settings",
         )?
         .execute((subject.project, Value::Object(settings.clone()).to_string()))
         .map(drop)
@@ -30,8 +30,8 @@ pub(super) fn set_targets(
     connection
         .prepare_cached(
             "INSERT INTO targets (tenant, position, settings)
-             SELECT tenant, ?2, ?3 FROM projects WHERE key = ?1
-             ON CONFLICT DO UPDATE SET position = excluded.position, settings = excluded.settings",
+             SELECT tenant, CAST(?2 AS BIGINT), ?3 FROM projects WHERE key = ?1
+             ON CONFLICT (tenant) DO UPDATE SET position = excluded.position, settings = excluded.settings",
         )?
         .execute((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
         .map(drop)
@@ -46,7 +46,7 @@ pub(super) fn calibrate(
     connection
         .prepare_cached(
             "INSERT INTO calibrations (project, position, settings) VALUES (?1, ?2, ?3)
-             ON CONFLICT DO UPDATE SET position = excluded.position, settings = excluded.settings",
+             ON CONFLICT (project) DO UPDATE SET position = excluded.position, settings = excluded.settings",
         )?
         .execute((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
         .map(drop)
@@ -62,7 +62,7 @@ pub(super) fn set_profile(
     connection
         .prepare_cached(
             "INSERT INTO profiles (user, attributes) VALUES (?1, ?2)
-             ON CONFLICT DO UPDATE SET attributes = excluded.attributes",
+             ON CONFLICT (user) DO UPDATE SET attributes = excluded.attributes",
         )?
         .execute((user, Value::Object(attributes.clone()).to_string()))
         .map(drop)
@@ -79,7 +79,7 @@ pub(super) fn set_router(
     connection
         .prepare_cached(
             "INSERT INTO routers (project, name, position, definition) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT DO UPDATE SET definition = excluded.definition",
+             ON CONFLICT (project, name) DO UPDATE SET definition = excluded.definition",
         )?
         .execute((subject.project, name, subject.at(), definition))
         .map(drop)

@@ -13,11 +13,12 @@ pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql
         .prepare_cached(
             "INSERT INTO open_sessions (conversation, project, started_ts, last_ts, last_turn, turns)
              VALUES (?1, ?2, ?3, ?3, ?4, 1)
-             ON CONFLICT DO UPDATE SET
-                 started_ts = min(started_ts, excluded.started_ts),
-                 last_turn = iif(excluded.last_ts >= last_ts, excluded.last_turn, last_turn),
-                 last_ts = max(last_ts, excluded.last_ts),
-                 turns = turns + 1",
+             ON CONFLICT (conversation) DO UPDATE SET
+                 started_ts = min(open_sessions.started_ts, excluded.started_ts),
+                 last_turn = CASE WHEN excluded.last_ts >= open_sessions.last_ts
+                     THEN excluded.last_turn ELSE open_sessions.last_turn END,
+                 last_ts = max(open_sessions.last_ts, excluded.last_ts),
+                 turns = open_sessions.turns + 1",
         )?
         .execute((conversation, subject.project, subject.ts.as_micros(), turn))
         .map(drop)

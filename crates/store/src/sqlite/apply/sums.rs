@@ -46,13 +46,13 @@ static SQL: std::sync::LazyLock<(String, String)> = std::sync::LazyLock::new(|| 
     let names = columns.join(", ");
     let places: Vec<String> = (0..columns.len()).map(|n| format!("?{}", n + 5)).collect();
     let sums: Vec<String> =
-        columns.iter().map(|name| format!("{name} = {name} + excluded.{name}")).collect();
+        columns.iter().map(|name| format!("{name} = quality.{name} + excluded.{name}")).collect();
     let zeros: Vec<String> = columns.iter().map(|name| format!("{name} = 0")).collect();
     let row = "project = ?1 AND hour = ?2 AND model = ?3 AND prompt = ?4";
     (
         format!(
             "INSERT INTO quality (project, hour, model, prompt, {names})
-             VALUES (?1, ?2, ?3, ?4, {}) ON CONFLICT DO UPDATE SET {}",
+             VALUES (?1, ?2, ?3, ?4, {}) ON CONFLICT (project, hour, model, prompt) DO UPDATE SET {}",
             places.join(", "),
             sums.join(", ")
         ),
@@ -72,7 +72,8 @@ pub(super) fn wait(
     connection
         .prepare_cached(
             "INSERT INTO waits (project, hour, model, prompt, step, count) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT DO UPDATE SET count = count + excluded.count",
+             ON CONFLICT (project, hour, model, prompt, step)
+                 DO UPDATE SET count = waits.count + excluded.count",
         )?
         .execute((row.0, row.1, row.2, row.3, row.4, by))?;
     if by < 0 {

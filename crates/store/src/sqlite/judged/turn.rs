@@ -18,9 +18,9 @@ const MOST_CORRECTIONS: i64 = 100;
 
 /// The columns of a turn, for whoever finds turns by something else than their key.
 pub(super) const SELECT: &str = "
-    SELECT t.key, t.id, c.id, t.ts, t.opened, o.data ->> '$.text', d.data ->> '$.response',
+    SELECT t.key, t.id, c.id, t.ts, t.opened, json_extract(o.data, '$.text'), json_extract(d.data, '$.response'),
         f.failed, f.corrected, f.heard, i.user_feedback_status, i.feedback_confidence, i.review,
-        i.verdict, v.status, v.confidence, w.data ->> '$.correction_type', x.model, x.vector
+        i.verdict, v.status, v.confidence, json_extract(w.data, '$.correction_type'), x.model, x.vector
     FROM turns t
     JOIN turn_index i ON i.turn = t.key
     LEFT JOIN turn_facts f ON f.turn = t.key

@@ -27,7 +27,7 @@ pub(super) fn of(connection: &Connection, turn: Key) -> sql::Result<Option<Entry
     connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM turn_index i JOIN turns t ON t.key = i.turn
-             WHERE i.turn = ?1 AND i.completed"
+             WHERE i.turn = ?1 AND i.completed = 1"
         ))?
         .query_row([turn], read)
         .optional()
@@ -43,7 +43,7 @@ pub(super) fn page(
         .prepare_cached(&format!(
             "SELECT {COLUMNS}, v.model, v.vector FROM turn_vectors v
              JOIN turn_index i ON i.turn = v.turn JOIN turns t ON t.key = v.turn
-             WHERE v.turn > ?1 AND i.completed ORDER BY v.turn LIMIT ?2"
+             WHERE v.turn > ?1 AND i.completed = 1 ORDER BY v.turn LIMIT ?2"
         ))?
         .query_map((after, limit as i64), |row| Ok((read(row)?, row.get(10)?, row.get(11)?)))?
         .collect()

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use super::super::keys::Key;
 use super::entry::{self, Entry};
+use super::touched::Turns;
 use crate::read::similar::SimilarQuery;
 use crate::sql::{self, Connection};
 use crate::vectors::{Filter, Found, Index};
@@ -52,7 +53,7 @@ impl Shelves {
     pub(in super::super) fn refresh(
         &self,
         connection: &Connection,
-        touched: &BTreeMap<Key, bool>,
+        touched: &Turns,
     ) -> sql::Result<()> {
         if touched.is_empty() {
             return Ok(());

@@ -1,11 +1,10 @@
 //! The thread that reads the index in at start, beside requests.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use super::super::connect;
+use super::super::source::Source;
 use super::entry;
 use super::shelves::Shelves;
 use crate::error::StoreError;
@@ -22,8 +21,11 @@ pub(in super::super) struct Loader {
 
 impl Loader {
     /// Starts the thread on a connection of its own.
-    pub(in super::super) fn start(file: &Path, shelves: Arc<Shelves>) -> Result<Self, StoreError> {
-        let connection = connect::reader(file)?;
+    pub(in super::super) fn start(
+        source: &Source,
+        shelves: Arc<Shelves>,
+    ) -> Result<Self, StoreError> {
+        let connection = source.reader()?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let load = move || match load(&connection, &shelves, &stopped) {

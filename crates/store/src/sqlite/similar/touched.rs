@@ -1,22 +1,33 @@
-//! Which turns a transaction touched, told by SQLite itself: no way of writing can be forgotten.
+//! Which turns a transaction touched, told by the database itself: no way of writing can be
+//! forgotten.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::Connection;
 use rusqlite::hooks::Action;
 
 use super::super::keys::Key;
+use crate::sql::{self, Connection};
 
 /// Turns that were touched since the last look, and whether their vector was.
-#[derive(Clone, Debug, Default)]
-pub(in super::super) struct Touched(Arc<Mutex<BTreeMap<Key, bool>>>);
+pub(in super::super) type Turns = BTreeMap<Key, bool>;
+
+/// Finds them.
+pub(in super::super) enum Touched {
+    /// SQLite calls while it writes.
+    Heard(Arc<Mutex<Turns>>),
+    /// Postgres numbers what is written, on whatever node: up to here it was looked at.
+    #[cfg(feature = "scaled")]
+    Numbered(i64),
+}
 
 impl Touched {
     /// Listens on the connection that writes.
-    pub(in super::super) fn listen(connection: &mut Connection) -> rusqlite::Result<Self> {
-        let touched = Self::default();
-        let turns = Arc::clone(&touched.0);
+    pub(in super::super) fn listen(
+        connection: &mut rusqlite::Connection,
+    ) -> rusqlite::Result<Self> {
+        let heard = Arc::new(Mutex::new(Turns::new()));
+        let turns = Arc::clone(&heard);
         connection.update_hook(Some(move |_: Action, _: &str, table: &str, row: i64| {
             let vector = match table {
                 "turn_vectors" => true,
@@ -26,19 +37,43 @@ impl Touched {
             let mut turns = turns.lock().unwrap_or_else(PoisonError::into_inner);
             *turns.entry(row).or_default() |= vector;
         }))?;
-        Ok(touched)
+        Ok(Self::Heard(heard))
     }
 
-    /// Not done with yet.
-    pub(in super::super) fn put_back(&self, turns: BTreeMap<Key, bool>) {
-        let mut touched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (turn, vector) in turns {
-            *touched.entry(turn).or_default() |= vector;
+    /// Looks at what is written from now on.
+    #[cfg(feature = "scaled")]
+    pub(in super::super) fn from_now(connection: &Connection) -> sql::Result<Self> {
+        let newest = "SELECT coalesce(max(touched), 0) FROM turn_touches";
+        connection.query_row(newest, (), |row| row.get(0)).map(Self::Numbered)
+    }
+
+    /// Gives what was touched to `keep`; if that fails it is given again the next time.
+    pub(in super::super) fn look(
+        &mut self,
+        connection: &Connection,
+        keep: impl FnOnce(&Turns) -> sql::Result<()>,
+    ) -> sql::Result<()> {
+        match self {
+            Self::Heard(heard) => {
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                keep(&heard)?;
+                heard.clear();
+            }
+            #[cfg(feature = "scaled")]
+            Self::Numbered(last) => {
+                let mut select = connection.prepare_cached(
+                    "SELECT turn, vectored > ?1, touched FROM turn_touches WHERE touched > ?1",
+                )?;
+                let mut rows = select.query([*last])?;
+                let (mut turns, mut newest) = (Turns::new(), *last);
+                while let Some(row) = &rows.next()? {
+                    turns.insert(row.get(0)?, row.get(1)?);
+                    newest = newest.max(row.get(2)?);
+                }
+                keep(&turns)?;
+                *last = newest;
+            }
         }
-    }
-
-    /// What was touched; it is forgotten here.
-    pub(in super::super) fn take(&self) -> BTreeMap<Key, bool> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(())
     }
 }

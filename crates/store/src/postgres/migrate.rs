@@ -1,0 +1,39 @@
+//! Brings a database to the newest schema, one node at a time.
+
+use crate::error::StoreError;
+use crate::sql::Connection;
+
+const MIGRATIONS: &[&str] = &[include_str!("../../../../migrations/postgres/0001_start.sql")];
+
+/// The number under which nodes wait for one another.
+const LOCK: i64 = 0x7570_7461_6b65;
+
+/// Runs what is missing, in one transaction: several nodes that start at once wait for the first.
+pub(crate) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+    connection.execute_batch("BEGIN")?;
+    let outcome = migrate(connection);
+    connection.execute_batch(if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    outcome
+}
+
+fn migrate(connection: &Connection) -> Result<(), StoreError> {
+    connection.prepare("SELECT pg_advisory_xact_lock(?1)")?.query([LOCK])?;
+    connection
+        .execute_batch("CREATE TABLE IF NOT EXISTS schema_version (number BIGINT NOT NULL)")?;
+    let found: Option<i64> =
+        connection.query_row("SELECT max(number) FROM schema_version", (), |row| row.get(0))?;
+    let (found, known) = (found.unwrap_or(0) as u32, MIGRATIONS.len() as u32);
+    if found > known {
+        return Err(StoreError::NewerSchema { found, known });
+    }
+    for (number, sql) in (1_i64..).zip(MIGRATIONS).skip(found as usize) {
+        connection.raw_batch(sql)?;
+        connection.execute("INSERT INTO schema_version (number) VALUES (?1)", [number])?;
+        tracing::info!(schema = number, "store migrated");
+    }
+    connection.execute_batch(
+        "SELECT make_partition(CAST(now() AS DATE));
+         SELECT make_partition(CAST(now() + INTERVAL '1 month' AS DATE))",
+    )?;
+    Ok(())
+}

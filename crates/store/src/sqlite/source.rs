@@ -1,0 +1,46 @@
+//! Where connections come from.
+
+use std::path::PathBuf;
+
+use super::connect;
+use crate::error::StoreError;
+#[cfg(feature = "scaled")]
+use crate::postgres::Server;
+use crate::sql::Connection;
+
+/// A file of this machine, or a server.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    File(PathBuf),
+    #[cfg(feature = "scaled")]
+    Server(Server),
+}
+
+impl Source {
+    /// A connection for reading.
+    pub(super) fn reader(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::File(file) => connect::reader(file),
+            #[cfg(feature = "scaled")]
+            Self::Server(server) => server.open(),
+        }
+    }
+
+    /// Another connection in the place of a writer's that was lost. A file's never is.
+    pub(super) fn writer_again(&self) -> Result<Option<Connection>, StoreError> {
+        match self {
+            Self::File(_) => Ok(None),
+            #[cfg(feature = "scaled")]
+            Self::Server(server) => server.open().map(Some),
+        }
+    }
+
+    /// Whether a read takes microseconds, less than handing it to another thread would.
+    pub(super) fn is_near(&self) -> bool {
+        match self {
+            Self::File(_) => true,
+            #[cfg(feature = "scaled")]
+            Self::Server(_) => false,
+        }
+    }
+}
