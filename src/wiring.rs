@@ -3,6 +3,7 @@
 mod agents;
 mod detectors;
 mod models;
+mod scaled;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -189,6 +190,9 @@ pub(crate) fn copies(config: &Config) -> anyhow::Result<Copies> {
 
 /// The log alone, for reading, whoever owns the store.
 pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqliteLog> {
+    if !section.postgres.is_empty() {
+        return scaled::log(&section.postgres).context("cannot read the store in Postgres");
+    }
     let folder = Path::new(&section.data);
     SqliteLog::open(folder)
         .with_context(|| format!("cannot read the store in {}", folder.display()))
@@ -201,6 +205,10 @@ fn store(section: &StoreSection) -> anyhow::Result<SqliteStore> {
         readers: section.readers,
     };
     let folder = Path::new(&section.data);
+    if !section.postgres.is_empty() {
+        return scaled::store(folder, &section.postgres, limits, random_bytes()?)
+            .context("cannot open the store in Postgres");
+    }
     SqliteStore::open(folder, limits, random_bytes()?)
         .with_context(|| format!("cannot open the store in {}", folder.display()))
 }

@@ -29,6 +29,7 @@ pub(crate) struct ServerSection {
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoreSection {
     pub(crate) data: String,
+    pub(crate) postgres: String,
     pub(crate) queue_mib: usize,
     pub(crate) group_writes: usize,
     pub(crate) readers: usize,

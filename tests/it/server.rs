@@ -9,6 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::engine;
+
 /// An answer: status and JSON body.
 pub(crate) type Answer = (u16, Value);
 
@@ -134,12 +136,14 @@ pub(crate) fn command(folder: &Path, listen: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
     command.args(["serve", "--listen", listen, "--data"]).arg(folder);
     command.env("UPTAKE__LOG__LEVEL", "warn").stdout(Stdio::piped());
+    engine::equip(&mut command, folder);
     command
 }
 
 /// Runs `uptake` with these arguments on a folder: exit code, standard output, standard error.
 pub(crate) fn uptake(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
+    engine::equip(&mut command, folder);
     let output = command.args(arguments).arg("--data").arg(folder).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))

@@ -106,6 +106,7 @@ enum Engine {
     #[cfg(feature = "scaled")]
     Postgres {
         _follower: follow::Follower,
+        folder: folder::FolderLock,
     },
 }
 
@@ -135,26 +136,30 @@ impl SqliteStore {
         Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
     }
 
-    /// Connects to a Postgres database, creates or migrates the tables in it, and starts the writer.
+    /// Takes the folder for this process, connects to a Postgres database, creates or migrates the
+    /// tables in it, and starts the writer. The folder holds nothing but its lock.
     /// `fresh_seal_key` becomes the store's key if it is new.
     #[cfg(feature = "scaled")]
     pub fn connect(
+        folder: &Path,
         address: &str,
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
         // Away from whatever runs the caller: it must not be kept waiting by somebody's answers.
-        let open = || Self::connect_here(address, limits, fresh_seal_key);
+        let open = || Self::connect_here(folder, address, limits, fresh_seal_key);
         let opened = std::thread::scope(|scope| scope.spawn(open).join());
         opened.unwrap_or_else(|_| Err(StoreError::Unavailable("connecting panicked".into())))
     }
 
     #[cfg(feature = "scaled")]
     fn connect_here(
+        folder: &Path,
         address: &str,
         limits: Limits,
         fresh_seal_key: [u8; 32],
     ) -> Result<Self, StoreError> {
+        let folder = folder::FolderLock::take(folder)?;
         let server = crate::postgres::Server::at(address)?;
         let mut connection = server.open()?;
         crate::postgres::to_newest(&mut connection)?;
@@ -168,7 +173,8 @@ impl SqliteStore {
         let loader = similar::Loader::start(&source, Arc::clone(&shelves))?;
         let queue = writer.weak().ok_or(StoreError::Closed)?;
         let tell = move |head| writer::Writer::look(&queue, head);
-        let engine = Engine::Postgres { _follower: follow::Follower::start(source, tell)? };
+        let _follower = follow::Follower::start(source, tell)?;
+        let engine = Engine::Postgres { _follower, folder };
         Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
     }
 
@@ -176,9 +182,8 @@ impl SqliteStore {
     pub fn announce(&self, url: &str, token: &str, yields: bool) -> Result<(), StoreError> {
         match &self.engine {
             Engine::Sqlite { folder, .. } => folder.announce(url, token, yields),
-            // Whoever wants to reach it knows the address of the database.
             #[cfg(feature = "scaled")]
-            Engine::Postgres { .. } => Ok(()),
+            Engine::Postgres { folder, .. } => folder.announce(url, token, yields),
         }
     }
 }
@@ -202,6 +207,16 @@ impl SqliteLog {
         let pool = pool::ReadPool::open(&Source::File(file.clone()), 1)?;
         migrate::check_reader(&connect::reader(&file)?)?;
         Ok(Self { pool })
+    }
+
+    /// The same of a Postgres database.
+    #[cfg(feature = "scaled")]
+    pub fn connect(address: &str) -> Result<Self, StoreError> {
+        let server = crate::postgres::Server::at(address)?;
+        let open = || pool::ReadPool::open(&Source::Server(server), 1);
+        let opened = std::thread::scope(|scope| scope.spawn(open).join());
+        let panicked = |_| Err(StoreError::Unavailable("connecting panicked".into()));
+        Ok(Self { pool: opened.unwrap_or_else(panicked)? })
     }
 
     /// The position of the newest event, and a way through all of them.

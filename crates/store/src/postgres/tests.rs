@@ -6,6 +6,7 @@ use super::Server;
 
 /// A database of its own for each test.
 struct Fresh {
+    folder: tempfile::TempDir,
     admin: String,
     name: String,
 }
@@ -17,7 +18,7 @@ impl Fresh {
             format!("uptake_{}", uuid::Uuid::from_bytes(std::array::from_fn(|_| fastrand())));
         let name = name.replace('-', "");
         run(&admin, &format!("CREATE DATABASE {name}"));
-        Self { admin, name }
+        Self { folder: tempfile::tempdir().unwrap(), admin, name }
     }
 
     fn address(&self) -> String {
@@ -25,7 +26,8 @@ impl Fresh {
     }
 
     fn open(&self) -> SqliteStore {
-        SqliteStore::connect(&self.address(), Limits::default(), [7; 32]).unwrap()
+        SqliteStore::connect(self.folder.path(), &self.address(), Limits::default(), [7; 32])
+            .unwrap()
     }
 }
 

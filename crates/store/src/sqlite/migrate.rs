@@ -66,10 +66,15 @@ pub(super) fn to_newest(connection: &mut File) -> Result<(), StoreError> {
 pub(super) fn seal_key(connection: &Connection, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
     let select = "SELECT value FROM meta WHERE name = 'seal_key'";
     let stored: Option<Vec<u8>> = connection.query_row(select, (), |row| row.get(0)).optional()?;
-    let Some(stored) = stored else {
-        let insert = "INSERT INTO meta (name, value) VALUES ('seal_key', ?1)";
-        connection.execute(insert, [&fresh[..]])?;
-        return Ok(fresh);
+    let stored = match stored {
+        Some(stored) => stored,
+        None => {
+            // Of nodes that start at once, the first one's key is everybody's.
+            let insert =
+                "INSERT INTO meta (name, value) VALUES ('seal_key', ?1) ON CONFLICT DO NOTHING";
+            connection.execute(insert, [&fresh[..]])?;
+            connection.query_row(select, (), |row| row.get(0))?
+        }
     };
     stored.try_into().map_err(|_| StoreError::Corrupt("the seal key is not 32 bytes long".into()))
 }

@@ -23,6 +23,8 @@ const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
 /// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
 const MOST_CANDIDATES: usize = 5_000;
+/// Candidates that are read at once.
+const STRETCH: usize = 500;
 /// Reactions that a page brings along, and that one conversation does.
 const MOST_REACTIONS: usize = 10_000;
 const MOST_OF_A_CONVERSATION: usize = 1_000;
@@ -301,24 +303,31 @@ impl<'a> Walk<'a> {
         ts: &str,
         (from, to): (i64, i64),
     ) -> Result<(), StoreError> {
-        if self.is_over() || from > to {
-            return Ok(());
-        }
         let sql = format!(
-            "{select} WHERE {} AND {ts} >= ? AND {ts} <= ?
-             ORDER BY {ts} DESC, r.conversation DESC",
+            "{select} WHERE {} AND {ts} >= ? AND {ts} <= ? AND ({ts}, r.conversation) < (?, ?)
+             ORDER BY {ts} DESC, r.conversation DESC LIMIT {STRETCH}",
             condition.sql()
         );
-        let mut values = condition.into_values();
-        values.extend([Value::from(from), Value::from(to)]);
         let mut statement = self.search.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params_from_iter(values))?;
-        while !self.is_over()
-            && let Some(row) = &rows.next()?
-        {
-            let mark =
-                PeriodMark { last_activity: Timestamp::from_micros(row.get(0)?), key: row.get(1)? };
-            self.consider(mark)?;
+        let condition = condition.into_values();
+        // Nobody's key is that large, so everything at `to` is before it.
+        let mut before = (to, Key::MAX);
+        while !self.is_over() && from <= before.0 {
+            let mut values = condition.clone();
+            values.extend([from, before.0, before.0, before.1].map(Value::from));
+            let mut rows = statement.query(params_from_iter(values))?;
+            let mut found = 0;
+            while !self.is_over()
+                && let Some(row) = &rows.next()?
+            {
+                before = (row.get(0)?, row.get(1)?);
+                let last_activity = Timestamp::from_micros(before.0);
+                self.consider(PeriodMark { last_activity, key: before.1 })?;
+                found += 1;
+            }
+            if found < STRETCH {
+                break;
+            }
         }
         Ok(())
     }
