@@ -31,6 +31,7 @@ mod relevance;
 mod quality;
 mod alerts;
 mod experiments;
+mod moments;
 mod judged;
 
 use std::path::Path;

@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
+use super::apply::make_experiment_sums;
 use crate::error::StoreError;
 
 const MIGRATIONS: &[&str] = &[
@@ -16,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
     include_str!("../../../../migrations/sqlite/0009_quality.sql"),
     include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
+    include_str!("../../../../migrations/sqlite/0011_experiment_sums.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
@@ -29,6 +31,10 @@ pub(super) fn check(connection: &Connection) -> Result<u32, StoreError> {
 const NEW_PROJECTIONS: [u32; 2] = [6, 9];
 /// The mark of a store that has not done so yet.
 const STALE: &str = "stale_projections";
+
+/// The schema that brought sums of experiments. They follow from rows that are there, also in the copy
+/// that outlives old events.
+const EXPERIMENT_SUMS: u32 = 11;
 
 /// Whether the projections must be made again before they are read.
 pub(super) fn is_stale(connection: &Connection) -> Result<bool, StoreError> {
@@ -48,6 +54,10 @@ pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
         transaction.execute_batch(sql)?;
         if found > 0 && NEW_PROJECTIONS.contains(&number) {
             transaction.execute("REPLACE INTO meta (name, value) VALUES (?1, 1)", [STALE])?;
+        }
+        if number == EXPERIMENT_SUMS {
+            make_experiment_sums(&transaction, "")?;
+            make_experiment_sums(&transaction, "baseline_")?;
         }
         transaction.pragma_update(None, "user_version", number)?;
         transaction.commit()?;
