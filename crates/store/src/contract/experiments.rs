@@ -8,7 +8,7 @@ use event::{
 use super::scene::{Scene, play};
 use crate::{Rebuild, Store, StoredExposure, StoredStanding, StoredSums, StoredUnit, UnitSums};
 
-fn id() -> ExperimentId {
+pub(crate) fn id() -> ExperimentId {
     ExperimentId::new("x").unwrap()
 }
 
@@ -72,9 +72,14 @@ fn scenes() -> Vec<Scene> {
     ]
 }
 
-fn changes_of(event: &Event) -> Vec<Change> {
+pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let same = |scene: &Scene| scene.event.id == event.id;
     scenes().into_iter().filter(same).map(|scene| scene.change).collect()
+}
+
+/// All of it.
+pub(crate) async fn play_all(store: &dyn Store) {
+    play(store, scenes()).await;
 }
 
 async fn rows(store: &dyn Store) -> Vec<StoredUnit> {
@@ -85,7 +90,7 @@ async fn rows(store: &dyn Store) -> Vec<StoredUnit> {
 /// the same.
 pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     let scope = Scope::default();
-    play(store, scenes()).await;
+    play_all(store).await;
     let found = rows(store).await;
     let one = UnitSums { turns: 1, answered: 1, cost: 7, ..UnitSums::default() };
     let scored = UnitSums { scored: 1, score: 900_000_000, failed: 1, ..one };
