@@ -1,7 +1,7 @@
 //! What all units add up to, changed with each of them: by exactly what its row gave before and gives
 //! now, in whole numbers, so that no order and no number of changes leaves a trace.
 
-use event::Moments;
+use event::{Measure, Moments};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::super::super::keys::Key;
@@ -53,10 +53,11 @@ pub(super) fn grows(
 ) -> rusqlite::Result<()> {
     let (experiment, _, variant) = key;
     let measures = measures::of(connection, experiment)?;
-    let Some((moves, is_first, sums)) = row_of(connection, key)?.filter(|_| !measures.is_empty())
-    else {
+    let concerns = |measure: &Measure| more.measured(measure.metric) != (0.0, 0.0);
+    if !measures.iter().any(concerns) {
         return Ok(());
-    };
+    }
+    let Some((moves, is_first, sums)) = row_of(connection, key)? else { return Ok(()) };
     let before = if is_first { before_of(connection, key)? } else { None };
     let counted =
         |sums: &UnitSums| Counted { is_first, sums, before: before.as_ref() }.moments(&measures);
