@@ -566,6 +566,27 @@ CREATE TABLE experiment_turns (
     PRIMARY KEY (turn, experiment)
 );
 
+CREATE TABLE experiment_measures (
+    experiment BIGINT NOT NULL,
+    place      BIGINT NOT NULL,
+    metric     TEXT COLLATE "C" NOT NULL,
+    by_unit    BIGINT NOT NULL, -- every unit counts once (1), or every turn (0)
+    PRIMARY KEY (experiment, place)
+);
+
+CREATE TABLE experiment_sums (
+    experiment BIGINT NOT NULL,
+    variant    BIGINT NOT NULL,
+    moves      BIGINT NOT NULL,
+    exposed    BIGINT NOT NULL, -- units whose first variant it is
+    sums       BYTEA NOT NULL, -- for each place the 13 sums of event::Moments, 16 bytes each
+    PRIMARY KEY (experiment, variant, moves)
+);
+
+CREATE TABLE baseline_experiment_measures AS SELECT * FROM experiment_measures WHERE FALSE;
+
+CREATE TABLE baseline_experiment_sums AS SELECT * FROM experiment_sums WHERE FALSE;
+
 CREATE TABLE baseline_experiments AS SELECT * FROM experiments WHERE FALSE;
 
 CREATE TABLE baseline_experiment_moves AS SELECT * FROM experiment_moves WHERE FALSE;

@@ -2,6 +2,7 @@
 
 mod lab;
 
+mod broken;
 mod lifecycle;
 mod moving;
 mod observing;

@@ -6,6 +6,7 @@ mod wrong;
 mod power;
 mod assigned;
 mod rolled;
+mod kept;
 
 /// Prints all tables.
 pub(crate) fn measure() {
@@ -13,6 +14,11 @@ pub(crate) fn measure() {
     wrong::measure();
     power::measure();
     rolled::measure();
+}
+
+/// Prints what they cost over a real store.
+pub(crate) fn measure_stored() -> anyhow::Result<()> {
+    kept::measure()
 }
 
 /// Whether a bar was held.

@@ -22,11 +22,20 @@ fn main() -> anyhow::Result<()> {
     };
     let section = arguments.next();
     let wanted = |name: &str| section.as_deref().is_none_or(|only| only == name);
-    for name in ["experiments", "failures", "suggestions", "examples", "preferences", "stored"] {
+    for name in [
+        "experiments",
+        "experiments_stored",
+        "failures",
+        "suggestions",
+        "examples",
+        "preferences",
+        "stored",
+    ] {
         if wanted(name) {
             println!("# {name}");
             match name {
                 "experiments" => experiments::measure(),
+                "experiments_stored" => experiments::measure_stored()?,
                 "failures" => failures::run(&data)?,
                 "examples" => examples::measure(&data)?,
                 "preferences" => preferences::measure()?,

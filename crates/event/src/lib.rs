@@ -16,6 +16,7 @@ mod experiment;
 mod finding;
 mod rule;
 mod feedback;
+mod measure;
 mod stub;
 mod fact;
 mod change;
@@ -32,6 +33,7 @@ pub use id::{
     BadId, ConversationId, DecisionId, EntityId, EventId, ExperimentId, Project, QueryId, Scope,
     Tenant, TurnId, UserId,
 };
+pub use measure::{Direction, Measure, Metric, MetricBy, Moments, PartSum, UnitTotals};
 pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
 pub use record::Event;

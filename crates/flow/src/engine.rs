@@ -18,6 +18,7 @@ use crate::drafts::Drafts;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
 use crate::example_pool::ExampleShelf;
+use crate::experiment_views::KeptViews;
 use crate::history::History;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
@@ -50,6 +51,7 @@ pub struct Engine {
     pub(crate) drafts: Drafts,
     pub(crate) for_targets: Attention,
     pub(crate) for_experiments: Attention,
+    pub(crate) experiment_views: KeptViews,
     pub(crate) examples: Arc<ExampleShelf>,
 }
 
@@ -99,6 +101,7 @@ impl Engine {
             drafts: Drafts::default(),
             for_targets: Attention::default(),
             for_experiments: Attention::default(),
+            experiment_views: KeptViews::default(),
             examples: Arc::default(),
         })
     }

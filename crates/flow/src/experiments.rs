@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! definition, actions, moves ──events──> experiments, experiment_moves ──┐
-//! assign ──exposure, once for each variant a unit is served──> experiment_units ──> evidence ──> results
-//! turns and what is heard of them ──by the difference──────────────────┘                   └──> moves
+//! assign ──exposure, once for each variant a unit is served──> experiment_units, experiment_sums
+//! turns and what is heard of them ──by the difference──────────────────┘                  │
+//!                                                          results, moves <── evidence <──┘
 //! ```
 //!
-//! What an experiment is and how it stands is read from the projections each time; nothing is kept in
-//! memory, so a restart changes nothing.
+//! How an experiment stands is read from the projections each time. Memory only saves assignments from
+//! parsing definitions, which never change: a restart changes nothing.
 
 mod assign;
 mod evidence;
 mod moves;
-mod standing;
 
 use event::{
     BadData, Claim, ClaimSpace, Event, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
@@ -22,8 +22,8 @@ use learn::experiment::{
     Action, ExperimentDefinition, Metric, NotPossible, Results, Status, results,
 };
 
+pub use crate::experiment_views::ExperimentView;
 pub use assign::Assigned;
-pub use standing::ExperimentView;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -172,3 +172,6 @@ fn check_metrics(definition: &ExperimentDefinition) -> Result<(), FlowError> {
         expected: format!("one of {}", words.join(", ")),
     }))
 }
+
+#[cfg(test)]
+mod tests;

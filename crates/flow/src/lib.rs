@@ -33,6 +33,7 @@ mod examples;
 mod preferences;
 mod route;
 mod routers;
+mod experiment_views;
 mod experiments;
 mod evaluate;
 mod retrieval;

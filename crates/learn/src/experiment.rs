@@ -12,12 +12,10 @@
 //! Which variant a unit is served: by weights and in a rollout what [`assign()`] says with the shares
 //! of now; adaptive, or paused, what its first exposure says if it had one.
 
-mod metric;
 mod definition;
 mod lifecycle;
 mod shares;
 mod assign;
-mod sum;
 mod tally;
 mod mean;
 mod sequence;
@@ -30,6 +28,8 @@ mod adaptive;
 mod rollout;
 mod results;
 
+pub use event::{Direction, Metric, UnitTotals};
+
 pub use adaptive::adaptive_shares;
 pub use assign::{Salt, assign};
 pub use definition::{Adaptive, By, ExperimentDefinition, Guardrail, Rollout, Unit, Variant};
@@ -38,13 +38,12 @@ pub use evidence::{Evidence, Place, Stratum};
 pub use guardrail::{GuardrailStanding, guardrail_standings};
 pub use lifecycle::{Action, NotPossible, Status};
 pub use mean::Mean;
-pub use metric::{Direction, Metric};
 pub use results::{Comparison, Difference, Results, VariantResult, Verdict, Why, results};
 pub use rollout::{Move, NotWorse, Reason, RolloutState, next_step};
 pub use sequence::{Sequence, TUNED_FOR};
 pub use shares::Shares;
 pub use srm::{Exposures, SampleRatio};
-pub use tally::{Tally, UnitTotals};
+pub use tally::Tally;
 
 /// Fewer units than this in an arm, and nothing is concluded.
 ///

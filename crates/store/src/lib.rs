@@ -26,8 +26,8 @@ pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
 pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
 pub use read::experiments::{
-    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredUnit,
-    UnitMark, UnitSums,
+    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding,
+    StoredSums, StoredUnit, UnitMark, UnitSums,
 };
 pub use read::judged::{
     Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,

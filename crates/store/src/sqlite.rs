@@ -35,6 +35,7 @@ mod relevance;
 mod quality;
 mod alerts;
 mod experiments;
+mod moments;
 mod judged;
 
 use std::path::Path;
@@ -121,9 +122,9 @@ impl SqliteStore {
         let lock = folder::FolderLock::take(folder)?;
         let file = folder.join("uptake.db");
         let mut connection = connect::writer(&file)?;
-        migrate::to_newest(&mut connection)?;
         let touched = similar::Touched::listen(&mut connection)?;
-        let connection = Connection::Sqlite(connection);
+        let mut connection = Connection::Sqlite(connection);
+        migrate::to_newest(&mut connection)?;
         let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
         let source = Source::File(file.clone());
         let pool = pool::ReadPool::open(&source, limits.readers)?;

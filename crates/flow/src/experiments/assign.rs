@@ -34,7 +34,8 @@ struct Who {
 
 impl Engine {
     /// The variant of a user or conversation. Before this returns, the log says that the unit is
-    /// served it.
+    /// served it. One read, which is all for a unit that is served what it was; otherwise a write, and
+    /// there it is decided whether it still has to be said.
     pub async fn assign(
         &self,
         scope: &Scope,
@@ -42,10 +43,14 @@ impl Engine {
         unit_id: &str,
     ) -> Result<Assigned, FlowError> {
         for _ in 0..TRIES {
-            let view = self.experiment(scope, id).await?;
+            let standing = self.store.experiment_standing(scope, id, unit_id).await?;
+            let standing = standing.ok_or(FlowError::Unknown("experiment"))?;
+            let view = match self.experiment_views.find(scope, id, &standing) {
+                Some(view) => view,
+                None => self.experiment_views.keep(scope, self.experiment(scope, id).await?),
+            };
             let who = who(view.definition.unit, unit_id)?;
-            let known = self.store.exposure(scope, id, view.definition.unit, unit_id).await?;
-            let (variant, is_news) = serve(&view, known, unit_id)?;
+            let (variant, is_news) = serve(&view, standing.exposure, unit_id)?;
             let is_told = !is_news || self.expose(scope, &view, who, variant).await?;
             let chosen = view.definition.variants.get(variant).filter(|_| is_told);
             if let Some(chosen) = chosen {

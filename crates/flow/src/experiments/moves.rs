@@ -46,7 +46,14 @@ impl Engine {
             if scopes.is_some_and(|scopes| !scopes.contains(&scope)) {
                 continue;
             }
-            let Ok(view) = self.experiment(&scope, &id).await else { continue };
+            let view = match self.experiment(&scope, &id).await {
+                Ok(view) => view,
+                // One that was brought in from a file and makes no sense, or whose row is damaged.
+                Err(error) => {
+                    tracing::warn!(%error, experiment = %id, "an experiment cannot be read");
+                    continue;
+                }
+            };
             let moves = view.definition.rollout.is_some() || view.definition.adaptive.is_some();
             if !moves || view.is_rolled_back() {
                 continue;

@@ -2,28 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use event::BadData;
-pub use event::ExperimentUnit as Unit;
+use event::{BadData, Metric, UnitTotals};
+pub use event::{ExperimentUnit as Unit, MetricBy as By};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::metric::Metric;
-use super::tally::UnitTotals;
 
 /// More variants than this are refused: each comparison takes its part of the error allowed.
 const MOST_VARIANTS: usize = 16;
 const LONGEST_NAME: usize = 200;
-
-/// What a mean is taken over. The variance is always by unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// Every turn counts the same: a unit with many turns counts more.
-    #[default]
-    Turn,
-    /// Every unit counts the same.
-    Unit,
-}
 
 /// One variant. The first of an experiment is the control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,18 +144,8 @@ impl ExperimentDefinition {
 
     /// A unit's totals as the experiment's metric counts them.
     pub fn counted(&self, totals: UnitTotals) -> UnitTotals {
-        match self.by {
-            By::Turn => totals,
-            By::Unit => as_unit_means(totals),
-        }
+        totals.by(self.by)
     }
-}
-
-/// Totals of a unit that counts once, however many turns it had.
-fn as_unit_means(totals: UnitTotals) -> UnitTotals {
-    let once = totals.count > 0.0;
-    let value = if once { totals.value / totals.count } else { 0.0 };
-    UnitTotals { value, count: f64::from(u8::from(once)), before: totals.before }
 }
 
 fn check_variants(variants: &[Variant]) -> Result<(), BadData> {

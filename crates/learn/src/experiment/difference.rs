@@ -4,9 +4,10 @@
 //! Strata are joined by weights that depend on numbers of units alone. A plain difference of means
 //! over a whole rollout would instead compare Monday's control with Friday's treatment.
 
+use event::Metric;
+
 use super::cuped::Before;
 use super::mean::Mean;
-use super::metric::Metric;
 use super::sequence::{Sequence, TUNED_FOR};
 use super::tally::Tally;
 

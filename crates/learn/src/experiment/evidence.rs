@@ -1,13 +1,13 @@
 //! All that an experiment has seen: what a projection of the log keeps for it.
 
+use event::{Metric, Moments, UnitTotals};
 use serde::{Deserialize, Serialize};
 
 use super::definition::ExperimentDefinition;
 use super::mean::Mean;
-use super::metric::Metric;
 use super::shares::Shares;
 use super::srm::{Exposures, SampleRatio};
-use super::tally::{Tally, UnitTotals};
+use super::tally::Tally;
 
 /// Where a unit stands for analysis: fixed at its first exposure, kept with its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +93,22 @@ impl Evidence {
         let tallies = self.guardrails.get_mut(guardrail);
         if let Some(tally) = tallies.and_then(|tallies| tallies.get_mut(variant)) {
             tally.replace(old, new);
+        }
+    }
+
+    /// Units whose sums were kept by somebody else, as if each of them had been observed.
+    pub fn add(&mut self, at: Place, moments: &Moments) {
+        let stratum = self.strata.get_mut(at.stratum);
+        if let Some(tally) = stratum.and_then(|stratum| stratum.tallies.get_mut(at.variant)) {
+            tally.add(&Tally::from(*moments));
+        }
+    }
+
+    /// The same for a guardrail's metric.
+    pub fn add_guardrail(&mut self, guardrail: usize, variant: usize, moments: &Moments) {
+        let tallies = self.guardrails.get_mut(guardrail);
+        if let Some(tally) = tallies.and_then(|tallies| tallies.get_mut(variant)) {
+            tally.add(&Tally::from(*moments));
         }
     }
 

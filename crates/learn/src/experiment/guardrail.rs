@@ -1,8 +1,9 @@
 //! Guardrails: whether a treatment's metric is certainly beyond its limit.
 
+use event::{Direction, Metric};
+
 use super::definition::ExperimentDefinition;
 use super::evidence::Evidence;
-use super::metric::{Direction, Metric};
 use super::sequence::Sequence;
 
 /// A guardrail has to notice early, so its bounds are narrowest at fewer units than the verdict's.

@@ -1,6 +1,7 @@
 //! A variant's mean and how sure it is.
 
-use super::metric::Metric;
+use event::Metric;
+
 use super::tally::Tally;
 
 /// A mean over turns or units, with its standard error by unit.

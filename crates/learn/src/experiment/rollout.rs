@@ -1,12 +1,12 @@
 //! A gradual rollout: when it goes a step further, and when it goes back.
 
+use event::{Direction, Metric};
 use serde::{Deserialize, Serialize};
 
 use super::definition::{ExperimentDefinition, Rollout};
 use super::difference::Compared;
 use super::evidence::Evidence;
 use super::guardrail::guardrail_standings;
-use super::metric::{Direction, Metric};
 use super::sequence::{Sequence, TUNED_FOR};
 use super::shares::Shares;
 

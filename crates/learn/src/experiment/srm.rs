@@ -3,10 +3,10 @@
 //! When they did not, something between assignment and log loses units of one variant, and no
 //! difference between the variants means anything.
 
+use event::PartSum;
 use serde::{Deserialize, Serialize};
 
 use super::shares::Shares;
-use super::sum::{Sum, parts};
 
 /// Below this chance the numbers are no accident.
 const BLOCKS_BELOW: f64 = 0.001;
@@ -20,7 +20,7 @@ const LEAST_EXPECTED: f64 = 5.0;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposures {
     units: Vec<u64>,
-    expected: Vec<Sum>,
+    expected: Vec<PartSum>,
 }
 
 /// The outcome of the test.
@@ -35,7 +35,7 @@ pub struct SampleRatio {
 impl Exposures {
     /// For so many variants.
     pub fn new(variants: usize) -> Self {
-        Self { units: vec![0; variants], expected: vec![Sum::default(); variants] }
+        Self { units: vec![0; variants], expected: vec![PartSum::default(); variants] }
     }
 
     /// One unit, the first time. A variant that is not there is left out.
@@ -48,7 +48,7 @@ impl Exposures {
         let Some(units) = self.units.get_mut(variant) else { return };
         *units = units.saturating_add(more);
         for (sum, share) in self.expected.iter_mut().zip(shares.as_slice()) {
-            sum.add(Sum::of(parts(*share).saturating_mul(i128::from(more))));
+            *sum = sum.plus(PartSum::of(*share).many(more));
         }
     }
 

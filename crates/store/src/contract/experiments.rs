@@ -1,14 +1,14 @@
 //! Units add up to what their turns are, under what they were served.
 
 use event::{
-    Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure, Need,
-    Outcome, Position, Reaction, Scope, TurnFact,
+    Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
+    Moments, Need, Outcome, Position, Reaction, Scope, TurnFact, UnitTotals,
 };
 
 use super::scene::{Scene, play};
-use crate::{Rebuild, Store, StoredExposure, StoredUnit, UnitSums};
+use crate::{Rebuild, Store, StoredExposure, StoredStanding, StoredSums, StoredUnit, UnitSums};
 
-fn id() -> ExperimentId {
+pub(crate) fn id() -> ExperimentId {
     ExperimentId::new("x").unwrap()
 }
 
@@ -28,7 +28,10 @@ fn expose(name: &str, index: u32, moves: u32) -> Scene {
 }
 
 fn defined() -> Scene {
-    let definition = [("name".to_owned(), "x".into())].into_iter().collect();
+    let definition = serde_json::json!({
+        "name": "x", "metric": "error_rate", "guardrails": [{"metric": "cost", "limit": 1}],
+    });
+    let definition = definition.as_object().cloned().unwrap();
     let unit = ExperimentUnit::User;
     rule("defined", ExperimentRule::Defined { experiment_id: id(), unit, definition })
 }
@@ -69,9 +72,14 @@ fn scenes() -> Vec<Scene> {
     ]
 }
 
-fn changes_of(event: &Event) -> Vec<Change> {
+pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let same = |scene: &Scene| scene.event.id == event.id;
     scenes().into_iter().filter(same).map(|scene| scene.change).collect()
+}
+
+/// All of it.
+pub(crate) async fn play_all(store: &dyn Store) {
+    play(store, scenes()).await;
 }
 
 async fn rows(store: &dyn Store) -> Vec<StoredUnit> {
@@ -82,7 +90,7 @@ async fn rows(store: &dyn Store) -> Vec<StoredUnit> {
 /// the same.
 pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     let scope = Scope::default();
-    play(store, scenes()).await;
+    play_all(store).await;
     let found = rows(store).await;
     let one = UnitSums { turns: 1, answered: 1, cost: 7, ..UnitSums::default() };
     let scored = UnitSums { scored: 1, score: 900_000_000, failed: 1, ..one };
@@ -96,12 +104,24 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     assert_eq!(seen, expected);
     let behind = store.experiment_units(&scope, &id(), Some(found[1].mark), 10).await.unwrap();
     assert_eq!(behind, found[2..]);
-    let exposure =
-        async |unit, name: &str| store.exposure(&scope, &id(), unit, name).await.unwrap();
+    let standing =
+        async |name: &str| store.experiment_standing(&scope, &id(), name).await.unwrap().unwrap();
     let known = Some(StoredExposure { first: 0, current: 1 });
-    assert_eq!(exposure(ExperimentUnit::User, "u1").await, known);
-    assert_eq!(exposure(ExperimentUnit::User, "u2").await, None);
-    assert_eq!(exposure(ExperimentUnit::Conversation, "c1").await, None);
+    let (position, status) = (Position(4), "COMPLETED".to_owned());
+    let expected = StoredStanding { position, status, moves: 1, exposure: known };
+    assert_eq!(standing("u1").await, expected);
+    let nobody = StoredStanding { exposure: None, ..expected };
+    assert_eq!(standing("u2").await, nobody);
+    assert_eq!(standing("c1").await, nobody, "a conversation is no user");
+    let other = ExperimentId::new("y").unwrap();
+    assert_eq!(store.experiment_standing(&scope, &other, "u1").await.unwrap(), None);
+    let sums = store.experiment_sums(&scope, &id()).await.unwrap();
+    let cost = Moments::of(UnitTotals { value: 7e-9, count: 1.0, before: None });
+    let failed = Moments::of(UnitTotals { value: 1.0, count: 1.0, before: Some(1.0) });
+    let first = StoredSums { variant: 0, moves: 0, exposed: 1, moments: vec![failed, cost] };
+    let later = vec![Moments::default(), cost];
+    let second = StoredSums { variant: 1, moves: 1, exposed: 0, moments: later };
+    assert_eq!(sums, [first, second], "what it was served later is no comparison");
     let stored = store.experiment(&scope, &id()).await.unwrap().unwrap();
     assert_eq!((stored.status.as_str(), stored.position), ("COMPLETED", Position(4)));
     assert_eq!((stored.moves[0].number, &stored.moves[0].shares[..]), (1, &[0.95, 0.05][..]));
@@ -110,6 +130,7 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     let rebuild = Rebuild { changes_of, progress: Box::new(|_, _| {}) };
     assert!(!store.rebuild(rebuild).await.unwrap().changed);
     assert_eq!(rows(store).await, found);
+    assert_eq!(store.experiment_sums(&scope, &id()).await.unwrap(), sums);
 }
 
 /// What an experiment needs is judged where it is stored.

@@ -1,6 +1,6 @@
 //! Reading experiments: how they stand, and what their units add up to.
 
-use event::{ExperimentId, ExperimentUnit, Position, Scope, Timestamp};
+use event::{ExperimentId, Metric, Moments, Position, Scope, Timestamp};
 use serde_json::{Map, Value};
 
 use super::quality::counters;
@@ -39,6 +39,31 @@ counters! {
     score,
 }
 
+impl UnitSums {
+    /// The sum of a metric and how many turns it is over. Shares are those of the quality figures.
+    pub fn measured(&self, metric: Metric) -> (f64, f64) {
+        let of = |value: i64, count: i64| (value as f64, count as f64);
+        match metric {
+            Metric::Satisfaction => of(self.ok, self.ok + self.not_ok + self.neutral),
+            Metric::ErrorRate => of(self.failed, self.answered),
+            Metric::RejectionRate => of(self.rejected, self.answered),
+            Metric::CorrectionRate => of(self.corrected, self.answered),
+            Metric::RetryRate => of(self.retried, self.turns),
+            Metric::Latency => (self.millis as f64 / 1e3, self.timed as f64),
+            Metric::Cost => (self.cost as f64 / 1e9, self.answered as f64),
+            Metric::QualityScore => (self.score as f64 / 1e9, self.scored as f64),
+            // Refused when an experiment is defined: only routers know it.
+            Metric::Reward => (0.0, 0.0),
+        }
+    }
+
+    /// The mean of a metric; `None` when no turn has it.
+    pub fn mean(&self, metric: Metric) -> Option<f64> {
+        let (value, count) = self.measured(metric);
+        (count > 0.0).then(|| value / count)
+    }
+}
+
 /// An experiment as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredExperiment {
@@ -69,6 +94,20 @@ pub struct StoredMove {
     pub shares: Vec<f64>,
     /// From where to where and why, with the evidence.
     pub step: Map<String, Value>,
+}
+
+/// Where an experiment stands, and what one unit is served in it: what an assignment asks for, in one
+/// read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredStanding {
+    /// Where its definition is in the log.
+    pub position: Position,
+    /// Where it stands.
+    pub status: String,
+    /// How many moves its shares have made.
+    pub moves: u32,
+    /// What the unit is served; `None` if it was never exposed.
+    pub exposure: Option<StoredExposure>,
 }
 
 /// What a unit is served.
@@ -104,6 +143,19 @@ pub struct StoredUnit {
     pub sums: UnitSums,
 }
 
+/// What all units add up to that were first served a variant after so many moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredSums {
+    /// The variant.
+    pub variant: u32,
+    /// How many moves there had been.
+    pub moves: u32,
+    /// Units whose first variant it is.
+    pub exposed: u64,
+    /// Of the experiment's own metric, over those units; then of each guardrail's, over all.
+    pub moments: Vec<Moments>,
+}
+
 /// An experiment somewhere.
 pub type ExperimentScope = (Scope, ExperimentId);
 
@@ -123,14 +175,16 @@ pub trait ExperimentReads: Send + Sync {
     /// All that are running or paused, of everybody.
     fn experiments_going_on(&self) -> Task<'_, Vec<ExperimentScope>>;
 
-    /// What a user or conversation is served, if it was ever exposed.
-    fn exposure(
+    /// Where an experiment stands, and what a user or conversation is served in it.
+    fn experiment_standing(
         &self,
         scope: &Scope,
         id: &ExperimentId,
-        unit: ExperimentUnit,
         unit_id: &str,
-    ) -> Task<'_, Option<StoredExposure>>;
+    ) -> Task<'_, Option<StoredStanding>>;
+
+    /// What an experiment's units add up to, all as of one moment, by variant and number of moves.
+    fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>>;
 
     /// What units gave: those behind a mark, one after the other, a unit's time before it was exposed
     /// ahead of its variants.

@@ -22,7 +22,7 @@ use super::keys::{Key, PackedId, Table, key_of};
 use crate::sql::{self, Connection};
 pub(super) use activity::DAY_MICROS;
 pub(super) use erase::{THEIR_TURNS, THEIRS};
-pub(super) use experiment::served;
+pub(super) use experiment::{make as make_experiment_sums, read_sums, served};
 pub(super) use facts::Facts;
 pub(super) use relevance::standing_of;
 pub(super) use sums::hour_of;

@@ -3,12 +3,14 @@
 use event::{ExperimentId, ExperimentUnit, Position, Scope, Timestamp};
 
 use super::SqliteStore;
+use super::apply::read_sums;
 use super::keys::{Key, Table, find_key, find_project, scope_of};
+use super::moments::unpack;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::experiments::{
-    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredUnit,
-    UnitMark, UnitSums,
+    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding,
+    StoredSums, StoredUnit, UnitMark, UnitSums,
 };
 use crate::sql::{self, Connection, OptionalExtension, Row};
 
@@ -32,15 +34,19 @@ impl ExperimentReads for SqliteStore {
         self.pool.run(going_on)
     }
 
-    fn exposure(
+    fn experiment_standing(
         &self,
         scope: &Scope,
         id: &ExperimentId,
-        unit: ExperimentUnit,
         unit_id: &str,
-    ) -> Task<'_, Option<StoredExposure>> {
+    ) -> Task<'_, Option<StoredStanding>> {
         let (scope, id, unit_id) = (scope.clone(), id.clone(), unit_id.to_owned());
-        self.pool.run(move |connection| exposure(connection, &scope, &id, unit, &unit_id))
+        self.pool.run(move |connection| standing(connection, &scope, &id, &unit_id))
+    }
+
+    fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>> {
+        let (scope, id) = (scope.clone(), id.clone());
+        self.pool.run(move |connection| sums(connection, &scope, &id))
     }
 
     fn experiment_units(
@@ -128,44 +134,63 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
     let mut rows = select.query(())?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
-        let unreadable = |_| StoreError::Corrupt("an experiment has an unreadable id".into());
-        let id = ExperimentId::new(row.get::<_, String>(1)?).map_err(unreadable)?;
-        found.push((scope_of(connection, row.get(0)?)?, id));
+        let (project, id): (Key, String) = (row.get(0)?, row.get(1)?);
+        // One that cannot be named must not keep the others from being looked after.
+        match (scope_of(connection, project), ExperimentId::new(id)) {
+            (Ok(scope), Ok(id)) => found.push((scope, id)),
+            (Err(error), _) => tracing::warn!(%error, project, "an experiment of nobody"),
+            (_, Err(error)) => tracing::warn!(%error, project, "an experiment's id is unreadable"),
+        }
     }
     Ok(found)
 }
 
-fn key_of(
+fn key_of(connection: &Connection, scope: &Scope, id: &ExperimentId) -> sql::Result<Option<Key>> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    connection
+        .prepare_cached("SELECT key FROM experiments WHERE project = ?1 AND id = ?2")?
+        .query_row((project, id.as_str()), |row| row.get(0))
+        .optional()
+}
+
+fn standing(
     connection: &Connection,
     scope: &Scope,
     id: &ExperimentId,
-) -> sql::Result<Option<(Key, Key)>> {
+    unit_id: &str,
+) -> Result<Option<StoredStanding>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    connection
-        .prepare_cached("SELECT project, key FROM experiments WHERE project = ?1 AND id = ?2")?
-        .query_row((project, id.as_str()), |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+    let found: Option<(Key, u8, String, u32)> = connection
+        .prepare_cached(
+            "SELECT key, unit, status,
+                 (SELECT COUNT(*) FROM experiment_moves WHERE experiment = key)
+             FROM experiments WHERE project = ?1 AND id = ?2",
+        )?
+        .query_row((project, id.as_str()), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })
+        .optional()?;
+    let Some((experiment, kind, status, moves)) = found else { return Ok(None) };
+    let is_user = kind == ExperimentUnit::User.code();
+    let table = if is_user { Table::Users } else { Table::Conversations };
+    let exposure = match find_key(connection, table, project, unit_id)? {
+        Some(unit) => exposure(connection, experiment, unit)?,
+        None => None,
+    };
+    let position = Position(experiment as u64);
+    Ok(Some(StoredStanding { position, status, moves, exposure }))
 }
 
 fn exposure(
     connection: &Connection,
-    scope: &Scope,
-    id: &ExperimentId,
-    unit: ExperimentUnit,
-    unit_id: &str,
+    experiment: Key,
+    unit: Key,
 ) -> Result<Option<StoredExposure>, StoreError> {
-    let Some((project, experiment)) = key_of(connection, scope, id)? else { return Ok(None) };
-    let kind = unit.code();
-    let table = match unit {
-        ExperimentUnit::User => Table::Users,
-        ExperimentUnit::Conversation => Table::Conversations,
-    };
-    let Some(unit) = find_key(connection, table, project, unit_id)? else { return Ok(None) };
     let mut select = connection.prepare_cached(
         "SELECT variant, first, current FROM experiment_units
-         WHERE experiment = ?1 AND unit = ?2 AND kind = ?3 AND variant >= 0",
+         WHERE experiment = ?1 AND unit = ?2 AND variant >= 0",
     )?;
-    let mut rows = select.query((experiment, unit, kind))?;
+    let mut rows = select.query((experiment, unit))?;
     let (mut first, mut current) = (None, None);
     while let Some(row) = &rows.next()? {
         let variant: u32 = row.get(0)?;
@@ -175,6 +200,31 @@ fn exposure(
     Ok(first.zip(current).map(|(first, current)| StoredExposure { first, current }))
 }
 
+fn sums(
+    connection: &Connection,
+    scope: &Scope,
+    id: &ExperimentId,
+) -> Result<Vec<StoredSums>, StoreError> {
+    let Some(experiment) = key_of(connection, scope, id)? else { return Ok(Vec::new()) };
+    let mut select = connection.prepare_cached(
+        "SELECT variant, moves, exposed, sums FROM experiment_sums
+         WHERE experiment = ?1 ORDER BY variant, moves",
+    )?;
+    let mut rows = select.query([experiment])?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        let unreadable = || StoreError::Corrupt(format!("the sums of the experiment {experiment}"));
+        let (exposed, packed): (i64, Vec<u8>) = (row.get(2)?, row.get(3)?);
+        found.push(StoredSums {
+            variant: row.get(0)?,
+            moves: row.get(1)?,
+            exposed: u64::try_from(exposed).map_err(|_| unreadable())?,
+            moments: unpack(&packed).ok_or_else(unreadable)?,
+        });
+    }
+    Ok(found)
+}
+
 fn units(
     connection: &Connection,
     scope: &Scope,
@@ -182,7 +232,7 @@ fn units(
     after: Option<UnitMark>,
     limit: usize,
 ) -> Result<Vec<StoredUnit>, StoreError> {
-    let Some((_, experiment)) = key_of(connection, scope, id)? else { return Ok(Vec::new()) };
+    let Some(experiment) = key_of(connection, scope, id)? else { return Ok(Vec::new()) };
     let after = after.unwrap_or(UnitMark { unit: i64::MIN, variant: 0 });
     let mut select = connection.prepare_cached(&format!(
         "SELECT unit, variant, moves, first, {} FROM experiment_units
@@ -197,15 +247,11 @@ fn units(
 
 fn read_unit(row: &Row<'_>) -> sql::Result<StoredUnit> {
     let mark = UnitMark { unit: row.get(0)?, variant: row.get(1)? };
-    let mut values = UnitSums::default().values();
-    for (column, value) in values.iter_mut().enumerate() {
-        *value = row.get(column + 4)?;
-    }
     Ok(StoredUnit {
         mark,
         variant: u32::try_from(mark.variant).ok(),
         moves: row.get(2)?,
         first: row.get(3)?,
-        sums: UnitSums::from_values(values),
+        sums: read_sums(row, 4)?,
     })
 }

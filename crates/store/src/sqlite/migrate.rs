@@ -1,8 +1,9 @@
 //! Brings a database to the newest schema. Numbered, forward only; the folder's lock keeps others
 //! away meanwhile.
 
-use rusqlite::{Connection as File, TransactionBehavior};
+use rusqlite::Connection as File;
 
+use super::apply::make_experiment_sums;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, OptionalExtension};
 
@@ -17,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
     include_str!("../../../../migrations/sqlite/0009_quality.sql"),
     include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
+    include_str!("../../../../migrations/sqlite/0011_experiment_sums.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
@@ -36,6 +38,10 @@ const NEW_PROJECTIONS: [u32; 2] = [6, 9];
 /// The mark of a store that has not done so yet.
 const STALE: &str = "stale_projections";
 
+/// The schema that brought sums of experiments. They follow from rows that are there, also in the copy
+/// that outlives old events.
+const EXPERIMENT_SUMS: u32 = 11;
+
 /// Whether the projections must be made again before they are read.
 pub(super) fn is_stale(connection: &Connection) -> Result<bool, StoreError> {
     Ok(connection.prepare("SELECT 1 FROM meta WHERE name = ?1")?.exists([STALE])?)
@@ -47,15 +53,19 @@ pub(super) fn fresh(connection: &Connection) -> sql::Result<()> {
 }
 
 /// Runs what is missing, each step in a transaction of its own.
-pub(super) fn to_newest(connection: &mut File) -> Result<(), StoreError> {
-    let found = check(connection)?;
+pub(super) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
+    let found = check_reader(connection)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found as usize) {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+        let transaction = connection.transaction()?;
         transaction.execute_batch(sql)?;
         if found > 0 && NEW_PROJECTIONS.contains(&number) {
             transaction.execute("REPLACE INTO meta (name, value) VALUES (?1, x'01')", [STALE])?;
         }
-        transaction.pragma_update(None, "user_version", number)?;
+        if number == EXPERIMENT_SUMS {
+            make_experiment_sums(&transaction, "")?;
+            make_experiment_sums(&transaction, "baseline_")?;
+        }
+        transaction.execute_batch(&format!("PRAGMA user_version = {number}"))?;
         transaction.commit()?;
         tracing::info!(schema = number, "store migrated");
     }
@@ -85,20 +95,19 @@ mod tests {
 
     #[test]
     fn an_older_store_makes_new_projections_once_and_a_new_one_has_none_to_make() {
-        let mut old = File::open_in_memory().unwrap();
+        let old = File::open_in_memory().unwrap();
         for (number, sql) in (1..).zip(&MIGRATIONS[..5]) {
             old.execute_batch(sql).unwrap();
             old.pragma_update(None, "user_version", number).unwrap();
         }
+        let mut old = Connection::Sqlite(old);
         to_newest(&mut old).unwrap();
         to_newest(&mut old).unwrap();
-        let old = Connection::Sqlite(old);
         assert!(is_stale(&old).unwrap(), "until they are made");
         fresh(&old).unwrap();
         assert!(!is_stale(&old).unwrap());
-        let mut new = File::open_in_memory().unwrap();
+        let mut new = Connection::Sqlite(File::open_in_memory().unwrap());
         to_newest(&mut new).unwrap();
-        let new = Connection::Sqlite(new);
         assert!(!is_stale(&new).unwrap());
     }
 }

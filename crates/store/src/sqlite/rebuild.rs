@@ -18,7 +18,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 27] = [
+pub(super) const PROJECTIONS: [(&str, &str); 29] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),
@@ -46,6 +46,8 @@ pub(super) const PROJECTIONS: [(&str, &str); 27] = [
     ("experiment_moves", "experiment, number"),
     ("experiment_units", "experiment, unit, variant"),
     ("experiment_turns", "turn, experiment"),
+    ("experiment_measures", "experiment, place"),
+    ("experiment_sums", "experiment, variant, moves"),
 ];
 
 const EMPTY: &str = "
@@ -76,7 +78,9 @@ const EMPTY: &str = "
     DELETE FROM experiments;
     DELETE FROM experiment_moves;
     DELETE FROM experiment_units;
-    DELETE FROM experiment_turns;";
+    DELETE FROM experiment_turns;
+    DELETE FROM experiment_measures;
+    DELETE FROM experiment_sums;";
 
 /// What routers have learnt is read from the log again by those who learn.
 const FORGET: &str = "

@@ -1,5 +1,7 @@
 //! SQLite against the contract, and what only SQLite can show.
 
+mod experiment_sums;
+
 use std::path::Path;
 
 use event::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};

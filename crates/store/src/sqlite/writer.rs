@@ -24,7 +24,7 @@ use crate::sql::{self, Connection};
 /// What a caller waits for.
 pub(super) type Answer = Result<Vec<Outcome>, StoreError>;
 
-struct Submission {
+pub(super) struct Submission {
     writes: Vec<Prepared>,
     reply: oneshot::Sender<Answer>,
     // Room in the queue, given back before the submission is answered.

@@ -5,6 +5,11 @@
 //! the unit's sums by the difference, until the experiment is over.
 
 mod before;
+mod make;
+mod measures;
+mod sums;
+
+use std::sync::LazyLock;
 
 use event::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure, UnitInterval};
 use serde_json::Value;
@@ -13,6 +18,11 @@ use super::super::keys::Key;
 use super::{Facts, Subject};
 use crate::read::experiments::UnitSums;
 use crate::sql::{self, Connection, OptionalExtension, Row, ToSql};
+
+pub(in super::super) use make::make;
+
+/// The experiment, the unit and the variant of a row.
+type UnitKey = (Key, Key, i64);
 
 /// How far behind the exposure a turn's own clock may be. What is further back happened before,
 /// however late we hear of it.
@@ -34,13 +44,24 @@ fn decide(connection: &Connection, subject: &Subject, rule: &ExperimentRule) -> 
     let (project, at, ts) = (subject.project, subject.at(), subject.ts.as_micros());
     match rule {
         ExperimentRule::Defined { experiment_id, unit, definition } => {
-            let definition = Value::Object(definition.clone()).to_string();
-            connection
+            let definition = Value::Object(definition.clone());
+            let is_new = connection
                 .prepare_cached(
                     "INSERT INTO experiments (key, project, id, unit, definition, status, created, changed)
                      VALUES (?1, ?2, ?3, ?4, ?5, 'DRAFT', ?6, ?6) ON CONFLICT DO NOTHING",
                 )?
-                .execute((at, project, experiment_id.as_str(), unit.code(), definition, ts))
+                .execute((
+                    at,
+                    project,
+                    experiment_id.as_str(),
+                    unit.code(),
+                    definition.to_string(),
+                    ts,
+                ))?;
+            if is_new > 0 {
+                measures::keep(connection, at, &definition)?;
+            }
+            Ok(is_new)
         }
         ExperimentRule::Status { experiment_id, action: _, status } => connection
             .prepare_cached(
@@ -109,13 +130,24 @@ fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sq
         )?
         .execute((experiment, unit))?;
     let (is_first, since) = (before == 0, subject.ts.as_micros());
+    let key: UnitKey = (experiment, unit, i64::from(exposure.index));
+    let is_known = connection
+        .prepare_cached(
+            "UPDATE experiment_units SET current = 1
+             WHERE experiment = ?1 AND unit = ?2 AND variant = ?3",
+        )?
+        .execute(key)?
+        > 0;
+    if is_known {
+        return Ok(());
+    }
     connection
         .prepare_cached(
             "INSERT INTO experiment_units (experiment, unit, variant, kind, moves, since, first, current)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1) 
-             ON CONFLICT (experiment, unit, variant) DO UPDATE SET current = 1",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1)",
         )?
         .execute((experiment, unit, exposure.index, kind, exposure.moves, since, is_first))?;
+    sums::arrived(connection, key, exposure.moves, is_first)?;
     if is_first { before::keep(connection, experiment, kind, unit, since) } else { Ok(()) }
 }
 
@@ -224,20 +256,19 @@ pub(super) fn amended(connection: &Connection, turn: Key, more: &UnitSums) -> sq
     bound.into_iter().try_for_each(|row| add(connection, row, more))
 }
 
-/// Adds to what a unit gave under a variant.
-fn add(
-    connection: &Connection,
-    (experiment, unit, variant): (Key, Key, i64),
-    more: &UnitSums,
-) -> sql::Result<()> {
+/// Adds to what a unit gave under a variant, and to what all add up to.
+fn add(connection: &Connection, key: UnitKey, more: &UnitSums) -> sql::Result<()> {
+    if key.2 >= 0 {
+        sums::grows(connection, key, more)?;
+    }
     let values = more.values();
-    let mut parameters: Vec<&dyn ToSql> = vec![&experiment, &unit, &variant];
+    let mut parameters: Vec<&dyn ToSql> = vec![&key.0, &key.1, &key.2];
     parameters.extend(values.iter().map(|value| value as &dyn ToSql));
     connection.prepare_cached(&ADD)?.execute(&parameters[..]).map(drop)
 }
 
-/// The statement, made of the list of counters.
-static ADD: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+/// The statements, made of the list of counters.
+static ADD: LazyLock<String> = LazyLock::new(|| {
     let sum = |(n, name): (usize, &&str)| format!("{name} = {name} + ?{}", n + 4);
     let sums: Vec<String> = UnitSums::COLUMNS.iter().enumerate().map(sum).collect();
     format!(
@@ -245,3 +276,19 @@ static ADD: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
         sums.join(", ")
     )
 });
+static SELECT_SUMS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT moves, first, {} FROM experiment_units
+         WHERE experiment = ?1 AND unit = ?2 AND variant = ?3",
+        UnitSums::COLUMNS.join(", ")
+    )
+});
+
+/// The counters of a row, from a column on.
+pub(in super::super) fn read_sums(row: &Row<'_>, from: usize) -> sql::Result<UnitSums> {
+    let mut values = UnitSums::default().values();
+    for (column, value) in values.iter_mut().enumerate() {
+        *value = row.get(column + from)?;
+    }
+    Ok(UnitSums::from_values(values))
+}

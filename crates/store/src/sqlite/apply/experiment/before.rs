@@ -10,7 +10,7 @@ use crate::sql::{self, Connection};
 /// Turns that are looked back on, the latest first: enough for a mean, and bounded.
 const MOST: i64 = 1000;
 /// The variant of the time before.
-const BEFORE: i64 = -1;
+pub(super) const BEFORE: i64 = -1;
 
 /// Keeps it as a row of its own, if there was anything.
 pub(super) fn keep(

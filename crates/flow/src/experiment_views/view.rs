@@ -3,7 +3,7 @@
 use event::{ExperimentId, Position, Timestamp};
 use learn::experiment::{ExperimentDefinition, Move, RolloutState, Shares, Status};
 use serde_json::Value;
-use store::{StoredExperiment, StoredMove};
+use store::{StoredExperiment, StoredMove, StoredStanding};
 
 /// An experiment as it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct ExperimentView {
 
 impl ExperimentView {
     /// `None` when what is stored makes no sense.
-    pub(super) fn of(stored: StoredExperiment) -> Option<Self> {
+    pub(crate) fn of(stored: StoredExperiment) -> Option<Self> {
         let written = Value::Object(stored.definition);
         let definition: ExperimentDefinition = serde_json::from_value(written).ok()?;
         definition.check().ok()?;
@@ -49,13 +49,20 @@ impl ExperimentView {
         })
     }
 
+    /// Whether it still stands so.
+    pub(super) fn is_at(&self, standing: &StoredStanding) -> bool {
+        self.position == standing.position
+            && self.status.word() == standing.status
+            && self.moves.len() == standing.moves as usize
+    }
+
     /// The shares for units that come now.
     pub fn shares(&self) -> Shares {
         self.shares_after(self.moves.len())
     }
 
     /// The shares after so many moves.
-    pub(super) fn shares_after(&self, moves: usize) -> Shares {
+    pub(crate) fn shares_after(&self, moves: usize) -> Shares {
         let first = || match RolloutState::start(&self.definition) {
             Some(state) => state.shares(&self.definition),
             None => Shares::of_weights(&self.definition),

@@ -1,7 +1,8 @@
-//! What an experiment can be judged by.
+//! What an experiment can be judged by, and what its mean is taken over.
 
-use event::BadData;
 use serde::{Deserialize, Serialize};
+
+use crate::feedback::BadData;
 
 /// A metric of turns. Its word is the same in JSON, in events and on pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,6 +26,17 @@ pub enum Metric {
     Cost,
     /// What a validator says of the answer, 0 to 1.
     QualityScore,
+}
+
+/// What a mean is taken over. The variance is always by unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MetricBy {
+    /// Every turn counts the same: a unit with many turns counts more.
+    #[default]
+    Turn,
+    /// Every unit counts the same.
+    Unit,
 }
 
 /// Which way is good.

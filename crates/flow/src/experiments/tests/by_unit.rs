@@ -1,0 +1,69 @@
+//! Evidence the long way: every unit's row, one after the other. What sums must agree with.
+
+use event::Scope;
+use learn::experiment::{Evidence, Place, Shares, UnitTotals};
+use store::StoredUnit;
+
+use super::super::ExperimentView;
+use crate::engine::Engine;
+
+/// Few, so that pages end in the midst of units.
+const PAGE: usize = 7;
+
+pub(super) async fn evidence_of(engine: &Engine, scope: &Scope, view: &ExperimentView) -> Evidence {
+    let mut gathering = Gathering::new(view);
+    let mut after = None;
+    loop {
+        let rows = engine.store.experiment_units(scope, &view.id, after, PAGE).await.unwrap();
+        rows.iter().for_each(|row| gathering.add(row));
+        after = rows.last().map(|row| row.mark);
+        if rows.len() < PAGE {
+            return gathering.evidence;
+        }
+    }
+}
+
+struct Gathering<'a> {
+    view: &'a ExperimentView,
+    /// After no move, after one, and so on.
+    shares: Vec<Shares>,
+    evidence: Evidence,
+    /// The time before of the unit that comes next.
+    before: Option<StoredUnit>,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(view: &'a ExperimentView) -> Self {
+        let mut evidence = Evidence::new(&view.definition);
+        view.moves.iter().for_each(|_| evidence.open_stratum());
+        let shares = (0..=view.moves.len()).map(|moves| view.shares_after(moves)).collect();
+        Self { view, shares, evidence, before: None }
+    }
+
+    fn add(&mut self, row: &StoredUnit) {
+        let Some(variant) = row.variant else {
+            self.before = Some(*row);
+            return;
+        };
+        let variant = variant as usize;
+        if row.first {
+            self.compare(row, Place { variant, stratum: row.moves as usize });
+        }
+        for (index, guardrail) in self.view.definition.guardrails.iter().enumerate() {
+            let (value, count) = row.sums.measured(guardrail.metric);
+            let totals = UnitTotals { value, count, before: None };
+            self.evidence.observe_guardrail(index, variant, None, Some(totals));
+        }
+    }
+
+    fn compare(&mut self, row: &StoredUnit, place: Place) {
+        let Some(shares) = self.shares.get(place.stratum) else { return };
+        self.evidence.expose_many(place, shares, 1);
+        let metric = self.view.definition.metric;
+        let before = self.before.filter(|before| before.mark.unit == row.mark.unit);
+        let (value, count) = row.sums.measured(metric);
+        let before = before.and_then(|before| before.sums.mean(metric));
+        let totals = UnitTotals { value, count, before };
+        self.evidence.observe(place, None, Some(self.view.definition.counted(totals)));
+    }
+}

@@ -1,0 +1,139 @@
+//! An engine over a store of its own, and what can happen in it.
+
+use std::sync::Arc;
+
+use event::{
+    Change, ConversationId, ExperimentId, ExperimentRule, Mac, Outcome, Scope, Timestamp, TurnId,
+};
+use learn::experiment::{Action, Evidence, ExperimentDefinition, Shares};
+use serde_json::{Value, json};
+use store::Store;
+use store::sqlite::{Limits, SqliteStore};
+use tempfile::TempDir;
+use testkit::TestClock;
+
+use super::super::ExperimentView;
+use super::by_unit;
+use crate::{
+    Detectors, Embedder, Engine, Include, IncomingHalf, IncomingReaction, IncomingTurn,
+    RawCompletion, RawOpening, RawReaction,
+};
+
+const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+pub(super) struct World {
+    pub(super) engine: Engine,
+    pub(super) scope: Scope,
+    pub(super) clock: Arc<TestClock>,
+    _folder: TempDir,
+}
+
+pub(super) fn id_of(id: &str) -> ExperimentId {
+    ExperimentId::new(id).unwrap()
+}
+
+impl World {
+    pub(super) async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let (store, clock): (Arc<dyn Store>, _) = (Arc::new(store), Arc::new(TestClock::at(START)));
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let time = Arc::clone(&clock);
+        let engine = Engine::open(store, time, [5; 32], detectors, embedder).await.unwrap();
+        Self { engine, scope: Scope::default(), clock, _folder: folder }
+    }
+
+    /// Defined and running, with these fields beside a name and a unit.
+    pub(super) async fn run(&self, id: &str, more: &Value) {
+        let mut written = json!({"name": id, "unit": "user",
+            "variants": [{"name": "control"}, {"name": "treatment"}, {"name": "other"}]});
+        written.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let definition: ExperimentDefinition = serde_json::from_value(written).unwrap();
+        let (scope, mac) = (&self.scope, Mac([1; 16]));
+        let id = id_of(id);
+        self.engine
+            .create_experiment(scope, Some(id.clone()), &definition, mac, None)
+            .await
+            .unwrap();
+        self.engine.act_on_experiment(scope, &id, Action::Start, None).await.unwrap();
+    }
+
+    /// Something is decided, whatever sense it makes.
+    pub(super) async fn decide(&self, rule: ExperimentRule) {
+        let write = self.engine.experiment_write(&self.scope, rule, None, None);
+        let is_change = |change: &Change| matches!(change, Change::Experiment(_));
+        assert!(write.entry.changes.iter().any(is_change));
+        let outcomes = self.engine.store_writes(vec![write]).await.unwrap();
+        assert!(matches!(outcomes[..], [Outcome::Stored(_)]), "{outcomes:?}");
+    }
+
+    /// The shares become these.
+    pub(super) async fn shift(&self, id: &str, weights: &[f64]) {
+        let view = self.view(id).await;
+        let shares = Shares::of(weights).as_slice().to_vec();
+        let number = view.moves.len() as u32 + 1;
+        let step = json!({"why": "learnt"}).as_object().cloned().unwrap();
+        self.decide(ExperimentRule::Moved { experiment_id: id_of(id), number, shares, step }).await;
+    }
+
+    pub(super) async fn view(&self, id: &str) -> ExperimentView {
+        self.engine.experiment(&self.scope, &id_of(id)).await.unwrap()
+    }
+
+    /// Out of sums, and out of units.
+    pub(super) async fn both(&self, id: &str) -> (Evidence, Evidence) {
+        let view = self.view(id).await;
+        let by_sum = self.engine.evidence_of(&self.scope, &view).await.unwrap();
+        (by_sum, by_unit::evidence_of(&self.engine, &self.scope, &view).await)
+    }
+
+    pub(super) async fn assign(&self, id: &str, unit: &str) -> String {
+        self.engine.assign(&self.scope, &id_of(id), unit).await.unwrap().variant
+    }
+
+    /// A turn with its answer; turn `n` of somebody.
+    pub(super) async fn turn(&self, user: &str, n: u64, answer: RawCompletion) {
+        let opening = RawOpening {
+            turn_id: Some(format!("{user}-{n}")),
+            conversation_id: Some(format!("c-{user}")),
+            user_id: Some(user.to_owned()),
+            text: format!("question {n} about something else each time {}", n * 7919),
+            ..RawOpening::default()
+        };
+        let mac = Mac([2; 16]);
+        let incoming = IncomingTurn {
+            opening: IncomingHalf { raw: opening, mac },
+            completion: Some(IncomingHalf { raw: answer, mac }),
+            key: None,
+            include: Include::default(),
+            router: None,
+        };
+        self.engine.open_turn(&self.scope, incoming).await.unwrap();
+    }
+
+    pub(super) async fn react(&self, user: &str, n: u64, reaction: Value) {
+        let raw = RawReaction { reaction: Some(reaction), ..RawReaction::default() };
+        let incoming = IncomingReaction {
+            conversation: ConversationId::new(format!("c-{user}")).unwrap(),
+            turn: TurnId::new(format!("{user}-{n}")).unwrap(),
+            raw,
+            mac: Mac([n as u8; 16]),
+            key: None,
+        };
+        self.engine.react(&self.scope, incoming).await.unwrap();
+    }
+}
+
+/// An answer like another; `more` decides how it went.
+pub(super) fn answer(more: u64) -> RawCompletion {
+    let failed = more.is_multiple_of(5);
+    RawCompletion {
+        response: (!failed).then(|| "an answer".to_owned()),
+        status: failed.then(|| "error".to_owned()),
+        error: failed.then(|| "timeout".to_owned()),
+        latency_ms: (!more.is_multiple_of(3)).then_some((more % 40_000) as f64 / 7.0),
+        cost: (!more.is_multiple_of(7)).then_some((more % 1_000) as f64 / 3e4),
+        quality_score: more.is_multiple_of(2).then_some((more % 101) as f64 / 101.0),
+        ..RawCompletion::default()
+    }
+}
