@@ -1,5 +1,6 @@
 //! Each server starts, answers, keeps its data over a crash, and is gone afterwards.
 
+mod elsewhere;
 mod faults;
 mod kafka;
 mod postgres;
