@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::keeper::{Keeper, Launch};
 use super::missing::NoServer;
@@ -18,8 +18,8 @@ use super::place;
 
 /// Between two attempts to reach a server that starts.
 const PAUSE: Duration = Duration::from_millis(20);
-/// A minute and a half: on a busy machine a JVM takes its time.
-const ATTEMPTS: u32 = 4500;
+/// On a busy machine a JVM takes its time.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// One kind of server: how it is started and asked.
 pub(super) trait Server: Sized {
@@ -55,7 +55,7 @@ pub struct Running<S> {
 #[expect(private_bounds, reason = "the four kinds of server are all there are")]
 impl<S: Server> Running<S> {
     pub(super) fn start() -> Result<Self, NoServer> {
-        if env::var_os(S::VARIABLE).is_some() {
+        if given_address::<S>().is_some() {
             let reason = format!("{} names one that this test must not stop", S::VARIABLE);
             return Err(NoServer::Missing { server: S::NAME, reason });
         }
@@ -85,17 +85,19 @@ impl<S: Server> Running<S> {
     }
 
     /// Waits until it answers a request of its own protocol.
+    #[expect(clippy::disallowed_methods, reason = "a real process takes real time")]
     pub fn wait_until_it_answers(&self) -> Result<(), NoServer> {
-        for _ in 0..ATTEMPTS {
-            if self.server.answers().is_ok() {
-                return Ok(());
-            }
+        let begin = Instant::now();
+        while self.server.answers().is_err() {
             if !self.is_alive() {
                 return Err(S::broken(format!("it ended by itself: {}", self.log_end())));
             }
+            if begin.elapsed() > PATIENCE {
+                return Err(S::broken(format!("it does not answer: {}", self.log_end())));
+            }
             thread::sleep(PAUSE);
         }
-        Err(S::broken(format!("it does not answer: {}", self.log_end())))
+        Ok(())
     }
 
     /// Ends it in order and waits until it is gone.
@@ -181,9 +183,9 @@ pub(super) type Slot<S> = OnceLock<Result<Shared<S>, NoServer>>;
 
 /// The server of this slot. Nobody can stop it, for others use it too.
 pub(super) fn shared<S: Server>(slot: &'static Slot<S>) -> Result<&'static S, NoServer> {
-    let server = slot.get_or_init(|| match env::var_os(S::VARIABLE) {
+    let server = slot.get_or_init(|| match given_address::<S>() {
         Some(address) => {
-            let server = S::at(&address.to_string_lossy());
+            let server = S::at(&address);
             let explain = |why| S::broken(format!("{}: {why}", S::VARIABLE));
             server.map(Shared::Elsewhere).map_err(explain)
         }
@@ -194,4 +196,10 @@ pub(super) fn shared<S: Server>(slot: &'static Slot<S>) -> Result<&'static S, No
         Ok(Shared::Elsewhere(server)) => Ok(server),
         Err(why) => Err(why.clone()),
     }
+}
+
+/// Where a server runs already, if the environment says so.
+fn given_address<S: Server>() -> Option<String> {
+    let address = env::var_os(S::VARIABLE)?.to_string_lossy().into_owned();
+    (!address.is_empty()).then_some(address)
 }
