@@ -19,6 +19,11 @@ test: compiler
 	@scripts/need sqlite3:sqlite3 prlimit:util-linux
 	scripts/run-tests
 
+## Gets the servers that tests start: PostgreSQL, Redis, Kafka, an S3 server. Once; says what it could not get.
+.PHONY: servers
+servers:
+	@scripts/servers install
+
 ## Format, lints, docs, licences, bans, spelling.
 check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 	cargo fmt --all --check
