@@ -24,6 +24,7 @@ fn turn(id: &str, question: &str, answer: &str) -> PreferenceTurn {
         rating: None,
         corrections: Vec::new(),
         regenerated: false,
+        context_only: false,
         arm: None,
     }
 }
@@ -165,6 +166,12 @@ fn the_answer_that_was_kept_is_better_than_those_thrown_away() {
     for row in &found {
         assert_eq!(row["prompt"].as_array().unwrap().len(), 3, "no answer that was thrown away");
     }
+    let mut later = talk(kept.clone());
+    later.turns[..2].iter_mut().for_each(|turn| turn.context_only = true);
+    let found = rows(ExportFormat::Dpo, &later);
+    let pairs: Vec<_> = found.iter().map(told).collect();
+    assert_eq!(pairs, [("regeneration", "third", "second")], "the first was before");
+    assert_eq!(found[0]["prompt"].as_array().unwrap().len(), 3, "and is no context either");
     let rejected = verdict(VerdictStatus::Rejected, Some(CorrectionType::Explicit));
     for unkept in [
         PreferenceTurn { verdict: rejected, ..kept.clone() },
