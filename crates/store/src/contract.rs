@@ -14,6 +14,7 @@ pub(crate) mod judged;
 pub(crate) mod routing;
 pub(crate) mod relevance;
 pub(crate) mod quality;
+pub(crate) mod alerts;
 pub(crate) mod experiments;
 pub(crate) mod reactions;
 pub(crate) mod period;

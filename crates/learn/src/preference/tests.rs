@@ -396,3 +396,18 @@ fn everything(rule: &ExportRule, talks: &[PreferenceConversation]) -> Vec<Prefer
     assert_eq!(exporter.tally().rows.values().sum::<u64>(), rows.len() as u64);
     rows
 }
+
+#[test]
+fn a_question_of_which_nothing_is_left_makes_no_row() {
+    for blank in ["", " \n\t "] {
+        let fixed = PreferenceTurn {
+            corrections: vec![corrected("better", 1)],
+            rating: rating(0.0),
+            ..turn("t1", blank, "worse")
+        };
+        let talk = conversation("c", vec![turn("t0", "hi", "hello"), fixed]);
+        for format in ExportFormat::ALL {
+            assert!(rows(format, &talk).is_empty(), "{format:?} {blank:?}");
+        }
+    }
+}

@@ -49,6 +49,17 @@ pub(super) fn check(
                 .exists((subject.project, PackedId::of(id.as_str())))?;
             Ok((!made).then_some(Obstacle::Missing))
         }
+        Need::OutcomeAt(id, expected) => {
+            let settled: Option<i64> = connection
+                .prepare_cached(
+                    "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+                     WHERE d.project = ?1 AND d.id = ?2",
+                )?
+                .query_row((subject.project, PackedId::of(id.as_str())), |row| row.get(0))
+                .optional()?;
+            let same = settled == expected.map(|position| position.0 as i64);
+            Ok((!same).then_some(Obstacle::Missing))
+        }
         Need::OtherOutcome(id) => {
             let settled: Option<i64> = connection
                 .prepare_cached(

@@ -8,8 +8,8 @@ use testkit::write;
 
 use super::{Limits, SqliteStore};
 use crate::contract::{
-    copies, decisions, events, exchanges, experiments, judged, keys, labels, log, needs, period,
-    quality, reactions, rebuild, relevance, routing, sessions, similar, turns,
+    alerts, copies, decisions, events, exchanges, experiments, judged, keys, labels, log, needs,
+    period, quality, reactions, rebuild, relevance, routing, sessions, similar, turns,
 };
 use crate::{DeadLetters, ExchangeReads, Log, StoreError};
 
@@ -58,6 +58,8 @@ contract!(
     judged::what_was_touched_is_told,
     judged::conversations_come_whole,
     routing::what_routers_learnt_is_kept_whole,
+    alerts::what_is_to_be_told_outlasts_new_targets,
+    alerts::what_could_not_be_told_is_tried_anew,
     quality::turns_count_as_they_are,
     quality::statements_count_by_their_newest_outcome,
     quality::sums_are_those_of_the_turns,

@@ -5,7 +5,7 @@ use rusqlite::{Connection, ToSql};
 use super::super::keys::Key;
 use crate::read::quality::QualityCounts;
 
-const HOUR_MICROS: i64 = 3_600_000_000;
+pub(in super::super) const HOUR_MICROS: i64 = 3_600_000_000;
 
 /// Where something counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
