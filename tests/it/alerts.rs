@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::experiments::lab::until;
 use crate::quality::event;
 use crate::server::{Client, Server, uptake};
 
@@ -160,10 +161,7 @@ fn an_alert_outlasts_new_targets_and_is_told_to_whoever_is_to_be_told_now() {
         &json!({"satisfaction": {"min": 0.8}, "webhook": {"url": url}}),
     );
     // It is known to have been told; a server that dies before that tells it again.
-    let by = std::time::Instant::now() + WAIT;
-    while alerts(&server)[0]["webhook"]["delivered"] != true {
-        assert!(std::time::Instant::now() < by, "{:?}", alerts(&server));
-    }
+    until("the telling", || alerts(&server)[0]["webhook"]["delivered"] == true);
     let server = server.kill_and_restart();
     // The next thing that is told is the next thing that happens.
     put(&server.client(), "default", &json!({"satisfaction": null, "webhook": {"url": url}}));
@@ -204,4 +202,42 @@ fn whoever_is_slow_to_listen_holds_up_nobody_else() {
     tell("quick", &quick);
     // One after the other they would take a minute.
     hears.recv_timeout(WAIT / 2).unwrap();
+}
+
+#[test]
+fn targets_that_cannot_be_are_refused_by_name() {
+    let server = Server::start();
+    for (bad, field) in [
+        (json!({"satisfaction": {"min": 85}}), "satisfaction"),
+        (json!({"error_rate": {"max": -0.1}}), "error_rate"),
+        (json!({"latency_p95": {"max": 0}}), "latency_p95"),
+        (json!({"tokens_per_accepted": {"max": 900}}), "tokens_per_accepted"),
+        (json!({"cost_per_accepted": {"max": 0.1}}), "cost_per_accepted"),
+        (json!({"webhook": {"url": "https://"}}), "webhook.url"),
+        (json!({"webhook": {"url": "https://ann:hunter2@hooks.example"}}), "webhook.url"),
+    ] {
+        let (status, problem) = server.client().put("/api/v1/tenants/default/targets", &bad);
+        assert_eq!((status, &problem["field"]), (422, &json!(field)), "{problem}");
+        assert!(!problem.to_string().contains("hunter2"), "{problem}");
+    }
+}
+
+#[test]
+fn slow_answers_raise_an_alert() {
+    let server = Server::start();
+    put(&server.client(), "default", &json!({"latency_p95": {"max": 2.5}}));
+    let answer = |n: usize, millis: u64| {
+        let body = json!({"turn_id": format!("t{n}"), "conversation_id": format!("c{n}"),
+            "text": format!("question {n}"), "response": "Here.", "latency_ms": millis});
+        assert_eq!(server.post("/api/v1/turns", &body).0, 201);
+    };
+    (0..30).for_each(|n| answer(n, 900));
+    assert!(alerts(&server).is_empty());
+    // Two slow ones among thirty may be chance; eight are not.
+    (30..32).for_each(|n| answer(n, 9000));
+    assert!(alerts(&server).is_empty());
+    (32..38).for_each(|n| answer(n, 9000));
+    let raised = alerts(&server);
+    assert_eq!((raised.len(), &raised[0]["metric"]), (1, &json!("latency_p95")), "{raised:?}");
+    assert_eq!(raised[0]["target"], json!({"max": 2.5}));
 }

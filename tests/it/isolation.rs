@@ -40,7 +40,7 @@ fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
     let theirs = "SELECT key FROM projects WHERE tenant = 'broken'";
     damage(folder.path(), &format!("UPDATE quality SET ok = 'x' WHERE project IN ({theirs})"));
     let server = Server::start_in(folder);
-    assert_eq!(tenant(&server, "broken").get("/api/v1/alerts").0, 500, "it is broken indeed");
+    assert_eq!(tenant(&server, "broken").get("/api/v1/alerts").0, 503, "it is broken indeed");
     let fine = tenant(&server, "fine");
     let targets = json!({"satisfaction": {"min": 0.85}});
     assert_eq!(fine.put("/api/v1/tenants/fine/targets", &targets).0, 200);
@@ -70,7 +70,7 @@ fn an_experiment_that_cannot_be_read_keeps_no_other_from_being_taken_back() {
     damage(folder.path(), "UPDATE experiments SET definition = '{' WHERE id = 'words'");
     let server = Server::start_in(folder);
     let results = tenant(&server, "broken").get("/api/v1/experiments/sums/results");
-    assert_eq!(results.0, 500, "it is broken indeed");
+    assert_eq!(results.0, 503, "it is broken indeed");
     let fine = tenant(&server, "fine");
     run(&fine, "x", "satisfaction", &more);
     for_each(&fine, 0..300, |client, n| {

@@ -20,7 +20,6 @@ use crate::wire::routing::{
 };
 
 const REWARD_DOOR: &str = "reward";
-/// Characters of a request that are looked at; the rest does not matter to a choice.
 
 /// `GET /api/v1/routers`
 #[utoipa::path(
