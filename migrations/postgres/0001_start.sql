@@ -462,6 +462,8 @@ CREATE TABLE quality (
     cost         BIGINT NOT NULL,
     sql_made     BIGINT NOT NULL,
     sql_executed BIGINT NOT NULL,
+    loose_corrected BIGINT NOT NULL,
+    loose_refined BIGINT NOT NULL,
     PRIMARY KEY (project, hour, model, prompt)
 );
 

@@ -38,6 +38,44 @@ fn a_decision_gets_its_outcome_later_also_after_a_crash() {
 }
 
 #[test]
+fn a_later_outcome_keeps_what_it_does_not_mention() {
+    let server = Server::start();
+    let made = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "chart_type"});
+    assert_eq!(server.post("/api/v1/decisions", &made).0, 201);
+    let patch = |server: &Server, body: Value| {
+        let (status, answer) = server.client().patch("/api/v1/decisions/d1", &body);
+        assert_eq!(status, 200, "{answer}");
+        (answer["replayed"] == true, server.get("/api/v1/decisions/d1").1)
+    };
+    patch(
+        &server,
+        json!({"outcome": "success", "outcome_data": {"needed": ["orders"], "stars": 3}}),
+    );
+    let (_, shown) = patch(&server, json!({"outcome": "overridden"}));
+    assert_eq!(shown["outcome"], "overridden");
+    assert_eq!(shown["outcome_data"], json!({"needed": ["orders"], "stars": 3}));
+    let server = server.kill_and_restart();
+    let more = json!({"outcome": "overridden", "outcome_data": {"stars": 4, "chart": "bar"}});
+    let (_, shown) = patch(&server, more.clone());
+    let all = json!({"needed": ["orders"], "stars": 4, "chart": "bar"});
+    assert_eq!(shown["outcome_data"], all);
+    assert!(patch(&server, more).0, "it is so already");
+    assert!(patch(&server, json!({"outcome": "overridden"})).0, "and this says nothing new");
+    // Whoever comes at the same moment is heard as well.
+    std::thread::scope(|threads| {
+        for n in 0..8 {
+            let client = server.client();
+            threads.spawn(move || {
+                let body = json!({"outcome": "success", "outcome_data": {format!("k{n}"): n}});
+                assert_eq!(client.patch("/api/v1/decisions/d1", &body).0, 200);
+            });
+        }
+    });
+    let shown = server.get("/api/v1/decisions/d1").1;
+    assert_eq!(shown["outcome_data"].as_object().unwrap().len(), 3 + 8, "{shown}");
+}
+
+#[test]
 fn a_decision_may_come_as_an_event() {
     let server = Server::start();
     let event = |data: Value| {

@@ -208,12 +208,23 @@ fn examples_fit_the_budget_and_differ_when_asked_to() {
     assert_eq!(ask(json!({"max_tokens": 0})), [""; 0]);
     for (bad, field) in [
         (json!({"query": " "}), "query"),
+        (json!({"query": "é".repeat(100_001)}), "query"),
         (json!({"query": "q", "k": 0}), "k"),
         (json!({"query": "q", "diversity": 1.5}), "diversity"),
         (json!({"query": "q", "wish": 1}), "wish"),
     ] {
         let (status, problem) = client.post("/api/v1/examples/select", &bad);
         assert_eq!((status, &problem["field"]), (422, &json!(field)), "{problem}");
+    }
+    let longest = json!({"query": "é".repeat(100_000)});
+    assert_eq!(client.post("/api/v1/examples/select", &longest).0, 200);
+    let (query, results) = ("é".repeat(100_001), json!([{"entity_id": "e1", "score": 0.5}]));
+    for (path, body) in [
+        ("/api/v1/strategies/search", json!({"query": query})),
+        ("/api/v1/retrieval/rerank", json!({"query": query, "results": results})),
+    ] {
+        let (status, problem) = client.post(path, &body);
+        assert_eq!((status, &problem["field"]), (422, &json!("query")), "{path}: {problem}");
     }
 }
 

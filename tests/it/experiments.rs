@@ -1,6 +1,6 @@
 //! Experiments over HTTP: who gets what, what it says, and what it does by itself.
 
-mod lab;
+pub(crate) mod lab;
 
 mod broken;
 mod lifecycle;

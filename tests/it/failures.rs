@@ -35,6 +35,9 @@ fn check(server: &Server) -> String {
     assert_eq!(patterns.len(), 1, "{body}");
     let pattern = &patterns[0];
     assert_eq!((&pattern["count"], &pattern["share"]), (&json!(10), &json!(1.0)), "{pattern}");
+    let trend = &pattern["trend"];
+    let told = (&trend["before"], &trend["direction"]);
+    assert_eq!(told, (&json!(0), &json!("steady")), "there was nothing before: {trend}");
     let label = pattern["label"].as_str().unwrap().to_lowercase();
     assert!(label.contains("completed"), "{label}");
     assert_eq!(pattern["examples"].as_array().unwrap().len(), 5);

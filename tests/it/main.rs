@@ -7,6 +7,7 @@ mod server;
 mod reports;
 mod talk;
 
+mod alerts;
 mod artifacts;
 mod bad_input;
 mod calibration;
@@ -20,6 +21,7 @@ mod failures;
 mod experiments;
 mod examples;
 mod full_disk;
+mod isolation;
 mod keys;
 mod layers;
 mod mcp;

@@ -143,6 +143,9 @@ fn every_source_makes_rows_that_say_where_they_come_from() {
     let early: BTreeSet<String> =
         rows(&server, &early).iter().map(|r| r["source"].to_string()).collect();
     assert_eq!(early, ["\"rating\"".to_owned()].into());
+    // The answer that was thrown away was asked for before, the one that was kept was not.
+    let late = rows(&server, &format!("since={}", moment(30)));
+    assert!(of_source(&late, "regeneration").is_empty(), "{late:?}");
     let sure = rows(&server, "min_confidence=1");
     assert!(of_source(&sure, "regeneration").is_empty() && sure.len() >= 3, "{}", sure.len());
     let rest = rows(&server, &format!("after={}", all[1]["id"].as_str().unwrap()));

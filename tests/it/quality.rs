@@ -20,7 +20,7 @@ fn turn(server: &Server, n: usize, more: &Value) {
     assert_eq!(status, 201, "{answer}");
 }
 
-fn event(server: &Server, source: &str, turn: Option<&str>, data: &Value) {
+pub(crate) fn event(server: &Server, source: &str, turn: Option<&str>, data: &Value) {
     let kind = if source == "user_interaction" { "interaction" } else { "explicit" };
     let body = json!({"type": kind, "source": source, "category": "quality",
         "message_id": turn, "data": data});
@@ -116,12 +116,50 @@ fn a_changed_mind_changes_the_figures_and_what_names_no_turn_counts() {
     event(&server, "user_rating", None, &json!({"rating": "negative"}));
     check(&quality(&server, ""), "satisfaction", 4.0, 6);
     event(&server, "user_correction", None, &json!({"corrected": "x"}));
-    check(&quality(&server, ""), "correction_rate", 3.0, 10);
+    check(&quality(&server, ""), "correction_rate", 3.0, 11);
+    check(&quality(&server, ""), "accuracy_rate", 8.0, 11);
     // A turn that comes after what was said of it.
     event(&server, "user_correction", Some("t77"), &json!({"corrected": "x"}));
-    check(&quality(&server, ""), "correction_rate", 3.0, 10);
+    check(&quality(&server, ""), "correction_rate", 3.0, 11);
     turn(&server, 77, &json!({}));
-    check(&quality(&server, ""), "correction_rate", 4.0, 11);
+    check(&quality(&server, ""), "correction_rate", 4.0, 12);
+}
+
+#[test]
+fn however_much_is_said_of_answers_that_nobody_reported_a_rate_is_at_most_one() {
+    let server = Server::start();
+    turn(&server, 0, &json!({}));
+    for _ in 0..3 {
+        event(&server, "user_correction", None, &json!({"corrected": "x"}));
+        event(&server, "user_interaction", None, &json!({"kind": "query_refinement"}));
+    }
+    let check_all = |server: &Server| {
+        let body = quality(server, "");
+        check(&body, "correction_rate", 3.0, 4);
+        check(&body, "accuracy_rate", 1.0, 4);
+        check(&body, "refinement_rate", 3.0, 4);
+        check(&body, "error_rate", 0.0, 1);
+    };
+    check_all(&server);
+    let (_, folder) = server.stop();
+    let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains(r#""changed":false"#), "{out}{err}");
+    check_all(&Server::start_in(folder));
+}
+
+#[test]
+fn a_review_is_a_sign_of_a_person() {
+    let server = Server::start();
+    ten_answers(&server);
+    let review = |n: usize| {
+        let path = format!("/api/v1/turns/t{n}/review");
+        assert_eq!(server.post(&path, &json!({"status": "accepted"})).0, 200);
+        quality(&server, "")
+    };
+    check(&review(9), "feedback_coverage", 8.0, 10);
+    check(&review(9), "feedback_coverage", 8.0, 10);
+    check(&review(0), "feedback_coverage", 8.0, 10);
+    check(&quality(&server, "?user_id=u1"), "feedback_coverage", 4.0, 5);
 }
 
 #[test]
@@ -147,6 +185,32 @@ fn a_window_that_ends_on_the_hour_ends_before_it() {
     }
     let window = "?start=2026-05-05T12:00:00Z&end=2026-05-05T13:00:00Z";
     check(&quality(&server, window), "error_rate", 0.0, 2);
+}
+
+#[test]
+fn a_trend_of_one_user_counts_the_same_hours_as_that_of_all() {
+    let server = Server::start();
+    // By one user: in the hour in which the window begins but before it, and on either side.
+    for (n, (at, failed)) in
+        [("10:05:00", true), ("11:59:59", false), ("12:10:00", true), ("13:15:00", false)]
+            .into_iter()
+            .enumerate()
+    {
+        let status = if failed { "error" } else { "success" };
+        let ts = format!("2026-05-05T{at}Z");
+        turn(&server, 2 * n, &json!({"ts": ts, "status": status}));
+    }
+    let trend = |query: &str| {
+        let window = "start=2026-05-05T12:30:00Z&end=2026-05-05T13:30:00Z";
+        let path = format!("/api/v1/feedback/insights/default?{window}{query}");
+        let (status, body) = server.get(&path);
+        assert_eq!(status, 200, "{body}");
+        body["improvement_trend"].clone()
+    };
+    let all = trend("");
+    assert_eq!(all["error_rate"]["now"], 0.5, "{all}");
+    assert_eq!(all["error_rate"]["before"], 0.5, "{all}");
+    assert_eq!(trend("&user_id=u0"), all);
 }
 
 #[test]
@@ -200,118 +264,4 @@ fn erasing_a_user_leaves_the_figures() {
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
     check_ten(&quality(&Server::start_in(folder), ""));
-}
-
-/// A server that keeps what it is told, and answers badly at first.
-fn listener(bad: usize) -> (String, std::sync::mpsc::Receiver<(String, String)>) {
-    use std::io::{BufRead, BufReader, Read, Write};
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/hook", socket.local_addr().unwrap());
-    let (told, hears) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for (n, stream) in socket.incoming().enumerate() {
-            let mut reader = BufReader::new(stream.unwrap());
-            let (mut length, mut signature) = (0, String::new());
-            loop {
-                let mut line = String::new();
-                reader.read_line(&mut line).unwrap();
-                let Some((name, value)) = line.trim().split_once(": ") else {
-                    if line.trim().is_empty() {
-                        break;
-                    }
-                    continue;
-                };
-                match name.to_lowercase().as_str() {
-                    "content-length" => length = value.parse().unwrap(),
-                    "x-uptake-signature" => signature = value.to_owned(),
-                    _ => {}
-                }
-            }
-            let mut body = vec![0; length];
-            reader.read_exact(&mut body).unwrap();
-            let status = if n < bad { "500 No" } else { "204 Yes" };
-            let answer =
-                format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-            reader.get_mut().write_all(answer.as_bytes()).unwrap();
-            if told.send((signature, String::from_utf8(body).unwrap())).is_err() {
-                return;
-            }
-        }
-    });
-    (url, hears)
-}
-
-fn alerts(server: &Server) -> Vec<Value> {
-    let (status, body) = server.get("/api/v1/alerts");
-    assert_eq!(status, 200, "{body}");
-    body["alerts"].as_array().unwrap().clone()
-}
-
-#[test]
-fn a_missed_target_raises_one_alert_and_clears_it_also_after_a_kill() {
-    let server = Server::start();
-    for _ in 0..20 {
-        event(&server, "user_correction", None, &json!({"corrected": "x"}));
-    }
-    assert!(alerts(&server).is_empty(), "nobody is bothered who did not ask for it");
-    let (url, hears) = listener(1);
-    let targets =
-        json!({"satisfaction": {"min": 0.85}, "correction_rate": null, "webhook": {"url": url}});
-    let (status, set) = server.client().put("/api/v1/tenants/default/targets", &targets);
-    assert_eq!(status, 200, "{set}");
-    assert_eq!(set["targets"]["satisfaction"], json!({"min": 0.85}));
-    assert!(set["targets"]["correction_rate"].is_null());
-    let secret = set["webhook"]["secret"].as_str().unwrap();
-    for n in 0..100 {
-        event(&server, "user_rating", None, &json!({"rating": "negative"}));
-        if n % 10 == 9 {
-            assert_eq!(alerts(&server).len(), 1, "one, however often it is looked at");
-        }
-    }
-    let raised = &alerts(&server)[0];
-    assert_eq!((&raised["metric"], &raised["status"]), (&json!("satisfaction"), &json!("raised")));
-    assert_eq!(raised["target"], json!({"min": 0.85}));
-    assert!(raised["interval"][1].as_f64() < Some(0.85), "{raised}");
-    let metrics = server.get("/metrics").1.as_str().unwrap().to_owned();
-    let line = "uptake_alert{tenant=\"default\",project=\"default\",metric=\"satisfaction\"} 1";
-    assert!(metrics.contains(line), "{metrics}");
-    let logged = server.get("/api/v1/events?type=quality&source=engine").1;
-    let said =
-        logged["items"].as_array().unwrap().iter().filter(|e| e["data"]["finding"] == "alert");
-    assert_eq!(said.count(), 1, "{logged}");
-
-    // The first telling was answered badly, so there is a second.
-    let wait = std::time::Duration::from_secs(20);
-    let (_, first) = hears.recv_timeout(wait).unwrap();
-    let (signature, again) = hears.recv_timeout(wait).unwrap();
-    assert_eq!(first, again);
-    let told: Value = serde_json::from_str(&again).unwrap();
-    assert_eq!(
-        (&told["type"], &told["alert"]["metric"]),
-        (&json!("alert.raised"), &json!("satisfaction"))
-    );
-    let second = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
-    assert_eq!(second.1, hmac(secret, &format!("{}.{again}", second.0)));
-
-    let server = server.kill_and_restart();
-    assert_eq!(alerts(&server).len(), 1);
-    assert_eq!(server.get("/api/v1/tenants/default/targets").1["webhook"]["secret"], secret);
-    for _ in 0..600 {
-        event(&server, "user_rating", None, &json!({"rating": "positive"}));
-    }
-    let cleared = alerts(&server);
-    assert_eq!((cleared.len(), &cleared[0]["status"]), (1, &json!("cleared")), "{cleared:?}");
-    let (_, told) = hears.recv_timeout(wait).unwrap();
-    assert!(told.contains("alert.cleared"), "{told}");
-    let (_, folder) = server.stop();
-    let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
-    assert!(out.contains(r#""changed":false"#), "{out}{err}");
-}
-
-/// By another program than ours.
-fn hmac(secret: &str, text: &str) -> String {
-    let code = "import hmac,sys; print(hmac.new(sys.argv[1].encode(), sys.argv[2].encode(), 'sha256').hexdigest())";
-    let made =
-        std::process::Command::new("python3").args(["-c", code, secret, text]).output().unwrap();
-    String::from_utf8(made.stdout).unwrap().trim().to_owned()
 }

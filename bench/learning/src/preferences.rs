@@ -136,6 +136,7 @@ fn turn(number: usize, at: usize) -> PreferenceTurn {
             .into_iter()
             .collect(),
         regenerated: at == 1 && number.is_multiple_of(3),
+        context_only: false,
         arm: (at == 0).then(|| ArmOutcome {
             experiment: "tone".to_owned(),
             variant: ["control", "treatment"][number / 2 % 2].to_owned(),

@@ -81,6 +81,8 @@ pub enum Need {
     Turn(Option<ConversationId>),
     /// The decision was made.
     Decision(DecisionId),
+    /// The decision's newest outcome stands here; `None`: it has none yet.
+    OutcomeAt(DecisionId, Option<Position>),
     /// The decision's newest outcome is another one than the event says.
     OtherOutcome(DecisionId),
     /// The experiment is there and stands at one of these.

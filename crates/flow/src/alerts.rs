@@ -5,15 +5,16 @@
 //!        --> alert or all clear, an event in the log --> webhook, until it was taken
 //! ```
 
+mod tell;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use capture::FindingPlace;
 use event::{EventId, Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
-use remote::Webhook;
 use report::{Figure, Reading, Target};
-use serde_json::{Map, Value, json};
-use store::{Delivery, QualityQuery, StoredAlert, Undelivered};
+use serde_json::{Map, Value};
+use store::{QualityQuery, StoredAlert};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -24,8 +25,6 @@ use crate::tasks::Stop;
 const EVERY: Duration = Duration::from_secs(2);
 /// Without anything new, figures still change as time goes by.
 const ALL_EVERY: u32 = 300;
-/// Tries until telling somebody is given up; the pauses double, so that is about a day.
-const MOST_TRIES: u32 = 17;
 
 impl Engine {
     /// Sets where a tenant wants its figures to be, from now on.
@@ -40,8 +39,13 @@ impl Engine {
         let rule = Rule::Targets { settings };
         let event = capture::rule_event(&scope, None, &rule, self.mint.event_id(now), now);
         let receipt = self.commit_one(self.write_of(event, Mac([0; 16]), None)).await?;
-        targets.since = receipt.position;
+        targets.position = receipt.position;
+        let moved = targets.webhook != self.targets.of(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
+        if moved {
+            // What the old address did not take is for the new one.
+            self.store.tell_anew(tenant, now).await?;
+        }
         Ok(())
     }
 
@@ -94,7 +98,7 @@ impl Engine {
         let engine = Arc::clone(self);
         self.tasks.start(|stop| watch_on(engine, stop));
         let engine = Arc::clone(self);
-        self.tasks.start(|stop| tell_on(engine, stop));
+        self.tasks.start(|stop| tell::tell_on(engine, stop));
     }
 
     /// Compares a project's figures with its tenant's targets, and says in the log what changed.
@@ -170,56 +174,6 @@ impl Engine {
             Err(error) => Err(error),
         }
     }
-
-    /// Tells whoever wants to be told, until it was taken.
-    async fn tell_webhooks(&self, stop: &Stop) -> Result<(), FlowError> {
-        for (tenant, targets) in self.targets.with_webhook() {
-            let Some(url) = targets.webhook else { continue };
-            let now = self.clock.now();
-            for Undelivered { stored, attempts } in
-                self.store.undelivered(&tenant, targets.since, now).await?
-            {
-                if *stop.borrow() {
-                    return Ok(());
-                }
-                let body = message(&stored.event, stored.position);
-                let (url, secret) = (url.clone(), self.webhook_secret(&tenant));
-                let second = now.as_micros().div_euclid(1_000_000);
-                let telling = tokio::task::spawn_blocking(move || {
-                    Webhook::default().post(&url, &body, &secret, second)
-                });
-                let error = match telling.await {
-                    Ok(Ok(())) => None,
-                    Ok(Err(error)) => Some(error.to_string()),
-                    Err(error) => Some(error.to_string()),
-                };
-                let attempts = attempts + 1;
-                let pause = i64::from(2_u32.saturating_pow(attempts.min(MOST_TRIES)));
-                let again = error.is_some() && attempts < MOST_TRIES;
-                let next_at = again.then(|| now.plus_secs(pause));
-                self.store
-                    .note_delivery(stored.position, Delivery { attempts, next_at, error })
-                    .await?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What somebody is told. The event's id tells a message that comes twice.
-fn message(event: &event::Event, position: Position) -> String {
-    let word =
-        if event.data.get("raised") == Some(&Value::Bool(true)) { "raised" } else { "cleared" };
-    json!({
-        "type": format!("alert.{word}"),
-        "id": event.id.as_str(),
-        "position": position.0,
-        "tenant": event.scope.tenant.as_str(),
-        "project": event.scope.project.as_str(),
-        "timestamp": event.ts.to_string(),
-        "alert": event.data,
-    })
-    .to_string()
 }
 
 /// Whether an alert is raised (true), cleared (false), or nothing changes. It is raised when all of the
@@ -248,20 +202,6 @@ async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
             tracing::warn!(%error, "projects could not be listed; trying again");
         }
         round = round.wrapping_add(1);
-        tokio::select! {
-            // An error means that the engine is gone.
-            _ = stop.wait_for(|stop| *stop) => {}
-            () = tokio::time::sleep(EVERY) => {}
-        }
-    }
-}
-
-/// Telling takes as long as others take to answer, so it is apart from looking.
-async fn tell_on(engine: Arc<Engine>, mut stop: Stop) {
-    while !*stop.borrow() {
-        if let Err(error) = engine.tell_webhooks(&stop).await {
-            tracing::warn!(%error, "alerts could not be told; trying again");
-        }
         tokio::select! {
             // An error means that the engine is gone.
             _ = stop.wait_for(|stop| *stop) => {}

@@ -2,11 +2,15 @@
 
 use capture::{RawDecision, RawOutcome};
 use event::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
+use serde_json::Value;
 use store::StoredDecision;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::record::RequestKey;
+
+/// Outcomes of one decision that may come at the same moment.
+const MOST_AT_ONCE: usize = 100;
 
 impl Engine {
     /// Takes in a decision. Answers its id, and whether it had been stored before.
@@ -32,8 +36,8 @@ impl Engine {
         Ok((first_id.unwrap_or(id), true))
     }
 
-    /// Takes in how a decision turned out. The newest outcome counts; the same one again changes
-    /// nothing. Answers whether it had been stored before.
+    /// Takes in how a decision turned out. The newest outcome counts; of what is known about it, what is not
+    /// mentioned again stays. The same once more changes nothing. Answers whether it had been stored before.
     pub async fn settle(
         &self,
         scope: &Scope,
@@ -42,20 +46,45 @@ impl Engine {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<bool, FlowError> {
+        for _ in 0..MOST_AT_ONCE {
+            match self.settle_as_it_stands(scope, id, raw.clone(), mac, key.clone()).await? {
+                Outcome::Stored(_) => return Ok(false),
+                Outcome::Replayed { .. } | Outcome::Unchanged => return Ok(true),
+                Outcome::Conflict(space) => return Err(FlowError::Conflict(space)),
+                // Somebody else said something meanwhile, which must not be lost.
+                Outcome::Missing(Need::OutcomeAt(..)) => {}
+                Outcome::Missing(_) => return Err(FlowError::Unknown("decision")),
+                Outcome::SetAside => return Err(FlowError::SetAside),
+                Outcome::Failed => return Err(FlowError::NotStored),
+            }
+        }
+        Err(FlowError::NotStored)
+    }
+
+    async fn settle_as_it_stands(
+        &self,
+        scope: &Scope,
+        id: &DecisionId,
+        mut raw: RawOutcome,
+        mac: Mac,
+        key: Option<RequestKey>,
+    ) -> Result<Outcome, FlowError> {
         let now = self.clock.now();
         let known = self.store.decision(scope, id).await?.ok_or(FlowError::Unknown("decision"))?;
+        let settled = known.settled.as_ref();
+        if let Some(Value::Object(before)) =
+            settled.and_then(|stored| stored.event.data.get("outcome_data"))
+        {
+            let mentioned = std::mem::take(&mut raw.outcome_data);
+            raw.outcome_data = before.clone();
+            raw.outcome_data.extend(mentioned);
+        }
         let made = &known.made.event;
         let event = capture::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
         let mut write = self.write_of(event, mac, key);
-        write.needs = vec![Need::Decision(id.clone()), Need::OtherOutcome(id.clone())];
-        match self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
-            Outcome::Stored(_) => Ok(false),
-            Outcome::Replayed { .. } | Outcome::Unchanged => Ok(true),
-            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-            Outcome::Missing(_) => Err(FlowError::Unknown("decision")),
-            Outcome::SetAside => Err(FlowError::SetAside),
-            Outcome::Failed => Err(FlowError::NotStored),
-        }
+        let at = Need::OutcomeAt(id.clone(), settled.map(|stored| stored.position));
+        write.needs = vec![Need::Decision(id.clone()), at, Need::OtherOutcome(id.clone())];
+        Ok(self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed))
     }
 
     /// One decision.

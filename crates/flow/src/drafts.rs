@@ -4,7 +4,7 @@
 //! anything is done with it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use learn::{FailurePattern, Suggestion};
 use remote::RemoteWriter;
@@ -30,7 +30,14 @@ const RULES: &str = "You improve the system prompt of an application. You get a 
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     writer: Option<Arc<RemoteWriter>>,
-    kept: Mutex<HashMap<String, String>>,
+    kept: Mutex<Kept>,
+}
+
+/// What was written since everything was last forgotten, by what it was written about.
+#[derive(Debug, Default)]
+struct Kept {
+    generation: u64,
+    written: HashMap<String, String>,
 }
 
 /// What a model wrote for a pattern.
@@ -49,7 +56,34 @@ impl Drafts {
 
     /// Forgets what was written: it may hold the words of somebody who was erased.
     pub(crate) fn clear(&self) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut kept = self.lock();
+        *kept = Kept { generation: kept.generation + 1, written: HashMap::new() };
+    }
+
+    /// How often everything was forgotten.
+    pub(crate) fn generation(&self) -> u64 {
+        self.lock().generation
+    }
+
+    /// What was written about this before.
+    pub(crate) fn known(&self, data: &str) -> Option<String> {
+        self.lock().written.get(data).cloned()
+    }
+
+    /// Keeps what was written, unless everything was forgotten since the model was asked.
+    pub(crate) fn remember(&self, began: u64, data: String, written: String) {
+        let mut kept = self.lock();
+        if kept.generation != began {
+            return;
+        }
+        if kept.written.len() >= MOST_KEPT {
+            kept.written.clear();
+        }
+        kept.written.insert(data, written);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drafts for the largest patterns; none where the model fails, which is told in the log.
@@ -62,19 +96,14 @@ impl Drafts {
         let mut drafts = Vec::new();
         for pattern in patterns.iter().take(MOST_PATTERNS) {
             let data = data_of(pattern, suggestions).to_string();
-            let known =
-                self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&data).cloned();
-            let instruction = match known {
+            let began = self.generation();
+            let instruction = match self.known(&data) {
                 Some(known) => known,
                 None => {
                     let Some(written) = ask(Arc::clone(writer), data.clone()).await else {
                         continue;
                     };
-                    let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-                    if kept.len() >= MOST_KEPT {
-                        kept.clear();
-                    }
-                    kept.insert(data, written.clone());
+                    self.remember(began, data, written.clone());
                     written
                 }
             };

@@ -105,3 +105,66 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use event::{Position, Tenant, Timestamp, Window};
+    use store::QualityQuery;
+    use store::sqlite::{Limits, SqliteStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::patterns::FailureReport;
+    use crate::{Detectors, Embedder};
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn report() -> Arc<FailureReport> {
+        Arc::new(FailureReport {
+            at: NOW,
+            negatives: 0,
+            truncated: false,
+            patterns: Vec::new(),
+            suggestions: Vec::new(),
+            most_corrected: Vec::new(),
+        })
+    }
+
+    fn query() -> QualityQuery {
+        QualityQuery {
+            tenant: Tenant::new("default").unwrap(),
+            project: None,
+            window: Window { start: NOW.plus_secs(-3600), end: NOW },
+            model: None,
+            prompt: None,
+            users: None,
+            bucket_hours: 1,
+            bucket_shift: 0,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_was_found_before_is_found_anew_without_the_erased() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let clock = Arc::new(TestClock::at(NOW));
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let long = Duration::from_secs(9);
+        let before = engine.patterns.generation();
+        engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
+        engine.drafts.remember(engine.drafts.generation(), "ann asked".into(), "Tell Ann.".into());
+        let known = || engine.patterns.fitting(&query(), Position(9), NOW).is_some();
+        assert!(known() && engine.drafts.known("ann asked").is_some());
+        let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
+        let files = Arc::new(store::FolderBlobs::new(folder.path()).unwrap());
+        let copies = Copies { place: None, files };
+        engine.erase_user(&scope, &ann, &copies).await.unwrap();
+        assert!(!known() && engine.drafts.known("ann asked").is_none());
+        // Whoever began before it was done does not bring it back.
+        engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
+        engine.drafts.remember(0, "ann asked".into(), "Tell Ann.".into());
+        assert!(!known() && engine.drafts.known("ann asked").is_none());
+    }
+}

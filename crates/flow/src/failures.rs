@@ -38,9 +38,9 @@ impl Engine {
         if let Some(known) = self.patterns.fitting(&query, head, now) {
             return Ok(known);
         }
-        let watch = Stopwatch::start();
+        let (watch, began) = (Stopwatch::start(), self.patterns.generation());
         let report = Arc::new(self.look_for_failures(&query, now).await?);
-        self.patterns.keep(query, head, now, watch.elapsed(), &report);
+        self.patterns.keep(query, head, now, watch.elapsed(), began, &report);
         Ok(report)
     }
 

@@ -43,7 +43,14 @@ struct Kept {
 
 /// Those of the windows that were asked for last.
 #[derive(Debug, Default)]
-pub(crate) struct KeptPatterns(Mutex<Vec<Kept>>);
+pub(crate) struct KeptPatterns(Mutex<Generation>);
+
+/// What was found since everything was last forgotten.
+#[derive(Debug, Default)]
+struct Generation {
+    number: u64,
+    kept: Vec<Kept>,
+}
 
 impl KeptPatterns {
     /// What is known of a window, if it is good enough.
@@ -53,8 +60,8 @@ impl KeptPatterns {
         head: Position,
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|kept| is_same(&kept.query, query))?;
+        let now_kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = now_kept.kept.iter().find(|kept| is_same(&kept.query, query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
         let fresh = found.head == head || found.took > QUICK;
         (fresh && age < GOOD_FOR_SECS).then(|| Arc::clone(&found.report))
@@ -62,20 +69,30 @@ impl KeptPatterns {
 
     /// Forgets everything: somebody was erased, and their words must not be shown again.
     pub(crate) fn clear(&self) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.clear();
+        let mut now_kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *now_kept = Generation { number: now_kept.number + 1, kept: Vec::new() };
     }
 
-    /// Keeps what was found.
+    /// How often everything was forgotten. Ask before looking for something that will be kept.
+    pub(crate) fn generation(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).number
+    }
+
+    /// Keeps what was found, unless everything was forgotten since the looking began.
     pub(crate) fn keep(
         &self,
         query: QualityQuery,
         head: Position,
         at: Timestamp,
         took: Duration,
+        began: u64,
         report: &Arc<FailureReport>,
     ) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now_kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if now_kept.number != began {
+            return;
+        }
+        let kept = &mut now_kept.kept;
         kept.retain(|one| !is_same(&one.query, &query));
         kept.truncate(MOST - 1);
         kept.insert(0, Kept { query, head, at, took, report: Arc::clone(report) });

@@ -1,10 +1,13 @@
 //! How good the answers are, in figures.
 
-use event::Window;
+use event::{Timestamp, Window};
 use store::{QualityBucket, QualityQuery};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
+
+/// In microseconds.
+const HOUR: i64 = 3_600_000_000;
 
 impl Engine {
     /// Sums by stretches of time, the earliest first; those in which nothing happened are left out.
@@ -17,20 +20,43 @@ impl Engine {
         &self,
         query: QualityQuery,
     ) -> Result<[QualityBucket; 2], FlowError> {
-        let Window { start, end } = query.window;
-        let length = end.as_micros() - start.as_micros();
-        let just_before = |at: event::Timestamp, by: i64| {
-            event::Timestamp::from_micros(at.as_micros().saturating_sub(by))
-        };
-        // Sums are by whole hours: the hour of the first moment belongs to the window itself.
-        let hour = 3_600_000_000;
-        let before = Window {
-            start: just_before(start, length),
-            end: event::Timestamp::from_micros(start.as_micros().div_euclid(hour) * hour - 1),
-        };
+        let [now, before] = whole_hours(query.window);
         let earlier = QualityQuery { window: before, ..query.clone() };
-        let now = self.store.quality(query).await?;
+        let now = self.store.quality(QualityQuery { window: now, ..query }).await?;
         let before = self.store.quality(earlier).await?;
         Ok([report::total(&now), report::total(&before)])
+    }
+}
+
+/// The hours of a window, as they are counted, and as many before them: every hour is in one of the two at
+/// the most, and none between them is left out.
+fn whole_hours(window: Window) -> [Window; 2] {
+    let start = window.start.as_micros().div_euclid(HOUR);
+    let end = (window.end.as_micros() - 1).div_euclid(HOUR).max(start) + 1;
+    let hours = |from: i64, to: i64| {
+        let at = |hour: i64| Timestamp::from_micros(hour.saturating_mul(HOUR));
+        Window { start: at(from), end: at(to) }
+    };
+    [hours(start, end), hours(start - (end - start), start)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_windows_are_whole_and_side_by_side() {
+        let minutes = |minutes: i64| Timestamp::from_micros(minutes * 60_000_000);
+        for (start, end, hours) in [
+            (600, 720, [8, 10, 12]),
+            (630, 750, [7, 10, 13]),
+            (659, 660, [9, 10, 11]),
+            (600, 600, [9, 10, 11]),
+        ] {
+            let window = Window { start: minutes(start), end: minutes(end) };
+            let [from, middle, to] = hours.map(|hour| minutes(hour * 60));
+            let expected = [Window { start: middle, end: to }, Window { start: from, end: middle }];
+            assert_eq!(whole_hours(window), expected, "{start} to {end}");
+        }
     }
 }

@@ -309,7 +309,7 @@ fn receipt(id: EventId, outcome: Outcome) -> Result<Receipt, FlowError> {
 fn need_word(need: &Need) -> &'static str {
     match need {
         Need::Turn(_) => "turn",
-        Need::Decision(_) | Need::OtherOutcome(_) => "decision",
+        Need::Decision(_) | Need::OutcomeAt(..) | Need::OtherOutcome(_) => "decision",
         Need::OtherReaction { .. } => "reaction",
         Need::SilentSince(_) => "open session",
         Need::Experiment { .. } | Need::OtherVariant(..) => "experiment",

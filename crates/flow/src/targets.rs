@@ -5,9 +5,10 @@ use std::sync::{PoisonError, RwLock};
 
 use capture::CaptureError;
 use event::{Position, Tenant};
-use report::{Figure, Target};
+use remote::Webhook;
+use report::{Bounds, Figure, Target};
 use serde_json::{Map, Value};
-use store::{Store, StoreError};
+use store::{Store, StoreError, StoredTargets};
 
 /// How far back is counted, unless the tenant says otherwise.
 const WINDOW_HOURS: u32 = 24;
@@ -24,8 +25,8 @@ pub struct Targets {
     pub min_count: u64,
     /// Who is told.
     pub webhook: Option<String>,
-    /// Since which position in the log.
-    pub since: Position,
+    /// Where the log says so.
+    pub position: Position,
 }
 
 impl Default for Targets {
@@ -35,7 +36,7 @@ impl Default for Targets {
             window_hours: WINDOW_HOURS,
             min_count: MIN_COUNT,
             webhook: None,
-            since: Position(0),
+            position: Position(0),
         }
     }
 }
@@ -55,23 +56,39 @@ impl Targets {
     pub(crate) fn read(settings: &Map<String, Value>) -> Result<Self, CaptureError> {
         let mut targets = Self::default();
         for (name, value) in settings {
-            match name.as_str() {
-                "window_hours" => targets.window_hours = whole(name, value, 1, 24 * 90)? as u32,
-                "min_count" => targets.min_count = whole(name, value, 1, 1_000_000)?,
-                "webhook" => targets.webhook = webhook(value)?,
-                _ => {
-                    let Some(figure) = Figure::from_word(name) else {
-                        let expected = format!(
-                            "{}, window_hours, min_count or webhook",
-                            Figure::WORDS.join(", ")
-                        );
-                        return Err(CaptureError::new(name, "an unknown field", expected));
-                    };
-                    targets.by_figure.insert(figure, target(name, value)?);
-                }
-            }
+            targets.take(name, value)?;
         }
         Ok(targets)
+    }
+
+    /// As the store has them. What was taken in under other rules and does not fit today's is left out,
+    /// and the rest holds.
+    fn kept(stored: &StoredTargets) -> Self {
+        let mut targets = Self { position: stored.position, ..Self::default() };
+        for (name, value) in &stored.settings {
+            if let Err(error) = targets.take(name, value) {
+                let tenant = &stored.tenant;
+                tracing::warn!(%tenant, %error, "a target that does not hold any more");
+            }
+        }
+        targets
+    }
+
+    fn take(&mut self, name: &str, value: &Value) -> Result<(), CaptureError> {
+        match name {
+            "window_hours" => self.window_hours = whole(name, value, 1, 24 * 90)? as u32,
+            "min_count" => self.min_count = whole(name, value, 1, 1_000_000)?,
+            "webhook" => self.webhook = webhook(value)?,
+            _ => {
+                let Some(figure) = Figure::from_word(name) else {
+                    let figures = Figure::WORDS.join(", ");
+                    let expected = format!("{figures}, window_hours, min_count or webhook");
+                    return Err(CaptureError::new(name, "an unknown field", expected));
+                };
+                self.by_figure.insert(figure, target(name, figure.bounds(), value)?);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -85,34 +102,41 @@ fn webhook(value: &Value) -> Result<Option<String>, CaptureError> {
     if value.is_null() {
         return Ok(None);
     }
-    let fits = |url: &&str| {
-        let known = url.starts_with("http://") || url.starts_with("https://");
-        known && url.len() <= 500 && !url.contains(|c: char| c.is_control() || c.is_whitespace())
+    let only_url = value.as_object().is_some_and(|fields| fields.len() == 1);
+    let Some(url) = value["url"].as_str().filter(|_| only_url) else {
+        let got = if value.is_object() { "other fields" } else { "something else" };
+        return Err(CaptureError::new("webhook", got, "{\"url\": \"https://…\"} or null"));
     };
-    let fields = value.as_object();
-    let only_url = fields.is_some_and(|fields| fields.len() == 1);
-    match value["url"].as_str().filter(fits).filter(|_| only_url) {
-        Some(url) => Ok(Some(url.to_owned())),
-        None => {
-            let expected = "{\"url\": …} with an http or https address, or null";
-            Err(CaptureError::new("webhook", value.to_string(), expected))
-        }
+    // What it holds is not repeated: it may be a secret that somebody put there.
+    let expected = "an http or https address with a host, of at most 500 characters, without a name or password";
+    let unfit = |got: &str| CaptureError::new("webhook.url", got, expected);
+    if url.len() > 500 {
+        return Err(unfit("too long"));
     }
+    Webhook::check(url).map_err(unfit)?;
+    Ok(Some(url.to_owned()))
 }
 
-fn target(name: &str, value: &Value) -> Result<Option<Target>, CaptureError> {
+fn target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, CaptureError> {
     if value.is_null() {
         return Ok(None);
     }
-    let bad = || {
-        CaptureError::new(name, value.to_string(), "{\"min\": number}, {\"max\": number} or null")
+    let expected = match bounds {
+        Bounds::Share => "{\"min\": share} or {\"max\": share} with a share from 0 to 1, or null",
+        Bounds::Seconds => "{\"max\": seconds} with more than 0 seconds, or null",
+        Bounds::None => "null: how sure this figure is cannot be told, so it raises no alerts",
     };
+    let bad = || CaptureError::new(name, value.to_string(), expected);
     let fields = value.as_object().filter(|fields| fields.len() == 1).ok_or_else(bad)?;
     let number = |field: &str| fields.get(field).and_then(Value::as_f64);
-    match (number("min"), number("max")) {
-        (Some(least), None) => Ok(Some(Target::Min(least))),
-        (None, Some(most)) => Ok(Some(Target::Max(most))),
-        _ => Err(bad()),
+    let share = |number: f64| (0.0..=1.0).contains(&number);
+    match (bounds, number("min"), number("max")) {
+        (Bounds::Share, Some(least), None) if share(least) => Ok(Some(Target::Min(least))),
+        (Bounds::Share, None, Some(most)) if share(most) => Ok(Some(Target::Max(most))),
+        (Bounds::Seconds, None, Some(most)) if most > 0.0 && most.is_finite() => {
+            Ok(Some(Target::Max(most)))
+        }
+        (Bounds::Share | Bounds::Seconds | Bounds::None, _, _) => Err(bad()),
     }
 }
 
@@ -125,15 +149,7 @@ impl AllTargets {
     pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
         let all = Self::default();
         for stored in store.targets().await? {
-            match Targets::read(&stored.settings) {
-                Ok(targets) => {
-                    all.set(stored.tenant, Targets { since: stored.position, ..targets })
-                }
-                Err(error) => {
-                    let tenant = stored.tenant;
-                    tracing::warn!(%tenant, %error, "unreadable targets; the usual ones hold");
-                }
-            }
+            all.set(stored.tenant.clone(), Targets::kept(&stored));
         }
         Ok(all)
     }
@@ -144,16 +160,22 @@ impl AllTargets {
         known.get(tenant).cloned().unwrap_or_default()
     }
 
-    /// From now on.
+    /// From now on, unless something later in the log is known already: of two who set them at the same
+    /// time the one counts whom the store keeps.
     pub(crate) fn set(&self, tenant: Tenant, targets: Targets) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(tenant, targets);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.get(&tenant).is_none_or(|kept| kept.position < targets.position) {
+            known.insert(tenant, targets);
+        }
     }
 
-    /// Tenants who want to be told.
-    pub(crate) fn with_webhook(&self) -> Vec<(Tenant, Targets)> {
+    /// Tenants who want to be told, and where.
+    pub(crate) fn with_webhook(&self) -> Vec<(Tenant, String)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let told = known.iter().filter(|(_, targets)| targets.webhook.is_some());
-        told.map(|(tenant, targets)| (tenant.clone(), targets.clone())).collect()
+        let told = known.iter().filter_map(|(tenant, targets)| {
+            targets.webhook.as_ref().map(|url| (tenant.clone(), url.clone()))
+        });
+        told.collect()
     }
 }
 
@@ -169,7 +191,7 @@ mod tests {
     #[test]
     fn a_tenant_says_where_figures_should_be() {
         let targets = read(&json!({"satisfaction": {"min": 0.5}, "error_rate": {"max": 0.1},
-            "abandonment_rate": null, "webhook": {"url": "https://a.example/x"}, "window_hours": 48}))
+            "latency_p95": {"max": 2.5}, "tokens_per_accepted": null, "abandonment_rate": null, "webhook": {"url": "https://a.example/x"}, "window_hours": 48}))
         .unwrap();
         assert_eq!(targets.of(Figure::Satisfaction), Some(Target::Min(0.5)));
         assert_eq!(targets.of(Figure::ErrorRate), Some(Target::Max(0.1)));
@@ -180,18 +202,55 @@ mod tests {
     }
 
     #[test]
+    fn what_fitted_once_does_not_take_the_rest_with_it() {
+        let settings = json!({"cost_per_accepted": {"max": 1}, "error_rate": {"max": 0.1},
+            "webhook": {"url": "http://a.example"}});
+        let kept = Targets::kept(&StoredTargets {
+            tenant: Tenant::new("acme").unwrap(),
+            position: Position(3),
+            settings: settings.as_object().unwrap().clone(),
+        });
+        assert_eq!(kept.set_for(Figure::ErrorRate), Some(Target::Max(0.1)));
+        assert_eq!(kept.set_for(Figure::CostPerAccepted), None);
+        assert!(kept.webhook.is_some());
+    }
+
+    #[test]
+    fn of_two_at_the_same_time_the_later_in_the_log_counts() {
+        let (all, tenant) = (AllTargets::default(), Tenant::new("acme").unwrap());
+        let at = |position, min_count| {
+            let targets = Targets { min_count, position: Position(position), ..Targets::default() };
+            all.set(tenant.clone(), targets);
+            all.of(&tenant).min_count
+        };
+        assert_eq!((at(7, 70), at(9, 90)), (70, 90));
+        assert_eq!(at(8, 80), 90, "it was committed before, and heard of after");
+    }
+
+    #[test]
     fn what_does_not_fit_is_named() {
         for bad in [
             json!({"satisfation": {"min": 0.5}}),
             json!({"satisfaction": 0.5}),
             json!({"satisfaction": {"min": 0.5, "max": 0.6}}),
             json!({"window_hours": 0}),
+            json!({"satisfaction": {"min": 1.1}}),
+            json!({"satisfaction": {"max": -0.1}}),
+            json!({"error_rate": {"max": 5}}),
+            json!({"latency_p95": {"max": 0}}),
+            json!({"latency_p95": {"min": 2}}),
+            json!({"tokens_per_accepted": {"max": 2000}}),
+            json!({"cost_per_accepted": {"max": 0.1}}),
             json!({"webhook": {"url": "ftp://x"}}),
+            json!({"webhook": {"url": "https://"}}),
+            json!({"webhook": {"url": "https://ann:hunter2@hooks.example/"}}),
+            json!({"webhook": {"url": format!("https://x/{}", "y".repeat(500))}}),
             json!({"webhook": "https://x"}),
         ] {
             let error = read(&bad).unwrap_err().to_string();
             let field = bad.as_object().unwrap().keys().next().unwrap();
             assert!(error.contains(field.as_str()), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
         }
     }
 }

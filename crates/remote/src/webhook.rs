@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ring::hmac;
 use ureq::Agent;
+use ureq::http::Uri;
 
 use crate::error::RemoteError;
 
@@ -29,6 +30,29 @@ impl Default for Webhook {
 }
 
 impl Webhook {
+    /// Whether an address can be told anything: http or https, with a host, and without a name or a
+    /// password, since addresses are shown and logged. Otherwise what is wrong with it.
+    pub fn check(url: &str) -> Result<(), &'static str> {
+        let address: Uri = url.parse().map_err(|_| "no address")?;
+        match address.scheme_str() {
+            Some("http" | "https") => {}
+            Some(_) => return Err("an address of another kind"),
+            None => return Err("an address without http or https"),
+        }
+        let Some(authority) = address.authority() else { return Err("an address without a host") };
+        if authority.as_str().contains('@') {
+            return Err("an address with a name or a password in it");
+        }
+        if authority.host().trim_matches(['[', ']', '.']).is_empty() {
+            return Err("an address without a host");
+        }
+        let port = authority.as_str()[authority.host().len()..].strip_prefix(':');
+        if port.is_some_and(|port| port.parse().is_ok_and(|port: u16| port > 0)) || port.is_none() {
+            return Ok(());
+        }
+        Err("an address with a port that is none")
+    }
+
     /// Posts a JSON text, signed with the secret as of a second. Anything but a good status is an error.
     pub fn post(
         &self,
@@ -72,6 +96,34 @@ fn signature(secret: &str, second: i64, body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_one_that_can_be_told() {
+        for good in
+            ["https://hooks.example/x?y=1", "HTTP://127.0.0.1:8080", "http://[::1]:9/a", "http://a"]
+        {
+            assert_eq!(Webhook::check(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "ftp://x/",
+            "https://",
+            "https:///path",
+            "http://:80/",
+            "http://a:0/",
+            "http://a:99999/",
+            "http://a:b/",
+            "http://u:p@a/",
+            "http://u@a/",
+            "//a/b",
+            "a.example",
+            "/x",
+            "http://a b/",
+            "https://?x=1",
+            "",
+        ] {
+            assert!(Webhook::check(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn the_signature_is_an_hmac_that_others_can_check() {

@@ -37,6 +37,10 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Interaction(done) => by_interaction(&done, event.turn.is_some()),
         Body::Decision(decision) => by_decision(event, decision),
         Body::Finding(Finding::Relevance(found)) => by_relevance(found),
+        // A person looked at it, whatever they came to think.
+        Body::Finding(Finding::Review { status }) => {
+            vec![Change::Review(status), Change::Note(TurnFact::Heard)]
+        }
         Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Targets { settings }) => vec![Change::SetTargets(settings)],
@@ -145,7 +149,6 @@ fn by_finding(finding: Finding) -> Option<Change> {
             ),
             detected_in: Some(found.detected_in),
         }),
-        Finding::Review { status } => Some(Change::Review(status)),
         Finding::Session(found) => {
             let FoundSession { last_at, abandoned, .. } = found;
             Some(Change::EndSession { last_at, abandoned })
@@ -161,7 +164,8 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Alert(FoundAlert { metric, raised, .. }) => Some(Change::Alert { metric, raised }),
         Finding::Exposure(exposure) => Some(Change::Experiment(ExperimentChange::Expose(exposure))),
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
-        Finding::Relevance(_)
+        Finding::Review { .. }
+        | Finding::Relevance(_)
         | Finding::Suggestion(_)
         | Finding::Choice(_)
         | Finding::Served { .. }

@@ -22,7 +22,7 @@ pub use conversation::{ConversationReport, ConversationRequest, TurnReport, conv
 pub use error::ReportError;
 pub use item::FeedbackItem;
 pub use period::{PeriodItem, PeriodReport, PeriodRequest, TurnFeedback, period};
-pub use quality::{Figure, Reading, Target, total};
+pub use quality::{Bounds, Figure, Reading, Target, total};
 pub use rate::Rate;
 pub use satisfaction::Satisfaction;
 pub use seal::Seal;

@@ -37,7 +37,7 @@ figures! {
     AccuracyRate "accuracy_rate",
     /// Generated SQL statements that were executed without an error, of all.
     SqlAccuracy "sql_accuracy",
-    /// Answers that were corrected, of all.
+    /// Answers that were corrected, of all; one that nobody reported counts as one more answer.
     CorrectionRate "correction_rate",
     /// Questions that refine an earlier one, of all.
     RefinementRate "refinement_rate",
@@ -90,6 +90,17 @@ impl Target {
     }
 }
 
+/// What a target can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// A share, at least or at most.
+    Share,
+    /// Seconds, at most.
+    Seconds,
+    /// None: the sums do not tell how sure such a figure is, so nobody could say that it is missed.
+    None,
+}
+
 impl Figure {
     /// Where the source system wants it.
     pub const fn default_target(self) -> Option<Target> {
@@ -133,20 +144,37 @@ impl Figure {
         }
     }
 
+    /// What a target of it can be.
+    pub const fn bounds(self) -> Bounds {
+        match self {
+            Self::Satisfaction
+            | Self::AccuracyRate
+            | Self::SqlAccuracy
+            | Self::CorrectionRate
+            | Self::RefinementRate
+            | Self::AbandonmentRate
+            | Self::RejectionRate
+            | Self::RetryRate
+            | Self::ErrorRate
+            | Self::FeedbackCoverage
+            | Self::Agreement => Bounds::Share,
+            Self::LatencyMedian | Self::LatencyTail => Bounds::Seconds,
+            Self::TokensPerAccepted | Self::CostPerAccepted => Bounds::None,
+        }
+    }
+
     /// What it is in these sums.
     pub fn read(self, sums: &QualityBucket) -> Reading {
         let c = &sums.counts;
-        // What is said of answers that nobody reported counts too: there were at least as many.
-        let of = |part: i64, all: i64| Reading::Share(Rate::of(part, all.max(part)));
+        let of = |part: i64, all: i64| Reading::Share(Rate::of(part, all));
+        // A correction of an answer that nobody reported shows that there was one, and that it was wrong.
+        let answers = c.answered + c.loose_corrected;
         match self {
             Self::Satisfaction => of(c.ok, c.ok + c.not_ok + c.neutral),
-            Self::AccuracyRate => {
-                let all = c.answered.max(c.wrong);
-                of(all - c.wrong, all)
-            }
+            Self::AccuracyRate => of(c.answered - c.wrong, answers),
             Self::SqlAccuracy => of(c.sql_executed, c.sql_made),
-            Self::CorrectionRate => of(c.corrected, c.answered),
-            Self::RefinementRate => of(c.refined, c.turns),
+            Self::CorrectionRate => of(c.corrected + c.loose_corrected, answers),
+            Self::RefinementRate => of(c.refined + c.loose_refined, c.turns + c.loose_refined),
             Self::AbandonmentRate => of(c.abandoned, c.ended),
             Self::RejectionRate => of(c.rejected, c.answered),
             Self::RetryRate => of(c.retried, c.turns),
@@ -306,10 +334,16 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_of_an_answer_that_nobody_reported_counts() {
-        let counts = QualityCounts { corrected: 2, wrong: 2, ..QualityCounts::default() };
-        assert_eq!(read(Figure::CorrectionRate, counts), (Some(1.0), Some(2.0), 2));
-        assert_eq!(read(Figure::AccuracyRate, counts), (Some(0.0), Some(0.0), 2));
+    fn what_is_said_of_an_answer_that_nobody_reported_is_one_more_answer() {
+        let loose = QualityCounts { loose_corrected: 2, ..QualityCounts::default() };
+        assert_eq!(read(Figure::CorrectionRate, loose), (Some(1.0), Some(2.0), 2));
+        assert_eq!(read(Figure::AccuracyRate, loose), (Some(0.0), Some(0.0), 2));
+        assert_eq!(read(Figure::RejectionRate, loose), (None, Some(0.0), 0), "nobody rejected it");
+        let both = QualityCounts { answered: 6, corrected: 1, wrong: 2, turns: 6, ..loose };
+        assert_eq!(read(Figure::CorrectionRate, both), (Some(0.375), Some(3.0), 8));
+        assert_eq!(read(Figure::AccuracyRate, both), (Some(0.5), Some(4.0), 8));
+        let refined = QualityCounts { turns: 1, refined: 1, loose_refined: 3, ..loose };
+        assert_eq!(read(Figure::RefinementRate, refined), (Some(1.0), Some(4.0), 4));
     }
 
     #[test]

@@ -40,8 +40,6 @@ impl Rate {
 }
 
 fn wilson(share: f64, n: f64) -> (f64, f64) {
-    // A share can only be above 1 where more was said of answers than there were.
-    let share = share.min(1.0);
     let z2 = Z * Z;
     let middle = share + z2 / (2.0 * n);
     let half = Z * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();

@@ -155,6 +155,20 @@ fn deeper_than(bytes: &[u8], limit: usize) -> bool {
     false
 }
 
+/// The longest text that is taken in anywhere.
+const MOST_TEXT: usize = 100_000;
+
+/// Refuses a text that is longer than any text may be.
+pub(crate) fn check_length(field: &str, text: &str) -> Result<(), Problem> {
+    // A character has a byte at least.
+    let count = if text.len() > MOST_TEXT { text.chars().count() } else { 0 };
+    if count > MOST_TEXT {
+        let detail = format!("{field} has {count} characters, expected at most {MOST_TEXT}");
+        return Err(Problem::invalid(field, detail));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

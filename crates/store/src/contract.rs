@@ -14,6 +14,7 @@ pub(crate) mod judged;
 pub(crate) mod routing;
 pub(crate) mod relevance;
 pub(crate) mod quality;
+pub(crate) mod alerts;
 pub(crate) mod experiments;
 pub(crate) mod reactions;
 pub(crate) mod period;
@@ -56,6 +57,8 @@ macro_rules! contract_tests {
             judged::what_was_touched_is_told,
             judged::conversations_come_whole,
             routing::what_routers_learnt_is_kept_whole,
+            alerts::what_is_to_be_told_outlasts_new_targets,
+            alerts::what_could_not_be_told_is_tried_anew,
             quality::turns_count_as_they_are,
             quality::statements_count_by_their_newest_outcome,
             quality::sums_are_those_of_the_turns,

@@ -10,7 +10,7 @@ use crate::server::{Client, Server, uptake};
 const HANDS: usize = 8;
 
 /// A definition of two variants, with more fields.
-pub(super) fn definition(id: &str, metric: &str, more: &Value) -> Value {
+pub(crate) fn definition(id: &str, metric: &str, more: &Value) -> Value {
     let mut body = json!({"id": id, "name": "warmer", "unit": "user", "metric": metric,
         "variants": [{"name": "control", "payload": {"prompt": "p@1"}},
             {"name": "treatment", "payload": {"prompt": "p@2"}}]});
@@ -18,24 +18,24 @@ pub(super) fn definition(id: &str, metric: &str, more: &Value) -> Value {
     body
 }
 
-pub(super) fn create(client: &Client, body: &Value) {
+pub(crate) fn create(client: &Client, body: &Value) {
     let (status, answer) = client.post("/api/v1/experiments", body);
     assert_eq!((status, &answer["status"]), (201, &json!("DRAFT")), "{answer}");
 }
 
-pub(super) fn act(client: &Client, id: &str, action: &str) -> (u16, Value) {
+pub(crate) fn act(client: &Client, id: &str, action: &str) -> (u16, Value) {
     client.post(&format!("/api/v1/experiments/{id}/{action}"), &json!({}))
 }
 
 /// Defined and running.
-pub(super) fn run(client: &Client, id: &str, metric: &str, more: &Value) {
+pub(crate) fn run(client: &Client, id: &str, metric: &str, more: &Value) {
     create(client, &definition(id, metric, more));
     let (status, answer) = act(client, id, "start");
     assert_eq!((status, &answer["status"]), (200, &json!("RUNNING")), "{answer}");
 }
 
 /// The variant of a unit.
-pub(super) fn assign(client: &Client, id: &str, unit: &str) -> String {
+pub(crate) fn assign(client: &Client, id: &str, unit: &str) -> String {
     let path = format!("/api/v1/experiments/{id}/assign");
     let (status, answer) = client.post(&path, &json!({"unit_id": unit}));
     assert_eq!((status, &answer["experiment_id"]), (200, &json!(id)), "{answer}");
@@ -45,7 +45,7 @@ pub(super) fn assign(client: &Client, id: &str, unit: &str) -> String {
 }
 
 /// A whole turn of somebody in a conversation of their own.
-pub(super) fn turn(client: &Client, turn: &str, user: &str, more: &Value) {
+pub(crate) fn turn(client: &Client, turn: &str, user: &str, more: &Value) {
     let mut body = json!({"turn_id": turn, "conversation_id": format!("c-{user}"), "user_id": user,
         "text": "What do the orders of this month add up to?", "response": "They add up to 12."});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -54,38 +54,38 @@ pub(super) fn turn(client: &Client, turn: &str, user: &str, more: &Value) {
 }
 
 /// An answer that could not be given.
-pub(super) fn failed() -> Value {
+pub(crate) fn failed() -> Value {
     json!({"status": "error", "error": "timeout", "response": null})
 }
 
-pub(super) fn rate(client: &Client, turn: &str, rating: u8) {
+pub(crate) fn rate(client: &Client, turn: &str, rating: u8) {
     let body = json!({"type": "explicit", "source": "user_rating", "category": "quality",
         "message_id": turn, "data": {"rating": rating}});
     let (status, answer) = client.post("/api/v1/feedback", &body);
     assert_eq!(status, 201, "{answer}");
 }
 
-pub(super) fn show(client: &Client, id: &str) -> Value {
+pub(crate) fn show(client: &Client, id: &str) -> Value {
     let (status, body) = client.get(&format!("/api/v1/experiments/{id}"));
     assert_eq!(status, 200, "{body}");
     body
 }
 
-pub(super) fn results(client: &Client, id: &str) -> Value {
+pub(crate) fn results(client: &Client, id: &str) -> Value {
     let (status, body) = client.get(&format!("/api/v1/experiments/{id}/results"));
     assert_eq!(status, 200, "{body}");
     body
 }
 
 /// Units of control and treatment.
-pub(super) fn units(client: &Client, id: &str) -> (u64, u64) {
+pub(crate) fn units(client: &Client, id: &str) -> (u64, u64) {
     let found = results(client, id);
     let of = |n: usize| found["variants"][n]["units"].as_u64().unwrap();
     (of(0), of(1))
 }
 
 /// Until something is so, or too late.
-pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..600 {
         if is_so() {
             return;
@@ -96,7 +96,7 @@ pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Several at a time, since each waits for the disk. Answers in order.
-pub(super) fn for_each<T: Send>(
+pub(crate) fn for_each<T: Send>(
     client: &Client,
     units: std::ops::Range<usize>,
     work: impl Fn(&Client, usize) -> T + Sync,
@@ -119,7 +119,7 @@ pub(super) fn for_each<T: Send>(
 }
 
 /// The data of the events of a kind.
-pub(super) fn events(client: &Client, kind: &str, is_it: impl Fn(&Value) -> bool) -> Vec<Value> {
+pub(crate) fn events(client: &Client, kind: &str, is_it: impl Fn(&Value) -> bool) -> Vec<Value> {
     let (mut after, mut found) = (0, Vec::new());
     loop {
         let path = format!("/api/v1/events?type={kind}&source=engine&limit=500&after={after}");
@@ -134,16 +134,16 @@ pub(super) fn events(client: &Client, kind: &str, is_it: impl Fn(&Value) -> bool
     }
 }
 
-pub(super) fn exposures(client: &Client) -> usize {
+pub(crate) fn exposures(client: &Client) -> usize {
     events(client, "quality", |data| data["finding"] == "exposure").len()
 }
 
-pub(super) fn moves(client: &Client) -> Vec<Value> {
+pub(crate) fn moves(client: &Client) -> Vec<Value> {
     events(client, "log", |data| data["rule"] == "experiment" && data["change"] == "moved")
 }
 
 /// Stops, rebuilds, which must change nothing, and starts again.
-pub(super) fn rebuilt(server: Server) -> Server {
+pub(crate) fn rebuilt(server: Server) -> Server {
     let (_, folder) = server.stop();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");

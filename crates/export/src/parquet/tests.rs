@@ -19,6 +19,7 @@ fn talk(at: usize) -> PreferenceConversation {
         rating: None,
         corrections: Vec::new(),
         regenerated: false,
+        context_only: false,
         arm: None,
     };
     let (mut first, mut second) = (turn(1), turn(2));

@@ -47,10 +47,11 @@ pub(super) fn of_turn(exchange: JudgedExchange, window: Asked) -> PreferenceTurn
         corrections: Vec::new(),
         // The model never saw what was thrown away, whenever that was.
         regenerated: exchange.regenerated,
+        context_only: window.is_before(exchange.asked_at),
         // Experiments do not say yet which variant served a turn; here they will.
         arm: None,
     };
-    if window.is_before(bare.asked_at) {
+    if bare.context_only {
         return bare;
     }
     let by_message = exchange.verdict.map(|said| TurnVerdict {
@@ -95,6 +96,7 @@ pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversa
             rating: None,
             corrections: vec![correction(given)],
             regenerated: false,
+            context_only: false,
             arm: None,
         }],
     })

@@ -24,6 +24,7 @@ fn turn(id: &str, question: &str, answer: &str) -> PreferenceTurn {
         rating: None,
         corrections: Vec::new(),
         regenerated: false,
+        context_only: false,
         arm: None,
     }
 }
@@ -165,6 +166,12 @@ fn the_answer_that_was_kept_is_better_than_those_thrown_away() {
     for row in &found {
         assert_eq!(row["prompt"].as_array().unwrap().len(), 3, "no answer that was thrown away");
     }
+    let mut later = talk(kept.clone());
+    later.turns[..2].iter_mut().for_each(|turn| turn.context_only = true);
+    let found = rows(ExportFormat::Dpo, &later);
+    let pairs: Vec<_> = found.iter().map(told).collect();
+    assert_eq!(pairs, [("regeneration", "third", "second")], "the first was before");
+    assert_eq!(found[0]["prompt"].as_array().unwrap().len(), 3, "and is no context either");
     let rejected = verdict(VerdictStatus::Rejected, Some(CorrectionType::Explicit));
     for unkept in [
         PreferenceTurn { verdict: rejected, ..kept.clone() },
@@ -388,4 +395,19 @@ fn everything(rule: &ExportRule, talks: &[PreferenceConversation]) -> Vec<Prefer
     rows.extend(exporter.group(&all_of(talks)));
     assert_eq!(exporter.tally().rows.values().sum::<u64>(), rows.len() as u64);
     rows
+}
+
+#[test]
+fn a_question_of_which_nothing_is_left_makes_no_row() {
+    for blank in ["", " \n\t "] {
+        let fixed = PreferenceTurn {
+            corrections: vec![corrected("better", 1)],
+            rating: rating(0.0),
+            ..turn("t1", blank, "worse")
+        };
+        let talk = conversation("c", vec![turn("t0", "hi", "hello"), fixed]);
+        for format in ExportFormat::ALL {
+            assert!(rows(format, &talk).is_empty(), "{format:?} {blank:?}");
+        }
+    }
 }

@@ -33,6 +33,8 @@ pub struct PreferenceTurn {
     pub corrections: Vec<TurnCorrection>,
     /// The user had it answered again.
     pub regenerated: bool,
+    /// It makes no row by itself: only what came after it is asked for.
+    pub context_only: bool,
     /// The variant of an experiment that answered it.
     pub arm: Option<ArmOutcome>,
 }

@@ -97,7 +97,8 @@ fn regeneration(
     at: usize,
     context: usize,
 ) -> Option<Pair<'_>> {
-    let discarded = Some(&conversation.turns[at]).filter(|t| t.regenerated && t.has_answer())?;
+    let thrown_away = |t: &&PreferenceTurn| t.regenerated && t.has_answer() && !t.context_only;
+    let discarded = Some(&conversation.turns[at]).filter(thrown_away)?;
     let question = QuestionKey::of(&discarded.question)?;
     let again = conversation.turns.iter().enumerate().skip(at + 1);
     let mut again = again.take_while(|(_, turn)| QuestionKey::of(&turn.question) == Some(question));

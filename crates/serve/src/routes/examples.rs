@@ -37,6 +37,7 @@ fn read(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
     if query.trim().is_empty() {
         return Err(Problem::invalid("query", "query: empty, expected a question"));
     }
+    body::check_length("query", &query)?;
     let usual = ExampleSearch::default();
     let k = match k {
         None => usual.k,

@@ -27,7 +27,6 @@ use crate::wire::retrieval::{
 const MOST_ITEMS: usize = 1_000;
 const MOST_RESULTS: usize = 10_000;
 const MOST_LISTED: usize = 1_000;
-const MOST_TEXT: usize = 100_000;
 
 /// `POST /api/v1/retrieval/returned`
 #[utoipa::path(
@@ -70,10 +69,7 @@ pub(crate) async fn usage(
     let fields = body::json(&sent)?;
     let mark = mark(&engine, &sent, "usage", &fields)?;
     let request: UsageRequest = body::shape(fields)?;
-    if request.response.chars().count() > MOST_TEXT {
-        let detail = format!("response is too long, expected at most {MOST_TEXT} characters");
-        return Err(Problem::invalid("response", detail));
-    }
+    body::check_length("response", &request.response)?;
     let kind = match request.kind.as_deref() {
         None | Some("response") => AnswerKind::Response,
         Some("code") => AnswerKind::Code,
@@ -232,6 +228,7 @@ pub(crate) async fn rerank(
     let results: Vec<(String, f64)> =
         request.results.into_iter().map(|result| (result.entity_id, result.score)).collect();
     let query = request.query.as_deref().filter(|query| !query.trim().is_empty());
+    body::check_length("query", query.unwrap_or_default())?;
     let found = engine.rerank(scope.get(), query, &results, estimator).await?;
     let body = |found: flow::Reranked| RerankedBody::new(results[found.index].0.clone(), found);
     Ok(Json(RerankResponse { results: found.into_iter().map(body).collect() }))

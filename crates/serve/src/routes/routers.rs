@@ -20,8 +20,6 @@ use crate::wire::routing::{
 };
 
 const REWARD_DOOR: &str = "reward";
-/// Characters of a request that are looked at; the rest does not matter to a choice.
-const MOST_TEXT: usize = 100_000;
 
 /// `GET /api/v1/routers`
 #[utoipa::path(
@@ -118,10 +116,7 @@ pub(crate) async fn route(
 
 fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
     let text = request.text.unwrap_or_default();
-    if text.chars().count() > MOST_TEXT {
-        let detail = format!("text is too long, expected at most {MOST_TEXT} characters");
-        return Err(Problem::invalid("text", detail));
-    }
+    body::check_length("text", &text)?;
     if let Some(cost) = request.max_cost
         && !(cost.is_finite() && cost >= 0.0)
     {

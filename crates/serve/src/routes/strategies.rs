@@ -39,6 +39,7 @@ fn read(request: StrategySearchRequest) -> Result<StrategySearch, Problem> {
     if request.query.trim().is_empty() {
         return Err(Problem::invalid("query", "query: empty, expected a question"));
     }
+    body::check_length("query", &request.query)?;
     let mode = match request.mode.as_deref() {
         None | Some("tiered") => RankMode::Tiered,
         Some("formula") => RankMode::Formula,

@@ -45,6 +45,13 @@ pub(crate) async fn a_needed_decision_must_be_made(store: &dyn Store) {
     )
     .await;
     assert_eq!(outcome(store, settle("b"), need()).await, Outcome::Stored(Position(2)));
+    // And its outcome must be the one that was read.
+    let at = |position: Option<u64>| Need::OutcomeAt(decision_id("d1"), position.map(Position));
+    for other in [None, Some(1), Some(3)] {
+        let refused = outcome(store, settle("c"), vec![at(other)]).await;
+        assert_eq!(refused, Outcome::Missing(at(other)));
+    }
+    assert_eq!(outcome(store, settle("c"), vec![at(Some(2))]).await, Outcome::Stored(Position(3)));
 }
 
 /// A reaction that stands already changes nothing, but uses up the request's key.

@@ -68,8 +68,8 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
         ok: 2,
         not_ok: 1,
         accepted: 1,
-        wrong: 2,
-        corrected: 2,
+        wrong: 1,
+        corrected: 1,
         retried: 1,
         heard: 1,
         both: 1,
@@ -77,6 +77,7 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
         abandoned: 1,
         tokens: 20,
         cost: 10,
+        loose_corrected: 1,
         ..QualityCounts::default()
     };
     assert_eq!(counts(store, query()).await, all);

@@ -71,13 +71,18 @@ pub trait AlertStore: Send + Sync {
     /// The position of the newest alert of each figure of a project, and whether it stands.
     fn newest_alerts(&self, scope: &Scope) -> Task<'_, Vec<(String, Position, bool)>>;
 
-    /// Alerts of a tenant since a position that are to be told now.
+    /// What is to be told of a tenant's alerts now, in order: what nobody was told yet, unless the alert is
+    /// over since before `news`, and what is to be tried again.
     fn undelivered(
         &self,
         tenant: &Tenant,
-        since: Position,
+        news: Timestamp,
         now: Timestamp,
     ) -> Task<'_, Vec<Undelivered>>;
+
+    /// What could not be told of a tenant's alerts is tried anew from now on; of what was given up, only
+    /// what still stands.
+    fn tell_anew(&self, tenant: &Tenant, now: Timestamp) -> Task<'_, ()>;
 
     /// Notes how telling of an event went.
     fn note_delivery(&self, position: Position, delivery: Delivery) -> Task<'_, ()>;

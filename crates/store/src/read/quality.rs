@@ -87,6 +87,10 @@ counters! {
     sql_made,
     /// Those that were executed without an error.
     sql_executed,
+    /// Corrections of answers that nobody reported.
+    loose_corrected,
+    /// Questions that refine one that nobody reported.
+    loose_refined,
 }
 
 /// Which turns count.

@@ -37,11 +37,16 @@ impl AlertStore for SqliteStore {
     fn undelivered(
         &self,
         tenant: &Tenant,
-        since: Position,
+        news: Timestamp,
         now: Timestamp,
     ) -> Task<'_, Vec<Undelivered>> {
         let tenant = tenant.clone();
-        self.pool.run(move |connection| undelivered(connection, &tenant, since, now))
+        self.pool.run(move |connection| undelivered(connection, &tenant, news, now))
+    }
+
+    fn tell_anew(&self, tenant: &Tenant, now: Timestamp) -> Task<'_, ()> {
+        let tenant = tenant.clone();
+        Box::pin(self.writer.run(move |connection| tell_anew(connection, &tenant, now)))
     }
 
     fn note_delivery(&self, position: Position, delivery: Delivery) -> Task<'_, ()> {
@@ -132,24 +137,27 @@ fn newest(
     Ok(found)
 }
 
+/// An alert that nobody was told of is news while it stands and for a while after.
 fn undelivered(
     connection: &Connection,
     tenant: &Tenant,
-    since: Position,
+    news: Timestamp,
     now: Timestamp,
 ) -> Result<Vec<Undelivered>, StoreError> {
     let mut select = connection.prepare_cached(
-        "WITH said (project, position) AS (
-             SELECT a.project, a.raised FROM alerts a
+        "WITH said (project, position, over) AS (
+             SELECT a.project, a.raised, a.cleared FROM alerts a
              UNION ALL
-             SELECT a.project, a.cleared FROM alerts a WHERE a.cleared IS NOT NULL)
+             SELECT a.project, a.cleared, a.cleared FROM alerts a WHERE a.cleared IS NOT NULL)
          SELECT s.project, s.position, coalesce(d.attempts, 0)
          FROM said s JOIN projects p ON p.key = s.project
              LEFT JOIN deliveries d ON d.position = s.position
-         WHERE p.tenant = ?1 AND s.position > ?2 AND (d.position IS NULL OR d.next_ts <= ?3)
+             LEFT JOIN events e ON e.position = s.over
+         WHERE p.tenant = ?1 AND (d.next_ts <= ?3
+             OR d.position IS NULL AND (s.over IS NULL OR e.ts >= ?2))
          ORDER BY s.position",
     )?;
-    let mut rows = select.query((tenant.as_str(), since.0 as i64, now.as_micros()))?;
+    let mut rows = select.query((tenant.as_str(), news.as_micros(), now.as_micros()))?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         let scope = scope_of(connection, row.get(0)?)?;
@@ -158,6 +166,21 @@ fn undelivered(
         }
     }
     Ok(found)
+}
+
+fn tell_anew(connection: &Connection, tenant: &Tenant, now: Timestamp) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE deliveries SET attempts = 0, next_ts = ?2
+             WHERE error IS NOT NULL AND EXISTS (
+                 SELECT 1 FROM alerts a JOIN projects p ON p.key = a.project
+                 WHERE p.tenant = ?1 AND (
+                     deliveries.next_ts IS NOT NULL
+                         AND deliveries.position IN (a.raised, a.cleared)
+                     OR deliveries.position = a.raised AND a.cleared IS NULL))",
+        )?
+        .execute((tenant.as_str(), now.as_micros()))?;
+    Ok(())
 }
 
 fn note(

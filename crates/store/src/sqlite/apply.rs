@@ -25,7 +25,7 @@ pub(super) use erase::{THEIR_TURNS, THEIRS};
 pub(super) use experiment::{make as make_experiment_sums, read_sums, served};
 pub(super) use facts::Facts;
 pub(super) use relevance::standing_of;
-pub(super) use sums::hour_of;
+pub(super) use sums::{HOUR_MICROS, hour_of};
 
 /// The event that changes are applied for, by its keys.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What must be so for a write to be stored, looked up inside the transaction.
 
-use event::{Need, Origin, Reaction};
+use event::{DecisionId, Need, Origin, Reaction};
 
 use super::apply::{Subject, served};
 use super::keys::{Key, PackedId, Table, find_key};
@@ -49,6 +49,11 @@ pub(super) fn check(
                 .exists((subject.project, PackedId::of(id.as_str())))?;
             Ok((!made).then_some(Obstacle::Missing))
         }
+        Need::OutcomeAt(id, expected) => {
+            let found = outcome_at(connection, subject, id)?;
+            let same = found == expected.map(|position| position.0 as i64);
+            Ok((!same).then_some(Obstacle::Missing))
+        }
         Need::OtherOutcome(id) => {
             let settled: Option<i64> = connection
                 .prepare_cached(
@@ -85,6 +90,21 @@ pub(super) fn check(
             already_so(connection, about, *reaction, text.as_deref())
         }
     }
+}
+
+/// Where the newest outcome of a decision stands, if it was not dropped because it was old.
+fn outcome_at(
+    connection: &Connection,
+    subject: &Subject,
+    id: &DecisionId,
+) -> sql::Result<Option<i64>> {
+    connection
+        .prepare_cached(
+            "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+             WHERE d.project = ?1 AND d.id = ?2",
+        )?
+        .query_row((subject.project, PackedId::of(id.as_str())), |row| row.get(0))
+        .optional()
 }
 
 fn turn_is_there(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use event::{Scope, TurnId};
 
 use super::SqliteStore;
-use super::apply::{Facts, hour_of};
+use super::apply::{Facts, HOUR_MICROS, hour_of};
 use super::keys::{Key, Table, find_key, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
@@ -262,11 +262,13 @@ fn add_turns(
     buckets: &mut Buckets,
 ) -> sql::Result<()> {
     let mut select = connection.prepare_cached(
-        "SELECT * FROM turn_facts WHERE user = ?1 AND ts >= ?2 AND ts <= ?3
+        "SELECT * FROM turn_facts WHERE user = ?1 AND ts >= ?2 AND ts < ?3
              AND (model = ?4 OR ?4 IS NULL)
              AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')",
     )?;
-    let (start, end) = (query.window.start.as_micros(), query.window.end.as_micros());
+    // By whole hours, as the sums are.
+    let start = hour_of(query.window.start.as_micros()) * HOUR_MICROS;
+    let end = (last_hour(query) + 1) * HOUR_MICROS;
     let mut rows = select.query((user, start, end, &query.model, &query.prompt))?;
     while let Some(row) = &rows.next()? {
         let facts = Facts::read(row)?;

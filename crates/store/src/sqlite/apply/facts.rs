@@ -169,6 +169,8 @@ impl Facts {
             cost: self.cost,
             sql_made: 0,
             sql_executed: 0,
+            loose_corrected: 0,
+            loose_refined: 0,
         }
     }
 }
@@ -292,8 +294,8 @@ pub(super) fn count(
         LooseFact::Rated(Reaction::Ok) => counts.ok = 1,
         LooseFact::Rated(Reaction::NotOk) => counts.not_ok = 1,
         LooseFact::Rated(Reaction::Neutral) => counts.neutral = 1,
-        LooseFact::Corrected => (counts.corrected, counts.wrong) = (1, 1),
-        LooseFact::Refined => counts.refined = 1,
+        LooseFact::Corrected => counts.loose_corrected = 1,
+        LooseFact::Refined => counts.loose_refined = 1,
     }
     let place = Place { hour: sums::hour_of(subject.ts.as_micros()), model: "", prompt: "" };
     sums::add(connection, subject.project, place, &counts)

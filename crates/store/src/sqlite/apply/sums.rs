@@ -4,7 +4,7 @@ use super::super::keys::Key;
 use crate::read::quality::QualityCounts;
 use crate::sql::{self, Connection, ToSql};
 
-const HOUR_MICROS: i64 = 3_600_000_000;
+pub(in super::super) const HOUR_MICROS: i64 = 3_600_000_000;
 
 /// Where something counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,10 @@ async fn an_older_store_makes_them_from_its_units_also_where_events_are_gone() {
         .execute_batch(
             "DROP TABLE experiment_measures; DROP TABLE baseline_experiment_measures;
              DROP TABLE experiment_sums; DROP TABLE baseline_experiment_sums;
+             ALTER TABLE quality DROP COLUMN loose_corrected;
+             ALTER TABLE quality DROP COLUMN loose_refined;
+             ALTER TABLE baseline_quality DROP COLUMN loose_corrected;
+             ALTER TABLE baseline_quality DROP COLUMN loose_refined;
              PRAGMA user_version = 10;",
         )
         .unwrap();

@@ -1,0 +1,243 @@
+//! A figure that is not where it should be: one alert, told to a webhook until it is taken.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::experiments::lab::until;
+use crate::quality::event;
+use crate::server::{Client, Server, uptake};
+
+/// Longer than anything here takes.
+const WAIT: Duration = Duration::from_secs(20);
+
+/// A server that keeps what it is told, and answers badly at first.
+fn listener(bad: usize) -> (String, std::sync::mpsc::Receiver<(String, String)>) {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", socket.local_addr().unwrap());
+    let (told, hears) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for (n, stream) in socket.incoming().enumerate() {
+            let mut reader = BufReader::new(stream.unwrap());
+            let (mut length, mut signature) = (0, String::new());
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                let Some((name, value)) = line.trim().split_once(": ") else {
+                    if line.trim().is_empty() {
+                        break;
+                    }
+                    continue;
+                };
+                match name.to_lowercase().as_str() {
+                    "content-length" => length = value.parse().unwrap(),
+                    "x-uptake-signature" => signature = value.to_owned(),
+                    _ => {}
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let status = if n < bad { "500 No" } else { "204 Yes" };
+            let answer =
+                format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            reader.get_mut().write_all(answer.as_bytes()).unwrap();
+            if told.send((signature, String::from_utf8(body).unwrap())).is_err() {
+                return;
+            }
+        }
+    });
+    (url, hears)
+}
+
+fn alerts(server: &Server) -> Vec<Value> {
+    let (status, body) = server.get("/api/v1/alerts");
+    assert_eq!(status, 200, "{body}");
+    body["alerts"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_missed_target_raises_one_alert_and_clears_it_also_after_a_kill() {
+    let server = Server::start();
+    for _ in 0..20 {
+        event(&server, "user_correction", None, &json!({"corrected": "x"}));
+    }
+    assert!(alerts(&server).is_empty(), "nobody is bothered who did not ask for it");
+    let (url, hears) = listener(1);
+    let targets =
+        json!({"satisfaction": {"min": 0.85}, "correction_rate": null, "webhook": {"url": url}});
+    let (status, set) = server.client().put("/api/v1/tenants/default/targets", &targets);
+    assert_eq!(status, 200, "{set}");
+    assert_eq!(set["targets"]["satisfaction"], json!({"min": 0.85}));
+    assert!(set["targets"]["correction_rate"].is_null());
+    let secret = set["webhook"]["secret"].as_str().unwrap();
+    for n in 0..100 {
+        event(&server, "user_rating", None, &json!({"rating": "negative"}));
+        if n % 10 == 9 {
+            assert_eq!(alerts(&server).len(), 1, "one, however often it is looked at");
+        }
+    }
+    let raised = &alerts(&server)[0];
+    assert_eq!((&raised["metric"], &raised["status"]), (&json!("satisfaction"), &json!("raised")));
+    assert_eq!(raised["target"], json!({"min": 0.85}));
+    assert!(raised["interval"][1].as_f64() < Some(0.85), "{raised}");
+    let metrics = server.get("/metrics").1.as_str().unwrap().to_owned();
+    let line = "uptake_alert{tenant=\"default\",project=\"default\",metric=\"satisfaction\"} 1";
+    assert!(metrics.contains(line), "{metrics}");
+    let logged = server.get("/api/v1/events?type=quality&source=engine").1;
+    let said =
+        logged["items"].as_array().unwrap().iter().filter(|e| e["data"]["finding"] == "alert");
+    assert_eq!(said.count(), 1, "{logged}");
+
+    // The first telling was answered badly, so there is a second.
+    let (_, first) = hears.recv_timeout(WAIT).unwrap();
+    let (signature, again) = hears.recv_timeout(WAIT).unwrap();
+    assert_eq!(first, again);
+    let told: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(
+        (&told["type"], &told["alert"]["metric"]),
+        (&json!("alert.raised"), &json!("satisfaction"))
+    );
+    let second = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
+    assert_eq!(second.1, hmac(secret, &format!("{}.{again}", second.0)));
+
+    let server = server.kill_and_restart();
+    assert_eq!(alerts(&server).len(), 1);
+    assert_eq!(server.get("/api/v1/tenants/default/targets").1["webhook"]["secret"], secret);
+    for _ in 0..600 {
+        event(&server, "user_rating", None, &json!({"rating": "positive"}));
+    }
+    let cleared = alerts(&server);
+    assert_eq!((cleared.len(), &cleared[0]["status"]), (1, &json!("cleared")), "{cleared:?}");
+    let (_, told) = hears.recv_timeout(WAIT).unwrap();
+    assert!(told.contains("alert.cleared"), "{told}");
+    let (_, folder) = server.stop();
+    let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains(r#""changed":false"#), "{out}{err}");
+}
+
+/// By another program than ours.
+fn hmac(secret: &str, text: &str) -> String {
+    let code = "import hmac,sys; print(hmac.new(sys.argv[1].encode(), sys.argv[2].encode(), 'sha256').hexdigest())";
+    let made =
+        std::process::Command::new("python3").args(["-c", code, secret, text]).output().unwrap();
+    String::from_utf8(made.stdout).unwrap().trim().to_owned()
+}
+
+fn put(client: &Client, tenant: &str, targets: &Value) {
+    let (status, set) = client.put(&format!("/api/v1/tenants/{tenant}/targets"), targets);
+    assert_eq!(status, 200, "{set}");
+}
+
+/// Nine bad ratings, which nobody can mistake for good ones.
+fn nine_bad(client: &Client) {
+    for _ in 0..9 {
+        let body = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+            "data": {"rating": "negative"}});
+        assert_eq!(client.post("/api/v1/feedback", &body).0, 201);
+    }
+    let (status, found) = client.get("/api/v1/alerts");
+    assert_eq!((status, found["alerts"].as_array().map(Vec::len)), (200, Some(1)), "{found}");
+}
+
+#[test]
+fn an_alert_outlasts_new_targets_and_is_told_to_whoever_is_to_be_told_now() {
+    let server = Server::start();
+    let (deaf, refused) = listener(usize::MAX);
+    let with = |url: &str| json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}});
+    put(&server.client(), "default", &with(&deaf));
+    nine_bad(&server.client());
+    refused.recv_timeout(WAIT).unwrap();
+    // Only the figures change, then nobody is told for a while, then somebody else.
+    put(&server.client(), "default", &json!({"satisfaction": {"min": 0.8}}));
+    let server = server.kill_and_restart();
+    let (url, hears) = listener(0);
+    put(&server.client(), "default", &with(&url));
+    let (_, told) = hears.recv_timeout(WAIT).unwrap();
+    assert!(told.contains("alert.raised"), "{told}");
+    put(
+        &server.client(),
+        "default",
+        &json!({"satisfaction": {"min": 0.8}, "webhook": {"url": url}}),
+    );
+    // It is known to have been told; a server that dies before that tells it again.
+    until("the telling", || alerts(&server)[0]["webhook"]["delivered"] == true);
+    let server = server.kill_and_restart();
+    // The next thing that is told is the next thing that happens.
+    put(&server.client(), "default", &json!({"satisfaction": null, "webhook": {"url": url}}));
+    assert_eq!(alerts(&server)[0]["status"], "cleared");
+    let (_, told) = hears.recv_timeout(WAIT).unwrap();
+    assert!(told.contains("alert.cleared"), "{told}");
+    assert_eq!(alerts(&server)[0]["webhook"]["attempts"], 1);
+}
+
+#[test]
+fn whoever_is_slow_to_listen_holds_up_nobody_else() {
+    let server = Server::start();
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let slow = format!("http://{}/", socket.local_addr().unwrap());
+    let (heard, hears_slowly) = std::sync::mpsc::channel();
+    // Takes whatever comes and never answers.
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for stream in socket.incoming() {
+            open.push(stream.unwrap());
+            if heard.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    let (quick, hears) = listener(0);
+    let slow_ones: Vec<String> = (0..12).map(|n| format!("slow{n}")).collect();
+    let tell = |name: &str, url: &str| {
+        let client = server.client().with("X-Uptake-Tenant", name);
+        let targets = json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}});
+        put(&client, name, &targets);
+        nine_bad(&client);
+    };
+    for name in &slow_ones {
+        tell(name, &slow);
+    }
+    hears_slowly.recv_timeout(WAIT).unwrap();
+    tell("quick", &quick);
+    // One after the other they would take a minute.
+    hears.recv_timeout(WAIT / 2).unwrap();
+}
+
+#[test]
+fn targets_that_cannot_be_are_refused_by_name() {
+    let server = Server::start();
+    for (bad, field) in [
+        (json!({"satisfaction": {"min": 85}}), "satisfaction"),
+        (json!({"error_rate": {"max": -0.1}}), "error_rate"),
+        (json!({"latency_p95": {"max": 0}}), "latency_p95"),
+        (json!({"tokens_per_accepted": {"max": 900}}), "tokens_per_accepted"),
+        (json!({"cost_per_accepted": {"max": 0.1}}), "cost_per_accepted"),
+        (json!({"webhook": {"url": "https://"}}), "webhook.url"),
+        (json!({"webhook": {"url": "https://ann:hunter2@hooks.example"}}), "webhook.url"),
+    ] {
+        let (status, problem) = server.client().put("/api/v1/tenants/default/targets", &bad);
+        assert_eq!((status, &problem["field"]), (422, &json!(field)), "{problem}");
+        assert!(!problem.to_string().contains("hunter2"), "{problem}");
+    }
+}
+
+#[test]
+fn slow_answers_raise_an_alert() {
+    let server = Server::start();
+    put(&server.client(), "default", &json!({"latency_p95": {"max": 2.5}}));
+    let answer = |n: usize, millis: u64| {
+        let body = json!({"turn_id": format!("t{n}"), "conversation_id": format!("c{n}"),
+            "text": format!("question {n}"), "response": "Here.", "latency_ms": millis});
+        assert_eq!(server.post("/api/v1/turns", &body).0, 201);
+    };
+    (0..30).for_each(|n| answer(n, 900));
+    assert!(alerts(&server).is_empty());
+    // Two slow ones among thirty may be chance; eight are not.
+    (30..32).for_each(|n| answer(n, 9000));
+    assert!(alerts(&server).is_empty());
+    (32..38).for_each(|n| answer(n, 9000));
+    let raised = alerts(&server);
+    assert_eq!((raised.len(), &raised[0]["metric"]), (1, &json!("latency_p95")), "{raised:?}");
+    assert_eq!(raised[0]["target"], json!({"max": 2.5}));
+}

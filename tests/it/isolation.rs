@@ -1,0 +1,117 @@
+//! What is broken for one tenant, or belongs to one project, is nothing to the others.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::experiments::lab::{assign, events, failed, for_each, run, show, turn, until};
+use crate::server::{Client, Server};
+
+fn tenant(server: &Server, name: &str) -> Client {
+    server.client().with("X-Uptake-Tenant", name)
+}
+
+/// Breaks what a stopped server keeps, as a bad disk might: by another program than ours.
+fn damage(folder: &Path, sql: &str) {
+    let code = "import sqlite3,sys\nc = sqlite3.connect(sys.argv[1])\n\
+        assert c.execute(sys.argv[2]).rowcount > 0, 'nothing was broken'\nc.commit()";
+    let file = folder.join("uptake.db");
+    let done = std::process::Command::new("python3").args(["-c", code]).arg(file).arg(sql).output();
+    let done = done.unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn rate(client: &Client, rating: &str) {
+    let body = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+        "data": {"rating": rating}});
+    assert_eq!(client.post("/api/v1/feedback", &body).0, 201);
+}
+
+#[test]
+fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
+    let server = Server::start();
+    for project in 0..8 {
+        rate(
+            &tenant(&server, "broken").with("X-Uptake-Project", &format!("p{project}")),
+            "positive",
+        );
+    }
+    let (_, folder) = server.stop();
+    let theirs = "SELECT key FROM projects WHERE tenant = 'broken'";
+    damage(folder.path(), &format!("UPDATE quality SET ok = 'x' WHERE project IN ({theirs})"));
+    let server = Server::start_in(folder);
+    assert_eq!(tenant(&server, "broken").get("/api/v1/alerts").0, 503, "it is broken indeed");
+    let fine = tenant(&server, "fine");
+    let targets = json!({"satisfaction": {"min": 0.85}});
+    assert_eq!(fine.put("/api/v1/tenants/fine/targets", &targets).0, 200);
+    for _ in 0..9 {
+        rate(&fine, "negative");
+    }
+    // Nobody asks for alerts: it is found by whoever looks after all of them.
+    until("the alert", || !events(&fine, "quality", |data| data["finding"] == "alert").is_empty());
+}
+
+#[test]
+fn an_experiment_that_cannot_be_read_keeps_no_other_from_being_taken_back() {
+    let server = Server::start();
+    let more = json!({"guardrails": [{"metric": "error_rate", "limit": 0.05}],
+        "rollout": {"steps": [50, 100], "margin": 0.5}});
+    let broken = tenant(&server, "broken");
+    for id in ["sums", "words"] {
+        run(&broken, id, "satisfaction", &more);
+        assign(&broken, id, "u1");
+        turn(&broken, &format!("t-{id}"), "u1", &json!({}));
+    }
+    let (_, folder) = server.stop();
+    let one = |id: &str| format!("(SELECT key FROM experiments WHERE id = '{id}')");
+    let sums =
+        format!("UPDATE experiment_units SET turns = 'x' WHERE experiment = {}", one("sums"));
+    damage(folder.path(), &sums);
+    damage(folder.path(), "UPDATE experiments SET definition = '{' WHERE id = 'words'");
+    let server = Server::start_in(folder);
+    let results = tenant(&server, "broken").get("/api/v1/experiments/sums/results");
+    assert_eq!(results.0, 503, "it is broken indeed");
+    let fine = tenant(&server, "fine");
+    run(&fine, "x", "satisfaction", &more);
+    for_each(&fine, 0..300, |client, n| {
+        let unit = format!("u{n}");
+        let fails = assign(client, "x", &unit) == "treatment";
+        turn(client, &format!("t{n}"), &unit, &if fails { failed() } else { json!({}) });
+    });
+    until("the rollback", || show(&fine, "x")["progress"]["rolled_back"] == true);
+}
+
+/// Three answers of a project that were corrected in the same way.
+fn corrected(client: &Client, table: &str, condition: &str) {
+    for place in ["Texas", "Lima", "Kyoto"] {
+        let turn = format!("{table}-{place}");
+        let sql = format!("SELECT SUM(amount) FROM {table} WHERE region = '{place}'");
+        let asked = json!({"conversation_id": turn, "turn_id": turn, "user_id": place,
+            "text": format!("What do the {table} in {place} add up to?"), "response": sql});
+        assert_eq!(client.post("/api/v1/turns", &asked).0, 201);
+        let better = json!({"message_id": turn, "user_id": place, "data": {"original_sql": sql,
+            "corrected_sql": format!("{sql} AND {condition}")}});
+        assert_eq!(client.post("/api/v1/feedback/correction", &better).0, 201);
+    }
+}
+
+#[test]
+fn suggestions_are_made_of_one_project_alone() {
+    let server = Server::start();
+    let project = |name: &str| server.client().with("X-Uptake-Project", name);
+    corrected(&project("p1"), "orders", "status = 'completed'");
+    corrected(&project("p2"), "payments", "refunded = 0");
+    let suggested = |client: &Client| {
+        let (status, told) = client.post("/api/v1/prompts/suggestions", &json!({}));
+        assert_eq!(status, 200, "{told}");
+        told["suggestions"].clone()
+    };
+    let (first, second) = (suggested(&project("p1")), suggested(&project("p2")));
+    let text = |found: &Value| found.to_string();
+    assert!(text(&first).contains("completed") && !text(&first).contains("payments"), "{first}");
+    assert!(text(&second).contains("refunded") && !text(&second).contains("orders"), "{second}");
+    // The tenant's other projects are nothing to one that has none, though failures show all of them.
+    assert_eq!(suggested(&server.client()), json!([]));
+    let all = server.get("/api/v1/failures").1;
+    assert!(text(&all).contains("orders") && text(&all).contains("payments"), "{all}");
+}
