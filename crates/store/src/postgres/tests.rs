@@ -1,50 +1,24 @@
 //! Postgres against the contract, and what only Postgres can show.
 
+use testkit::servers::{Database, Postgres, or_skip};
+
 use crate::sqlite::{Limits, SqliteStore};
 
-use super::Server;
-
-/// A database of its own for each test.
+/// A database of its own for each test of the contract.
 struct Fresh {
     folder: tempfile::TempDir,
-    admin: String,
-    name: String,
+    database: Database,
 }
 
 impl Fresh {
-    fn new() -> Self {
-        let admin = std::env::var("UPTAKE_TEST_POSTGRES").unwrap();
-        let name =
-            format!("uptake_{}", uuid::Uuid::from_bytes(std::array::from_fn(|_| fastrand())));
-        let name = name.replace('-', "");
-        run(&admin, &format!("CREATE DATABASE {name}"));
-        Self { folder: tempfile::tempdir().unwrap(), admin, name }
-    }
-
-    fn address(&self) -> String {
-        format!("{}/{}", self.admin.trim_end_matches('/'), self.name)
+    fn new() -> Option<Self> {
+        let database = or_skip(Postgres::shared())?.database().unwrap();
+        Some(Self { folder: tempfile::tempdir().unwrap(), database })
     }
 
     fn open(&self) -> SqliteStore {
-        SqliteStore::connect(self.folder.path(), &self.address(), Limits::default(), [7; 32])
+        SqliteStore::connect(self.folder.path(), self.database.url(), Limits::default(), [7; 32])
             .unwrap()
-    }
-}
-
-/// On a thread of its own: the test's waits for nobody.
-fn run(address: &str, sql: &str) {
-    let run = || Server::at(address).unwrap().open().unwrap().raw_batch(sql).unwrap();
-    std::thread::scope(|scope| scope.spawn(run).join().unwrap());
-}
-
-fn fastrand() -> u8 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish() as u8
-}
-
-impl Drop for Fresh {
-    fn drop(&mut self) {
-        run(&self.admin, &format!("DROP DATABASE {} WITH (FORCE)", self.name));
     }
 }
 
