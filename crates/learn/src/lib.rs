@@ -38,10 +38,11 @@ pub use policy::{
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
 pub use preference::{
-    AnsweredElsewhere, ArmOutcome, ChainPair, DpoRow, ExportFormat, ExportRule, ExportTally,
-    Exporter, JudgedTurn, KtoRow, Message, MessageRole, OpenAiInput, OpenAiRow, PairSource,
-    PreferenceConversation, PreferenceRow, PreferenceTurn, Provenance, QuestionGroups, SftRow,
-    Split, SplitShares, TurnCorrection, TurnRating, TurnVerdict, chain_pairs,
+    AnsweredElsewhere, ChainPair, DpoRow, ExportFormat, ExportRule, ExportTally, Exporter,
+    JudgedTurn, KtoRow, Message, MessageRole, OpenAiInput, OpenAiRow, PairSource,
+    PreferenceConversation, PreferenceRow, PreferenceTurn, Provenance, QuestionGroups,
+    ServedVariant, SftRow, Split, SplitShares, TurnCorrection, TurnRating, TurnVerdict,
+    chain_pairs,
 };
 pub use question::{QuestionKey, normalised};
 pub use relevance::{

@@ -31,7 +31,7 @@ pub use shape::{
 };
 pub use split::{Split, SplitShares};
 pub use turn::{
-    ArmOutcome, PreferenceConversation, PreferenceTurn, TurnCorrection, TurnRating, TurnVerdict,
+    PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
 
 #[cfg(test)]

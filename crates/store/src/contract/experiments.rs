@@ -6,7 +6,7 @@ use event::{
 };
 
 use super::scene::{Scene, play};
-use crate::{Rebuild, Store, StoredExposure, StoredUnit, UnitSums};
+use crate::{ConversationMark, Rebuild, ServedBy, Store, StoredExposure, StoredUnit, UnitSums};
 
 fn id() -> ExperimentId {
     ExperimentId::new("x").unwrap()
@@ -28,7 +28,9 @@ fn expose(name: &str, index: u32, moves: u32) -> Scene {
 }
 
 fn defined() -> Scene {
-    let definition = [("name".to_owned(), "x".into())].into_iter().collect();
+    let variants = serde_json::json!([{"name": "v0"}, {"name": "v1"}]);
+    let named = [("name".to_owned(), "x".into()), ("variants".to_owned(), variants)];
+    let definition = named.into_iter().collect();
     let unit = ExperimentUnit::User;
     rule("defined", ExperimentRule::Defined { experiment_id: id(), unit, definition })
 }
@@ -102,6 +104,22 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     assert_eq!(exposure(ExperimentUnit::User, "u1").await, known);
     assert_eq!(exposure(ExperimentUnit::User, "u2").await, None);
     assert_eq!(exposure(ExperimentUnit::Conversation, "c1").await, None);
+    let (talks, _) =
+        store.judged_conversations(&scope, ConversationMark::default(), 10).await.unwrap();
+    let served = |variant: &str| {
+        let (name, variant) = ("x".to_owned(), variant.to_owned());
+        vec![ServedBy { experiment: id(), name, variant }]
+    };
+    let arms: Vec<_> = talks[0].turns.iter().map(|t| (t.turn.as_str(), t.arms.clone())).collect();
+    let none = Vec::new;
+    let expected = [
+        ("old", none()),
+        ("early", none()),
+        ("t1", served("v0")),
+        ("t2", served("v1")),
+        ("t3", none()),
+    ];
+    assert_eq!(arms, expected, "and for nothing before, beside or after it");
     let stored = store.experiment(&scope, &id()).await.unwrap().unwrap();
     assert_eq!((stored.status.as_str(), stored.position), ("COMPLETED", Position(4)));
     assert_eq!((stored.moves[0].number, &stored.moves[0].shares[..]), (1, &[0.95, 0.05][..]));

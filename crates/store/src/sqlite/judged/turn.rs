@@ -1,15 +1,15 @@
 //! One turn with everything that says how good its answer is.
 
 use event::{
-    Body, ConversationId, CorrectionType, EventId, InteractionKind, Kind, Origin, Position,
-    Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
+    Body, ConversationId, CorrectionType, EventId, ExperimentId, InteractionKind, Kind, Origin,
+    Position, Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Map, Value};
 
 use super::super::keys::{Key, PackedId};
 use crate::error::StoreError;
-use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange};
+use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange, ServedBy};
 use crate::read::similar::TurnNumber;
 use crate::vectors::unpack;
 
@@ -20,7 +20,8 @@ const MOST_CORRECTIONS: i64 = 100;
 pub(super) const SELECT: &str = "
     SELECT t.key, t.id, c.id, t.ts, t.opened, o.data ->> '$.text', d.data ->> '$.response',
         f.failed, f.corrected, f.heard, i.user_feedback_status, i.feedback_confidence, i.review,
-        i.verdict, v.status, v.confidence, w.data ->> '$.correction_type', x.model, x.vector
+        i.verdict, v.status, v.confidence, w.data ->> '$.correction_type', x.model, x.vector,
+        EXISTS (SELECT 1 FROM experiment_turns b WHERE b.turn = t.key)
     FROM turns t
     JOIN turn_index i ON i.turn = t.key
     LEFT JOIN turn_facts f ON f.turn = t.key
@@ -68,6 +69,7 @@ pub(super) fn read(connection: &Connection, row: &Row<'_>) -> Result<JudgedExcha
         rating: rating(connection, turn)?,
         corrections,
         regenerated,
+        arms: if row.get(19)? { arms(connection, turn)? } else { Vec::new() },
         vector: vector(row)?,
     })
 }
@@ -118,6 +120,25 @@ fn rating(connection: &Connection, turn: Key) -> Result<Option<GivenRating>, Sto
         confidence: unit(row.get(2)?)?,
         when: Timestamp::from_micros(row.get(3)?),
     }))
+}
+
+/// What experiments served a turn, the oldest first.
+fn arms(connection: &Connection, turn: Key) -> Result<Vec<ServedBy>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT x.id, x.definition ->> '$.name', x.definition ->> ('$.variants[' || b.variant || '].name')
+         FROM experiment_turns b JOIN experiments x ON x.key = b.experiment
+         WHERE b.turn = ?1 ORDER BY b.experiment",
+    )?;
+    let mut rows = select.query([turn])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = ExperimentId::new(row.get::<_, String>(0)?);
+        // A definition that was taken in once and would not be now names nothing that served.
+        let (Some(name), Some(variant)) = (row.get(1)?, row.get(2)?) else { continue };
+        let experiment = id.map_err(|_| unreadable("experiment"))?;
+        found.push(ServedBy { experiment, name, variant });
+    }
+    Ok(found)
 }
 
 /// What people wrote instead of an answer, and whether they had it answered again.
