@@ -242,6 +242,34 @@ fn parts_never_share_a_conversation_and_a_restart_changes_no_byte() {
 }
 
 #[test]
+fn a_scan_of_the_log_writes_the_rows_of_the_store() {
+    let server = Server::start();
+    live(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let (log, pairs) = (folder.path().join("log.jsonl"), folder.path().join("pairs.jsonl"));
+    let (log, pairs) = (log.to_str().unwrap(), pairs.to_str().unwrap());
+    assert_eq!(uptake(server.folder(), &["export", "--output", log]).0, Some(0));
+    for shape in ["dpo", "kto"] {
+        let arguments = ["scan", log, "--pairs", pairs, "--format", shape, "--json"];
+        let (code, said, wrong) = uptake(folder.path(), &arguments);
+        assert_eq!(code, Some(0), "{said}{wrong}");
+        let by_id = |rows: Vec<Value>| -> BTreeMap<String, Value> {
+            rows.into_iter().map(|row| (row["id"].to_string(), row)).collect()
+        };
+        let text = fs::read_to_string(pairs).unwrap();
+        let scanned = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let (scanned, stored) = (by_id(scanned), by_id(rows(&server, &format!("format={shape}"))));
+        let ids = |rows: &BTreeMap<String, Value>| rows.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(ids(&scanned), ids(&stored), "{shape}");
+        for (id, row) in &scanned {
+            for column in ["source", "margin", "split", "turn_ids", "conversation_ids", "prompt"] {
+                assert_eq!(row[column], stored[id][column], "{column}");
+            }
+        }
+    }
+}
+
+#[test]
 fn training_libraries_read_every_shape_over_http_and_from_the_command() {
     let server = Server::start();
     live(&server);

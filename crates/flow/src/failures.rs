@@ -16,7 +16,7 @@ use learn::{
 };
 use store::{QualityQuery, Stopwatch};
 
-use negative::Negative;
+pub(crate) use negative::Negative;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -105,7 +105,12 @@ fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
 
 type Found = (usize, Vec<FailurePattern>, Vec<Suggestion>, Vec<CorrectedQuery>);
 
-fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRule) -> Found {
+/// The patterns among answers that went wrong, with what follows from them.
+pub(crate) fn patterns_of(
+    negatives: &[Negative],
+    totals: &AnsweredTotals,
+    rule: &FailureRule,
+) -> Found {
     let model = embed::built_in();
     let vectors: Vec<_> = negatives
         .iter()

@@ -98,7 +98,10 @@ pub use report::Satisfaction;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use route::{Route, RouteRequest, RouteScore};
 pub use routers::{RouterView, Trend};
-pub use scan::{ArrayLines, Scan, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn, scan};
+pub use scan::{
+    ArrayLines, Scan, ScanPairs, ScanPatterns, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn,
+    scan,
+};
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
     DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, QualityBucket,

@@ -21,7 +21,6 @@ mod rule;
 mod export;
 
 pub use across::AnsweredElsewhere;
-pub use chain::{ChainPair, JudgedTurn, chain_pairs};
 pub use export::{ExportTally, Exporter};
 pub use groups::QuestionGroups;
 pub use pair::PairSource;

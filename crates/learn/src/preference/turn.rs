@@ -83,12 +83,12 @@ pub struct ServedVariant {
 
 impl TurnRating {
     /// As good as four stars.
-    pub(super) fn is_up(self) -> bool {
+    pub fn is_up(self) -> bool {
         self.value.get() >= 0.7
     }
 
     /// As bad as two stars.
-    pub(super) fn is_down(self) -> bool {
+    pub fn is_down(self) -> bool {
         self.value.get() <= 0.3
     }
 }
