@@ -10,6 +10,7 @@ mod artifacts;
 mod bad_input;
 mod calibration;
 mod commands;
+mod comments;
 mod conversation_loop;
 mod decisions;
 mod durable;

@@ -363,9 +363,8 @@ fn talk(id: usize, turns: &[(&str, &str, Value)]) -> Value {
     json!({"id": format!("c{id}"), "messages": messages.collect::<Vec<_>>()})
 }
 
-#[test]
-fn what_a_log_says_about_its_answers_makes_pairs_of_every_source() {
-    let folder = TempDir::new().unwrap();
+/// Something of every source that a file can show.
+fn told_lines() -> Vec<Value> {
     let nothing = json!({});
     let mut lines = vec![
         json!({"id": "x1", "messages": messages()}),
@@ -393,6 +392,13 @@ fn what_a_log_says_about_its_answers_makes_pairs_of_every_source() {
             "input": "When does the shop open?", "output": format!("answer {value}"),
             "scores": [{"name": "user-feedback", "value": value}, {"name": "toxicity", "value": 0.5}]}));
     }
+    lines
+}
+
+#[test]
+fn what_a_log_says_about_its_answers_makes_pairs_of_every_source() {
+    let folder = TempDir::new().unwrap();
+    let lines = told_lines();
     let log = file(folder.path(), "log.jsonl", &lines);
     let rows = pairs_of(folder.path(), &log, &[]);
     let of = |source: &str| rows.iter().filter(|row| row["source"] == source).collect::<Vec<_>>();

@@ -14,6 +14,7 @@ mod calibrate;
 mod counters;
 mod attention;
 mod changes;
+mod comments;
 mod targets;
 mod patterns;
 mod drafts;
@@ -66,6 +67,7 @@ pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
+pub use comments::CommentView;
 pub use detect::{
     AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
     VerdictRule,
@@ -87,7 +89,7 @@ pub use learn::{
 };
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
-pub use patterns::FailureReport;
+pub use patterns::{CommentTopic, FailureReport};
 pub use preferences::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};

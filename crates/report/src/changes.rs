@@ -37,6 +37,10 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Interaction(done) => by_interaction(&done, event.turn.is_some()),
         Body::Decision(decision) => by_decision(event, decision),
         Body::Finding(Finding::Relevance(found)) => by_relevance(found),
+        Body::Finding(Finding::Sentiment(found)) => match event.turn {
+            Some(_) => vec![Change::Note(TurnFact::Commented(found.sentiment))],
+            None => vec![Change::Count(LooseFact::Commented(found.sentiment))],
+        },
         Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Targets { settings }) => vec![Change::SetTargets(settings)],
@@ -162,6 +166,7 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Exposure(exposure) => Some(Change::Experiment(ExperimentChange::Expose(exposure))),
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
         Finding::Relevance(_)
+        | Finding::Sentiment(_)
         | Finding::Suggestion(_)
         | Finding::Choice(_)
         | Finding::Served { .. }

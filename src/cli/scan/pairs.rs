@@ -91,5 +91,5 @@ impl PairFile {
 }
 
 fn unwritten(error: FlowError) -> std::io::Error {
-    std::io::Error::other(error.to_string())
+    std::io::Error::other(error)
 }

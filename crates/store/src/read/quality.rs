@@ -87,6 +87,12 @@ counters! {
     sql_made,
     /// Those that were executed without an error.
     sql_executed,
+    /// Comments that sound pleased.
+    comments_positive,
+    /// Comments that sound displeased.
+    comments_negative,
+    /// Comments that sound like neither.
+    comments_neutral,
 }
 
 /// Which turns count.

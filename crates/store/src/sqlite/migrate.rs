@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
     include_str!("../../../../migrations/sqlite/0009_quality.sql"),
     include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
+    include_str!("../../../../migrations/sqlite/0011_comments.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
