@@ -41,51 +41,49 @@ fn live(server: &Server) {
     comment(server, "own", Some("t1"), &own);
 }
 
+/// Every comment is what it sounds like, by itself, in its conversation and in the counts: both places.
+fn check(server: &Server) -> (Value, Value) {
+    let expected = [
+        ("good", "positive"),
+        ("bad", "negative"),
+        ("so", "neutral"),
+        ("loose", "negative"),
+        ("own", "positive"),
+    ];
+    for (id, word) in expected {
+        assert_eq!(sentiment(server, id), word, "{id}");
+    }
+    let bad = shown(server, "bad");
+    assert!(bad["sentiment"]["confidence"].as_f64().unwrap() > 0.7, "{bad}");
+    let detector = bad["sentiment"]["detector"].as_str().unwrap();
+    assert!(detector.starts_with("sentiment.model/"), "{detector}");
+    assert_eq!(
+        (&bad["data"], &bad["topic"]),
+        (&json!({"comment": "The total is wrong"}), &Value::Null)
+    );
+    assert_eq!(shown(server, "own")["sentiment"]["detector"], "rating", "the writer's own word");
+    let (_, talk) = server.get("/api/v1/conversations/c1");
+    let comments = talk["turns"][0]["comments"].as_array().unwrap().clone();
+    let heard: Vec<(&str, &str)> = comments
+        .iter()
+        .map(|one| {
+            (one["event_id"].as_str().unwrap(), one["sentiment"]["sentiment"].as_str().unwrap())
+        })
+        .collect();
+    let here = expected.into_iter().filter(|(id, _)| *id != "loose").collect::<Vec<_>>();
+    assert_eq!(heard, here);
+    assert_eq!(
+        (&comments[1]["text"], &comments[1]["user_id"]),
+        (&json!("The total is wrong"), &json!("ann"))
+    );
+    assert_eq!(counts(server), json!({"positive": 2, "negative": 2, "neutral": 1}));
+    (talk["turns"][0]["comments"].clone(), bad)
+}
+
 #[test]
 fn what_comments_sound_like_is_kept_shown_and_counted() {
     let server = Server::start();
     live(&server);
-    let check = |server: &Server| {
-        let expected = [
-            ("good", "positive"),
-            ("bad", "negative"),
-            ("so", "neutral"),
-            ("loose", "negative"),
-            ("own", "positive"),
-        ];
-        for (id, word) in expected {
-            assert_eq!(sentiment(server, id), word, "{id}");
-        }
-        let bad = shown(server, "bad");
-        assert!(bad["sentiment"]["confidence"].as_f64().unwrap() > 0.7, "{bad}");
-        let detector = bad["sentiment"]["detector"].as_str().unwrap();
-        assert!(detector.starts_with("sentiment.model/"), "{detector}");
-        assert_eq!(
-            (&bad["data"], &bad["topic"]),
-            (&json!({"comment": "The total is wrong"}), &Value::Null)
-        );
-        assert_eq!(
-            shown(server, "own")["sentiment"]["detector"],
-            "rating",
-            "the writer's own word"
-        );
-        let (_, talk) = server.get("/api/v1/conversations/c1");
-        let comments = talk["turns"][0]["comments"].as_array().unwrap().clone();
-        let heard: Vec<(&str, &str)> = comments
-            .iter()
-            .map(|one| {
-                (one["event_id"].as_str().unwrap(), one["sentiment"]["sentiment"].as_str().unwrap())
-            })
-            .collect();
-        let here = expected.into_iter().filter(|(id, _)| *id != "loose").collect::<Vec<_>>();
-        assert_eq!(heard, here);
-        assert_eq!(
-            (&comments[1]["text"], &comments[1]["user_id"]),
-            (&json!("The total is wrong"), &json!("ann"))
-        );
-        assert_eq!(counts(server), json!({"positive": 2, "negative": 2, "neutral": 1}));
-        (talk["turns"][0]["comments"].clone(), bad)
-    };
     let first = check(&server);
     // The same again is no second comment.
     let again = json!({"id": "bad", "type": "explicit", "source": "user_comment", "category": "quality",
