@@ -429,7 +429,10 @@ CREATE TABLE turn_facts (
     refined    BIGINT NOT NULL DEFAULT 0,
     ended      BIGINT NOT NULL DEFAULT 0, -- the last of its session
     abandoned  BIGINT NOT NULL DEFAULT 0,
-    negative   BIGINT NOT NULL DEFAULT 0  -- something about it went wrong
+    negative   BIGINT NOT NULL DEFAULT 0, -- something about it went wrong
+    comments_positive BIGINT NOT NULL DEFAULT 0,
+    comments_negative BIGINT NOT NULL DEFAULT 0,
+    comments_neutral BIGINT NOT NULL DEFAULT 0
 );
 
 CREATE INDEX turn_facts_by_user ON turn_facts ("user", ts) WHERE "user" IS NOT NULL AND ts IS NOT NULL;
@@ -464,6 +467,9 @@ CREATE TABLE quality (
     sql_executed BIGINT NOT NULL,
     loose_corrected BIGINT NOT NULL,
     loose_refined BIGINT NOT NULL,
+    comments_positive BIGINT NOT NULL DEFAULT 0,
+    comments_negative BIGINT NOT NULL DEFAULT 0,
+    comments_neutral BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (project, hour, model, prompt)
 );
 

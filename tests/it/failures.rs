@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::server::Server;
 
 /// A question about something, its SQL and what it should have been.
-fn corrected(server: &Server, n: usize, what: &str) {
+pub(crate) fn corrected(server: &Server, n: usize, what: &str) {
     let (turn, user) = (format!("t{n}"), format!("u{n}"));
     let sql = format!("SELECT SUM(amount) FROM orders WHERE region = '{what}'");
     let asked = json!({"conversation_id": format!("c{n}"), "turn_id": turn, "user_id": user,
@@ -20,10 +20,10 @@ fn corrected(server: &Server, n: usize, what: &str) {
     assert_eq!(status, 201, "{answer}");
 }
 
-const PLACES: [&str; 10] =
+pub(crate) const PLACES: [&str; 10] =
     ["Bavaria", "Texas", "Ontario", "Kyoto", "Lazio", "Bergen", "Perth", "Lima", "Accra", "Dublin"];
 
-fn failures(server: &Server) -> Value {
+pub(crate) fn failures(server: &Server) -> Value {
     let (status, body) = server.get("/api/v1/failures?period_days=7");
     assert_eq!(status, 200, "{body}");
     body

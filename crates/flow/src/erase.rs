@@ -121,6 +121,7 @@ mod tests {
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
+            middles: Vec::new(),
             at: NOW,
             negatives: 0,
             truncated: false,

@@ -16,11 +16,11 @@ use learn::{
 };
 use store::{QualityQuery, Stopwatch};
 
-use negative::Negative;
+pub(crate) use negative::Negative;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::patterns::FailureReport;
+use crate::patterns::{FailureReport, Meaning, PatternMiddles};
 
 /// Turns that are read together.
 const PAGE: usize = 500;
@@ -67,10 +67,18 @@ impl Engine {
         }
         let totals = self.answered_totals(query).await?;
         let patterns = move || patterns_of(&negatives, &totals, &rule);
-        let (count, patterns, suggestions, most_corrected) =
+        let (count, patterns, suggestions, most_corrected, middles) =
             tokio::task::spawn_blocking(patterns).await.map_err(|_| FlowError::NotStored)?;
         let at = now;
-        Ok(FailureReport { at, negatives: count, truncated, patterns, suggestions, most_corrected })
+        Ok(FailureReport {
+            at,
+            negatives: count,
+            truncated,
+            patterns,
+            suggestions,
+            most_corrected,
+            middles,
+        })
     }
 
     async fn answered_totals(&self, query: &QualityQuery) -> Result<AnsweredTotals, FlowError> {
@@ -103,11 +111,16 @@ fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
     found
 }
 
-type Found = (usize, Vec<FailurePattern>, Vec<Suggestion>, Vec<CorrectedQuery>);
+type Found = (usize, Vec<FailurePattern>, Vec<Suggestion>, Vec<CorrectedQuery>, PatternMiddles);
 
-fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRule) -> Found {
+/// The patterns among answers that went wrong, with what follows from them.
+pub(crate) fn patterns_of(
+    negatives: &[Negative],
+    totals: &AnsweredTotals,
+    rule: &FailureRule,
+) -> Found {
     let model = embed::built_in();
-    let vectors: Vec<_> = negatives
+    let vectors: Vec<Meaning> = negatives
         .iter()
         .map(|one| (model.embed(&one.question), one.said.as_deref().map(|said| model.embed(said))))
         .collect();
@@ -157,5 +170,7 @@ fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRu
     let corrections = now()
         .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
     let corrected = most_corrected(corrections, MOST_CORRECTED);
-    (now().count(), patterns, suggestions, corrected)
+    let ids = negatives.iter().map(|one| one.turn.as_str());
+    let middles = PatternMiddles::of(&patterns, &ids.zip(vectors).collect());
+    (now().count(), patterns, suggestions, corrected, middles)
 }

@@ -38,10 +38,10 @@ pub use policy::{
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
 pub use preference::{
-    AnsweredElsewhere, ArmOutcome, ChainPair, DpoRow, ExportFormat, ExportRule, ExportTally,
-    Exporter, JudgedTurn, KtoRow, Message, MessageRole, OpenAiInput, OpenAiRow, PairSource,
-    PreferenceConversation, PreferenceRow, PreferenceTurn, Provenance, QuestionGroups, SftRow,
-    Split, SplitShares, TurnCorrection, TurnRating, TurnVerdict, chain_pairs,
+    AnsweredElsewhere, DpoRow, ExportFormat, ExportRule, ExportTally, Exporter, KtoRow, Message,
+    MessageRole, OpenAiInput, OpenAiRow, PairSource, PreferenceConversation, PreferenceRow,
+    PreferenceTurn, Provenance, QuestionGroups, ServedVariant, SftRow, Split, SplitShares,
+    TurnCorrection, TurnRating, TurnVerdict,
 };
 pub use question::{QuestionKey, normalised};
 pub use relevance::{

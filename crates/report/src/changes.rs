@@ -41,6 +41,10 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Finding(Finding::Review { status }) => {
             vec![Change::Review(status), Change::Note(TurnFact::Heard)]
         }
+        Body::Finding(Finding::Sentiment(found)) => match event.turn {
+            Some(_) => vec![Change::Note(TurnFact::Commented(found.sentiment))],
+            None => vec![Change::Count(LooseFact::Commented(found.sentiment))],
+        },
         Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Targets { settings }) => vec![Change::SetTargets(settings)],
@@ -166,6 +170,7 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
         Finding::Review { .. }
         | Finding::Relevance(_)
+        | Finding::Sentiment(_)
         | Finding::Suggestion(_)
         | Finding::Choice(_)
         | Finding::Served { .. }

@@ -8,22 +8,22 @@ use store::StoredTurn;
 
 /// What is known of it.
 #[derive(Clone, Debug)]
-pub(super) struct Negative {
-    pub(super) turn: String,
-    pub(super) question: String,
+pub(crate) struct Negative {
+    pub(crate) turn: String,
+    pub(crate) question: String,
     /// What was said of the answer: of the clearest of those who said something.
-    pub(super) said: Option<String>,
-    pub(super) contrast: Option<Contrast>,
-    pub(super) kind: FailureKind,
-    pub(super) error_type: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) prompt: Option<String>,
-    pub(super) strategy: Option<String>,
+    pub(crate) said: Option<String>,
+    pub(crate) contrast: Option<Contrast>,
+    pub(crate) kind: FailureKind,
+    pub(crate) error_type: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) strategy: Option<String>,
     /// What was answered and what should have been, by the latest correction.
-    pub(super) correction: Option<(String, String)>,
-    pub(super) corrections: usize,
-    pub(super) at: Timestamp,
-    pub(super) period: Period,
+    pub(crate) correction: Option<(String, String)>,
+    pub(crate) corrections: usize,
+    pub(crate) at: Timestamp,
+    pub(crate) period: Period,
 }
 
 /// What its events say, in their order.

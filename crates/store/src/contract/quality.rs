@@ -1,6 +1,8 @@
 //! Sums are those of the turns as they are, however that came about.
 
-use event::{Change, Event, LooseFact, Reaction, Scope, TurnFact, VerdictStatus, Window};
+use event::{
+    Change, Event, LooseFact, Reaction, Scope, Sentiment, TurnFact, VerdictStatus, Window,
+};
 
 use super::scene::{Scene, at, decision_id, play, user_id};
 use crate::{QualityBucket, QualityCounts, QualityQuery, QualityUsers, Rebuild, Store};
@@ -58,6 +60,11 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
             Scene::open("t3", "c2").at(2 * HOUR),
             Scene::new("stars", "t3", Change::Count(LooseFact::Rated(Reaction::NotOk))),
             Scene::new("loose", "t3", Change::Count(LooseFact::Corrected)),
+            Scene::new("p1", "t1", Change::Note(TurnFact::Commented(Sentiment::Positive))),
+            Scene::new("p2", "t1", Change::Note(TurnFact::Commented(Sentiment::Positive))),
+            Scene::new("n1", "t2", Change::Note(TurnFact::Commented(Sentiment::Negative))),
+            Scene::new("n2", "t3", Change::Count(LooseFact::Commented(Sentiment::Negative))),
+            Scene::new("o1", "t3", Change::Note(TurnFact::Commented(Sentiment::Neutral))),
         ],
     )
     .await;
@@ -72,6 +79,9 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
         corrected: 1,
         retried: 1,
         heard: 1,
+        comments_positive: 2,
+        comments_negative: 2,
+        comments_neutral: 1,
         both: 1,
         ended: 1,
         abandoned: 1,
@@ -139,7 +149,7 @@ fn anything() -> Vec<Scene> {
         .filter_map(|n| {
             let turn = format!("t{}", draw(9));
             let id = format!("e{n}");
-            let scene = match draw(10) {
+            let scene = match draw(11) {
                 0 if opened.insert(turn.clone()) => Scene::open(&turn, "c1"),
                 1 => answered(&id, &turn, ["m1", "m2"][draw(2) as usize], draw(2) == 0),
                 2 => shown(&id, &turn, draw(2) == 0, draw(5000)),
@@ -150,6 +160,10 @@ fn anything() -> Vec<Scene> {
                 7 => Scene::new(&id, &turn, Change::Review(VerdictStatus::Accepted)),
                 8 => Scene::new(&id, &turn, Change::EndSession { last_at: at(0), abandoned: true }),
                 9 => Scene::new(&id, &turn, Change::Note(TurnFact::Heard)),
+                10 => {
+                    let sentiment = [Sentiment::Positive, Sentiment::Negative][draw(2) as usize];
+                    Scene::new(&id, &turn, Change::Note(TurnFact::Commented(sentiment)))
+                }
                 _ => return None,
             };
             Some(scene.at(draw(50) as i64 * HOUR))

@@ -91,6 +91,12 @@ counters! {
     loose_corrected,
     /// Questions that refine one that nobody reported.
     loose_refined,
+    /// Comments that sound pleased.
+    comments_positive,
+    /// Comments that sound displeased.
+    comments_negative,
+    /// Comments that sound like neither.
+    comments_neutral,
 }
 
 /// Which turns count.

@@ -4,7 +4,7 @@
 
 mod unit;
 
-use event::{LooseFact, Reaction, TurnFact, VerdictStatus};
+use event::{LooseFact, Reaction, Sentiment, TurnFact, VerdictStatus};
 
 use super::super::keys::Key;
 use super::sums::{self, Place};
@@ -39,6 +39,31 @@ pub(in super::super) struct Facts {
     refined: bool,
     ended: bool,
     abandoned: bool,
+    comments: Comments,
+}
+
+/// Comments on a turn, by what they sound like.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Comments {
+    positive: i64,
+    negative: i64,
+    neutral: i64,
+}
+
+impl Comments {
+    fn count(&mut self, sentiment: Sentiment) {
+        match sentiment {
+            Sentiment::Positive => self.positive += 1,
+            Sentiment::Negative => self.negative += 1,
+            Sentiment::Neutral => self.neutral += 1,
+        }
+    }
+
+    fn add_to(self, counts: &mut QualityCounts) {
+        counts.comments_positive += self.positive;
+        counts.comments_negative += self.negative;
+        counts.comments_neutral += self.neutral;
+    }
 }
 
 /// What is thought of a turn.
@@ -83,6 +108,11 @@ impl Facts {
             refined: row.get("refined")?,
             ended: row.get("ended")?,
             abandoned: row.get("abandoned")?,
+            comments: Comments {
+                positive: row.get("comments_positive")?,
+                negative: row.get("comments_negative")?,
+                neutral: row.get("comments_neutral")?,
+            },
         })
     }
 
@@ -91,8 +121,10 @@ impl Facts {
             .prepare_cached(
                 "REPLACE INTO turn_facts (turn, project, user, ts, model, prompt, answered, failed, millis,
                      tokens, cost, ok, not_ok, neutral, status, both, agree, corrected, retried, heard,
-                     refined, ended, abandoned, negative)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+                     refined, ended, abandoned, negative, comments_positive, comments_negative,
+                     comments_neutral)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
+                     ?25, ?26, ?27)",
             )?
             .execute(&[
                 &turn as &dyn ToSql,
@@ -119,6 +151,9 @@ impl Facts {
                 &self.ended,
                 &self.abandoned,
                 &self.is_negative(),
+                &self.comments.positive,
+                &self.comments.negative,
+                &self.comments.neutral,
             ][..])
             .map(drop)
     }
@@ -147,7 +182,7 @@ impl Facts {
         let Opinions { ok, not_ok, neutral, status, both, agree } = self.opinions;
         let answered = |fact: bool| i64::from(self.answered && fact);
         let reacted = ok + not_ok + neutral > 0;
-        QualityCounts {
+        let mut counts = QualityCounts {
             turns: 1,
             answered: answered(true),
             failed: answered(self.failed > 0),
@@ -167,11 +202,10 @@ impl Facts {
             abandoned: i64::from(self.abandoned),
             tokens: self.tokens,
             cost: self.cost,
-            sql_made: 0,
-            sql_executed: 0,
-            loose_corrected: 0,
-            loose_refined: 0,
-        }
+            ..QualityCounts::default()
+        };
+        self.comments.add_to(&mut counts);
+        counts
     }
 }
 
@@ -280,6 +314,7 @@ pub(super) fn note(
         TurnFact::Corrected => facts.corrected = true,
         TurnFact::Heard => facts.heard = true,
         TurnFact::Refined => facts.refined = true,
+        TurnFact::Commented(sentiment) => facts.comments.count(*sentiment),
     })
 }
 
@@ -296,6 +331,11 @@ pub(super) fn count(
         LooseFact::Rated(Reaction::Neutral) => counts.neutral = 1,
         LooseFact::Corrected => counts.loose_corrected = 1,
         LooseFact::Refined => counts.loose_refined = 1,
+        LooseFact::Commented(sentiment) => {
+            let mut comments = Comments::default();
+            comments.count(sentiment);
+            comments.add_to(&mut counts);
+        }
     }
     let place = Place { hour: sums::hour_of(subject.ts.as_micros()), model: "", prompt: "" };
     sums::add(connection, subject.project, place, &counts)
