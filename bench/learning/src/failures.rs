@@ -54,6 +54,7 @@ fn complaint(row: &Row) -> FailedTurn<'_> {
         said: None,
         said_vector: None,
         contrast: None,
+        changes: &[],
         kind: FailureKind::Rejected,
         error_type: None,
         model: None,

@@ -81,6 +81,7 @@ fn pattern_of(corrections: &[Correction]) -> Vec<FailurePattern> {
             said: *said,
             said_vector: heard.as_deref(),
             contrast: None,
+            changes: &[],
             kind: FailureKind::Correction,
             error_type: None,
             model: None,
@@ -105,7 +106,12 @@ fn ten_corrections_to_completed_orders_become_one_instruction() {
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
     let answer = |(turn_id, c): (_, _)| answer_of(turn_id, c);
     let corrections = ids.iter().map(String::as_str).zip(&corrections).map(answer).collect();
-    let evidence = [PatternEvidence { pattern: &patterns[0], corrections, remarks: Vec::new() }];
+    let evidence = [PatternEvidence {
+        pattern: &patterns[0],
+        corrections,
+        remarks: Vec::new(),
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
@@ -124,11 +130,22 @@ fn without_statements_the_remarks_speak() {
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
     let remarks =
         ids.iter().zip(&corrections).map(|(turn_id, c)| Remark { turn_id, said: c.said }).collect();
-    let evidence = [PatternEvidence { pattern: &patterns[0], corrections: Vec::new(), remarks }];
+    let evidence = [PatternEvidence {
+        pattern: &patterns[0],
+        corrections: Vec::new(),
+        remarks,
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(found.len(), 1);
     assert!(found[0].instruction.contains("\"completed orders only\""), "{}", found[0].instruction);
     assert_eq!((found[0].agree, found[0].basis), (10, SuggestionBasis::Remarks));
+}
+
+/// Turns t0 to t9, a and b are of a user each.
+fn voices() -> BTreeMap<&'static str, Voice<'static>> {
+    let turns = ["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "a", "b"];
+    turns.into_iter().map(|turn| (turn, Voice::User(turn))).collect()
 }
 
 fn pattern() -> FailurePattern {
@@ -145,7 +162,8 @@ fn with_corrections(pairs: &[(&str, &str)]) -> Vec<String> {
         .map(|(turn_id, (original, corrected))| CorrectedAnswer { turn_id, original, corrected })
         .collect();
     let pattern = pattern();
-    let evidence = [PatternEvidence { pattern: &pattern, corrections, remarks: Vec::new() }];
+    let evidence =
+        [PatternEvidence { pattern: &pattern, corrections, remarks: Vec::new(), voices: voices() }];
     suggestions(&evidence).into_iter().map(|s| s.instruction).collect()
 }
 
@@ -193,8 +211,12 @@ fn what_is_wanted_instead_is_preferred() {
             turns: vec!["t3".to_owned()],
         },
     ];
-    let evidence =
-        [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks: Vec::new() }];
+    let evidence = [PatternEvidence {
+        pattern: &pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(found.len(), 1);
     assert_eq!(
@@ -208,8 +230,12 @@ fn what_is_wanted_instead_is_preferred() {
 fn errors_are_told_by_their_type() {
     let mut pattern = pattern();
     pattern.error_type = Some("timeout\n# x".to_owned());
-    let evidence =
-        [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks: Vec::new() }];
+    let evidence = [PatternEvidence {
+        pattern: &pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(
         found[0].instruction,
@@ -236,7 +262,7 @@ proptest::proptest! {
         let mut pattern = pattern();
         pattern.topic = topic;
         let remarks = vec![Remark { turn_id: "a", said: &said }, Remark { turn_id: "b", said: &said }];
-        let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks }];
+        let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks, voices: voices() }];
         for suggestion in suggestions(&evidence) {
             proptest::prop_assert!(suggestion.instruction.chars().count() < 400);
             proptest::prop_assert!(!suggestion.instruction.chars().any(char::is_control));
