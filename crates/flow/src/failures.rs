@@ -7,6 +7,7 @@
 
 mod negative;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use event::{Scope, Timestamp, TurnId, Window};
@@ -121,6 +122,7 @@ fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRu
             said: one.said.as_deref(),
             said_vector: said.as_ref().map(|said| said.values()),
             contrast: one.contrast.as_ref(),
+            changes: &one.changes,
             kind: one.kind,
             error_type: one.error_type.as_deref(),
             model: one.model.as_deref(),
@@ -132,30 +134,37 @@ fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRu
         .collect();
     let patterns = failure_patterns(&turns, totals, rule);
     let now = || negatives.iter().filter(|one| one.period == Period::Now);
-    let evidence: Vec<PatternEvidence<'_>> = patterns
-        .iter()
-        .map(|pattern| {
-            let own = || now().filter(|one| pattern.turns.contains(&one.turn));
-            let corrected = |one| -> Option<CorrectedAnswer<'_>> {
-                let one: &Negative = one;
-                let (original, corrected) = one.correction.as_ref()?;
-                Some(CorrectedAnswer { turn_id: &one.turn, original, corrected })
-            };
-            let remark = |one| -> Option<Remark<'_>> {
-                let one: &Negative = one;
-                Some(Remark { turn_id: &one.turn, said: one.said.as_deref()? })
-            };
-            PatternEvidence {
-                pattern,
-                corrections: own().filter_map(corrected).collect(),
-                remarks: own().filter_map(remark).collect(),
-            }
-        })
-        .collect();
+    let of: BTreeMap<&str, &Negative> = now().map(|one| (one.turn.as_str(), one)).collect();
+    let evidence: Vec<PatternEvidence<'_>> =
+        patterns.iter().map(|pattern| evidence_of(pattern, &of)).collect();
     let suggestions = suggestions(&evidence);
     drop(evidence);
     let corrections = now()
         .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
     let corrected = most_corrected(corrections, MOST_CORRECTED);
     (now().count(), patterns, suggestions, corrected)
+}
+
+/// What is known of a pattern's turns.
+fn evidence_of<'a>(
+    pattern: &'a FailurePattern,
+    negatives: &BTreeMap<&str, &'a Negative>,
+) -> PatternEvidence<'a> {
+    let mut evidence = PatternEvidence {
+        pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: BTreeMap::new(),
+    };
+    for one in pattern.turns.iter().filter_map(|turn| negatives.get(turn.as_str())) {
+        let turn_id = one.turn.as_str();
+        evidence.voices.insert(turn_id, one.voice());
+        if let Some((original, corrected)) = &one.correction {
+            evidence.corrections.push(CorrectedAnswer { turn_id, original, corrected });
+        }
+        if let Some(said) = one.said.as_deref() {
+            evidence.remarks.push(Remark { turn_id, said });
+        }
+    }
+    evidence
 }
