@@ -124,8 +124,10 @@ fn complained(server: &Server, n: usize) {
     let wording = wordings[(n * 3 + n / 8) % wordings.len()];
     let (path, said) = if n % 4 == 0 {
         (
-            "/api/v1/feedback/rating",
-            json!({"message_id": turn, "user_id": user, "data": {"rating": 1, "comment": wording}}),
+            "/api/v1/feedback",
+            json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+                "message_id": turn, "user_id": user,
+                "data": {"rating": 1, "comment": wording}}),
         )
     } else {
         (
@@ -147,9 +149,10 @@ fn a_hundred_and_twenty_users_in_many_wordings_are_one_pattern_and_one_suggestio
         let asked = json!({"turn_id": format!("t{n}"), "user_id": "eve", "response": "It rains.",
             "text": format!("Weather in {}? {}", PLACES[n - 200], "and so on ".repeat(4_000))});
         assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
-        let said = json!({"message_id": format!("t{n}"), "user_id": "eve",
+        let said = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+                "message_id": format!("t{n}"), "user_id": "eve",
             "data": {"rating": 1, "comment": "weather reports in fahrenheit degrees"}});
-        assert_eq!(server.post("/api/v1/feedback/rating", &said).0, 201);
+        assert_eq!(server.post("/api/v1/feedback", &said).0, 201);
     }
     let look = |server: &Server| {
         let body = failures(server);

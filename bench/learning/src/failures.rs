@@ -28,6 +28,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     let rows = read(data)?;
     agreement(&rows);
     speed(&rows);
+    crate::crowd::measure()?;
     stability(&rows);
     Ok(())
 }

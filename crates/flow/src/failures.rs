@@ -89,6 +89,8 @@ impl Engine {
                 }
             }
         }
+        let by_strategy = self.store.answered_by_strategy(query.clone()).await?.into_iter();
+        totals.by.extend(by_strategy.map(|(name, count)| (By::Strategy, name, count)));
         Ok(totals)
     }
 }

@@ -4,6 +4,7 @@ use event::{
     Body, Contrast, Finding, Origin, Reaction, Timestamp, TurnHalf, TurnStatus, VerdictStatus,
 };
 use learn::{AnswerChange, FailureKind, Period, Voice, asked_for, changes_of};
+use serde_json::{Map, Value};
 use store::StoredTurn;
 
 /// What is known of it.
@@ -62,7 +63,7 @@ impl Negative {
                 );
                 let user = stored.event.user.as_ref().filter(|_| speaks);
                 told.user = user.map(ToString::to_string).or(told.user.take());
-                told.hear(body);
+                told.hear(body, &stored.event.data);
             }
         }
         if told.question.trim().is_empty() {
@@ -119,7 +120,7 @@ impl Negative {
 }
 
 impl Told {
-    fn hear(&mut self, body: Body) {
+    fn hear(&mut self, body: Body, data: &Map<String, Value>) {
         match body {
             Body::Turn(TurnHalf::Opened(opening)) => self.question = opening.text,
             Body::Turn(TurnHalf::Completed(done)) => {
@@ -149,8 +150,11 @@ impl Told {
                     .then_some((FailureKind::NotOk, given.text));
             }
             Body::Rating(rating) => {
-                self.disliked =
-                    (rating.reaction() == Reaction::NotOk).then_some((FailureKind::Rating, None));
+                // What is written beside a rating is no part of it.
+                let beside =
+                    ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
+                self.disliked = (rating.reaction() == Reaction::NotOk)
+                    .then(|| (FailureKind::Rating, beside.map(str::to_owned)));
             }
             Body::Comment(text) => self.comment = Some(text),
             Body::Correction(correction) if !correction.corrected.is_empty() => {

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0008_relevance.sql"),
     include_str!("../../../../migrations/sqlite/0009_quality.sql"),
     include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
+    include_str!("../../../../migrations/sqlite/0011_strategies.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
@@ -26,7 +27,7 @@ pub(super) fn check(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Schemas that brought new projections: a store that was older must make them from its log.
-const NEW_PROJECTIONS: [u32; 2] = [6, 9];
+const NEW_PROJECTIONS: [u32; 3] = [6, 9, 11];
 /// The mark of a store that has not done so yet.
 const STALE: &str = "stale_projections";
 

@@ -27,6 +27,7 @@ pub(in super::super) struct Facts {
     ts: Option<i64>,
     model: String,
     prompt: String,
+    strategy: String,
     answered: bool,
     failed: u8,
     millis: Option<u64>,
@@ -64,6 +65,7 @@ impl Facts {
             ts: row.get("ts")?,
             model: row.get("model")?,
             prompt: row.get("prompt")?,
+            strategy: row.get("strategy")?,
             answered: row.get("answered")?,
             failed: row.get("failed")?,
             millis: row.get::<_, Option<i64>>("millis")?.map(|millis| millis as u64),
@@ -91,10 +93,10 @@ impl Facts {
             .prepare_cached(
                 "REPLACE INTO turn_facts (turn, project, user, ts, model, prompt, answered, failed, millis,
                      tokens, cost, ok, not_ok, neutral, status, both, agree, corrected, retried, heard,
-                     refined, ended, abandoned, negative)
+                     refined, ended, abandoned, negative, strategy)
                  VALUES (:turn, :project, :user, :ts, :model, :prompt, :answered, :failed, :millis,
                      :tokens, :cost, :ok, :not_ok, :neutral, :status, :both, :agree, :corrected, :retried,
-                     :heard, :refined, :ended, :abandoned, :negative)",
+                     :heard, :refined, :ended, :abandoned, :negative, :strategy)",
             )?
             .execute(named_params! {
                 ":turn": turn,
@@ -121,6 +123,7 @@ impl Facts {
                 ":ended": self.ended,
                 ":abandoned": self.abandoned,
                 ":negative": self.is_negative(),
+                ":strategy": self.strategy,
             })
             .map(drop)
     }
@@ -264,10 +267,11 @@ pub(super) fn note(
     fact: &TurnFact,
 ) -> rusqlite::Result<()> {
     amend(connection, subject.project, turn, |facts| match fact {
-        TurnFact::Answered { model, prompt, failed, tokens, cost } => {
+        TurnFact::Answered { model, prompt, strategy, failed, tokens, cost } => {
             facts.answered = true;
             facts.model = model.clone().unwrap_or_default();
             facts.prompt = prompt.clone().unwrap_or_default();
+            facts.strategy = strategy.clone().unwrap_or_default();
             facts.failed = facts.failed & FOUND | if *failed { SAID } else { 0 };
             facts.tokens = (*tokens).min(MOST) as i64;
             facts.cost = (*cost).min(MOST) as i64;
