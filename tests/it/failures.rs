@@ -10,7 +10,8 @@ fn corrected(server: &Server, n: usize, what: &str) {
     let sql = format!("SELECT SUM(amount) FROM orders WHERE region = '{what}'");
     let asked = json!({"conversation_id": format!("c{n}"), "turn_id": turn, "user_id": user,
         "text": format!("What is the total sales amount for {what}?"), "response": sql,
-        "model": if n < 10 { "m1" } else { "m2" }, "prompt": {"id": "sql", "version": "1"}});
+        "model": if n < 10 { "m1" } else { "m2" }, "prompt": {"id": "sql", "version": "1"},
+        "strategy": {"name": "one_shot"}});
     let (status, answer) = server.post("/api/v1/turns", &asked);
     assert_eq!(status, 201, "{answer}");
     let better = json!({"message_id": turn, "user_id": user, "data": {"original_sql": sql,
@@ -39,6 +40,8 @@ fn check(server: &Server) -> String {
     assert!(label.contains("completed"), "{label}");
     assert_eq!(pattern["examples"].as_array().unwrap().len(), 5);
     assert_eq!(pattern["lifts"][0]["value"], "m1", "{pattern}");
+    let by_strategy = |lift: &&Value| lift["by"] == "strategy" && lift["value"] == "one_shot";
+    assert_eq!(pattern["lifts"].as_array().unwrap().iter().filter(by_strategy).count(), 1);
     let (status, told) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
     assert_eq!(status, 200, "{told}");
     let suggestion = &told["suggestions"][0];
