@@ -125,7 +125,7 @@ fn complained(server: &Server, n: usize) {
         "text": fill(frames[n % frames.len()]), "response": sql, "model": "m1"});
     assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
     let wording = wordings[(n * 3 + n / 8) % wordings.len()];
-    let (path, said) = if n % 4 == 0 {
+    let (path, said) = if n.is_multiple_of(4) {
         (
             "/api/v1/feedback",
             json!({"type": "explicit", "source": "user_rating", "category": "accuracy",

@@ -70,7 +70,7 @@ fn crowd(size: usize) -> Vec<Row> {
         let sql = format!("SELECT sum(x{}) FROM orders o", n % 5);
         let better = format!("{sql} WHERE o.status = 'completed'");
         // Two of three correct, the others only complain.
-        let changes = if n % 3 == 0 { Vec::new() } else { changes_of(&sql, &better) };
+        let changes = if n.is_multiple_of(3) { Vec::new() } else { changes_of(&sql, &better) };
         let said = filled(WORDINGS[(n * 7 + n / 12) % 12], n / 3);
         Row { id: format!("c{n}"), question: filled(FRAMES[n % 8], n), said: Some(said), changes }
     };

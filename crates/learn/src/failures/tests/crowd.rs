@@ -72,7 +72,7 @@ pub(super) fn crowd(size: usize) -> Vec<Made> {
             // Another stride than the questions have, so that any meets any.
             let said = filled(WORDINGS[(n * 5 + n / 14) % WORDINGS.len()], n / 2);
             let mut turn = made(&format!("c{n:05}"), &question, Some(&said));
-            if n % 3 != 0 {
+            if !n.is_multiple_of(3) {
                 let text = "Filter:  -> status = 'completed'".to_owned();
                 turn.changes = vec![AnswerChange { about: "status".to_owned(), text }];
             }
