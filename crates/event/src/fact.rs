@@ -11,6 +11,8 @@ pub enum TurnFact {
         model: Option<String>,
         /// With which prompt: `id@version`.
         prompt: Option<String>,
+        /// By which strategy: its name.
+        strategy: Option<String>,
         /// The application says that it could not.
         failed: bool,
         /// Tokens in and out.

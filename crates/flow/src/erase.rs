@@ -114,14 +114,14 @@ mod tests {
     use testkit::TestClock;
 
     use super::*;
-    use crate::patterns::FailureReport;
+    use crate::patterns::{FailureReport, PatternMiddles};
     use crate::{Detectors, Embedder};
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
-            middles: Vec::new(),
+            middles: PatternMiddles::default(),
             at: NOW,
             negatives: 0,
             truncated: false,

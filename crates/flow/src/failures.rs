@@ -7,6 +7,7 @@
 
 mod negative;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use event::{Scope, Timestamp, TurnId, Window};
@@ -96,6 +97,8 @@ impl Engine {
                 }
             }
         }
+        let by_strategy = self.store.answered_by_strategy(query.clone()).await?.into_iter();
+        totals.by.extend(by_strategy.map(|(name, count)| (By::Strategy, name, count)));
         Ok(totals)
     }
 }
@@ -134,6 +137,7 @@ pub(crate) fn patterns_of(
             said: one.said.as_deref(),
             said_vector: said.as_ref().map(|said| said.values()),
             contrast: one.contrast.as_ref(),
+            changes: &one.changes,
             kind: one.kind,
             error_type: one.error_type.as_deref(),
             model: one.model.as_deref(),
@@ -145,26 +149,9 @@ pub(crate) fn patterns_of(
         .collect();
     let patterns = failure_patterns(&turns, totals, rule);
     let now = || negatives.iter().filter(|one| one.period == Period::Now);
-    let evidence: Vec<PatternEvidence<'_>> = patterns
-        .iter()
-        .map(|pattern| {
-            let own = || now().filter(|one| pattern.turns.contains(&one.turn));
-            let corrected = |one| -> Option<CorrectedAnswer<'_>> {
-                let one: &Negative = one;
-                let (original, corrected) = one.correction.as_ref()?;
-                Some(CorrectedAnswer { turn_id: &one.turn, original, corrected })
-            };
-            let remark = |one| -> Option<Remark<'_>> {
-                let one: &Negative = one;
-                Some(Remark { turn_id: &one.turn, said: one.said.as_deref()? })
-            };
-            PatternEvidence {
-                pattern,
-                corrections: own().filter_map(corrected).collect(),
-                remarks: own().filter_map(remark).collect(),
-            }
-        })
-        .collect();
+    let of: BTreeMap<&str, &Negative> = now().map(|one| (one.turn.as_str(), one)).collect();
+    let evidence: Vec<PatternEvidence<'_>> =
+        patterns.iter().map(|pattern| evidence_of(pattern, &of)).collect();
     let suggestions = suggestions(&evidence);
     drop(evidence);
     let corrections = now()
@@ -173,4 +160,28 @@ pub(crate) fn patterns_of(
     let ids = negatives.iter().map(|one| one.turn.as_str());
     let middles = PatternMiddles::of(&patterns, &ids.zip(vectors).collect());
     (now().count(), patterns, suggestions, corrected, middles)
+}
+
+/// What is known of a pattern's turns.
+fn evidence_of<'a>(
+    pattern: &'a FailurePattern,
+    negatives: &BTreeMap<&str, &'a Negative>,
+) -> PatternEvidence<'a> {
+    let mut evidence = PatternEvidence {
+        pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: BTreeMap::new(),
+    };
+    for one in pattern.turns.iter().filter_map(|turn| negatives.get(turn.as_str())) {
+        let turn_id = one.turn.as_str();
+        evidence.voices.insert(turn_id, one.voice());
+        if let Some((original, corrected)) = &one.correction {
+            evidence.corrections.push(CorrectedAnswer { turn_id, original, corrected });
+        }
+        if let Some(said) = one.said.as_deref() {
+            evidence.remarks.push(Remark { turn_id, said });
+        }
+    }
+    evidence
 }

@@ -75,6 +75,7 @@ fn by_answer(done: &Completion) -> Vec<Change> {
     let answered = TurnFact::Answered {
         model: done.model.clone(),
         prompt,
+        strategy: done.strategy.as_ref().map(|strategy| strategy.name.clone()),
         failed: done.status == TurnStatus::Error,
         tokens: done.tokens_in.unwrap_or(0).saturating_add(done.tokens_out.unwrap_or(0)),
         // What is negative or no number costs nothing.

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use event::{Timestamp, VerdictStatus};
-use learn::{AnsweredTotals, By, FailureKind, FailurePattern, FailureRule, Period, asked_for};
+use learn::{
+    AnsweredTotals, By, FailureKind, FailurePattern, FailureRule, Period, asked_for, changes_of,
+};
 
 use super::conversation::ScannedTurn;
 use super::tally::{NO_MODEL, ScanReport};
@@ -104,6 +106,9 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
         strategy: None,
         // For suggestions, which a scan does not make.
         correction: None,
+        changes: pair.map_or(Vec::new(), |(original, corrected)| changes_of(original, corrected)),
+        user: None,
+        conversation: None,
         corrections: turn.corrections.len(),
         at: turn.asked_at.unwrap_or(Timestamp::from_micros(0)),
         period: Period::Now,
@@ -130,6 +135,9 @@ mod tests {
             prompt: None,
             strategy: None,
             correction: None,
+            changes: Vec::new(),
+            user: None,
+            conversation: None,
             corrections: 0,
             at: Timestamp::from_micros(0),
             period: Period::Now,

@@ -47,7 +47,7 @@ struct ExampleBody {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct LiftBody {
-    /// model or prompt.
+    /// model, prompt or strategy.
     by: &'static str,
     value: String,
     lift: f64,

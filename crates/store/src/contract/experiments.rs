@@ -47,7 +47,8 @@ fn moved() -> Scene {
 }
 
 fn answered(id: &str, turn: &str, failed: bool) -> Scene {
-    let fact = TurnFact::Answered { model: None, prompt: None, failed, tokens: 0, cost: 7 };
+    let (model, prompt, strategy) = (None, None, None);
+    let fact = TurnFact::Answered { model, prompt, strategy, failed, tokens: 0, cost: 7 };
     Scene::new(id, turn, Change::Note(fact))
 }
 

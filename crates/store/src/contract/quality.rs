@@ -24,7 +24,9 @@ fn query() -> QualityQuery {
 
 fn answered(id: &str, turn: &str, model: &str, failed: bool) -> Scene {
     let (model, prompt) = (Some(model.to_owned()), Some("shop@3".to_owned()));
-    let fact = TurnFact::Answered { model, prompt, failed, tokens: 10, cost: 5 };
+    // The second model plans.
+    let strategy = model.as_deref().filter(|model| *model == "m2").map(|_| "plan".to_owned());
+    let fact = TurnFact::Answered { model, prompt, strategy, failed, tokens: 10, cost: 5 };
     Scene::new(id, turn, Change::Note(fact))
 }
 
@@ -113,7 +115,23 @@ async fn by_slices(store: &dyn Store) {
     let hers = counts(store, QualityQuery { users, ..query() }).await;
     assert_eq!((hers.turns, hers.failed, hers.ok), (1, 1, 0));
     let elsewhere = event::Tenant::new("other").unwrap();
-    assert!(store.quality(QualityQuery { tenant: elsewhere, ..query() }).await.unwrap().is_empty());
+    let elsewhere = QualityQuery { tenant: elsewhere, ..query() };
+    assert!(store.quality(elsewhere.clone()).await.unwrap().is_empty());
+    let first = Window { start: at(-HOUR), end: at(HOUR) };
+    let rows = [
+        (query(), Some(1)),
+        (QualityQuery { model: Some("m2".into()), ..query() }, Some(1)),
+        (QualityQuery { model: Some("m1".into()), ..query() }, None),
+        (QualityQuery { prompt: Some("shop".into()), ..query() }, Some(1)),
+        (QualityQuery { prompt: Some("sho".into()), ..query() }, None),
+        (QualityQuery { window: first, ..query() }, None),
+        (elsewhere, None),
+    ];
+    for (query, count) in rows {
+        let expected: Vec<(String, u64)> =
+            count.map(|n| ("plan".to_owned(), n)).into_iter().collect();
+        assert_eq!(store.answered_by_strategy(query.clone()).await.unwrap(), expected, "{query:?}");
+    }
 }
 
 /// A generated statement counts in the hour it was made, by its newest outcome.
@@ -181,6 +199,8 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
     play(store, anything()).await;
     let all = counts(store, query()).await;
     assert!(all.turns == 9 && all.answered > 5 && all.corrected > 5, "{all:?}");
+    let planned = store.answered_by_strategy(query()).await.unwrap();
+    assert!(planned.len() == 1 && planned[0].1 > 1, "{planned:?}");
     for bucket_hours in [1, 24] {
         let sums = store.quality(QualityQuery { bucket_hours, ..query() }).await.unwrap();
         let users = Some(QualityUsers::One(user_id("u1")));
@@ -194,4 +214,5 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
         store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await.unwrap();
     assert!(!rebuilt.changed);
     assert_eq!(counts(store, query()).await, all);
+    assert_eq!(store.answered_by_strategy(query()).await.unwrap(), planned);
 }

@@ -93,6 +93,8 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
             "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0
              WHERE turn IN {THEIR_TURNS}"
         ),
+        format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
+        format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("UPDATE router_turns SET features = NULL WHERE turn IN {THEIR_TURNS}"),

@@ -27,6 +27,7 @@ pub(in super::super) struct Facts {
     ts: Option<i64>,
     model: String,
     prompt: String,
+    strategy: String,
     answered: bool,
     failed: u8,
     millis: Option<u64>,
@@ -89,6 +90,7 @@ impl Facts {
             ts: row.get("ts")?,
             model: row.get("model")?,
             prompt: row.get("prompt")?,
+            strategy: row.get("strategy")?,
             answered: row.get("answered")?,
             failed: row.get("failed")?,
             millis: row.get::<_, Option<i64>>("millis")?.map(|millis| millis as u64),
@@ -122,9 +124,9 @@ impl Facts {
                 "REPLACE INTO turn_facts (turn, project, user, ts, model, prompt, answered, failed, millis,
                      tokens, cost, ok, not_ok, neutral, status, both, agree, corrected, retried, heard,
                      refined, ended, abandoned, negative, comments_positive, comments_negative,
-                     comments_neutral)
+                     comments_neutral, strategy)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
-                     ?25, ?26, ?27)",
+                     ?25, ?26, ?27, ?28)",
             )?
             .execute(&[
                 &turn as &dyn ToSql,
@@ -154,6 +156,7 @@ impl Facts {
                 &self.comments.positive,
                 &self.comments.negative,
                 &self.comments.neutral,
+                &self.strategy,
             ][..])
             .map(drop)
     }
@@ -298,10 +301,11 @@ pub(super) fn note(
     fact: &TurnFact,
 ) -> sql::Result<()> {
     amend(connection, subject.project, turn, |facts| match fact {
-        TurnFact::Answered { model, prompt, failed, tokens, cost } => {
+        TurnFact::Answered { model, prompt, strategy, failed, tokens, cost } => {
             facts.answered = true;
             facts.model = model.clone().unwrap_or_default();
             facts.prompt = prompt.clone().unwrap_or_default();
+            facts.strategy = strategy.clone().unwrap_or_default();
             facts.failed = facts.failed & FOUND | if *failed { SAID } else { 0 };
             facts.tokens = (*tokens).min(MOST) as i64;
             facts.cost = (*cost).min(MOST) as i64;
