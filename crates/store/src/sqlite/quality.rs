@@ -151,8 +151,8 @@ fn answered_by_strategy(
         let mut select = connection.prepare_cached(
             "SELECT strategy, count(*) FROM turn_facts INDEXED BY turn_facts_by_strategy
              WHERE project = ?1 AND ts >= ?2 AND ts < ?3 AND strategy <> '' AND answered = 1
-                 AND (?4 IS NULL OR model = ?4)
-                 AND (?5 IS NULL OR prompt = ?5 OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')
+                 AND (model = ?4 OR ?4 IS NULL)
+                 AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')
              GROUP BY strategy",
         )?;
         let mut rows = select.query((project, start, end, &query.model, &query.prompt))?;
