@@ -16,12 +16,16 @@ pub(crate) fn is_scaled() -> bool {
     }
 }
 
-/// Whether a test that looks into SQLite's file has one to look into; if not it says so.
-pub(crate) fn has_file(test: &str) -> bool {
+/// Changes what the store of a folder holds behind the server's back, as a bad disk or a clumsy
+/// administrator might.
+pub(crate) fn tamper(folder: &Path, sqlite: &str, postgres: &str) {
     if is_scaled() {
-        println!("{test}: there is no file to look into with UPTAKE_TEST_ENGINE=scaled");
+        let (server, schema) = (Postgres::shared().unwrap(), schema_of(folder));
+        server.run(&format!("SET search_path TO {schema}; {postgres}")).unwrap();
+        return;
     }
-    !is_scaled()
+    let done = Command::new("sqlite3").arg(folder.join("uptake.db")).arg(sqlite).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 /// Gives a command what it needs to find the store of this folder.
@@ -33,10 +37,13 @@ pub(crate) fn equip(command: &mut Command, folder: &Path) {
 
 /// Where the store of a folder is: a schema of its own in the database that all tests share.
 pub(crate) fn store_of(folder: &Path) -> String {
-    let server = Postgres::shared().unwrap();
-    let mut hasher = DefaultHasher::new();
-    folder.hash(&mut hasher);
-    let schema = format!("s{:016x}", hasher.finish());
+    let (server, schema) = (Postgres::shared().unwrap(), schema_of(folder));
     server.run(&format!("CREATE SCHEMA IF NOT EXISTS {schema}")).unwrap();
     format!("{}?options=-c%20search_path%3D{schema}", server.url())
+}
+
+fn schema_of(folder: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    folder.hash(&mut hasher);
+    format!("s{:016x}", hasher.finish())
 }

@@ -2,8 +2,6 @@
 //! statements are those of SQLite (`crate::sql`).
 
 mod migrate;
-#[cfg(test)]
-mod tests;
 
 use std::str::FromStr;
 use std::time::Duration;

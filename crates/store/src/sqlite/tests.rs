@@ -1,6 +1,8 @@
 //! SQLite against the contract, and what only SQLite can show.
 
 mod experiment_sums;
+#[cfg(feature = "scaled")]
+mod postgres;
 
 use std::path::Path;
 
