@@ -64,6 +64,7 @@ impl Opened {
             Some(place) => self.engine.mirror_turn_logs(place),
             None => self.engine.forget_turn_log_copies().await?,
         }
+        self.engine.keep_following();
         self.engine.keep_retention();
         self.engine.keep_routing();
         self.engine.keep_watching();

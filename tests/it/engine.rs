@@ -28,6 +28,15 @@ pub(crate) fn tamper(folder: &Path, sqlite: &str, postgres: &str) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// Whether a text is anywhere in the tables that belong to a folder, where they are not in it.
+pub(crate) fn holds(folder: &Path, text: &str) -> bool {
+    if !is_scaled() {
+        return false;
+    }
+    let all = format!("SELECT schema_to_xml('{}', true, false, '')", schema_of(folder));
+    Postgres::shared().unwrap().run(&all).unwrap().contains(text)
+}
+
 /// Gives a command what it needs to find the store of this folder.
 pub(crate) fn equip(command: &mut Command, folder: &Path) {
     if is_scaled() {

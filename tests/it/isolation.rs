@@ -31,8 +31,9 @@ fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
         folder.path(),
         &format!("UPDATE quality SET ok = 'x' WHERE project IN ({theirs})"),
         &format!(
-            "ALTER TABLE quality ALTER ok TYPE NUMERIC;
-             UPDATE quality SET ok = 0.5 WHERE project IN ({theirs})"
+            "UPDATE quality SET ok = 9223372036854775807 WHERE project IN ({theirs});
+             CREATE TEMP TABLE more AS SELECT * FROM quality WHERE project IN ({theirs});
+             UPDATE more SET model = 'x'; INSERT INTO quality SELECT * FROM more"
         ),
     );
     let server = Server::start_in(folder);

@@ -40,6 +40,7 @@ mod evaluate;
 mod retrieval;
 mod calibration;
 mod sweep;
+mod follow;
 mod turn;
 mod review;
 mod asked;

@@ -214,7 +214,10 @@ impl SqliteLog {
     #[cfg(feature = "scaled")]
     pub fn connect(address: &str) -> Result<Self, StoreError> {
         let server = crate::postgres::Server::at(address)?;
-        let open = || pool::ReadPool::open(&Source::Server(server), 1);
+        let open = || {
+            crate::postgres::check(&server.open()?)?;
+            pool::ReadPool::open(&Source::Server(server), 1)
+        };
         let opened = std::thread::scope(|scope| scope.spawn(open).join());
         let panicked = |_| Err(StoreError::Unavailable("connecting panicked".into()));
         Ok(Self { pool: opened.unwrap_or_else(panicked)? })
@@ -244,6 +247,14 @@ impl Log for SqliteStore {
 
     fn watch(&self) -> watch::Receiver<Position> {
         self.writer.watch()
+    }
+
+    fn is_shared(&self) -> bool {
+        match &self.engine {
+            Engine::Sqlite { .. } => false,
+            #[cfg(feature = "scaled")]
+            Engine::Postgres { .. } => true,
+        }
     }
 
     fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {

@@ -128,7 +128,7 @@ impl Facts {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
                      ?25, ?26, ?27, ?28)",
             )?
-            .execute(&[
+            .run(&[
                 &turn as &dyn ToSql,
                 &project,
                 &self.user,
@@ -158,7 +158,6 @@ impl Facts {
                 &self.comments.neutral,
                 &self.strategy,
             ][..])
-            .map(drop)
     }
 
     fn is_rejected(&self) -> bool {
