@@ -39,7 +39,7 @@ pub(super) enum Job {
     Commit(Submission),
     Chore(Chore),
     /// Somebody else has written up to here.
-    #[cfg(feature = "scaled")]
+    #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "nobody else writes"))]
     Look(Position),
 }
 
@@ -226,7 +226,7 @@ impl Work {
             self.mend();
             let (group, next) = match job {
                 Job::Commit(first) => self.gather(first, &mut jobs),
-                other => (Vec::new(), Some(other)),
+                other @ (Job::Chore(_) | Job::Look(_)) => (Vec::new(), Some(other)),
             };
             self.commit_and_answer(group);
             match next {
@@ -235,7 +235,6 @@ impl Work {
                     chore(&mut self.connection);
                     self.keep_in_step();
                 }
-                #[cfg(feature = "scaled")]
                 Some(Job::Look(head)) => {
                     self.keep_in_step();
                     self.tell(head);
@@ -260,7 +259,7 @@ impl Work {
                     writes += next.writes.len();
                     group.push(next);
                 }
-                other => return (group, Some(other)),
+                other @ (Job::Chore(_) | Job::Look(_)) => return (group, Some(other)),
             }
         }
         (group, None)

@@ -59,6 +59,10 @@ impl Session {
             let (client, connection) = connected
                 .map_err(|_| away(&"no connection within 5 seconds"))?
                 .map_err(|error| away(&in_full(&error)))?;
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "it ends with the runtime, which is its own"
+            )]
             tokio::spawn(async move {
                 if let Err(error) = connection.await {
                     tracing::debug!(%error, "a session with Postgres ended");
