@@ -241,3 +241,27 @@ fn slow_answers_raise_an_alert() {
     assert_eq!((raised.len(), &raised[0]["metric"]), (1, &json!("latency_p95")), "{raised:?}");
     assert_eq!(raised[0]["target"], json!({"max": 2.5}));
 }
+
+#[test]
+fn each_alert_has_an_id_of_its_own_that_nobody_can_take() {
+    let server = Server::start();
+    let targets = json!({"satisfaction": {"min": 0.85}});
+    assert_eq!(server.client().put("/api/v1/tenants/default/targets", &targets).0, 200);
+    let mut ids = Vec::new();
+    for project in ["p1", "p2"] {
+        let client = server.client().with("X-Uptake-Project", project);
+        let taken = json!({"id": "alert.satisfaction.raised.0", "type": "explicit",
+            "source": "user_comment", "category": "quality", "data": {"comment": "first"}});
+        assert_eq!(client.post("/api/v1/feedback", &taken).0, 201);
+        for _ in 0..20 {
+            let bad = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+                "data": {"rating": "negative"}});
+            assert_eq!(client.post("/api/v1/feedback", &bad).0, 201);
+        }
+        let found = client.get("/api/v1/alerts").1;
+        ids.push(
+            found["alerts"][0]["event_id"].as_str().unwrap_or_else(|| panic!("{found}")).to_owned(),
+        );
+    }
+    assert_ne!(ids[0], ids[1], "a receiver tells alerts of projects apart by them");
+}

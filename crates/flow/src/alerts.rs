@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use capture::FindingPlace;
-use event::{EventId, Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
+use event::{Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
 use report::{Figure, Reading, Target};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use store::{QualityQuery, StoredAlert};
 
 use crate::engine::Engine;
@@ -159,8 +159,8 @@ impl Engine {
         };
         // The same for everybody who looks at the same moment, so that only one of them is heard.
         let word = if raised { "raised" } else { "cleared" };
-        let id = EventId::new(format!("alert.{metric}.{word}.{after}"));
-        let Ok(id) = id else { return Ok(()) };
+        let (tenant, project) = (scope.tenant.as_str(), scope.project.as_str());
+        let id = self.sealed_id("alert", &json!([tenant, project, metric, word, after.0]))?;
         let (turn, conversation, user) = (None, None, None);
         let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
         let now = self.clock.now();

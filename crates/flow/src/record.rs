@@ -6,6 +6,8 @@
 //!
 //! The other doors do the same with what they take in: `turn.rs`, `react.rs`, `decide.rs`.
 
+use std::fmt::Write as _;
+
 use capture::RawEvent;
 use event::{
     Body, Change, Claim, ClaimSpace, Entry, Event, EventId, Finding, FoundRetry, InteractionKind,
@@ -172,6 +174,17 @@ impl Engine {
     /// The MAC by which a repeat of this body is recognised.
     pub fn fingerprint(&self, door: &str, body: &Value) -> Mac {
         self.fingerprint.of(door, body)
+    }
+
+    /// An id for an event of ours that follows from what it says: whoever says the same has the same id,
+    /// and no client can guess it.
+    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, FlowError> {
+        let mut id = format!("{sort}.");
+        for byte in self.fingerprint(sort, of).0 {
+            // Writing to a string cannot fail.
+            let _ = write!(id, "{byte:02x}");
+        }
+        EventId::new(id).map_err(|_| FlowError::NotStored)
     }
 
     /// Stores one write and says what became of it.

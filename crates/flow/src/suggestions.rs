@@ -1,6 +1,5 @@
 //! Instructions that might help, kept so that one of them can be tried later.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use capture::FindingPlace;
@@ -117,12 +116,7 @@ impl Engine {
     ) -> Result<EventId, FlowError> {
         // The same instruction for the same pattern is the same suggestion, whoever asks.
         let same = json!([found.pattern_id, found.instruction, found.prompt]);
-        let mut name = "suggestion.".to_owned();
-        for byte in self.fingerprint("suggestion", &same).0 {
-            // Writing to a string cannot fail.
-            let _ = write!(name, "{byte:02x}");
-        }
-        let id = EventId::new(name).map_err(|_| FlowError::NotStored)?;
+        let id = self.sealed_id("suggestion", &same)?;
         if self.store.event(scope, &id).await?.is_none() {
             let (turn, conversation, user) = (None, None, None);
             let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
