@@ -85,7 +85,16 @@ pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
     let writer = models::writer(&config.llm)?;
-    let opened = Engine::open(shared, clock(), random_bytes()?, detectors, embedder).await?;
+    let history = match config.history.redis.as_str() {
+        "" => None,
+        _ => {
+            let opened = scaled::history(&config.history, &detectors.retry).await;
+            Some(opened.context("cannot keep the history of questions in Redis")?)
+        }
+    };
+    let seed = random_bytes()?;
+    let opened =
+        Engine::open_with_history(shared, clock(), seed, detectors, embedder, history).await?;
     let engine = Arc::new(match writer {
         Some(writer) => opened.with_writer(writer),
         None => opened,

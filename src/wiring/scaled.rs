@@ -1,8 +1,13 @@
 //! What only a build with the feature `scaled` can do.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use flow::RetryRule;
+use store::QueryHistory;
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
+
+use crate::config::HistorySection;
 
 /// The store in a Postgres database.
 #[cfg(feature = "scaled")]
@@ -21,6 +26,21 @@ pub(super) fn log(address: &str) -> anyhow::Result<SqliteLog> {
     Ok(SqliteLog::connect(address)?)
 }
 
+/// The latest questions in Redis. It need not be there yet.
+#[cfg(feature = "scaled")]
+pub(super) async fn history(
+    section: &HistorySection,
+    rule: &RetryRule,
+) -> anyhow::Result<Arc<dyn QueryHistory>> {
+    let settings = store::redis::RedisSettings {
+        address: section.redis.clone(),
+        timeout: std::time::Duration::from_millis(section.timeout_ms.max(1)),
+        window: rule.window,
+        most: rule.most,
+    };
+    Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
+}
+
 #[cfg(not(feature = "scaled"))]
 const ABSENT: &str = "this program was built without it; build with `--features scaled`, or leave \
     store.postgres empty";
@@ -33,4 +53,15 @@ pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result
 #[cfg(not(feature = "scaled"))]
 pub(super) fn log(_: &str) -> anyhow::Result<SqliteLog> {
     anyhow::bail!(ABSENT)
+}
+
+#[cfg(not(feature = "scaled"))]
+#[expect(clippy::unused_async, reason = "the one that is built with the feature waits")]
+pub(super) async fn history(
+    _: &HistorySection,
+    _: &RetryRule,
+) -> anyhow::Result<Arc<dyn QueryHistory>> {
+    anyhow::bail!(
+        "this program was built without it; build with `--features scaled`, or leave history.redis empty"
+    )
 }
