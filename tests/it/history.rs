@@ -72,7 +72,10 @@ fn what_is_asked_on_one_node_and_again_on_another_is_a_retry() {
     let one = node(&redis, &store);
     assert_eq!((queries(&one), queries(&other)), (2, 2));
     // The same request again is the same question.
-    Talk::new(&one, "c2", "u1").send("t2", AGAIN, &json!({"include": ["context", "strategies"]}));
+    let repeat = json!({"conversation_id": "c2", "user_id": "u1", "turn_id": "t2", "text": AGAIN,
+        "include": ["context", "strategies"]});
+    let (status, answer) = one.post("/api/v1/turns", &repeat);
+    assert_eq!((status, &answer["replayed"]), (200, &json!(true)), "{answer}");
     assert_eq!(queries(&other), 2);
     let path = "/api/v1/users/u1/history";
     assert_eq!(one.client().delete(path).1["forgotten"], 2);
@@ -104,7 +107,7 @@ fn check_goes_on_without(server: &Server, number: usize) {
     assert_eq!(heard["retry"], Value::Null, "{heard}");
     let body = json!({"status": "error", "error": "no model", "latency_ms": 100});
     let done = talk.complete(&turn, &body);
-    assert_eq!(done["signals"]["error"]["has_error"], true, "{done}");
+    assert_eq!(done["signals"]["error"]["occurred"], true, "{done}");
     assert_eq!(done["signals"]["latency"]["tolerance"], "high", "{done}");
     assert_eq!(server.post("/api/v1/route", &json!({"router": "r", "text": AGAIN})).0, 200);
     let (status, body) = server.get("/api/v1/users/u1/history");
