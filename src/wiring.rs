@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use event::{Clock, Timestamp};
-use flow::{Copies, CopyPlace, Engine};
+use flow::{Copies, CopyPlace, Engine, RetryRule};
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
-use store::{Blobs, FolderBlobs, Store};
+use store::{Blobs, FolderBlobs, QueryHistory, Store};
 
-use crate::config::{Config, KeepCopies, StoreSection};
+use crate::config::{Config, HistorySection, KeepCopies, StoreSection};
 
 pub(crate) use detectors::{detectors, mode};
 pub(crate) use models::embedder;
@@ -85,13 +85,7 @@ pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
     let writer = models::writer(&config.llm)?;
-    let history = match config.history.redis.as_str() {
-        "" => None,
-        _ => {
-            let opened = scaled::history(&config.history, &detectors.retry).await;
-            Some(opened.context("cannot keep the history of questions in Redis")?)
-        }
-    };
+    let history = history(&config.history, &detectors.retry).await?;
     let seed = random_bytes()?;
     let opened =
         Engine::open_with_history(shared, clock(), seed, detectors, embedder, history).await?;
@@ -205,6 +199,19 @@ pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqliteLog> {
     let folder = Path::new(&section.data);
     SqliteLog::open(folder)
         .with_context(|| format!("cannot read the store in {}", folder.display()))
+}
+
+/// Where the latest questions are, unless in this process.
+async fn history(
+    section: &HistorySection,
+    rule: &RetryRule,
+) -> anyhow::Result<Option<Arc<dyn QueryHistory>>> {
+    if section.redis.is_empty() {
+        return Ok(None);
+    }
+    let timeout = Duration::from_millis(section.timeout_ms.max(1));
+    let opened = scaled::history(&section.redis, timeout, rule).await;
+    opened.map(Some).context("cannot keep the history of questions in Redis")
 }
 
 fn store(section: &StoreSection) -> anyhow::Result<SqliteStore> {

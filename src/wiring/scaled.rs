@@ -2,12 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use flow::RetryRule;
 use store::QueryHistory;
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
-
-use crate::config::HistorySection;
 
 /// The store in a Postgres database.
 #[cfg(feature = "scaled")]
@@ -29,12 +28,13 @@ pub(super) fn log(address: &str) -> anyhow::Result<SqliteLog> {
 /// The latest questions in Redis. It need not be there yet.
 #[cfg(feature = "scaled")]
 pub(super) async fn history(
-    section: &HistorySection,
+    address: &str,
+    timeout: Duration,
     rule: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
     let settings = store::redis::RedisSettings {
-        address: section.redis.clone(),
-        timeout: std::time::Duration::from_millis(section.timeout_ms.max(1)),
+        address: address.to_owned(),
+        timeout,
         window: rule.window,
         most: rule.most,
     };
@@ -58,7 +58,8 @@ pub(super) fn log(_: &str) -> anyhow::Result<SqliteLog> {
 #[cfg(not(feature = "scaled"))]
 #[expect(clippy::unused_async, reason = "the one that is built with the feature waits")]
 pub(super) async fn history(
-    _: &HistorySection,
+    _: &str,
+    _: Duration,
     _: &RetryRule,
 ) -> anyhow::Result<Arc<dyn QueryHistory>> {
     anyhow::bail!(

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use store::Stopwatch;
 use testkit::servers::{Postgres, Redis, or_skip};
 
 use crate::server::{Server, command};
@@ -31,7 +32,7 @@ fn unavailable(server: &Server) -> bool {
 }
 
 fn wait_until_unavailable(server: &Server, expected: bool) {
-    let begin = Instant::now();
+    let begin = Stopwatch::start();
     while unavailable(server) != expected {
         assert!(begin.elapsed() < Duration::from_secs(60), "not in a minute: {expected}");
         std::thread::sleep(Duration::from_millis(20));
@@ -165,7 +166,7 @@ fn a_redis_that_hangs_holds_up_nobody() {
     assert!(unavailable(&server));
     redis.resume();
     wait_until_unavailable(&server, false);
-    let begin = Instant::now();
+    let begin = Stopwatch::start();
     for number in 0.. {
         // A busy machine may miss one; it must not miss all.
         let turn = format!("r{number}");
