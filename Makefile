@@ -38,6 +38,12 @@ bench: compiler
 	cargo build --release --locked -p uptake -p uptake-bench
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
+## Measures the history of questions in this process and in a Redis on loopback. Half a minute.
+.PHONY: bench-history
+bench-history: compiler
+	@scripts/need redis-server:redis-server
+	cargo run --release --locked -q -p uptake-bench --features scaled --bin bench-history
+
 ## Measures the similarity index on the corpus; bench/README.md says what. A minute.
 .PHONY: bench-vectors
 bench-vectors: compiler

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use event::{Clock, Timestamp};
-use flow::{Copies, CopyPlace, Engine};
+use flow::{Copies, CopyPlace, Engine, RetryRule};
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
-use store::{Blobs, FolderBlobs, Store};
+use store::{Blobs, FolderBlobs, QueryHistory, Store};
 
-use crate::config::{Config, KeepCopies, StoreSection};
+use crate::config::{Config, HistorySection, KeepCopies, StoreSection};
 
 pub(crate) use detectors::{detectors, mode};
 pub(crate) use models::embedder;
@@ -86,7 +86,10 @@ pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
     let writer = models::writer(&config.llm)?;
-    let opened = Engine::open(shared, clock(), random_bytes()?, detectors, embedder).await?;
+    let history = history(&config.history, &detectors.retry).await?;
+    let seed = random_bytes()?;
+    let opened =
+        Engine::open_with_history(shared, clock(), seed, detectors, embedder, history).await?;
     let engine = Arc::new(match writer {
         Some(writer) => opened.with_writer(writer),
         None => opened,
@@ -197,6 +200,19 @@ pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqliteLog> {
     let folder = Path::new(&section.data);
     SqliteLog::open(folder)
         .with_context(|| format!("cannot read the store in {}", folder.display()))
+}
+
+/// Where the latest questions are, unless in this process.
+async fn history(
+    section: &HistorySection,
+    rule: &RetryRule,
+) -> anyhow::Result<Option<Arc<dyn QueryHistory>>> {
+    if section.redis.is_empty() {
+        return Ok(None);
+    }
+    let timeout = Duration::from_millis(section.timeout_ms.max(1));
+    let opened = scaled::history(&section.redis, timeout, rule).await;
+    opened.map(Some).context("cannot keep the history of questions in Redis")
 }
 
 fn store(section: &StoreSection) -> anyhow::Result<SqliteStore> {

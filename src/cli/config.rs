@@ -26,16 +26,64 @@ impl Show {
         if self.json {
             let all: Map<String, Value> = settings
                 .iter()
-                .map(|(key, s)| (key.clone(), json!({"value": s.value, "origin": s.origin})))
+                .map(|(key, s)| {
+                    (key.clone(), json!({"value": shown(&s.value), "origin": s.origin}))
+                })
                 .collect();
             println!("{}", serde_json::to_string_pretty(&all)?);
             return Ok(());
         }
-        let setting = |key: &str| format!("{key} = {}", settings[key].value);
+        let setting = |key: &str| format!("{key} = {}", shown(&settings[key].value));
         let width = settings.keys().map(|key| setting(key).len()).max().unwrap_or(0);
         for (key, Setting { origin, .. }) in &settings {
             println!("{:width$}  # {origin}", setting(key));
         }
         Ok(())
+    }
+}
+
+/// A value without the passwords that an address may hold.
+fn shown(value: &toml::Value) -> toml::Value {
+    match value.as_str() {
+        Some(text) => toml::Value::String(without_password(text)),
+        None => value.clone(),
+    }
+}
+
+fn without_password(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return match address.split_once("password=") {
+            None => address.to_owned(),
+            Some((before, rest)) => {
+                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+                format!("{before}password=***{}", &rest[end..])
+            }
+        };
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rsplit_once('@').map(|(who, host)| (who.split_once(':'), host)) {
+        Some((Some((user, _)), host)) => format!("{scheme}://{user}:***@{host}{}", &rest[end..]),
+        Some((None, _)) | None => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let rows = [
+            ("redis://:secret@h:6379/0", "redis://:***@h:6379/0"),
+            ("postgres://u:s@cret@h/db?x=1", "postgres://u:***@h/db?x=1"),
+            ("postgres://u@h:5432/db", "postgres://u@h:5432/db"),
+            ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+            ("host=h password=secret user=u", "host=h password=*** user=u"),
+            ("./data", "./data"),
+            ("", ""),
+        ];
+        for (address, expected) in rows {
+            assert_eq!(without_password(address), expected);
+        }
     }
 }

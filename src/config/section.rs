@@ -8,6 +8,7 @@ use serde::Deserialize;
 pub(crate) struct Config {
     pub(crate) server: ServerSection,
     pub(crate) store: StoreSection,
+    pub(crate) history: HistorySection,
     pub(crate) turn_log: TurnLogSection,
     pub(crate) embed: EmbedSection,
     pub(crate) llm: LlmSection,
@@ -33,6 +34,14 @@ pub(crate) struct StoreSection {
     pub(crate) queue_mib: usize,
     pub(crate) group_writes: usize,
     pub(crate) readers: usize,
+}
+
+/// `[history]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HistorySection {
+    pub(crate) redis: String,
+    pub(crate) timeout_ms: u64,
 }
 
 /// `[turn_log]`

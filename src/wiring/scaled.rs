@@ -1,7 +1,11 @@
 //! What only a build with the feature `scaled` can do.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
+use flow::RetryRule;
+use store::QueryHistory;
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
 
 /// The store in a Postgres database.
@@ -21,6 +25,22 @@ pub(super) fn log(address: &str) -> anyhow::Result<SqliteLog> {
     Ok(SqliteLog::connect(address)?)
 }
 
+/// The latest questions in Redis. It need not be there yet.
+#[cfg(feature = "scaled")]
+pub(super) async fn history(
+    address: &str,
+    timeout: Duration,
+    rule: &RetryRule,
+) -> anyhow::Result<Arc<dyn QueryHistory>> {
+    let settings = store::redis::RedisSettings {
+        address: address.to_owned(),
+        timeout,
+        window: rule.window,
+        most: rule.most,
+    };
+    Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
+}
+
 #[cfg(not(feature = "scaled"))]
 const ABSENT: &str = "this program was built without it; build with `--features scaled`, or leave \
     store.postgres empty";
@@ -33,4 +53,16 @@ pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result
 #[cfg(not(feature = "scaled"))]
 pub(super) fn log(_: &str) -> anyhow::Result<SqliteLog> {
     anyhow::bail!(ABSENT)
+}
+
+#[cfg(not(feature = "scaled"))]
+#[expect(clippy::unused_async, reason = "the one that is built with the feature waits")]
+pub(super) async fn history(
+    _: &str,
+    _: Duration,
+    _: &RetryRule,
+) -> anyhow::Result<Arc<dyn QueryHistory>> {
+    anyhow::bail!(
+        "this program was built without it; build with `--features scaled`, or leave history.redis empty"
+    )
 }

@@ -22,6 +22,8 @@ mod failures;
 mod experiments;
 mod examples;
 mod full_disk;
+#[cfg(feature = "scaled")]
+mod history;
 mod isolation;
 mod keys;
 mod layers;

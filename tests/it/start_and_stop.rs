@@ -40,6 +40,21 @@ fn a_second_server_on_the_same_folder_is_told_who_has_it() {
 }
 
 #[test]
+fn an_address_of_redis_that_is_of_no_use_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path(), "127.0.0.1:0");
+    command.env("UPTAKE__HISTORY__REDIS", "http://:secret@127.0.0.1:1").stderr(Stdio::piped());
+    let output = command.output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    let expected = match cfg!(feature = "scaled") {
+        true => "the address of Redis cannot be read",
+        false => "build with `--features scaled`, or leave history.redis empty",
+    };
+    assert!(message.contains(expected) && !message.contains("secret"), "{message}");
+}
+
+#[test]
 fn a_request_that_never_ends_does_not_keep_it_from_stopping() {
     let server = Server::start();
     let mut client = server.connect();

@@ -35,7 +35,7 @@ pub use farewell::is_farewell;
 pub use model::{Features, Model, Sparse, sigmoid};
 pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
 pub use pair::{pair_features, pair_model, pair_score};
-pub use retry::{PastQuestion, RetryRule, detect_retry, retry_intent};
+pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry, retry_intent};
 pub use sentiment::detect_sentiment;
 pub use target::{
     Candidate, Located, PastTurn, Target, TargetRule, answer_head, find_target, locate,

@@ -7,7 +7,7 @@ use capture::{Fingerprint, SealKey};
 use event::{Clock, Position};
 use remote::RemoteWriter;
 use report::Seal;
-use store::{LogStats, Rebuild, Store};
+use store::{LogStats, QueryHistory, Rebuild, Store};
 
 use crate::attention::Attention;
 use crate::calibrate::{Curves, NewLabels};
@@ -58,13 +58,26 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine over a store. `seed` is where its ids and the secrets of keys come from.
+    /// An engine over a store, with the latest questions in this process. `seed` is where its ids and the
+    /// secrets of keys come from.
     pub async fn open(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         seed: [u8; 32],
         detectors: Detectors,
         embedder: Embedder,
+    ) -> Result<Self, FlowError> {
+        Self::open_with_history(store, clock, seed, detectors, embedder, None).await
+    }
+
+    /// The same with the latest questions elsewhere.
+    pub async fn open_with_history(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        seed: [u8; 32],
+        detectors: Detectors,
+        embedder: Embedder,
+        history: Option<Arc<dyn QueryHistory>>,
     ) -> Result<Self, FlowError> {
         if store.is_stale().await? {
             tracing::info!("an update: what follows from the log is made again, once");
@@ -75,8 +88,9 @@ impl Engine {
         let privacy = Redactors::load(&*store).await?;
         let curves = Curves::load(&*store).await?;
         let targets = AllTargets::load(&*store).await?;
-        let history = History::new(detectors.retry.window, detectors.retry.most);
-        history.refill(&*store, clock.now()).await?;
+        let (window, most) = (detectors.retry.window, detectors.retry.most);
+        let history = history.map_or_else(|| History::in_process(window, most), History::at);
+        history.refill(&*store, clock.now(), window).await?;
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
         let seal = Seal::new(&store.seal_key());
         let (mint, tasks) = (Mint::new(seed), Tasks::new());

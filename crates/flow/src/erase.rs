@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use event::{Change, Mac, Rule, Scope, UserId, Write};
-use store::{ErasedCounts, StoreError};
+use store::{Asker, ErasedCounts, StoreError};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::history::Asker;
 use crate::mirror::{Copies, CopyPlace, Mirror};
 
 /// How long the mirror is waited for, so that it writes no copy of what was erased.
@@ -45,7 +44,13 @@ impl Engine {
         let receipt = self.commit_one(write).await?;
         self.patterns.clear();
         self.drafts.clear();
-        self.history.forget(&Asker::User(scope.clone(), user.clone()));
+        let asker = Asker::User(scope.clone(), user.clone());
+        if self.history.place().forget(&asker).await.is_err() {
+            tracing::warn!(
+                "the history of questions is away; what the erased user asked lately goes from it when it \
+                 is back, or by itself after the window for retries"
+            );
+        }
         if self.refresh_examples(scope).await.is_err() {
             // Read again by whoever asks next.
             self.examples.clear();

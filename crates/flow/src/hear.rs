@@ -14,20 +14,20 @@ use std::time::Duration;
 use capture::{FindingPlace, MIN_MACHINE_CONFIDENCE, TurnPlace};
 use detect::{
     Answer, Candidate, Exchange, PastQuestion, PastTurn, Target, Utterance, answer_head,
-    find_target, locate, may_be_about_earlier,
+    find_target, locate, may_be_about_earlier, may_be_retry,
 };
 use event::{
     Body, Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Opening, Origin,
     Position, Reaction, Retry, Timestamp, TurnHalf, TurnId, UnitInterval, Vector, Verdict,
     VerdictStatus,
 };
-use store::{ExchangeQuery, StoredExchange};
+use store::{Asked, Asker, ExchangeQuery, StoredExchange};
 
 use crate::calibrate::calibrated;
 use crate::changes::{changes_of, opening_of, question_vector};
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::history::{Asker, History};
+use crate::history::History;
 
 /// Characters of a message that are kept as what the user said.
 const SAID_CHARS: usize = 1000;
@@ -39,7 +39,7 @@ const FEW: [usize; 2] = [2, 20];
 const SKEW_SECS: i64 = 5;
 
 /// What a message is heard against.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Background<'a> {
     /// The latest questions.
     pub(crate) history: &'a History,
@@ -92,9 +92,13 @@ impl Engine {
             return Ok(Heard::default());
         };
         let message = Utterance::read(&opening.text);
-        let retry = self.hear_retry(event, &message, background.history);
         let before = background.position;
-        let verdict = match self.last_before(event, before).await? {
+        // Neither waits for the other.
+        let (retry, previous) = tokio::try_join!(
+            self.hear_retry(event, &message, background.history),
+            self.last_before(event, before),
+        )?;
+        let verdict = match previous {
             None => None,
             Some(previous) => {
                 Some(self.hear_verdict(event, before, &message, &opening, &previous).await?)
@@ -269,23 +273,50 @@ impl Engine {
         Ok((turn.map(|turn| place_of(event, turn)), found.map(|found| found.score)))
     }
 
-    fn hear_retry(&self, event: &Event, message: &Utterance, history: &History) -> Option<Retry> {
-        let asker = Asker::of(event)?;
-        let recent = history.recent(&asker, event.ts);
-        let recent: Vec<_> =
-            recent.iter().filter(|(asked, _)| Some(&asked.turn) != event.turn.as_ref()).collect();
-        let questions: Vec<Utterance> =
-            recent.iter().map(|(asked, _)| Utterance::read(&asked.text)).collect();
-        let past: Vec<PastQuestion<'_>> = recent
+    async fn hear_retry(
+        &self,
+        event: &Event,
+        message: &Utterance,
+        history: &History,
+    ) -> Result<Option<Retry>, FlowError> {
+        let Some(asker) = Asker::of(event) else { return Ok(None) };
+        let mut recent = history.recent(&asker, event.ts).await;
+        recent.retain(|(asked, _)| Some(&asked.turn) != event.turn.as_ref());
+        loop {
+            let Some(retry) = self.retry_among(message, &recent) else { return Ok(None) };
+            if !history.is_shared() || self.is_there(event, &retry.original_turn_id).await? {
+                return Ok(Some(retry));
+            }
+            recent.retain(|(asked, _)| asked.turn != retry.original_turn_id);
+        }
+    }
+
+    fn retry_among(&self, message: &Utterance, recent: &[(Asked, Duration)]) -> Option<Retry> {
+        let rule = &self.detectors.retry;
+        let near: Vec<(&Asked, Duration, Utterance)> = recent
             .iter()
-            .zip(&questions)
-            .map(|((asked, age), question)| PastQuestion {
+            .filter(|(asked, _)| {
+                let vector = asked.vector.as_ref();
+                vector.is_none_or(|vector| may_be_retry(rule, message, &asked.text, vector))
+            })
+            .map(|(asked, age)| (asked, *age, Utterance::read(&asked.text)))
+            .collect();
+        let past: Vec<PastQuestion<'_>> = near
+            .iter()
+            .map(|(asked, age, question)| PastQuestion {
                 turn: &asked.turn,
                 question,
                 age: Some(*age),
             })
             .collect();
         self.detectors.retry(message, &past)
+    }
+
+    /// Whether a turn that a shared history knows was stored and not erased since: a node may have ended
+    /// between the two.
+    async fn is_there(&self, event: &Event, turn: &TurnId) -> Result<bool, FlowError> {
+        let head = self.store.turn_head(&event.scope, turn).await?;
+        Ok(head.is_some_and(|head| !head.erased))
     }
 
     /// The entry that keeps the direction of a question by a remote model. When that fails, the

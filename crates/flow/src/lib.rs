@@ -9,12 +9,12 @@ mod key_ring;
 mod redactors;
 mod detectors;
 mod embedder;
-mod history;
 mod calibrate;
 mod counters;
 mod attention;
 mod changes;
 mod comments;
+mod history;
 mod targets;
 mod patterns;
 mod drafts;
@@ -108,10 +108,10 @@ pub use scan::{
 };
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
-    DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, QualityBucket,
-    QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch, Rebuilt, SECONDS,
-    Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent, StoredExchange,
-    StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
+    DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, HistoryHealth, KindFilter, LogStats,
+    QualityBucket, QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch,
+    Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent,
+    StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use suggestions::KeptSuggestion;

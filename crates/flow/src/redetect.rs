@@ -30,7 +30,8 @@ impl Engine {
     /// Looks at every turn again. `progress` is told positions done and positions in all.
     pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, FlowError> {
         let head = self.head();
-        let history = History::new(self.detectors.retry.window, self.detectors.retry.most);
+        let rule = self.detectors.retry;
+        let history = History::in_process(rule.window, rule.most);
         let (mut done, mut total) = (Position(0), Redetected::default());
         while done < head {
             let events = self.store.tail(done, STRETCH).await?;
@@ -44,7 +45,7 @@ impl Engine {
                 total.findings += match half {
                     TurnHalf::Opened(_) => {
                         let found = self.hear_again(&stored, &history).await?;
-                        history.add(&stored.event);
+                        history.add(&stored.event).await;
                         found
                     }
                     TurnHalf::Completed(_) => self.look_again(&stored.event).await?,

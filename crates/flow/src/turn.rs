@@ -228,18 +228,18 @@ impl Engine {
         // A session that went silent ends before the message that comes after it.
         let ended = self.session_ended_by(&event).await?;
         // Before it is stored: whoever erases the user meanwhile finds it.
-        self.history.add(&event);
+        let asking = self.history.add(&event).await;
         let stored = self.commit_last(ended.into_iter().chain([write]).collect()).await;
         match stored {
             Ok(receipt) if !receipt.replayed => Ok((receipt, event, together)),
             Ok(receipt) => {
-                self.history.take_back(&event);
+                self.history.take_back(asking).await;
                 let first = self.store.event(&event.scope, &receipt.id).await?;
                 let together = self.stored_with(&event.scope, receipt.position).await?;
                 Ok((receipt, first.map_or(event, |first| first.event), together))
             }
             Err(error) => {
-                self.history.take_back(&event);
+                self.history.take_back(asking).await;
                 Err(error)
             }
         }

@@ -79,6 +79,9 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
     gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
     let help = "Writes that wait for the disk";
     gauge(&mut page, "uptake_commit_queue_writes", help, stats.queued_writes);
+    let history = engine.history_health();
+    let help = "1 while the history of questions cannot be reached: retries are not seen";
+    gauge(&mut page, "uptake_history_unavailable", help, u64::from(history.away));
     let name = "uptake_commit_failures_total";
     header(&mut page, name, "Groups that could not be committed", "counter");
     line(&mut page, format_args!("{name} {}", stats.failed_commits));
@@ -93,6 +96,11 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
             "uptake_choices_dropped_total",
             "Choices of routers that are not in the log",
             engine.dropped_choices(),
+        ),
+        (
+            "uptake_history_missed_total",
+            "What the history of questions was asked for and could not do",
+            history.missed,
         ),
     ];
     for (name, help, value) in counters {

@@ -22,6 +22,7 @@ pub(crate) mod decisions;
 pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
+pub(crate) mod history;
 
 /// One test per function of the contract. `$fresh::new()` makes a place for a store, and `open` opens
 /// it.

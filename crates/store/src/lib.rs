@@ -7,16 +7,20 @@ mod meter;
 mod log;
 mod read;
 mod blobs;
+mod history;
 mod sql;
 pub mod vectors;
 #[cfg(feature = "scaled")]
 mod postgres;
+#[cfg(feature = "scaled")]
+pub mod redis;
 pub mod sqlite;
 #[cfg(test)]
 mod contract;
 
 pub use blobs::{Blobs, FolderBlobs};
 pub use error::StoreError;
+pub use history::InProcessHistory;
 pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
 pub use read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
@@ -29,6 +33,7 @@ pub use read::experiments::{
     ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding,
     StoredSums, StoredUnit, UnitMark, UnitSums,
 };
+pub use read::history::{Asked, Asker, HistoryHealth, QueryHistory};
 pub use read::judged::{
     Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
     JudgedConversation, JudgedExchange, JudgedReads, ServedBy,

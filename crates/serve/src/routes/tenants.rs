@@ -104,7 +104,7 @@ pub(crate) async fn history(
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
-    let asked = engine.question_history(scope.get(), &user).into_iter().map(
+    let asked = engine.question_history(scope.get(), &user).await?.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
     Ok(Json(json!({"user_id": user.as_str(), "queries": asked.collect::<Vec<Value>>()})))
@@ -125,7 +125,7 @@ pub(crate) async fn forget(
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
-    let forgotten = engine.forget_questions(scope.get(), &user);
+    let forgotten = engine.forget_questions(scope.get(), &user).await?;
     Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
 }
 

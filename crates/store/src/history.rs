@@ -1,0 +1,195 @@
+//! The latest questions in this process: sharded, bounded, gone with it.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use event::Timestamp;
+
+use crate::log::Task;
+use crate::read::history::{Asked, Asker, HistoryHealth, QueryHistory};
+
+/// Locks, so that users do not wait for each other.
+const SHARDS: usize = 16;
+/// Bytes that each shard may take, about; beyond that those who asked longest ago are forgotten.
+const MOST_BYTES: usize = 2 << 20;
+/// What a question takes beside its text, about.
+const BESIDE: usize = 250;
+
+#[derive(Debug, Default)]
+struct Shard {
+    askers: HashMap<Asker, VecDeque<Asked>>,
+    bytes: usize,
+}
+
+fn bytes_of(asked: &Asked) -> usize {
+    asked.text.len() + BESIDE
+}
+
+/// Everybody's latest questions, in memory. Keeps no vectors: they would take half of it, and reading the
+/// words again is quick.
+#[derive(Debug)]
+pub struct InProcessHistory {
+    shards: Vec<Mutex<Shard>>,
+    hasher: RandomState,
+    window: Duration,
+    most: usize,
+}
+
+impl InProcessHistory {
+    /// Remembers so many questions of each for so long.
+    pub fn new(window: Duration, most: usize) -> Self {
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        Self { shards, hasher: RandomState::new(), window, most }
+    }
+
+    fn recent_now(&self, asker: &Asker, at: Timestamp) -> Vec<(Asked, Duration)> {
+        let shard = self.shard(asker);
+        let Some(asked) = shard.askers.get(asker) else { return Vec::new() };
+        let aged = |asked: &Asked| {
+            let micros = u64::try_from(at.as_micros() - asked.ts.as_micros()).ok()?;
+            let age = Duration::from_micros(micros);
+            (age <= self.window).then(|| (asked.clone(), age))
+        };
+        asked.iter().filter_map(aged).collect()
+    }
+
+    fn add_now(&self, asker: &Asker, asked: &Asked) {
+        let asked = Asked { vector: None, ..asked.clone() };
+        let now = asked.ts;
+        let mut shard = self.shard(asker);
+        shard.bytes += bytes_of(&asked);
+        let latest = shard.askers.entry(asker.clone()).or_default();
+        latest.push_front(asked);
+        let left_out: usize =
+            latest.drain(self.most.min(latest.len())..).map(|gone| bytes_of(&gone)).sum();
+        shard.bytes -= left_out;
+        if shard.bytes > MOST_BYTES {
+            self.forget_oldest(&mut shard, now);
+        }
+    }
+
+    fn take_back_now(&self, asker: &Asker, asked: &Asked) {
+        let mut shard = self.shard(asker);
+        let Some(latest) = shard.askers.get_mut(asker) else { return };
+        // The newest of that turn; an earlier one may have been stored.
+        let found = latest.iter().position(|one| one.turn == asked.turn);
+        let gone = found.and_then(|at| latest.remove(at)).map_or(0, |asked| bytes_of(&asked));
+        shard.bytes -= gone;
+    }
+
+    fn forget_now(&self, asker: &Asker) -> usize {
+        let mut shard = self.shard(asker);
+        let gone = shard.askers.remove(asker).unwrap_or_default();
+        shard.bytes -= gone.iter().map(bytes_of).sum::<usize>();
+        gone.len()
+    }
+
+    /// Those whose questions no longer count go; if they are too few, half of the others too.
+    fn forget_oldest(&self, shard: &mut Shard, now: Timestamp) {
+        let window = i64::try_from(self.window.as_micros()).unwrap_or(i64::MAX);
+        let newest =
+            |asked: &VecDeque<Asked>| asked.front().map_or(0, |asked| asked.ts.as_micros());
+        let bytes = |askers: &HashMap<Asker, VecDeque<Asked>>| -> usize {
+            askers.values().flatten().map(bytes_of).sum()
+        };
+        shard.askers.retain(|_, asked| now.as_micros().saturating_sub(newest(asked)) <= window);
+        if bytes(&shard.askers) > MOST_BYTES / 2 {
+            let mut times: Vec<i64> = shard.askers.values().map(newest).collect();
+            let middle = times.len() / 2;
+            let (_, middle, _) = times.select_nth_unstable(middle);
+            let middle = *middle;
+            shard.askers.retain(|_, asked| newest(asked) > middle);
+        }
+        shard.bytes = bytes(&shard.askers);
+    }
+
+    fn shard(&self, asker: &Asker) -> MutexGuard<'_, Shard> {
+        let number = self.hasher.hash_one(asker) as usize % SHARDS;
+        // A panic elsewhere cannot leave a list half-changed.
+        self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl QueryHistory for InProcessHistory {
+    fn recent(&self, asker: &Asker, at: Timestamp) -> Task<'_, Vec<(Asked, Duration)>> {
+        done(self.recent_now(asker, at))
+    }
+
+    fn add(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+        self.add_now(asker, asked);
+        done(())
+    }
+
+    fn take_back(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+        self.take_back_now(asker, asked);
+        done(())
+    }
+
+    fn forget(&self, asker: &Asker) -> Task<'_, usize> {
+        done(self.forget_now(asker))
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn health(&self) -> HistoryHealth {
+        HistoryHealth::default()
+    }
+}
+
+fn done<T: Send + 'static>(value: T) -> Task<'static, T> {
+    Box::pin(std::future::ready(Ok(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::history::{asked, user};
+
+    use super::*;
+
+    const WINDOW: Duration = Duration::from_secs(300);
+
+    struct Fresh;
+
+    impl Fresh {
+        #[expect(clippy::unused_async, reason = "other places must be waited for")]
+        async fn open(window: Duration, most: usize) -> Option<(Self, InProcessHistory)> {
+            Some((Self, InProcessHistory::new(window, most)))
+        }
+    }
+
+    crate::contract::history::history_tests!(Fresh);
+
+    fn kept(history: &InProcessHistory) -> usize {
+        history.shards.iter().map(|shard| shard.lock().unwrap().bytes).sum()
+    }
+
+    #[tokio::test]
+    async fn memory_is_bounded_and_the_newest_stay() {
+        let history = InProcessHistory::new(WINDOW, 10);
+        let many = (MOST_BYTES * SHARDS / BESIDE * 2) as i64;
+        for number in 0..many {
+            let asker = user("acme", &format!("u{number}"));
+            history.add(&asker, &asked("t", number / 1_000)).await.unwrap();
+        }
+        let bytes = kept(&history);
+        assert!(bytes <= (MOST_BYTES + 1_000) * SHARDS, "{bytes}");
+        let last = user("acme", &format!("u{}", many - 1));
+        let at = asked("t", many / 1_000).ts;
+        assert_eq!(history.recent(&last, at).await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_taken_back_or_forgotten_takes_no_memory() {
+        let history = InProcessHistory::new(WINDOW, 10);
+        let ann = user("acme", "ann");
+        history.add(&ann, &asked("t1", 0)).await.unwrap();
+        history.add(&ann, &asked("t2", 1)).await.unwrap();
+        history.take_back(&ann, &asked("t2", 1)).await.unwrap();
+        assert_eq!(history.forget(&ann).await.unwrap(), 1);
+        assert_eq!(kept(&history), 0);
+    }
+}

@@ -1,0 +1,126 @@
+//! The latest questions in Redis, where all nodes see them.
+//!
+//! A list for each asker, one round trip to read it and one to add to it. When Redis is away nobody waits:
+//! see `link.rs`.
+
+mod key;
+mod entry;
+mod link;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use event::Timestamp;
+
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::history::{Asked, Asker, HistoryHealth, QueryHistory};
+
+use link::Link;
+
+/// Clocks of two nodes may differ by so much: a question from that far ahead was asked just now.
+const SKEW_MICROS: i64 = 60_000_000;
+
+/// Where it is and what is kept there.
+#[derive(Clone)]
+pub struct RedisSettings {
+    /// Such as `redis://:password@host:6379/0`, or `rediss://` with TLS.
+    pub address: String,
+    /// How long an answer may take before the question goes on without.
+    pub timeout: Duration,
+    /// How long questions count.
+    pub window: Duration,
+    /// How many of each asker are kept.
+    pub most: usize,
+}
+
+/// Everybody's latest questions, in Redis.
+pub struct RedisHistory {
+    link: Link,
+    prefix: String,
+    window: Duration,
+    most: usize,
+}
+
+impl RedisHistory {
+    /// Connects, or goes on trying in the background when Redis is away. Fails only for an address that is
+    /// none.
+    pub async fn open(settings: RedisSettings) -> Result<Self, StoreError> {
+        let RedisSettings { address, timeout, window, most } = settings;
+        let link = Link::open(&address, timeout).await?;
+        Ok(Self { link, prefix: key::PREFIX.to_owned(), window, most })
+    }
+
+    fn key(&self, asker: &Asker) -> String {
+        key::of(&self.prefix, asker)
+    }
+
+    /// What is inside the window, in the order it came.
+    fn within(&self, entries: Vec<Vec<u8>>, at: Timestamp) -> Vec<(Asked, Duration)> {
+        let aged = |bytes: Vec<u8>| {
+            let asked = entry::read(&bytes)?;
+            let micros = at.as_micros().saturating_sub(asked.ts.as_micros());
+            let micros = if micros >= -SKEW_MICROS { micros.max(0) } else { micros };
+            let age = Duration::from_micros(u64::try_from(micros).ok()?);
+            (age <= self.window).then_some((asked, age))
+        };
+        entries.into_iter().filter_map(aged).collect()
+    }
+}
+
+impl QueryHistory for RedisHistory {
+    fn recent(&self, asker: &Asker, at: Timestamp) -> Task<'_, Vec<(Asked, Duration)>> {
+        let mut read = redis::cmd("LRANGE");
+        read.arg(self.key(asker)).arg(0).arg(-1);
+        Box::pin(async move {
+            let ask = async |mut redis| read.query_async(&mut redis).await;
+            Ok(self.within(self.link.ask(ask).await?, at))
+        })
+    }
+
+    fn add(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+        let key = self.key(asker);
+        let last = self.most.max(1) - 1;
+        let millis = u64::try_from(self.window.as_millis()).unwrap_or(u64::MAX).max(1);
+        let mut add = redis::pipe();
+        add.atomic().cmd("LPUSH").arg(&key).arg(entry::write(asked)).ignore();
+        add.cmd("LTRIM").arg(&key).arg(0).arg(last).ignore();
+        add.cmd("PEXPIRE").arg(&key).arg(millis).ignore();
+        Box::pin(async move {
+            let ask = async |mut redis| add.query_async::<()>(&mut redis).await;
+            self.link.ask(ask).await
+        })
+    }
+
+    fn take_back(&self, asker: &Asker, asked: &Asked) -> Task<'_, ()> {
+        let mut remove = redis::cmd("LREM");
+        remove.arg(self.key(asker)).arg(1).arg(entry::write(asked));
+        Box::pin(async move {
+            let ask = async |mut redis| remove.query_async::<()>(&mut redis).await;
+            self.link.ask(ask).await
+        })
+    }
+
+    fn forget(&self, asker: &Asker) -> Task<'_, usize> {
+        let key = self.key(asker);
+        let mut forget = redis::pipe();
+        forget.atomic().cmd("LLEN").arg(&key).cmd("DEL").arg(&key).ignore();
+        Box::pin(async move {
+            let ask = async |mut redis| forget.query_async::<(usize,)>(&mut redis).await;
+            let forgotten = self.link.ask(ask).await;
+            if forgotten.is_err() {
+                self.link.owe(key);
+            }
+            forgotten.map(|(number,)| number)
+        })
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn health(&self) -> HistoryHealth {
+        self.link.health()
+    }
+}

@@ -1,0 +1,64 @@
+//! Under which key somebody's questions are.
+
+use std::fmt::Write;
+
+use event::Scope;
+
+use crate::read::history::Asker;
+
+/// What all keys begin with.
+pub(super) const PREFIX: &str = "uptake:history:";
+
+/// `<prefix><tenant>:<project>:<user>`, or `<prefix><tenant>:<project>::<conversation>`: no user has an
+/// empty id.
+pub(super) fn of(prefix: &str, asker: &Asker) -> String {
+    let (Scope { tenant, project }, mark, id) = match asker {
+        Asker::User(scope, user) => (scope, "", user.as_str()),
+        Asker::Conversation(scope, conversation) => (scope, ":", conversation.as_str()),
+    };
+    let (tenant, project) = (escaped(tenant.as_str()), escaped(project.as_str()));
+    format!("{prefix}{tenant}:{project}:{mark}{}", escaped(id))
+}
+
+/// Whatever means something in a key, and `%` itself, as `%` and two hex digits: no two ids become one.
+fn escaped(id: &str) -> String {
+    let mut name = String::with_capacity(id.len());
+    for byte in id.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'@' => {
+                name.push(byte as char);
+            }
+            other => {
+                // Writing to a string cannot fail.
+                let _ = write!(name, "%{other:02X}");
+            }
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use event::ConversationId;
+
+    use crate::contract::history::{scope, user};
+
+    use super::*;
+
+    #[test]
+    fn no_id_can_pose_as_anothers_key() {
+        let rows = [
+            (user("acme", "ann"), "uptake:history:acme:p:ann"),
+            (user("acme", "a:b{c}*"), "uptake:history:acme:p:a%3Ab%7Bc%7D%2A"),
+            (user("acme", "a%3Ab"), "uptake:history:acme:p:a%253Ab"),
+            (
+                Asker::Conversation(scope("acme"), ConversationId::new("ann").unwrap()),
+                "uptake:history:acme:p::ann",
+            ),
+            (user("acme", ":ann"), "uptake:history:acme:p:%3Aann"),
+        ];
+        for (asker, expected) in rows {
+            assert_eq!(of(PREFIX, &asker), expected);
+        }
+    }
+}

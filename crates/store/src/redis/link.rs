@@ -1,0 +1,252 @@
+//! The connection to Redis, and what happens without one.
+//!
+//! ```text
+//!            a request fails, or nobody answers the keeper
+//!     up ----------------------------------------------------> away: requests fail at once
+//!      ^                                                        |
+//!      +------ the keeper connects and is answered <------------+  (tried at once, then every second)
+//! ```
+//!
+//! Requests never connect: one waits for one answer, and no longer than the timeout. A keeper in the
+//! background connects, and asks every second whether Redis is there, so that what the metric says is true
+//! without requests too.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, RedisResult, ServerErrorKind};
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use crate::error::StoreError;
+use crate::meter::Stopwatch;
+use crate::read::history::HistoryHealth;
+
+/// Between two attempts, and between two looks whether it is there.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long connecting may take, and an answer to the keeper.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two warnings.
+const QUIET: Duration = Duration::from_secs(60);
+/// Keys that are to be deleted when it is back; of more, the questions end with their time.
+const MOST_OWED: usize = 10_000;
+
+/// A connection that comes back by itself.
+pub(super) struct Link {
+    shared: Arc<Shared>,
+    keeper: AbortHandle,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    failed: Notify,
+    missed: AtomicU64,
+    timeout: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    /// Nobody while it is away.
+    connection: Option<MultiplexedConnection>,
+    /// Which connection that is: a late failure of an earlier one says nothing about it.
+    number: u64,
+    /// When the last warning was.
+    warned: Option<Stopwatch>,
+    /// There was a warning since it was last there.
+    told: bool,
+    /// What is to be deleted as soon as it can be.
+    owed: Vec<String>,
+}
+
+impl Link {
+    /// Tries to connect once, and goes on trying in the background.
+    pub(super) async fn open(address: &str, timeout: Duration) -> Result<Self, StoreError> {
+        let client = Client::open(address).map_err(|error| {
+            // The address itself may hold a password.
+            StoreError::Unavailable(format!("the address of Redis cannot be read ({error})"))
+        })?;
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            failed: Notify::new(),
+            missed: AtomicU64::new(0),
+            timeout,
+        });
+        shared.connect(&client).await;
+        let keeping = Arc::clone(&shared).keep(client);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "ends with the link; there is nothing to finish"
+        )]
+        let keeper = tokio::spawn(keeping).abort_handle();
+        Ok(Self { shared, keeper })
+    }
+
+    /// Asks for one thing, in one round trip. Fails at once while it is away.
+    pub(super) async fn ask<T>(
+        &self,
+        ask: impl AsyncFnOnce(MultiplexedConnection) -> RedisResult<T>,
+    ) -> Result<T, StoreError> {
+        let shared = &self.shared;
+        let (connection, number) = {
+            let state = shared.state();
+            (state.connection.clone(), state.number)
+        };
+        let Some(connection) = connection else {
+            shared.missed.fetch_add(1, Ordering::Relaxed);
+            return Err(StoreError::Unavailable("the history in Redis is away".to_owned()));
+        };
+        ask(connection).await.map_err(|error| {
+            shared.missed.fetch_add(1, Ordering::Relaxed);
+            match is_of_the_connection(&error) {
+                true => shared.lost(number, &error),
+                false => shared.warn(&error),
+            }
+            StoreError::Unavailable(format!("the history in Redis: {error}"))
+        })
+    }
+
+    /// Deletes a key when it is back.
+    pub(super) fn owe(&self, key: String) {
+        let mut state = self.shared.state();
+        if state.owed.len() < MOST_OWED {
+            state.owed.push(key);
+        }
+    }
+
+    /// How it is doing.
+    pub(super) fn health(&self) -> HistoryHealth {
+        let away = self.shared.state().connection.is_none();
+        HistoryHealth { away, missed: self.shared.missed.load(Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.keeper.abort();
+    }
+}
+
+impl Shared {
+    /// Connects whenever there is no connection, for as long as there is a link.
+    async fn keep(self: Arc<Self>, client: Client) {
+        loop {
+            let lived = Stopwatch::start();
+            self.watch().await;
+            // One that was lost at once is not worth trying again at once.
+            if lived.elapsed() < PAUSE {
+                tokio::time::sleep(PAUSE).await;
+            }
+            self.connect(&client).await;
+        }
+    }
+
+    /// Returns when there is no connection any more.
+    async fn watch(&self) {
+        loop {
+            let (connection, number) = {
+                let state = self.state();
+                (state.connection.clone(), state.number)
+            };
+            let Some(mut connection) = connection else { return };
+            // Woken by a failure; otherwise it looks for itself.
+            if tokio::time::timeout(PAUSE, self.failed.notified()).await.is_ok() {
+                continue;
+            }
+            connection.set_response_timeout(PATIENCE);
+            if let Err(error) = ping(&mut connection).await {
+                self.lost(number, &error);
+            }
+        }
+    }
+
+    /// Connects once, and does what was left to do.
+    async fn connect(&self, client: &Client) {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(self.timeout));
+        let connected = async {
+            let mut connection =
+                client.get_multiplexed_async_connection_with_config(&config).await?;
+            // A server that was stopped in its tracks still lets connections in.
+            ping(&mut connection).await?;
+            self.pay(&mut connection).await?;
+            Ok::<_, RedisError>(connection)
+        };
+        match connected.await {
+            Ok(connection) => {
+                let mut state = self.state();
+                state.number += 1;
+                state.connection = Some(connection);
+                if std::mem::take(&mut state.told) {
+                    tracing::info!("the history of questions in Redis is back");
+                }
+            }
+            Err(error) => self.warn(&error),
+        }
+    }
+
+    /// Deletes what could not be deleted before.
+    async fn pay(&self, connection: &mut MultiplexedConnection) -> RedisResult<()> {
+        let owed = self.state().owed.clone();
+        if owed.is_empty() {
+            return Ok(());
+        }
+        redis::cmd("DEL").arg(&owed).query_async::<()>(connection).await?;
+        self.state().owed.drain(..owed.len());
+        Ok(())
+    }
+
+    /// A connection is of no use any more.
+    fn lost(&self, number: u64, error: &RedisError) {
+        {
+            let mut state = self.state();
+            if state.number != number || state.connection.take().is_none() {
+                return;
+            }
+        }
+        self.failed.notify_one();
+        self.warn(error);
+    }
+
+    /// Says so, but not all the time.
+    fn warn(&self, error: &RedisError) {
+        let mut state = self.state();
+        if state.warned.as_ref().is_some_and(|warned| warned.elapsed() < QUIET) {
+            return;
+        }
+        state.warned = Some(Stopwatch::start());
+        state.told = true;
+        tracing::warn!(%error, "the history of questions in Redis does not answer; retries are not seen meanwhile");
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere cannot leave it half-changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn ping(connection: &mut MultiplexedConnection) -> RedisResult<()> {
+    redis::cmd("PING").query_async::<()>(connection).await
+}
+
+/// Whether another connection might do better. What is wrong with one key is not: it must not cost others
+/// their connection.
+fn is_of_the_connection(error: &RedisError) -> bool {
+    error.is_io_error()
+        || matches!(
+            error.kind(),
+            ErrorKind::Parse
+                | ErrorKind::Client
+                | ErrorKind::AuthenticationFailed
+                | ErrorKind::Server(
+                    ServerErrorKind::BusyLoading
+                        | ServerErrorKind::ReadOnly
+                        | ServerErrorKind::MasterDown
+                        | ServerErrorKind::ClusterDown
+                        // Refused before it looked at the key: no memory, no right, read-only.
+                        | ServerErrorKind::ExecAbort
+                )
+        )
+}
