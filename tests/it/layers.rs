@@ -26,8 +26,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 ];
 
 /// Outside crates that only one of ours may use, and things that the pure ones never use.
-const ONLY: &[(&str, &str)] =
-    &[("axum", "serve"), ("rmcp", "mcp"), ("rusqlite", "store"), ("parquet", "export")];
+const ONLY: &[(&str, &str)] = &[
+    ("axum", "serve"),
+    ("rmcp", "mcp"),
+    ("rusqlite", "store"),
+    ("rdkafka", "store"),
+    ("parquet", "export"),
+];
 const NEVER: &[(&str, &[&str])] = &[
     ("event", &["tokio", "rand", "getrandom"]),
     ("embed", &["tokio", "rand", "getrandom"]),

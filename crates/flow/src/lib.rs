@@ -12,6 +12,7 @@ mod embedder;
 mod history;
 mod calibrate;
 mod counters;
+mod published;
 mod attention;
 mod changes;
 mod targets;
@@ -47,6 +48,8 @@ mod react;
 mod decide;
 mod lookup;
 mod topics;
+mod publish;
+mod consume;
 mod import;
 mod score;
 mod scan;
@@ -67,6 +70,7 @@ pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
+pub use consume::Consumed;
 pub use detect::{
     AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
     VerdictRule,
@@ -90,6 +94,8 @@ pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
 pub use patterns::FailureReport;
 pub use preferences::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+pub use publish::LineOf;
+pub use published::PublishLag;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;

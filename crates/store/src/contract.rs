@@ -22,6 +22,7 @@ pub(crate) mod decisions;
 pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
+pub(crate) mod leases;
 
 /// One test per function of the contract. `$fresh::new()` makes a place for a store, and `open` opens
 /// it.
@@ -75,6 +76,8 @@ macro_rules! contract_tests {
             copies::copies_are_kept_with_how_far_they_came,
             rebuild::a_rebuild_changes_nothing,
             keys::keys_are_kept_and_revoked,
+            leases::a_lease_has_one_holder,
+            leases::a_late_holder_notes_nothing,
         }
     };
     (@each $fresh:ident $($module:ident::$name:ident),+ $(,)?) => {$(
