@@ -22,6 +22,8 @@ mod experiments;
 mod examples;
 mod full_disk;
 mod isolation;
+#[cfg(feature = "scaled")]
+mod kafka;
 mod keys;
 mod layers;
 mod mcp;

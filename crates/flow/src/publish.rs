@@ -6,6 +6,8 @@
 //! has confirmed and goes in order, so the first time that an event is seen is in order all the same.
 
 mod messages;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use messages::{EVENT_ID, PROJECT, TENANT};
 

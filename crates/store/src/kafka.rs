@@ -7,6 +7,8 @@ mod context;
 mod topics;
 mod producer;
 mod consumer;
+#[cfg(test)]
+mod tests;
 
 pub use consumer::{Group, KafkaInlet};
 pub use producer::{KafkaOutlet, KafkaSettings};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rdkafka::config::ClientConfig;
-use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext};
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, Rebalance};
 use rdkafka::message::{BorrowedMessage, Headers, Message};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use rdkafka::types::RDKafkaErrorCode;
@@ -13,7 +13,12 @@ use super::context::Quiet;
 use crate::error::StoreError;
 use crate::inlet::{Arrived, Inlet};
 
-impl ConsumerContext for Quiet {}
+impl ConsumerContext for Quiet {
+    fn post_rebalance(&self, consumer: &BaseConsumer<Self>, _: &Rebalance<'_>) {
+        let partitions = consumer.assignment().map_or(0, |mine| mine.count());
+        tracing::info!(partitions, "the group has shared out its partitions");
+    }
+}
 
 /// Whom to join, and what for.
 #[derive(Clone, Debug)]

@@ -49,3 +49,26 @@ impl Drop for Fresh {
 }
 
 crate::contract::contract_tests!(Fresh);
+
+/// The server's clock counts: a node that is a minute ahead takes nothing, and one that is a minute behind
+/// does not keep it longer.
+#[tokio::test]
+async fn nodes_do_not_go_by_their_own_clocks() {
+    use std::time::Duration;
+
+    use crate::Leases;
+    use event::Timestamp;
+
+    let (place, other) = (Fresh::new(), tempfile::tempdir().unwrap());
+    let first = place.open();
+    let second =
+        SqliteStore::connect(other.path(), &place.address(), Limits::default(), [7; 32]).unwrap();
+    let at = |secs: i64| Timestamp::from_micros(1_800_000_000_000_000).plus_secs(secs);
+    let long = Duration::from_secs(30);
+    assert!(first.hold("work", "a", at(0), long).await.unwrap().is_some());
+    assert_eq!(second.hold("work", "b", at(60), long).await.unwrap(), None);
+    // Renewed by one whose clock is a minute ahead, for a moment.
+    assert!(first.hold("work", "a", at(60), Duration::ZERO).await.unwrap().is_some());
+    assert!(second.hold("work", "b", at(0), long).await.unwrap().is_some());
+    assert_eq!(first.hold("work", "a", at(60), long).await.unwrap(), None);
+}

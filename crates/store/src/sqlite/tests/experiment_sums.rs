@@ -46,6 +46,7 @@ async fn an_older_store_makes_them_from_its_units_also_where_events_are_gone() {
              ALTER TABLE quality DROP COLUMN loose_refined;
              ALTER TABLE baseline_quality DROP COLUMN loose_corrected;
              ALTER TABLE baseline_quality DROP COLUMN loose_refined;
+             DROP TABLE leases;
              PRAGMA user_version = 10;",
         )
         .unwrap();
