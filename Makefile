@@ -38,6 +38,13 @@ bench: compiler
 	cargo build --release --locked -p uptake -p uptake-bench
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
+## Measures publishing to Kafka, on SQLite and on Postgres, with servers of its own (`make servers`).
+.PHONY: bench-kafka
+bench-kafka: compiler
+	@scripts/need wrk:wrk
+	cargo build --release --locked -p uptake -p uptake-bench --features uptake/scaled
+	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake kafka
+
 ## Measures the similarity index on the corpus; bench/README.md says what. A minute.
 .PHONY: bench-vectors
 bench-vectors: compiler

@@ -60,7 +60,7 @@ impl Consume {
         let brokers = &config.kafka.brokers;
         anyhow::ensure!(!brokers.is_empty(), "no brokers: give --brokers, or set kafka.brokers");
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let stop = runtime.block_on(told_to_stop())?;
+        let stop = told_to_stop(&runtime)?;
         let inlet = wiring::inlet(brokers, &self.group, self.topics)?;
         if self.print { print(inlet, &stop) } else { runtime.block_on(store(inlet, &config, stop)) }
     }
@@ -69,11 +69,12 @@ impl Consume {
 /// Turns true when it is time to stop.
 type Stop = watch::Receiver<bool>;
 
-async fn told_to_stop() -> anyhow::Result<Stop> {
+fn told_to_stop(runtime: &tokio::runtime::Runtime) -> anyhow::Result<Stop> {
     let (tell, stop) = watch::channel(false);
+    let _inside = runtime.enter();
     let signal = stop_signal()?;
-    #[expect(clippy::disallowed_methods, reason = "it ends with the process")]
-    tokio::spawn(async move {
+    // It ends with the process.
+    runtime.spawn(async move {
         signal.await;
         tell.send_replace(true);
     });
@@ -165,7 +166,9 @@ async fn store_until(
         pause = (pause * 2).min(LONGEST_PAUSE);
         let (stayed, back) = std::mem::take(member).with(|inlet| inlet.stay()).await?;
         *member = back;
-        stayed?;
+        if let Err(error) = stayed {
+            tracing::warn!(%error, "this member may lose its partitions meanwhile");
+        }
     }
 }
 

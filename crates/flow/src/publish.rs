@@ -26,8 +26,8 @@ use crate::tasks::Stop;
 /// An event as others read it.
 pub type LineOf = fn(StoredEvent) -> serde_json::Result<String>;
 
-/// What is leased.
-const LEASE: &str = "publish";
+/// What is leased, before the name of the place.
+const LEASE: &str = "publish:";
 /// How long a node that died keeps others from going on.
 const LASTS: Duration = Duration::from_secs(6);
 /// How often a lease is renewed, or asked for.
@@ -45,6 +45,7 @@ impl Engine {
             clock: Arc::clone(&self.clock),
             published: Arc::clone(&self.published),
             node: self.mint.event_id(self.clock.now()).to_string(),
+            lease: format!("{LEASE}{}", outlet.name()),
             outlet,
             line,
         };
@@ -62,6 +63,7 @@ struct Publisher {
     clock: Arc<dyn Clock>,
     published: Arc<Published>,
     node: String,
+    lease: String,
     outlet: Arc<dyn Outlet>,
     line: LineOf,
 }
@@ -96,7 +98,7 @@ impl Publisher {
     }
 
     async fn hold(&self) -> Result<Option<Lease>, StoreError> {
-        self.store.hold(LEASE, &self.node, self.clock.now(), LASTS).await
+        self.store.hold(&self.lease, &self.node, self.clock.now(), LASTS).await
     }
 
     async fn give_back(&self, lease: &Lease) {
@@ -108,7 +110,7 @@ impl Publisher {
     /// How far the node has come that has the lease.
     async fn watch_others(&self) {
         let seen = async {
-            let reached = self.store.reached(LEASE).await?;
+            let reached = self.store.reached(&self.lease).await?;
             let next = self.store.tail(reached, 1).await?;
             let waiting = next.first().map(|stored| stored.event.received_at);
             self.published.note(reached, waiting, false);

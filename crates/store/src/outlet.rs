@@ -26,6 +26,9 @@ pub struct Refused {
 
 /// Where messages are handed over.
 pub trait Outlet: Send + Sync {
+    /// What it is called: another place gets everything from the beginning.
+    fn name(&self) -> String;
+
     /// Hands messages over in order, and returns when each of them is safe or refused. It waits as long
     /// as the other side is away; whoever drops it takes back what was not sent yet. One at a time.
     fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>>;

@@ -8,8 +8,9 @@ use store::sqlite::{Limits, SqliteStore};
 use store::{Leases, Outgoing, Outlet, Refused, StoreError, Task};
 use testkit::TestClock;
 
-use super::LEASE;
 use crate::{Detectors, Embedder, Engine};
+
+const LEASE: &str = "publish:fickle";
 
 /// Fails as often as it is told to, and then takes everything but what says so.
 #[derive(Default)]
@@ -19,6 +20,10 @@ struct Fickle {
 }
 
 impl Outlet for Fickle {
+    fn name(&self) -> String {
+        "fickle".into()
+    }
+
     fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>> {
         let names: Vec<String> =
             messages.iter().map(|message| format!("{}:{}", message.topic, message.key)).collect();

@@ -34,6 +34,8 @@ pub struct Group {
 /// A member of a group.
 pub struct KafkaInlet {
     consumer: Option<BaseConsumer<Quiet>>,
+    // The trouble that was told last: it is told once, not with every look.
+    trouble: Option<String>,
 }
 
 impl KafkaInlet {
@@ -60,7 +62,7 @@ impl KafkaInlet {
             config.create_with_context(Quiet).map_err(|error| away(&error))?;
         let topics: Vec<&str> = group.topics.iter().map(String::as_str).collect();
         consumer.subscribe(&topics).map_err(|error| away(&error))?;
-        Ok(Self { consumer: Some(consumer) })
+        Ok(Self { consumer: Some(consumer), trouble: None })
     }
 
     fn consumer(&self) -> Result<&BaseConsumer<Quiet>, StoreError> {
@@ -71,7 +73,7 @@ impl KafkaInlet {
 impl Inlet for KafkaInlet {
     fn take(&mut self, most: usize, wait: Duration) -> Result<Vec<Arrived>, StoreError> {
         let consumer = self.consumer()?;
-        let (mut taken, mut wait) = (Vec::new(), wait);
+        let (mut taken, mut wait, mut trouble) = (Vec::new(), wait, None);
         while taken.len() < most
             && let Some(found) = consumer.poll(wait)
         {
@@ -79,13 +81,20 @@ impl Inlet for KafkaInlet {
                 Ok(message) => taken.push(arrived(&message)),
                 // The next look may find what this one did not: topics come, brokers come back.
                 Err(error) if is_passing(error.rdkafka_error_code()) => {
-                    tracing::debug!(%error, "nothing could be taken from Kafka");
+                    trouble = Some(error.to_string());
                     break;
                 }
                 Err(error) => return Err(away(&error)),
             }
             // What is there already, and not more.
             wait = Duration::ZERO;
+        }
+        if !taken.is_empty() {
+            self.trouble = None;
+        }
+        if let Some(error) = trouble.filter(|error| self.trouble.as_ref() != Some(error)) {
+            tracing::warn!(error, "nothing can be taken from Kafka; trying again");
+            self.trouble = Some(error);
         }
         Ok(taken)
     }

@@ -87,6 +87,10 @@ impl KafkaOutlet {
 }
 
 impl Outlet for KafkaOutlet {
+    fn name(&self) -> String {
+        format!("kafka:{}", self.settings.prefix)
+    }
+
     fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>> {
         Box::pin(async move {
             let held = self.producer().await?;
@@ -96,13 +100,13 @@ impl Outlet for KafkaOutlet {
                 let topic = format!("{}{}", self.settings.prefix, message.topic);
                 match send(producer, &topic, message) {
                     Ok(delivery) => under_way.push(async move { (index, delivery.await) }),
-                    Err(error) => refused.push(refuse(index, error)?),
+                    Err(error) => refused.push(refuse(index, &error)?),
                 }
             }
             for (index, delivery) in join_all(under_way).await {
                 match delivery {
                     Ok(Ok(_)) => {}
-                    Ok(Err((error, _))) => refused.push(refuse(index, error)?),
+                    Ok(Err((error, _))) => refused.push(refuse(index, &error)?),
                     Err(_) => return Err(StoreError::Unavailable("Kafka: cancelled".into())),
                 }
             }
@@ -129,7 +133,7 @@ fn send(
 }
 
 /// Sending again helps against everything but the message itself.
-fn refuse(index: usize, error: KafkaError) -> Result<Refused, StoreError> {
+fn refuse(index: usize, error: &KafkaError) -> Result<Refused, StoreError> {
     let of_itself = matches!(
         error.rdkafka_error_code(),
         Some(
@@ -138,7 +142,7 @@ fn refuse(index: usize, error: KafkaError) -> Result<Refused, StoreError> {
                 | RDKafkaErrorCode::InvalidRecord
         )
     );
-    if of_itself { Ok(Refused { index, reason: error.to_string() }) } else { Err(away(&error)) }
+    if of_itself { Ok(Refused { index, reason: error.to_string() }) } else { Err(away(error)) }
 }
 
 /// A producer in use. Only after everything went well another one can use it: whoever gives up in the
