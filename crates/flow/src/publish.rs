@@ -164,6 +164,8 @@ impl Publisher {
         renew: &mut Interval,
         stop: &mut Stop,
     ) -> Result<Step, StoreError> {
+        // Looked at before the events: what is not there up to here was dropped when it was old.
+        let head = self.store.head();
         let mut events = self.store.tail(done, STRETCH).await?;
         // What an erasure emptied follows it at once.
         let erasure = events.iter().position(messages::is_erasure);
@@ -171,7 +173,7 @@ impl Publisher {
             events.truncate(at + 1);
         }
         let Some(last) = events.last().map(|stored| stored.position) else {
-            return Ok(Step::Nothing);
+            return if head > done { self.note(lease, head).await } else { Ok(Step::Nothing) };
         };
         let waiting = events.first().map(|stored| stored.event.received_at);
         self.published.note(done, waiting, true);
@@ -184,8 +186,12 @@ impl Publisher {
         {
             return Ok(Step::End(end));
         }
-        let still_mine = self.store.advance(lease, last).await?;
-        Ok(if still_mine { Step::To(last) } else { Step::End(End::Lost) })
+        self.note(lease, last).await
+    }
+
+    async fn note(&self, lease: &Lease, reached: Position) -> Result<Step, StoreError> {
+        let still_mine = self.store.advance(lease, reached).await?;
+        Ok(if still_mine { Step::To(reached) } else { Step::End(End::Lost) })
     }
 
     async fn hand_over_tombstones(

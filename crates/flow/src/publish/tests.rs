@@ -118,3 +118,25 @@ async fn whoever_has_not_the_lease_publishes_nothing() {
     let next = store.hold(LEASE, "next", engine.clock.now(), Duration::from_secs(60)).await;
     assert_eq!(next.unwrap().map(|lease| lease.epoch), Some(3));
 }
+
+#[tokio::test]
+async fn what_was_dropped_before_it_could_be_published_holds_up_nothing() {
+    use store::Retention;
+
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, store) = engine(folder.path()).await;
+    for _ in 0..3 {
+        send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    }
+    let upto = store.copy_projections().await.unwrap();
+    let later = engine.clock.now().plus_secs(3600);
+    let dropped = store.drop_old(&Scope::default().tenant, later, upto, 100).await.unwrap();
+    assert_eq!((dropped, engine.head().0), (3, 3));
+    let outlet = Arc::new(Fickle::default());
+    engine.keep_publishing(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
+    until(|| engine.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    assert!(outlet.tried.lock().unwrap().is_empty());
+    assert_eq!(store.reached(LEASE).await.unwrap(), engine.head());
+    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    until(|| outlet.tried.lock().unwrap().len() == 1).await;
+}

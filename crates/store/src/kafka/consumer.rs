@@ -20,6 +20,9 @@ impl ConsumerContext for Quiet {
     }
 }
 
+/// Messages of so many bytes are not followed by more in one look.
+const ENOUGH: usize = 4 << 20;
+
 /// Whom to join, and what for.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -74,11 +77,16 @@ impl Inlet for KafkaInlet {
     fn take(&mut self, most: usize, wait: Duration) -> Result<Vec<Arrived>, StoreError> {
         let consumer = self.consumer()?;
         let (mut taken, mut wait, mut trouble) = (Vec::new(), wait, None);
+        let mut bytes = 0;
         while taken.len() < most
+            && bytes < ENOUGH
             && let Some(found) = consumer.poll(wait)
         {
             match found {
-                Ok(message) => taken.push(arrived(&message)),
+                Ok(message) => {
+                    bytes += message.payload_len() + message.key_len();
+                    taken.push(arrived(&message));
+                }
                 // The next look may find what this one did not: topics come, brokers come back.
                 Err(error) if is_passing(error.rdkafka_error_code()) => {
                     trouble = Some(error.to_string());

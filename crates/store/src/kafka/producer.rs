@@ -6,7 +6,8 @@ use futures_util::future::join_all;
 use rdkafka::config::ClientConfig;
 use rdkafka::error::KafkaError;
 use rdkafka::message::{Header, OwnedHeaders};
-use rdkafka::producer::{FutureProducer, FutureRecord};
+use rdkafka::producer::future_producer::OwnedDeliveryResult;
+use rdkafka::producer::{DeliveryFuture, FutureProducer, FutureRecord};
 use rdkafka::types::RDKafkaErrorCode;
 
 use super::context::Quiet;
@@ -103,12 +104,16 @@ impl Outlet for KafkaOutlet {
                     Err(error) => refused.push(refuse(index, &error)?),
                 }
             }
+            let mut suspects = Vec::new();
             for (index, delivery) in join_all(under_way).await {
-                match delivery {
-                    Ok(Ok(_)) => {}
-                    Ok(Err((error, _))) => refused.push(refuse(index, &error)?),
-                    Err(_) => return Err(StoreError::Unavailable("Kafka: cancelled".into())),
-                }
+                suspects.extend(outcome(index, delivery)?);
+            }
+            // A broker refuses what it got together; which of them is to blame shows when each goes alone.
+            for Refused { index, .. } in suspects {
+                let Some(message) = messages.get(index) else { continue };
+                let topic = format!("{}{}", self.settings.prefix, message.topic);
+                let alone = send(producer, &topic, message).map_err(|error| away(&error))?;
+                refused.extend(outcome(index, alone.await)?);
             }
             held.give_back();
             Ok(refused)
@@ -120,7 +125,7 @@ fn send(
     producer: &Producer,
     topic: &str,
     message: &Outgoing,
-) -> Result<rdkafka::producer::DeliveryFuture, KafkaError> {
+) -> Result<DeliveryFuture, KafkaError> {
     let mut headers = OwnedHeaders::new_with_capacity(message.headers.len());
     for (key, value) in &message.headers {
         headers = headers.insert(Header { key, value: Some(value) });
@@ -130,6 +135,18 @@ fn send(
         record = record.payload(value);
     }
     producer.send_result(record).map_err(|(error, _)| error)
+}
+
+/// Whether a message was refused; what sending again helps against is an error.
+fn outcome<E>(
+    index: usize,
+    delivery: Result<OwnedDeliveryResult, E>,
+) -> Result<Option<Refused>, StoreError> {
+    match delivery {
+        Ok(Ok(_)) => Ok(None),
+        Ok(Err((error, _))) => refuse(index, &error).map(Some),
+        Err(_) => Err(StoreError::Unavailable("Kafka: cancelled".into())),
+    }
 }
 
 /// Sending again helps against everything but the message itself.

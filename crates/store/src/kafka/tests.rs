@@ -91,3 +91,41 @@ async fn whoever_gives_up_takes_back_what_was_not_sent() {
     let values: Vec<_> = read(&kafka, &prefix, 2).into_iter().map(|m| m.value.unwrap()).collect();
     assert_eq!(values, [b"1", b"3"]);
 }
+
+#[tokio::test]
+async fn what_was_refused_together_is_judged_one_by_one() {
+    use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+    use rdkafka::client::DefaultClientContext;
+
+    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+    let prefix = kafka.prefix();
+    let admin: AdminClient<DefaultClientContext> =
+        rdkafka::ClientConfig::new().set("bootstrap.servers", kafka.bootstrap()).create().unwrap();
+    let name = format!("{prefix}t");
+    let small =
+        NewTopic::new(&name, 1, TopicReplication::Fixed(1)).set("max.message.bytes", "4000");
+    admin.create_topics(&[small], &AdminOptions::new()).await.unwrap()[0].as_ref().unwrap();
+    let outlet = KafkaOutlet::new(settings(kafka, &prefix), &["t"]);
+    // What cannot be made smaller by packing it.
+    let noise = |n: u64, bytes: usize| -> String {
+        let mut state = n + 1;
+        let next = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b'!' + (state >> 40) as u8 % 90)
+        };
+        (0..bytes).map(next).collect()
+    };
+    let sizes = (0..20).map(|n| if n == 7 { 9000 } else { 900 });
+    let messages = (0..).zip(sizes).map(|(n, bytes)| message("k", &noise(n, bytes)));
+    let messages: Vec<Outgoing> = messages.collect();
+    let refused = outlet.publish(messages.clone()).await.unwrap();
+    assert_eq!(refused.iter().map(|refused| refused.index).collect::<Vec<_>>(), [7]);
+    let mut found: Vec<Vec<u8>> =
+        read(kafka, &prefix, 19).into_iter().map(|message| message.value.unwrap()).collect();
+    let mut expected: Vec<Vec<u8>> =
+        messages.into_iter().map(|message| message.value.unwrap().into_bytes()).collect();
+    expected.remove(7);
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
