@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use event::{Clock, Position};
-use store::{Lease, Outgoing, Outlet, Store, StoreError, StoredEvent};
+use store::{Lease, Outgoing, Outlet, Stopwatch, Store, StoreError, StoredEvent};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
@@ -33,7 +33,9 @@ const LASTS: Duration = Duration::from_secs(6);
 /// How often a lease is renewed, or asked for.
 const RENEW: Duration = Duration::from_millis(1500);
 /// Events handed over together; the memory that this takes is bounded by what `tail` brings.
-const STRETCH: usize = 500;
+const STRETCH: usize = 2000;
+/// How often it is stored how far it has come, while there is more to hand over: the writer is busy then.
+const NOTE: Duration = Duration::from_millis(250);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
@@ -126,10 +128,24 @@ impl Publisher {
         let mut renew = tokio::time::interval(RENEW);
         renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut done, mut pause) = (lease.position, FIRST_PAUSE);
+        let (mut noted, mut since) = (done, Stopwatch::start());
         loop {
-            match self.step(lease, done, &mut renew, stop).await {
+            let mut step = self.step(done, &mut renew, stop).await;
+            if let Ok(Step::To(position)) = &step {
+                (done, pause) = (*position, FIRST_PAUSE);
+            }
+            let is_over = !matches!(step, Ok(Step::To(_)));
+            if noted < done && (is_over || since.elapsed() > NOTE) {
+                match self.store.advance(lease, done).await {
+                    Ok(true) => (noted, since) = (done, Stopwatch::start()),
+                    Ok(false) => return End::Lost,
+                    Err(error) if step.is_ok() => step = Err(error),
+                    Err(_) => {}
+                }
+            }
+            match step {
                 Ok(Step::End(end)) => return end,
-                Ok(Step::To(position)) => (done, pause) = (position, FIRST_PAUSE),
+                Ok(Step::To(_)) => {}
                 Ok(Step::Nothing) => {
                     self.published.note(done, None, true);
                     let is_due = tokio::select! {
@@ -159,7 +175,6 @@ impl Publisher {
     /// Hands over the next stretch of the log.
     async fn step(
         &self,
-        lease: &Lease,
         done: Position,
         renew: &mut Interval,
         stop: &mut Stop,
@@ -173,7 +188,7 @@ impl Publisher {
             events.truncate(at + 1);
         }
         let Some(last) = events.last().map(|stored| stored.position) else {
-            return if head > done { self.note(lease, head).await } else { Ok(Step::Nothing) };
+            return Ok(if head > done { Step::To(head) } else { Step::Nothing });
         };
         let waiting = events.first().map(|stored| stored.event.received_at);
         self.published.note(done, waiting, true);
@@ -186,12 +201,7 @@ impl Publisher {
         {
             return Ok(Step::End(end));
         }
-        self.note(lease, last).await
-    }
-
-    async fn note(&self, lease: &Lease, reached: Position) -> Result<Step, StoreError> {
-        let still_mine = self.store.advance(lease, reached).await?;
-        Ok(if still_mine { Step::To(reached) } else { Step::End(End::Lost) })
+        Ok(Step::To(last))
     }
 
     async fn hand_over_tombstones(
@@ -255,7 +265,7 @@ async fn newer(head: &mut watch::Receiver<Position>, done: Position) {
 enum Step {
     /// Everything is handed over.
     Nothing,
-    /// Everything up to here is handed over and noted.
+    /// Everything up to here is handed over.
     To(Position),
     /// It goes on no more.
     End(End),
