@@ -43,6 +43,12 @@ bench: compiler
 bench-history: compiler
 	@scripts/need redis-server:redis-server
 	cargo run --release --locked -q -p uptake-bench --features scaled --bin bench-history
+## Measures publishing to Kafka, on SQLite and on Postgres, with servers of its own (`make servers`).
+.PHONY: bench-kafka
+bench-kafka: compiler
+	@scripts/need wrk:wrk
+	cargo build --release --locked -p uptake -p uptake-bench --features uptake/scaled
+	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake kafka
 
 ## Measures the similarity index on the corpus; bench/README.md says what. A minute.
 .PHONY: bench-vectors

@@ -4,6 +4,7 @@
 
 mod ask;
 mod config;
+mod consume;
 mod excerpt;
 mod evaluate;
 mod export;
@@ -59,6 +60,8 @@ enum Command {
     Score(score::Score),
     /// Load events or chat logs from files of JSON lines.
     Import(import::Import),
+    /// Take events from Kafka into the store, or print them.
+    Consume(consume::Consume),
     /// Write the log as JSON lines, or preference data for training.
     Export(export::Export),
     /// Show the effective configuration and where each value came from.
@@ -80,6 +83,7 @@ impl Arguments {
             Command::Scan(command) => command.run(),
             Command::Score(command) => command.run(),
             Command::Import(command) => command.run(),
+            Command::Consume(command) => command.run(),
             Command::Export(command) => command.run(),
             Command::Config(command) => command.run(),
         }

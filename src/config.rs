@@ -7,6 +7,6 @@ mod section;
 
 pub(crate) use load::{Overrides, Setting, load};
 pub(crate) use section::{
-    Config, DetectMode, DetectSection, EmbedSection, HistorySection, KeepCopies, LlmSection,
-    LogFormat, MovedOn, StoreSection, TargetScope,
+    Config, DetectMode, DetectSection, EmbedSection, HistorySection, KafkaSection, KeepCopies,
+    LlmSection, LogFormat, MovedOn, StoreSection, TargetScope,
 };

@@ -19,6 +19,7 @@ use crate::config::{Config, HistorySection, KeepCopies, StoreSection};
 
 pub(crate) use detectors::{detectors, mode};
 pub(crate) use models::embedder;
+pub(crate) use scaled::inlet;
 
 /// The system's clock; the only place that reads it.
 struct SystemClock;
@@ -65,6 +66,10 @@ impl Opened {
             None => self.engine.forget_turn_log_copies().await?,
         }
         self.engine.keep_following();
+        if !config.kafka.brokers.is_empty() {
+            let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
+            self.engine.keep_publishing(outlet, serve::event_line);
+        }
         self.engine.keep_retention();
         self.engine.keep_routing();
         self.engine.keep_watching();

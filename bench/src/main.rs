@@ -13,6 +13,7 @@ mod loops;
 mod routes;
 mod rerank;
 mod steady;
+mod kafka;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,9 @@ fn main() -> anyhow::Result<()> {
     ];
     let binary = server::Binary::new(binary);
     let mut table = Table::default();
+    if wanted.as_deref() == Some("kafka") {
+        kafka::measure(&binary, &mut table).context("measuring kafka")?;
+    }
     for (name, measure) in sections {
         if wanted.as_deref().is_none_or(|wanted| wanted == name) {
             measure(&binary, &mut table).with_context(|| format!("measuring {name}"))?;

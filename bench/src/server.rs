@@ -29,11 +29,21 @@ impl Binary {
 
     /// A server on a folder that was used before.
     pub(crate) fn start_in(&self, folder: TempDir) -> anyhow::Result<Server> {
+        self.start_as(folder, &[])
+    }
+
+    /// A server on a fresh folder, with settings from the environment.
+    pub(crate) fn start_with(&self, settings: &[(&str, &str)]) -> anyhow::Result<Server> {
+        self.start_as(tempfile::tempdir()?, settings)
+    }
+
+    fn start_as(&self, folder: TempDir, settings: &[(&str, &str)]) -> anyhow::Result<Server> {
         let begun = now();
         let mut child = Command::new(&self.0)
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(folder.path())
             .env("UPTAKE__LOG__LEVEL", "warn")
+            .envs(settings.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {}", self.0.display()))?;

@@ -165,6 +165,14 @@ CREATE TABLE cursors (
     position BIGINT NOT NULL
 );
 
+CREATE TABLE leases (
+    name     TEXT COLLATE "C" PRIMARY KEY,
+    holder   TEXT COLLATE "C" NOT NULL,
+    until    BIGINT NOT NULL,
+    epoch    BIGINT NOT NULL,
+    position BIGINT NOT NULL
+);
+
 CREATE TABLE turn_logs (
     turn       BIGINT PRIMARY KEY,
     hosted_uri TEXT COLLATE "C" NOT NULL,

@@ -10,6 +10,7 @@ pub(crate) struct Config {
     pub(crate) store: StoreSection,
     pub(crate) history: HistorySection,
     pub(crate) turn_log: TurnLogSection,
+    pub(crate) kafka: KafkaSection,
     pub(crate) embed: EmbedSection,
     pub(crate) llm: LlmSection,
     pub(crate) detect: DetectSection,
@@ -59,6 +60,18 @@ pub(crate) struct TurnLogSection {
 pub(crate) enum KeepCopies {
     Table,
     Folder,
+}
+
+/// `[kafka]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "read by builds with `scaled`"))]
+pub(crate) struct KafkaSection {
+    pub(crate) brokers: String,
+    pub(crate) prefix: String,
+    pub(crate) create_topics: bool,
+    pub(crate) partitions: u32,
+    pub(crate) replication: u32,
 }
 
 /// `[embed]`

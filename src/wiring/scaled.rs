@@ -7,6 +7,9 @@ use std::time::Duration;
 use flow::RetryRule;
 use store::QueryHistory;
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
+use store::{Inlet, Outlet};
+
+use crate::config::KafkaSection;
 
 /// The store in a Postgres database.
 #[cfg(feature = "scaled")]
@@ -39,6 +42,43 @@ pub(super) async fn history(
         most: rule.most,
     };
     Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
+}
+
+/// Kafka, to publish to.
+#[cfg(feature = "scaled")]
+pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
+    let settings = store::kafka::KafkaSettings {
+        brokers: section.brokers.clone(),
+        prefix: section.prefix.clone(),
+        create_topics: section.create_topics,
+        partitions: section.partitions,
+        replication: section.replication,
+    };
+    let topics = flow::Topic::ALL.map(|(name, _)| name);
+    Ok(Arc::new(store::kafka::KafkaOutlet::new(settings, &topics)))
+}
+
+/// A member of a group of Kafka's, to take messages.
+#[cfg(feature = "scaled")]
+pub(crate) fn inlet(
+    brokers: &str,
+    group: &str,
+    topics: Vec<String>,
+) -> anyhow::Result<Box<dyn Inlet>> {
+    let group = store::kafka::Group { brokers: brokers.to_owned(), name: group.to_owned(), topics };
+    Ok(Box::new(store::kafka::KafkaInlet::join(&group)?))
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(super) fn outlet(_: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> {
+    anyhow::bail!(
+        "this program was built without Kafka; build with `--features scaled`, or leave kafka.brokers empty"
+    )
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(crate) fn inlet(_: &str, _: &str, _: Vec<String>) -> anyhow::Result<Box<dyn Inlet>> {
+    anyhow::bail!("this program was built without Kafka; build with `--features scaled`")
 }
 
 #[cfg(not(feature = "scaled"))]

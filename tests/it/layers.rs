@@ -31,6 +31,7 @@ const ONLY: &[(&str, &str)] = &[
     ("rmcp", "mcp"),
     ("rusqlite", "store"),
     ("redis", "store"),
+    ("rdkafka", "store"),
     ("parquet", "export"),
 ];
 const NEVER: &[(&str, &[&str])] = &[

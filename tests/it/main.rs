@@ -25,6 +25,8 @@ mod full_disk;
 #[cfg(feature = "scaled")]
 mod history;
 mod isolation;
+#[cfg(feature = "scaled")]
+mod kafka;
 mod keys;
 mod layers;
 mod mcp;

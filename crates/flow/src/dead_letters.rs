@@ -1,6 +1,6 @@
 //! Writes that were accepted and could not be stored: listed with the reason, tried again on demand.
 
-use event::{Outcome, Scope};
+use event::{Outcome, Scope, Write};
 use store::DeadLetter;
 
 use crate::engine::Engine;
@@ -20,11 +20,12 @@ impl Engine {
     /// Tries one again. If it can be stored now, or was stored meanwhile, it goes off the list.
     pub async fn replay_dead_letter(&self, scope: &Scope, id: &str) -> Result<(), FlowError> {
         let letter = self.store.dead_letter(scope, id).await?;
-        let mut write = letter.ok_or(FlowError::Unknown("dead letter"))?.write;
-        for entry in std::iter::once(&mut write.entry).chain(&mut write.more) {
-            entry.changes = crate::changes::changes_of(&entry.event);
-        }
-        match self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
+        let write = letter.ok_or(FlowError::Unknown("dead letter"))?.write;
+        let writes = match self.read_letter(&write.entry.event) {
+            Some(writes) => writes?,
+            None => vec![with_changes(write)],
+        };
+        match self.store_writes(writes).await?.pop().unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
                 Ok(self.store.drop_dead_letter(scope, id).await?)
             }
@@ -33,4 +34,12 @@ impl Engine {
             Outcome::Missing(_) | Outcome::Failed => Err(FlowError::NotStored),
         }
     }
+}
+
+/// A letter does not hold what follows from its events.
+fn with_changes(mut write: Write) -> Write {
+    for entry in std::iter::once(&mut write.entry).chain(&mut write.more) {
+        entry.changes = crate::changes::changes_of(&entry.event);
+    }
+    write
 }

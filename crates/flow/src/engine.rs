@@ -23,6 +23,7 @@ use crate::history::History;
 use crate::key_ring::KeyRing;
 use crate::mint::Mint;
 use crate::patterns::KeptPatterns;
+use crate::published::Published;
 use crate::redactors::Redactors;
 use crate::routing::{ChoiceQueue, Routing};
 use crate::targets::AllTargets;
@@ -55,6 +56,7 @@ pub struct Engine {
     pub(crate) for_experiments: Attention,
     pub(crate) experiment_views: KeptViews,
     pub(crate) examples: Arc<ExampleShelf>,
+    pub(crate) published: Arc<Published>,
 }
 
 impl Engine {
@@ -121,6 +123,7 @@ impl Engine {
             for_experiments: Attention::default(),
             experiment_views: KeptViews::default(),
             examples: Arc::default(),
+            published: Arc::default(),
         })
     }
 

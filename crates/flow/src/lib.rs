@@ -11,6 +11,7 @@ mod detectors;
 mod embedder;
 mod calibrate;
 mod counters;
+mod published;
 mod attention;
 mod changes;
 mod comments;
@@ -49,6 +50,8 @@ mod react;
 mod decide;
 mod lookup;
 mod topics;
+mod publish;
+mod consume;
 mod import;
 mod score;
 mod scan;
@@ -70,6 +73,7 @@ pub use capture::{
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
 pub use comments::CommentView;
+pub use consume::Consumed;
 pub use detect::{
     AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
     VerdictRule,
@@ -93,6 +97,8 @@ pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
 pub use patterns::{CommentTopic, FailureReport};
 pub use preferences::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+pub use publish::LineOf;
+pub use published::PublishLag;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;

@@ -207,7 +207,8 @@ impl Engine {
         Ok(receipts.iter().filter(|receipt| matches!(receipt, Ok(r) if !r.replayed)).count())
     }
 
-    async fn commit(
+    /// Stores writes together and says of each what became of it; a failure of the store is everybody's.
+    pub(crate) async fn commit(
         &self,
         writes: Vec<Write>,
     ) -> Result<Vec<Result<Receipt, FlowError>>, FlowError> {

@@ -1,6 +1,6 @@
 //! Topics: parts of the log by what they are about, to be read along.
 
-use event::{Position, Scope, Source, Type};
+use event::{Event, Position, Scope, Source, Type};
 use store::{EventPage, KindFilter, StoredEvent};
 
 use crate::engine::Engine;
@@ -48,6 +48,27 @@ impl Topic {
             ],
             Self::Corrections => vec![of(&[], Some(Source::UserCorrection))],
             Self::Metrics => vec![of(&[Type::Metric, Type::Performance], None)],
+        }
+    }
+}
+
+impl Topic {
+    /// Whether an event belongs to it.
+    pub fn holds(self, event: &Event) -> bool {
+        let kinds = self.kinds();
+        kinds.is_empty() || kinds.iter().any(|kind| kind.holds(event.kind))
+    }
+
+    /// What its events are kept in order by, where that is not by the whole log.
+    pub fn key(self, event: &Event) -> String {
+        let tenant = || event.scope.tenant.to_string();
+        match self {
+            Self::Events | Self::Corrections => tenant(),
+            Self::Ratings => event.conversation.as_ref().map_or_else(tenant, ToString::to_string),
+            Self::Metrics => {
+                let endpoint = event.data.get("endpoint").and_then(serde_json::Value::as_str);
+                endpoint.unwrap_or("unknown").to_owned()
+            }
         }
     }
 }

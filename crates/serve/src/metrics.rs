@@ -107,6 +107,7 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
         header(&mut page, name, help, "counter");
         line(&mut page, format_args!("{name} {value}"));
     }
+    publishing(&mut page, engine);
     let name = "uptake_alert";
     header(&mut page, name, "1 for a figure that is on the wrong side of its target", "gauge");
     for (scope, metric) in alerts {
@@ -128,6 +129,21 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
         histogram(&mut page, name, &labels, &one.snapshot());
     }
     page
+}
+
+/// How far Kafka is behind, where there is one.
+fn publishing(page: &mut String, engine: &Engine) {
+    let Some(lag) = engine.publish_lag() else { return };
+    let help = "Events in the log that Kafka has not confirmed";
+    gauge(page, "uptake_kafka_lag_events", help, lag.events);
+    let name = "uptake_kafka_lag_seconds";
+    header(page, name, "How long the oldest of them has waited", "gauge");
+    line(page, format_args!("{name} {}", lag.seconds));
+    let help = "1 on the node that publishes to Kafka";
+    gauge(page, "uptake_kafka_publisher", help, u64::from(lag.is_holder));
+    let name = "uptake_kafka_refused_total";
+    header(page, name, "Messages that Kafka will not take, whenever they are sent", "counter");
+    line(page, format_args!("{name} {}", lag.refused));
 }
 
 fn gauge(page: &mut String, name: &str, help: &str, value: u64) {

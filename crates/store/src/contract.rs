@@ -23,6 +23,8 @@ pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
 pub(crate) mod history;
+pub(crate) mod users;
+pub(crate) mod leases;
 
 /// One test per function of the contract. `$fresh::new()` makes a place for a store, and `open` opens
 /// it.
@@ -38,6 +40,7 @@ macro_rules! contract_tests {
             events::an_event_comes_back_as_it_went_in,
             events::a_scope_sees_only_its_own,
             events::pages_follow_the_log,
+            events::a_page_has_what_its_filter_holds,
             events::the_tail_is_of_every_scope,
             needs::a_needed_turn_must_be_open_and_in_its_conversation,
             needs::a_needed_decision_must_be_made,
@@ -76,6 +79,10 @@ macro_rules! contract_tests {
             copies::copies_are_kept_with_how_far_they_came,
             rebuild::a_rebuild_changes_nothing,
             keys::keys_are_kept_and_revoked,
+            users::what_an_erasure_emptied_is_found_by_it,
+            users::what_is_set_aside_is_listed,
+            leases::a_lease_has_one_holder,
+            leases::a_late_holder_notes_nothing,
         }
     };
     (@each $fresh:ident $($module:ident::$name:ident),+ $(,)?) => {$(

@@ -8,6 +8,8 @@ mod log;
 mod read;
 mod blobs;
 mod history;
+mod outlet;
+mod inlet;
 mod sql;
 pub mod vectors;
 #[cfg(feature = "scaled")]
@@ -15,14 +17,18 @@ mod postgres;
 #[cfg(feature = "scaled")]
 pub mod redis;
 pub mod sqlite;
+#[cfg(feature = "scaled")]
+pub mod kafka;
 #[cfg(test)]
 mod contract;
 
 pub use blobs::{Blobs, FolderBlobs};
 pub use error::StoreError;
 pub use history::InProcessHistory;
+pub use inlet::{Arrived, Inlet};
 pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+pub use outlet::{Outgoing, Outlet, Refused};
 pub use read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use read::copies::{TurnLogCopies, TurnLogCopy};
 pub use read::dead_letters::{DeadLetter, DeadLetters};
@@ -40,6 +46,7 @@ pub use read::judged::{
 };
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
+pub use read::leases::{Lease, Leases};
 pub use read::quality::{
     AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
     wait_millis, wait_step,
@@ -81,6 +88,7 @@ pub trait Store:
     + UserReads
     + DeadLetters
     + Retention
+    + Leases
 {
 }
 
@@ -106,5 +114,6 @@ impl<T> Store for T where
         + UserReads
         + DeadLetters
         + Retention
+        + Leases
 {
 }

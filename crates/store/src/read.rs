@@ -21,3 +21,4 @@ pub(crate) mod users;
 pub(crate) mod retention;
 pub(crate) mod dead_letters;
 pub(crate) mod history;
+pub(crate) mod leases;

@@ -40,6 +40,7 @@ mod alerts;
 mod experiments;
 mod moments;
 mod judged;
+mod leases;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -539,6 +540,15 @@ impl UserReads for SqliteStore {
         self.pool.run(move |connection| users::turns_of(connection, &scope, &user))
     }
 
+    fn erased_by(
+        &self,
+        erasure: Position,
+        after: Position,
+        limit: usize,
+    ) -> Task<'_, Vec<StoredEvent>> {
+        self.pool.run(move |connection| users::erased_by(connection, erasure, after, limit))
+    }
+
     fn scrub(&self) -> Task<'_, bool> {
         Box::pin(self.writer.run(users::scrub))
     }
@@ -553,6 +563,12 @@ impl DeadLetters for SqliteStore {
     fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>> {
         let (scope, id) = (scope.clone(), id.to_owned());
         self.pool.run_short(move |connection| dead_letters::by_id(connection, &scope, &id))
+    }
+
+    fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()> {
+        let letter = append::Prepared::new(write);
+        let put = move |connection: &mut _| append::set_aside(connection, &letter, &reason);
+        Box::pin(self.writer.run(put))
     }
 
     fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()> {

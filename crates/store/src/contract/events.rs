@@ -121,3 +121,31 @@ async fn page(
     let page = EventPage { scope: scope.clone(), after, limit, any_of };
     store.events(page).await.unwrap().iter().map(|found| found.position.0).collect()
 }
+
+/// What a filter says of one event is what the page says of all: topics are read both ways.
+pub(crate) async fn a_page_has_what_its_filter_holds(store: &dyn Store) {
+    let scope = Scope::default();
+    let types = [Type::Log, Type::Metric, Type::Explicit, Type::Performance];
+    let sources = [Source::Trace, Source::UserRating, Source::Reaction, Source::SystemMetric];
+    let mut kinds = Vec::new();
+    for event_type in types {
+        for source in sources {
+            put(store, &full(&scope, &format!("e{}", kinds.len()), event_type, source)).await;
+            kinds.push(Kind { event_type, source });
+        }
+    }
+    let some = [Vec::new(), vec![Type::Explicit], vec![Type::Metric, Type::Performance]];
+    for types in some {
+        for source in [None, Some(Source::UserRating), Some(Source::Reaction)] {
+            let filter = KindFilter { types: types.clone(), source };
+            let any_of = vec![filter.clone()];
+            let after = Position(0);
+            let page = EventPage { scope: scope.clone(), after, limit: 99, any_of };
+            let found: Vec<Kind> =
+                store.events(page).await.unwrap().iter().map(|e| e.event.kind).collect();
+            let expected: Vec<Kind> =
+                kinds.iter().copied().filter(|kind| filter.holds(*kind)).collect();
+            assert_eq!(found, expected, "{filter:?}");
+        }
+    }
+}

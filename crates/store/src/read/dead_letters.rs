@@ -27,6 +27,10 @@ pub trait DeadLetters: Send + Sync {
     /// One of them.
     fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>>;
 
+    /// Puts something on the list that cannot be stored as it is, in the place of an earlier one with its
+    /// id.
+    fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()>;
+
     /// Takes one off the list, because it was stored after all.
     fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()>;
 }

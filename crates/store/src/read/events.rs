@@ -1,6 +1,6 @@
 //! Reading the log.
 
-use event::{Event, EventId, Position, Scope, Source, Timestamp, Type};
+use event::{Event, EventId, Kind, Position, Scope, Source, Timestamp, Type};
 
 use crate::log::Task;
 
@@ -33,6 +33,14 @@ pub struct KindFilter {
     pub types: Vec<Type>,
     /// Only this source.
     pub source: Option<Source>,
+}
+
+impl KindFilter {
+    /// Whether an event of this kind is one of them.
+    pub fn holds(&self, kind: Kind) -> bool {
+        (self.types.is_empty() || self.types.contains(&kind.event_type))
+            && self.source.is_none_or(|source| source == kind.source)
+    }
 }
 
 /// Events as they were stored, in order.

@@ -1,8 +1,9 @@
 //! Users, as far as erasing them needs.
 
-use event::{Scope, TurnId, UserId};
+use event::{Position, Scope, TurnId, UserId};
 
 use crate::log::Task;
+use crate::read::events::StoredEvent;
 
 /// How much there was of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,15 @@ pub trait UserReads: Send + Sync {
 
     /// The turns that are theirs, also those whose events were dropped when they were old.
     fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>>;
+
+    /// What is left of the events of those who were erased by the event at a position, behind another
+    /// position, in order: their ids and kinds, and nothing of what they said.
+    fn erased_by(
+        &self,
+        erasure: Position,
+        after: Position,
+        limit: usize,
+    ) -> Task<'_, Vec<StoredEvent>>;
 
     /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
     /// somebody reads what was; ask again.

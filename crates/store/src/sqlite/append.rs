@@ -8,9 +8,10 @@ use super::apply::{self, Subject};
 #[cfg(feature = "scaled")]
 use super::claims::KnownClaims;
 use super::claims::UsedClaim;
-use super::dead_letters::{claim_json, event_json};
+use super::dead_letters::{self, claim_json, event_json};
 use super::keys::{Key, PackedId, Projects, find_key, key_of};
 use super::needs::{self, About, Obstacle};
+use crate::error::StoreError;
 use crate::sql::{self, Connection, OptionalExtension};
 
 /// A write with everything computed that does not need the database, so that the writer thread
@@ -92,6 +93,19 @@ impl Prepared {
         let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
         self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()
     }
+}
+
+/// Puts something on the list of dead letters that was never tried to be stored.
+pub(super) fn set_aside(
+    connection: &mut Connection,
+    write: &Prepared,
+    reason: &str,
+) -> Result<(), StoreError> {
+    let Some(event) = write.first() else { return Ok(()) };
+    let transaction = connection.transaction()?;
+    let project = Projects::default().key_of(&transaction, &event.scope)?;
+    dead_letters::put(&transaction, project, event, reason, &write.as_letter())?;
+    Ok(transaction.commit()?)
 }
 
 /// What the writer knows without asking the database.

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0012_loose.sql"),
     include_str!("../../../../migrations/sqlite/0013_comments.sql"),
     include_str!("../../../../migrations/sqlite/0014_strategies.sql"),
+    include_str!("../../../../migrations/sqlite/0015_leases.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use event::{Scope, TurnId, UserId};
+use event::{Position, Scope, TurnId, UserId};
 
 use super::apply::{THEIR_TURNS, THEIRS};
-use super::keys::{Table, find_key, find_project};
+use super::events;
+use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
+use crate::read::events::StoredEvent;
 use crate::read::users::ErasedCounts;
 use crate::sql::Connection;
 
@@ -63,6 +65,35 @@ pub(super) fn turns_of(
         .collect::<Result<_, _>>()?;
     let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
     turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)
+}
+
+/// What is left of the events of those whom an erasure erased.
+pub(super) fn erased_by(
+    connection: &Connection,
+    erasure: Position,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let users: Vec<(Key, Key)> = connection
+        .prepare_cached("SELECT key, project FROM users WHERE erased = ?1")?
+        .query_map([erasure.0 as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let mut found = Vec::new();
+    // One of them, as things are.
+    for (user, project) in users {
+        let scope = scope_of(connection, project)?;
+        let positions: Vec<i64> = connection
+            .prepare_cached(&format!(
+                "{THEIRS} SELECT position FROM theirs WHERE position > ?2 AND position < ?3
+                 ORDER BY position LIMIT ?4"
+            ))?
+            .query_map((user, after.0 as i64, erasure.0 as i64, limit as i64), |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for position in positions {
+            found.extend(events::at(connection, &scope, position)?);
+        }
+    }
+    Ok(found)
 }
 
 /// Moves the write-ahead log into the database and cuts it to nothing. What was deleted is already

@@ -16,6 +16,8 @@ const CHUNK: usize = 1000;
 
 /// Erases the user of the subject's project.
 pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
+    // Also of somebody of whom nothing else was ever stored.
+    forget_letters(connection, subject.project, user)?;
     let Some(key) = find_key(connection, Table::Users, subject.project, user.as_str())? else {
         return Ok(());
     };
@@ -60,6 +62,14 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
         )?
         .run([key])?;
     forget_questions(connection, key)?;
+    connection
+        .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
+        .run((key, subject.at()))?;
+    connection.forget_users()
+}
+
+/// What they sent and could not be stored.
+fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::Result<()> {
     let events = match connection.sqlite() {
         Some(_) => "json_each(letter, '$.events') v WHERE v.value",
         None => "json_array_elements(CAST(letter AS json) -> 'events') v WHERE v",
@@ -69,11 +79,7 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
             "DELETE FROM dead_letters WHERE project = ?1 AND EXISTS (
                  SELECT 1 FROM {events} ->> 'user' = ?2)"
         ))?
-        .run((subject.project, user.as_str()))?;
-    connection
-        .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
-        .run((key, subject.at()))?;
-    connection.forget_users()
+        .run((project, user.as_str()))
 }
 
 /// Their turns, also those whose opening was dropped when it was old.

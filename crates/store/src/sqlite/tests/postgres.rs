@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Outcome, Position, Scope};
+use event::{Outcome, Position, Scope, Timestamp};
 use testkit::servers::{Database, Postgres, or_skip};
 
 use crate::contract::rebuild;
 use crate::sqlite::{Limits, SqliteStore};
-use crate::{EventReads, Log};
+use crate::{EventReads, Leases, Log};
 
 /// A database of its own for each test of the contract.
 struct Fresh {
@@ -21,6 +21,10 @@ impl Fresh {
         let database = or_skip(Postgres::shared())?.database().unwrap();
         let database = Arc::new(database);
         Some(Self { folder: tempfile::tempdir().unwrap(), database })
+    }
+
+    fn another_node(&self) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), database: Arc::clone(&self.database) }
     }
 
     fn open(&self) -> SqliteStore {
@@ -91,4 +95,21 @@ async fn two_nodes_write_one_log() {
             .expect("both hear of everything")
             .unwrap();
     }
+}
+
+/// The server's clock counts: a node that is a minute ahead takes nothing, and one that is a minute behind
+/// does not keep it longer.
+#[tokio::test]
+async fn nodes_do_not_go_by_their_own_clocks() {
+    let Some(place) = Fresh::new() else { return };
+    let other = place.another_node();
+    let (first, second) = (place.open(), other.open());
+    let at = |secs: i64| Timestamp::from_micros(1_800_000_000_000_000).plus_secs(secs);
+    let long = Duration::from_secs(30);
+    assert!(first.hold("work", "a", at(0), long).await.unwrap().is_some());
+    assert_eq!(second.hold("work", "b", at(60), long).await.unwrap(), None);
+    // Renewed by one whose clock is a minute ahead, for a moment.
+    assert!(first.hold("work", "a", at(60), Duration::ZERO).await.unwrap().is_some());
+    assert!(second.hold("work", "b", at(0), long).await.unwrap().is_some());
+    assert_eq!(first.hold("work", "a", at(60), long).await.unwrap(), None);
 }

@@ -1,0 +1,169 @@
+//! Messages from elsewhere in: read, redacted, stored like anything else.
+//!
+//! A message may come twice; its event's id tells. One that is no event does not hold up the others: it
+//! goes to the list of dead letters. One without a value says that the event it names was erased where it
+//! came from, so whoever that event is of is erased here too.
+
+use event::{
+    Category, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant, Type, UserId, Write,
+};
+use serde_json::{Value, json};
+use store::Arrived;
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::mirror::Copies;
+use crate::publish::{EVENT_ID, PROJECT, TENANT};
+
+/// Under which name a message that is no event is kept in its letter.
+const MESSAGE: &str = "message";
+
+/// What became of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Consumed {
+    /// Events that are new.
+    pub stored: u64,
+    /// Events that were there already.
+    pub replayed: u64,
+    /// Messages that are on the list of dead letters now.
+    pub set_aside: u64,
+    /// Users that were erased.
+    pub erased: u64,
+}
+
+impl Engine {
+    /// Stores messages, in order. When it fails nothing is lost: the same messages can be given again.
+    pub async fn consume(
+        &self,
+        messages: &[Arrived],
+        copies: &Copies,
+    ) -> Result<Consumed, FlowError> {
+        let mut consumed = Consumed::default();
+        let mut waiting = Vec::new();
+        for message in messages {
+            match &message.value {
+                Some(value) => match self.prepare_message(value, message.offset) {
+                    Ok(writes) => waiting.extend(writes.into_iter().map(|write| (message, write))),
+                    Err(error) => self.put_aside(message, &error, &mut consumed).await?,
+                },
+                None => {
+                    self.store_waiting(std::mem::take(&mut waiting), &mut consumed).await?;
+                    self.forget(message, copies, &mut consumed).await?;
+                }
+            }
+        }
+        self.store_waiting(waiting, &mut consumed).await?;
+        Ok(consumed)
+    }
+
+    fn prepare_message(&self, value: &[u8], offset: i64) -> Result<Vec<Write>, FlowError> {
+        let line: Value = serde_json::from_slice(value).map_err(|_| FlowError::NotALine)?;
+        self.prepare_line(line, offset.unsigned_abs())
+    }
+
+    async fn store_waiting(
+        &self,
+        waiting: Vec<(&Arrived, Write)>,
+        consumed: &mut Consumed,
+    ) -> Result<(), FlowError> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let (messages, writes): (Vec<&Arrived>, Vec<Write>) = waiting.into_iter().unzip();
+        for (message, receipt) in messages.into_iter().zip(self.commit(writes).await?) {
+            match receipt {
+                Ok(receipt) if receipt.replayed => consumed.replayed += 1,
+                Ok(_) => consumed.stored += 1,
+                // The store has done so itself.
+                Err(FlowError::SetAside) => consumed.set_aside += 1,
+                Err(error) => self.put_aside(message, &error, consumed).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn put_aside(
+        &self,
+        message: &Arrived,
+        error: &FlowError,
+        consumed: &mut Consumed,
+    ) -> Result<(), FlowError> {
+        let Arrived { topic, partition, offset, .. } = message;
+        tracing::warn!(topic, partition, offset, %error, "a message is no event; it is set aside");
+        let write = self.letter_of(message);
+        self.store.set_aside(write, format!("{topic}/{partition}@{offset}: {error}")).await?;
+        consumed.set_aside += 1;
+        Ok(())
+    }
+
+    /// The letter that keeps a message as it came, but for what its tenant wants removed.
+    fn letter_of(&self, message: &Arrived) -> Write {
+        let Arrived { topic, partition, offset, .. } = message;
+        let value = message.value.as_deref().unwrap_or_default();
+        let text = String::from_utf8_lossy(value).into_owned();
+        let now = self.clock.now();
+        // Found again when they are erased.
+        let line: Value = serde_json::from_slice(value).unwrap_or_default();
+        let user = line["user_id"].as_str().and_then(|id| UserId::new(id).ok());
+        let id = format!("kafka.{topic}.{partition}.{offset}");
+        let data = json!({"topic": topic, "partition": partition, "offset": offset, MESSAGE: text});
+        let event = Event {
+            id: EventId::new(id).unwrap_or_else(|_| self.mint.event_id(now)),
+            scope: scope_of(message, &line),
+            kind: Kind { event_type: Type::Log, source: Source::Trace },
+            severity: Severity::Warning,
+            category: Category::Error,
+            user,
+            conversation: None,
+            turn: None,
+            ts: now,
+            received_at: now,
+            tags: Vec::new(),
+            data: data.as_object().cloned().unwrap_or_default(),
+        };
+        self.write_of(event, None, None)
+    }
+
+    async fn forget(
+        &self,
+        message: &Arrived,
+        copies: &Copies,
+        consumed: &mut Consumed,
+    ) -> Result<(), FlowError> {
+        let scope = scope_of(message, &Value::Null);
+        let id = message.header(EVENT_ID).and_then(|id| EventId::new(id).ok());
+        let Some(id) = id else {
+            return self.put_aside(message, &FlowError::NotALine, consumed).await;
+        };
+        let known = self.store.event(&scope, &id).await?;
+        // An event of somebody who was erased names nobody: the second time there is nobody left to erase,
+        // also when somebody came back under the same name.
+        if let Some(user) = known.and_then(|stored| stored.event.user) {
+            self.erase_user(&scope, &user, copies).await?;
+            consumed.erased += 1;
+        }
+        Ok(())
+    }
+
+    /// The writes of a message that was set aside; `None` if the letter keeps something else.
+    pub(crate) fn read_letter(&self, letter: &Event) -> Option<Result<Vec<Write>, FlowError>> {
+        let number = |name| letter.data.get(name).and_then(Value::as_i64);
+        let text = letter.data.get(MESSAGE).and_then(Value::as_str)?;
+        let (offset, _) = (number("offset")?, number("partition")?);
+        Some(self.prepare_message(text.as_bytes(), offset).and_then(|writes| {
+            let is_own = |write: &Write| write.entry.event.scope == letter.scope;
+            // Whoever has it stored may write to their own scope only.
+            if writes.iter().all(is_own) { Ok(writes) } else { Err(FlowError::NotStored) }
+        }))
+    }
+}
+
+/// By the headers; without them by what the message itself says.
+fn scope_of(message: &Arrived, line: &Value) -> Scope {
+    let usual = Scope::default();
+    let tenant = message.header(TENANT).or(line["tenant_id"].as_str());
+    let project = message.header(PROJECT).or(line["project"].as_str());
+    let tenant = tenant.and_then(|name| Tenant::new(name).ok());
+    let project = project.and_then(|name| Project::new(name).ok());
+    Scope { tenant: tenant.unwrap_or(usual.tenant), project: project.unwrap_or(usual.project) }
+}

@@ -1,0 +1,51 @@
+//! What every backend must keep of leases.
+
+use std::time::Duration;
+
+use event::{Position, Timestamp};
+
+use crate::{Lease, Store};
+
+const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+const LONG: Duration = Duration::from_secs(3600);
+
+async fn hold(store: &dyn Store, holder: &str, now: Timestamp, lasts: Duration) -> Option<Lease> {
+    store.hold("work", holder, now, lasts).await.unwrap()
+}
+
+/// One holder at a time: until it gives the lease back, or lets it run out.
+pub(crate) async fn a_lease_has_one_holder(store: &dyn Store) {
+    let first = hold(store, "a", NOW, LONG).await.unwrap();
+    assert_eq!((first.epoch, first.position), (1, Position(0)));
+    assert_eq!(hold(store, "b", NOW, LONG).await, None);
+    assert_eq!(hold(store, "a", NOW, LONG).await, Some(first.clone()), "renewed");
+    let other = store.hold("other work", "b", NOW, LONG).await.unwrap();
+    assert_eq!(other.map(|lease| lease.epoch), Some(1), "leases do not touch one another");
+    store.release(&first).await.unwrap();
+    let second = hold(store, "b", NOW, LONG).await.unwrap();
+    assert_eq!(second.epoch, 2);
+    store.release(&first).await.unwrap();
+    assert_eq!(hold(store, "a", NOW, LONG).await, None, "only the holder gives it back");
+    // Renewed so that it is over at once.
+    assert!(hold(store, "b", NOW, Duration::ZERO).await.is_some());
+    assert_eq!(hold(store, "a", NOW, LONG).await.map(|lease| lease.epoch), Some(3));
+}
+
+/// Whoever lost the lease cannot say how far the work has come, and it never goes back.
+pub(crate) async fn a_late_holder_notes_nothing(store: &dyn Store) {
+    assert_eq!(store.reached("work").await.unwrap(), Position(0));
+    let first = hold(store, "a", NOW, Duration::ZERO).await.unwrap();
+    assert!(store.advance(&first, Position(5)).await.unwrap(), "nobody else has it");
+    let second = hold(store, "b", NOW, LONG).await.unwrap();
+    assert_eq!(second.position, Position(5));
+    assert!(!store.advance(&first, Position(9)).await.unwrap());
+    assert_eq!(store.reached("work").await.unwrap(), Position(5));
+    assert!(store.advance(&second, Position(6)).await.unwrap());
+    assert!(!store.advance(&second, Position(4)).await.unwrap());
+    assert_eq!(store.reached("work").await.unwrap(), Position(6));
+    // The same node again is another holder, when somebody was in between.
+    store.release(&second).await.unwrap();
+    let third = hold(store, "a", NOW, LONG).await.unwrap();
+    assert_eq!((third.epoch, third.position), (3, Position(6)));
+    assert!(!store.advance(&first, Position(7)).await.unwrap());
+}

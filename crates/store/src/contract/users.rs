@@ -1,0 +1,68 @@
+//! What every backend must keep of users who were erased, and of what they sent.
+
+use event::{Change, Event, Outcome, Position, Scope, Tenant, Write};
+use testkit::claim;
+
+use super::scene::user_id;
+use crate::Store;
+
+async fn put(store: &dyn Store, event: Event, changes: Vec<Change>) -> Position {
+    let claims = vec![claim(event.id.as_str(), 1)];
+    let write = Write { claims, ..Write::of(event, changes) };
+    match store.commit(vec![write]).await.unwrap().as_slice() {
+        [Outcome::Stored(position)] => *position,
+        other => panic!("not stored: {other:?}"),
+    }
+}
+
+fn by(user: &str, id: &str) -> Event {
+    Event { user: Some(user_id(user)), ..testkit::event(&Scope::default(), id) }
+}
+
+/// The events that an erasure emptied are found by it: their ids, and nothing of what they said.
+pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &dyn Store) {
+    for n in 0..4 {
+        put(store, by("ann", &format!("ann{n}")), Vec::new()).await;
+        put(store, by("bob", &format!("bob{n}")), Vec::new()).await;
+    }
+    let erase = vec![Change::EraseUser(user_id("ann"))];
+    let erasure = put(store, testkit::event(&Scope::default(), "erased"), erase).await;
+    put(store, by("ann", "ann-again"), Vec::new()).await;
+    let erased = async |at, after, limit| -> Vec<(String, bool)> {
+        let found = store.erased_by(at, after, limit).await.unwrap();
+        let text = |stored: &crate::StoredEvent| stored.event.data.contains_key("text");
+        found.iter().map(|stored| (stored.event.id.to_string(), text(stored))).collect()
+    };
+    let empty = |id: &str| (id.to_owned(), false);
+    let all = ["ann0", "ann1", "ann2", "ann3"].map(empty);
+    assert_eq!(erased(erasure, Position(0), 9).await, all);
+    assert_eq!(erased(erasure, Position(1), 2).await, all[1..3]);
+    assert_eq!(erased(Position(2), Position(0), 9).await, [], "that event erased nobody");
+}
+
+/// What is set aside is listed for its scope, once, until it is taken off or its sender is erased.
+pub(crate) async fn what_is_set_aside_is_listed(store: &dyn Store) {
+    let scope = Scope { tenant: Tenant::new("new").unwrap(), ..Scope::default() };
+    let write = |id: &str| {
+        let user = Some(user_id("ann"));
+        Write::of(Event { user, ..testkit::event(&scope, id) }, Vec::new())
+    };
+    for (id, reason) in [("m1", "first"), ("m2", "second"), ("m1", "again")] {
+        store.set_aside(write(id), reason.to_owned()).await.unwrap();
+    }
+    let listed = async |scope: &Scope| -> Vec<(String, String)> {
+        let found = store.dead_letters(scope, 0, 10).await.unwrap();
+        found.into_iter().map(|letter| (letter.id, letter.reason)).collect()
+    };
+    let pair = |id: &str, reason: &str| (id.to_owned(), reason.to_owned());
+    assert_eq!(listed(&scope).await, [pair("m1", "again"), pair("m2", "second")]);
+    assert_eq!(listed(&Scope::default()).await, []);
+    let letter = store.dead_letter(&scope, "m2").await.unwrap().unwrap();
+    assert_eq!(letter.write, write("m2"));
+    store.drop_dead_letter(&scope, "m2").await.unwrap();
+    assert_eq!(listed(&scope).await, [pair("m1", "again")]);
+    // Nothing else of them was ever stored.
+    let erase = vec![Change::EraseUser(user_id("ann"))];
+    put(store, testkit::event(&scope, "erased"), erase).await;
+    assert_eq!(listed(&scope).await, []);
+}

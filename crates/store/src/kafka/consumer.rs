@@ -1,0 +1,215 @@
+//! A member of a consumer group. Positions are committed when what was taken is dealt with.
+
+use std::time::Duration;
+
+use rdkafka::config::ClientConfig;
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, Rebalance};
+use rdkafka::message::{BorrowedMessage, Headers, Message};
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use rdkafka::types::RDKafkaErrorCode;
+
+use super::away;
+use super::context::Quiet;
+use crate::error::StoreError;
+use crate::inlet::{Arrived, Inlet};
+
+impl ConsumerContext for Quiet {
+    fn post_rebalance(&self, consumer: &BaseConsumer<Self>, _: &Rebalance<'_>) {
+        let partitions = consumer.assignment().map_or(0, |mine| mine.count());
+        tracing::info!(partitions, "the group has shared out its partitions");
+    }
+}
+
+/// Messages of so many bytes are not followed by more in one look.
+const ENOUGH: usize = 4 << 20;
+
+/// Whom to join, and what for.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Where to begin, as `HOST:PORT`, several divided by commas.
+    pub brokers: String,
+    /// The group's name: its members share the partitions among them.
+    pub name: String,
+    /// Which topics.
+    pub topics: Vec<String>,
+}
+
+/// A member of a group.
+pub struct KafkaInlet {
+    consumer: Option<BaseConsumer<Quiet>>,
+    // The trouble that was told last: it is told once, not with every look.
+    trouble: Option<String>,
+}
+
+impl KafkaInlet {
+    /// Joins a group. A group that is new begins with the oldest message.
+    pub fn join(group: &Group) -> Result<Self, StoreError> {
+        let mut config = ClientConfig::new();
+        config
+            .set("bootstrap.servers", &group.brokers)
+            .set("group.id", &group.name)
+            .set("client.id", "uptake")
+            .set("enable.auto.commit", "false")
+            .set("enable.auto.offset.store", "false")
+            .set("auto.offset.reset", "earliest")
+            // Whoever keeps a partition goes on with it while others change hands.
+            .set("partition.assignment.strategy", "cooperative-sticky")
+            .set("session.timeout.ms", "10000")
+            .set("heartbeat.interval.ms", "2000")
+            .set("reconnect.backoff.max.ms", "1000")
+            .set("topic.metadata.refresh.interval.ms", "5000")
+            // What waits here for a slow member.
+            .set("queued.max.messages.kbytes", "16384")
+            .set("isolation.level", "read_committed");
+        let consumer: BaseConsumer<Quiet> =
+            config.create_with_context(Quiet).map_err(|error| away(&error))?;
+        let topics: Vec<&str> = group.topics.iter().map(String::as_str).collect();
+        consumer.subscribe(&topics).map_err(|error| away(&error))?;
+        Ok(Self { consumer: Some(consumer), trouble: None })
+    }
+
+    fn consumer(&self) -> Result<&BaseConsumer<Quiet>, StoreError> {
+        self.consumer.as_ref().ok_or(StoreError::Closed)
+    }
+}
+
+impl Inlet for KafkaInlet {
+    fn take(&mut self, most: usize, wait: Duration) -> Result<Vec<Arrived>, StoreError> {
+        let consumer = self.consumer()?;
+        let (mut taken, mut wait, mut trouble) = (Vec::new(), wait, None);
+        let mut bytes = 0;
+        while taken.len() < most
+            && bytes < ENOUGH
+            && let Some(found) = consumer.poll(wait)
+        {
+            match found {
+                Ok(message) => {
+                    bytes += message.payload_len() + message.key_len();
+                    taken.push(arrived(&message));
+                }
+                // The next look may find what this one did not: topics come, brokers come back.
+                Err(error) if is_passing(error.rdkafka_error_code()) => {
+                    trouble = Some(error.to_string());
+                    break;
+                }
+                Err(error) => return Err(away(&error)),
+            }
+            // What is there already, and not more.
+            wait = Duration::ZERO;
+        }
+        if !taken.is_empty() {
+            self.trouble = None;
+        }
+        if let Some(error) = trouble.filter(|error| self.trouble.as_ref() != Some(error)) {
+            tracing::warn!(error, "nothing can be taken from Kafka; trying again");
+            self.trouble = Some(error);
+        }
+        Ok(taken)
+    }
+
+    fn done(&mut self, messages: &[Arrived]) -> Result<(), StoreError> {
+        let consumer = self.consumer()?;
+        let mut upto = TopicPartitionList::new();
+        for message in messages {
+            let Arrived { topic, partition, offset, .. } = message;
+            let next = Offset::Offset(offset + 1);
+            let known = upto.find_partition(topic, *partition).is_some();
+            let noted = if known {
+                upto.set_partition_offset(topic, *partition, next)
+            } else {
+                upto.add_partition_offset(topic, *partition, next)
+            };
+            noted.map_err(|error| away(&error))?;
+        }
+        if upto.count() == 0 {
+            return Ok(());
+        }
+        match consumer.commit(&upto, CommitMode::Sync) {
+            Ok(()) => Ok(()),
+            // It went to another member, who takes them again: they are recognised by their ids.
+            Err(error) if has_moved(error.rdkafka_error_code()) => {
+                tracing::info!(%error, "partitions went to another member");
+                Ok(())
+            }
+            Err(error) => Err(away(&error)),
+        }
+    }
+
+    fn stay(&mut self) -> Result<(), StoreError> {
+        let consumer = self.consumer()?;
+        let mine = consumer.assignment().map_err(|error| away(&error))?;
+        consumer.pause(&mine).map_err(|error| away(&error))?;
+        // Only what came in between pausing and polling can be lost here, and it is not: nothing is
+        // committed, so it is put back.
+        let stray = match consumer.poll(Duration::ZERO) {
+            Some(Ok(message)) => Some(arrived(&message)),
+            Some(Err(_)) | None => None,
+        };
+        if let Some(Arrived { topic, partition, offset, .. }) = stray {
+            let wait = Duration::from_secs(5);
+            consumer
+                .seek(&topic, partition, Offset::Offset(offset), wait)
+                .map_err(|error| away(&error))?;
+        }
+        let mine = consumer.assignment().map_err(|error| away(&error))?;
+        consumer.resume(&mine).map_err(|error| away(&error))
+    }
+
+    fn leave(&mut self) {
+        self.consumer = None;
+    }
+}
+
+fn arrived(message: &BorrowedMessage<'_>) -> Arrived {
+    let text =
+        |bytes: Option<&[u8]>| bytes.and_then(|b| std::str::from_utf8(b).ok()).map(str::to_owned);
+    let headers = message.headers().map_or_else(Vec::new, |headers| {
+        let named = |header: rdkafka::message::Header<'_, &[u8]>| {
+            Some((header.key.to_owned(), text(header.value)?))
+        };
+        headers.iter().filter_map(named).collect()
+    });
+    Arrived {
+        topic: message.topic().to_owned(),
+        partition: message.partition(),
+        offset: message.offset(),
+        key: text(message.key()),
+        value: message.payload().map(<[u8]>::to_vec),
+        headers,
+    }
+}
+
+/// Trouble that goes by itself: librdkafka tries again.
+fn is_passing(code: Option<RDKafkaErrorCode>) -> bool {
+    matches!(
+        code,
+        Some(
+            RDKafkaErrorCode::BrokerTransportFailure
+                | RDKafkaErrorCode::AllBrokersDown
+                | RDKafkaErrorCode::OperationTimedOut
+                | RDKafkaErrorCode::MessageTimedOut
+                | RDKafkaErrorCode::Resolve
+                | RDKafkaErrorCode::UnknownTopicOrPartition
+                | RDKafkaErrorCode::NotCoordinator
+                | RDKafkaErrorCode::CoordinatorNotAvailable
+                | RDKafkaErrorCode::CoordinatorLoadInProgress
+                | RDKafkaErrorCode::PollExceeded
+                | RDKafkaErrorCode::RebalanceInProgress
+        )
+    )
+}
+
+fn has_moved(code: Option<RDKafkaErrorCode>) -> bool {
+    matches!(
+        code,
+        Some(
+            RDKafkaErrorCode::IllegalGeneration
+                | RDKafkaErrorCode::UnknownMemberId
+                | RDKafkaErrorCode::RebalanceInProgress
+                | RDKafkaErrorCode::StaleMemberEpoch
+                | RDKafkaErrorCode::FencedMemberEpoch
+                | RDKafkaErrorCode::AssignmentLost
+                | RDKafkaErrorCode::NoOffset
+        )
+    )
+}

@@ -1,0 +1,29 @@
+//! What librdkafka says of itself, in our log.
+
+use rdkafka::ClientContext;
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::error::KafkaError;
+
+/// Tells what matters, once, and the rest to those who look closely: a broker that is away is said to be so
+/// many times a second.
+#[derive(Clone, Debug)]
+pub(super) struct Quiet;
+
+impl ClientContext for Quiet {
+    fn log(&self, level: RDKafkaLogLevel, place: &str, message: &str) {
+        match level {
+            RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical => {
+                tracing::error!(place, "{message}");
+            }
+            RDKafkaLogLevel::Error
+            | RDKafkaLogLevel::Warning
+            | RDKafkaLogLevel::Notice
+            | RDKafkaLogLevel::Info
+            | RDKafkaLogLevel::Debug => tracing::debug!(place, "{message}"),
+        }
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::debug!(%error, reason, "kafka");
+    }
+}

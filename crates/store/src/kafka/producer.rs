@@ -1,0 +1,185 @@
+//! Hands messages to Kafka: acknowledged by all copies, in order, and not twice by one producer.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::join_all;
+use rdkafka::config::ClientConfig;
+use rdkafka::error::KafkaError;
+use rdkafka::message::{Header, OwnedHeaders};
+use rdkafka::producer::future_producer::OwnedDeliveryResult;
+use rdkafka::producer::{DeliveryFuture, FutureProducer, FutureRecord};
+use rdkafka::types::RDKafkaErrorCode;
+
+use super::context::Quiet;
+use super::{LARGEST, away, topics};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::outlet::{Outgoing, Outlet, Refused};
+
+/// How Kafka is reached, and what its topics are like.
+#[derive(Clone, Debug, Default)]
+pub struct KafkaSettings {
+    /// Where to begin, as `HOST:PORT`, several divided by commas.
+    pub brokers: String,
+    /// What the names of topics begin with.
+    pub prefix: String,
+    /// Whether topics that are not there are made.
+    pub create_topics: bool,
+    /// Partitions of a topic that is made; 0: the broker decides.
+    pub partitions: u32,
+    /// Copies of a topic that is made; 0: the broker decides.
+    pub replication: u32,
+}
+
+/// Kafka's topics, to write to.
+pub struct KafkaOutlet {
+    settings: KafkaSettings,
+    topics: Vec<String>,
+    slot: Slot,
+}
+
+type Producer = FutureProducer<Quiet>;
+type Slot = Arc<Mutex<Option<Producer>>>;
+
+impl KafkaOutlet {
+    /// An outlet to these topics. Nothing is connected before something is sent.
+    pub fn new(settings: KafkaSettings, topics: &[&str]) -> Self {
+        let topics = topics.iter().map(|topic| format!("{}{topic}", settings.prefix)).collect();
+        Self { settings, topics, slot: Slot::default() }
+    }
+
+    fn config(&self) -> ClientConfig {
+        let mut config = ClientConfig::new();
+        config
+            .set("bootstrap.servers", &self.settings.brokers)
+            .set("client.id", "uptake")
+            .set("enable.idempotence", "true")
+            .set("acks", "all")
+            // A message that gave up while a later one came through would be out of order: none gives up.
+            .set("message.timeout.ms", "0")
+            .set("message.max.bytes", LARGEST.to_string())
+            .set("compression.type", "lz4")
+            // As Java's clients choose, so that a key is where they look for it.
+            .set("partitioner", "murmur2_random")
+            .set("reconnect.backoff.max.ms", "1000")
+            .set("linger.ms", "1");
+        config
+    }
+
+    /// The producer that is there, or a new one after the topics were looked at.
+    async fn producer(&self) -> Result<Held, StoreError> {
+        let there = self.slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let producer = match there {
+            Some(producer) => producer,
+            None => {
+                let (config, settings) = (self.config(), self.settings.clone());
+                let names = self.topics.clone();
+                let open = move || {
+                    topics::ensure(&settings, &names)?;
+                    config.create_with_context(Quiet).map_err(|error| away(&error))
+                };
+                let opened = tokio::task::spawn_blocking(open).await;
+                let panicked = |_| Err(StoreError::Unavailable("opening Kafka panicked".into()));
+                opened.unwrap_or_else(panicked)?
+            }
+        };
+        Ok(Held { producer: Some(producer), slot: Arc::clone(&self.slot) })
+    }
+}
+
+impl Outlet for KafkaOutlet {
+    fn name(&self) -> String {
+        format!("kafka:{}", self.settings.prefix)
+    }
+
+    fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>> {
+        Box::pin(async move {
+            let held = self.producer().await?;
+            let Some(producer) = &held.producer else { return Err(StoreError::Busy) };
+            let (mut under_way, mut refused) = (Vec::with_capacity(messages.len()), Vec::new());
+            for (index, message) in messages.iter().enumerate() {
+                let topic = format!("{}{}", self.settings.prefix, message.topic);
+                match send(producer, &topic, message) {
+                    Ok(delivery) => under_way.push(async move { (index, delivery.await) }),
+                    Err(error) => refused.push(refuse(index, &error)?),
+                }
+            }
+            let mut suspects = Vec::new();
+            for (index, delivery) in join_all(under_way).await {
+                suspects.extend(outcome(index, delivery)?);
+            }
+            // A broker refuses what it got together; which of them is to blame shows when each goes alone.
+            for Refused { index, .. } in suspects {
+                let Some(message) = messages.get(index) else { continue };
+                let topic = format!("{}{}", self.settings.prefix, message.topic);
+                let alone = send(producer, &topic, message).map_err(|error| away(&error))?;
+                refused.extend(outcome(index, alone.await)?);
+            }
+            held.give_back();
+            Ok(refused)
+        })
+    }
+}
+
+fn send(
+    producer: &Producer,
+    topic: &str,
+    message: &Outgoing,
+) -> Result<DeliveryFuture, KafkaError> {
+    let mut headers = OwnedHeaders::new_with_capacity(message.headers.len());
+    for (key, value) in &message.headers {
+        headers = headers.insert(Header { key, value: Some(value) });
+    }
+    let mut record = FutureRecord::to(topic).key(&message.key).headers(headers);
+    if let Some(value) = &message.value {
+        record = record.payload(value);
+    }
+    producer.send_result(record).map_err(|(error, _)| error)
+}
+
+/// Whether a message was refused; what sending again helps against is an error.
+fn outcome<E>(
+    index: usize,
+    delivery: Result<OwnedDeliveryResult, E>,
+) -> Result<Option<Refused>, StoreError> {
+    match delivery {
+        Ok(Ok(_)) => Ok(None),
+        Ok(Err((error, _))) => refuse(index, &error).map(Some),
+        Err(_) => Err(StoreError::Unavailable("Kafka: cancelled".into())),
+    }
+}
+
+/// Sending again helps against everything but the message itself.
+fn refuse(index: usize, error: &KafkaError) -> Result<Refused, StoreError> {
+    let of_itself = matches!(
+        error.rdkafka_error_code(),
+        Some(
+            RDKafkaErrorCode::MessageSizeTooLarge
+                | RDKafkaErrorCode::InvalidMessageSize
+                | RDKafkaErrorCode::InvalidRecord
+        )
+    );
+    if of_itself { Ok(Refused { index, reason: error.to_string() }) } else { Err(away(error)) }
+}
+
+/// A producer in use. Only after everything went well another one can use it: whoever gives up in the
+/// middle takes back what was not sent yet.
+struct Held {
+    producer: Option<Producer>,
+    slot: Slot,
+}
+
+impl Held {
+    fn give_back(mut self) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = self.producer.take();
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(producer) = self.producer.take() {
+            // It takes back what waits and ends its threads, which whoever gives up need not wait for.
+            std::thread::spawn(move || drop(producer));
+        }
+    }
+}

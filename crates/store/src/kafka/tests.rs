@@ -1,0 +1,131 @@
+//! The outlet against a real Kafka.
+
+use std::time::Duration;
+
+use testkit::servers::{Kafka, or_skip};
+
+use super::{Group, KafkaInlet, KafkaOutlet, KafkaSettings, LARGEST};
+use crate::inlet::{Arrived, Inlet};
+use crate::outlet::{Outgoing, Outlet};
+
+fn settings(kafka: &Kafka, prefix: &str) -> KafkaSettings {
+    KafkaSettings {
+        brokers: kafka.bootstrap().to_owned(),
+        prefix: prefix.to_owned(),
+        create_topics: true,
+        partitions: 2,
+        replication: 1,
+    }
+}
+
+fn message(key: &str, value: &str) -> Outgoing {
+    let (key, value) = (key.to_owned(), Some(value.to_owned()));
+    Outgoing { topic: "t", key, value, headers: vec![("h", "1".into())] }
+}
+
+fn read(kafka: &Kafka, prefix: &str, count: usize) -> Vec<Arrived> {
+    let group = Group {
+        brokers: kafka.bootstrap().to_owned(),
+        name: kafka.prefix(),
+        topics: vec![format!("{prefix}t")],
+    };
+    let mut inlet = KafkaInlet::join(&group).unwrap();
+    let mut found = Vec::new();
+    for _ in 0..300 {
+        found.extend(inlet.take(100, Duration::from_millis(200)).unwrap());
+        if found.len() >= count {
+            return found;
+        }
+    }
+    panic!("{} of {count}", found.len());
+}
+
+#[tokio::test]
+async fn a_topic_that_may_not_be_made_is_named() {
+    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+    let prefix = kafka.prefix();
+    let settings = KafkaSettings { create_topics: false, ..settings(kafka, &prefix) };
+    let outlet = KafkaOutlet::new(settings.clone(), &["t"]);
+    let error = outlet.publish(vec![message("k", "v")]).await.unwrap_err().to_string();
+    let expected = format!("Kafka has no topic {prefix}t; create what is missing");
+    assert!(error.contains(&expected), "{error}");
+    // Somebody makes it: the same outlet finds it.
+    let maker = KafkaOutlet::new(KafkaSettings { create_topics: true, ..settings }, &["t"]);
+    assert_eq!(maker.publish(vec![message("k", "1")]).await.unwrap(), []);
+    assert_eq!(outlet.publish(vec![message("k", "2")]).await.unwrap(), []);
+    let values: Vec<_> = read(kafka, &prefix, 2).into_iter().map(|m| m.value.unwrap()).collect();
+    assert_eq!(values, [b"1", b"2"]);
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_large_is_refused_and_the_others_go() {
+    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+    let prefix = kafka.prefix();
+    let outlet = KafkaOutlet::new(settings(kafka, &prefix), &["t"]);
+    let large = "x".repeat(LARGEST as usize + 1);
+    // What just fits must not be refused: two megabytes are more than a broker takes by default.
+    let long = "y".repeat(2 << 20);
+    let messages = [message("k", "1"), message("k", &large), message("k", &long)];
+    let refused = outlet.publish(messages.to_vec()).await.unwrap();
+    assert_eq!(refused.iter().map(|refused| refused.index).collect::<Vec<_>>(), [1]);
+    assert!(!refused[0].reason.is_empty());
+    let found = read(kafka, &prefix, 2);
+    let sizes: Vec<usize> = found.iter().map(|m| m.value.as_ref().unwrap().len()).collect();
+    assert_eq!(sizes, [1, 2 << 20]);
+    assert_eq!(found[0].key.as_deref(), Some("k"));
+    assert_eq!(found[0].header("h"), Some("1"));
+}
+
+#[tokio::test]
+async fn whoever_gives_up_takes_back_what_was_not_sent() {
+    let Some(kafka) = or_skip(Kafka::start()) else { return };
+    let prefix = kafka.prefix();
+    let outlet = KafkaOutlet::new(settings(&kafka, &prefix), &["t"]);
+    assert_eq!(outlet.publish(vec![message("k", "1")]).await.unwrap(), []);
+    kafka.kill();
+    let late = outlet.publish(vec![message("k", "2")]);
+    let given_up = tokio::time::timeout(Duration::from_secs(2), late).await;
+    assert!(given_up.is_err(), "it waits as long as Kafka is away");
+    kafka.restart();
+    assert_eq!(outlet.publish(vec![message("k", "3")]).await.unwrap(), []);
+    let values: Vec<_> = read(&kafka, &prefix, 2).into_iter().map(|m| m.value.unwrap()).collect();
+    assert_eq!(values, [b"1", b"3"]);
+}
+
+#[tokio::test]
+async fn what_was_refused_together_is_judged_one_by_one() {
+    use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+    use rdkafka::client::DefaultClientContext;
+
+    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+    let prefix = kafka.prefix();
+    let admin: AdminClient<DefaultClientContext> =
+        rdkafka::ClientConfig::new().set("bootstrap.servers", kafka.bootstrap()).create().unwrap();
+    let name = format!("{prefix}t");
+    let small =
+        NewTopic::new(&name, 1, TopicReplication::Fixed(1)).set("max.message.bytes", "4000");
+    admin.create_topics(&[small], &AdminOptions::new()).await.unwrap()[0].as_ref().unwrap();
+    let outlet = KafkaOutlet::new(settings(kafka, &prefix), &["t"]);
+    // What cannot be made smaller by packing it.
+    let noise = |n: u64, bytes: usize| -> String {
+        let mut state = n + 1;
+        let next = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b'!' + (state >> 40) as u8 % 90)
+        };
+        (0..bytes).map(next).collect()
+    };
+    let sizes = (0..20).map(|n| if n == 7 { 9000 } else { 900 });
+    let messages = (0..).zip(sizes).map(|(n, bytes)| message("k", &noise(n, bytes)));
+    let messages: Vec<Outgoing> = messages.collect();
+    let refused = outlet.publish(messages.clone()).await.unwrap();
+    assert_eq!(refused.iter().map(|refused| refused.index).collect::<Vec<_>>(), [7]);
+    let mut found: Vec<Vec<u8>> =
+        read(kafka, &prefix, 19).into_iter().map(|message| message.value.unwrap()).collect();
+    let mut expected: Vec<Vec<u8>> =
+        messages.into_iter().map(|message| message.value.unwrap().into_bytes()).collect();
+    expected.remove(7);
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
