@@ -42,6 +42,11 @@ pub(crate) struct TurnLogSection {
     pub(crate) mirror: bool,
     pub(crate) keep: KeepCopies,
     pub(crate) folder: String,
+    pub(crate) bucket: String,
+    pub(crate) prefix: String,
+    pub(crate) endpoint: String,
+    pub(crate) region: String,
+    pub(crate) credentials_file: String,
 }
 
 /// Where copies of turn logs are kept.
@@ -50,6 +55,7 @@ pub(crate) struct TurnLogSection {
 pub(crate) enum KeepCopies {
     Table,
     Folder,
+    S3,
 }
 
 /// `[embed]`

@@ -26,6 +26,8 @@ mod keys;
 mod layers;
 mod mcp;
 mod metrics;
+#[cfg(feature = "scaled")]
+mod migrate_store;
 mod openapi;
 mod period;
 mod preferences;
@@ -38,6 +40,8 @@ mod repeats;
 mod retrieval;
 mod routing;
 mod scan;
+#[cfg(feature = "scaled")]
+mod s3;
 mod sessions;
 mod start_and_stop;
 mod strategies;

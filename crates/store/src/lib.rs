@@ -7,11 +7,15 @@ mod meter;
 mod log;
 mod read;
 mod blobs;
+#[cfg(feature = "scaled")]
+mod s3;
 mod sql;
 pub mod vectors;
 #[cfg(feature = "scaled")]
 mod postgres;
 pub mod sqlite;
+#[cfg(feature = "scaled")]
+mod migrate_store;
 #[cfg(test)]
 mod contract;
 
@@ -19,6 +23,8 @@ pub use blobs::{Blobs, FolderBlobs};
 pub use error::StoreError;
 pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+#[cfg(feature = "scaled")]
+pub use migrate_store::{MigrateStep, Migrated, migrate_store};
 pub use read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use read::copies::{TurnLogCopies, TurnLogCopy};
 pub use read::dead_letters::{DeadLetter, DeadLetters};
@@ -51,6 +57,8 @@ pub use read::sessions::{OpenSession, SessionReads};
 pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 pub use read::users::{ErasedCounts, UserReads};
+#[cfg(feature = "scaled")]
+pub use s3::{S3Blobs, S3Place};
 pub use sql::Error as DatabaseError;
 
 /// Everything a backend must offer.

@@ -13,7 +13,7 @@ use tokio_postgres::Config;
 use crate::error::StoreError;
 use crate::sql::{Connection, Session};
 
-pub(crate) use migrate::to_newest;
+pub(crate) use migrate::{MIGRATION_NOTE, check_finished, is_unfinished, lock, migrate, to_newest};
 
 /// Where a database is and who asks.
 #[derive(Clone, Debug)]

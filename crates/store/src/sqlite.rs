@@ -14,6 +14,8 @@ mod head;
 mod writer;
 #[cfg(feature = "scaled")]
 mod follow;
+#[cfg(feature = "scaled")]
+mod handover;
 mod checkpoint;
 mod retain;
 mod rebuild;
@@ -191,6 +193,11 @@ impl SqliteStore {
 
 use source::Source;
 
+#[cfg(feature = "scaled")]
+pub(crate) use handover::Handover;
+#[cfg(feature = "scaled")]
+pub(crate) use rebuild::PROJECTIONS;
+
 pub use folder::{Holder, ask_for, holder_of, is_wanted};
 
 /// The log of a store that another process may own, for reading only.
@@ -214,7 +221,10 @@ impl SqliteLog {
     #[cfg(feature = "scaled")]
     pub fn connect(address: &str) -> Result<Self, StoreError> {
         let server = crate::postgres::Server::at(address)?;
-        let open = || pool::ReadPool::open(&Source::Server(server), 1);
+        let open = || {
+            crate::postgres::check_finished(&server.open()?)?;
+            pool::ReadPool::open(&Source::Server(server), 1)
+        };
         let opened = std::thread::scope(|scope| scope.spawn(open).join());
         let panicked = |_| Err(StoreError::Unavailable("connecting panicked".into()));
         Ok(Self { pool: opened.unwrap_or_else(panicked)? })
@@ -495,6 +505,19 @@ impl TurnLogCopies for SqliteStore {
 
     fn forget_copies(&self) -> Task<'_, ()> {
         Box::pin(self.writer.run(copies::forget))
+    }
+
+    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>> {
+        self.pool.run_short(move |connection| copies::due(connection, scope.as_ref(), limit))
+    }
+
+    fn settle_copies(
+        &self,
+        settled: Vec<(Scope, TurnId)>,
+        again: Vec<TurnLogCopy>,
+    ) -> Task<'_, ()> {
+        let settle = move |connection: &mut _| copies::settle(connection, &settled, &again);
+        Box::pin(self.writer.run(settle))
     }
 
     fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {

@@ -60,6 +60,12 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
         )?
         .execute([key])?;
     forget_questions(connection, key)?;
+    connection
+        .prepare_cached(&format!(
+            "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {THEIR_TURNS}
+             ON CONFLICT (turn) DO NOTHING"
+        ))?
+        .execute([key])?;
     let events = match connection.sqlite() {
         Some(_) => "json_each(letter, '$.events') v WHERE v.value",
         None => "json_array_elements(CAST(letter AS json) -> 'events') v WHERE v",
@@ -177,6 +183,14 @@ fn stub(
     connection
         .prepare_cached(
             "DELETE FROM turn_logs WHERE turn = (SELECT turn FROM events WHERE position = ?1)",
+        )?
+        .execute([position])?;
+    // Whoever keeps copies elsewhere must make this one again.
+    connection
+        .prepare_cached(
+            "INSERT INTO copies_due (turn)
+             SELECT turn FROM events WHERE position = ?1 AND turn IS NOT NULL
+             ON CONFLICT (turn) DO NOTHING",
         )?
         .execute([position])?;
     let turn = event.turn.as_ref().map(|id| id.as_str());
