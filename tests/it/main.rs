@@ -14,6 +14,7 @@ mod calibration;
 mod commands;
 mod conversation_loop;
 mod decisions;
+mod deploy;
 mod durable;
 mod erasure;
 mod events;

@@ -47,17 +47,17 @@ fn live(server: &Server) {
     let client = server.client();
     let arms = json!({"arms": [{"id": "small"}, {"id": "large"}], "seed": 7});
     assert_eq!(client.put("/api/v1/routers/chat", &arms).0, 200);
-    lab::run(&client, "x", "ok_rate", &json!({}));
+    lab::run(&client, "x", "satisfaction", &json!({}));
     for n in 0..30 {
         let (user, id) = (format!("u{}", n % 5), format!("t{n}"));
         lab::assign(&client, "x", &user);
         let body = json!({"turn_id": id, "conversation_id": format!("c{}", n % 4),
             "user_id": user, "text": format!("What is the sum of order {n}?"),
-            "include": ["route"], "router": "chat",
-            "retrieved": [{"entity_id": "e1", "content": "orders"}]});
+            "include": ["route"], "router": "chat"});
         let (status, opened) = client.post("/api/v1/turns", &body);
         assert_eq!(status, 201, "{opened}");
-        let done = json!({"response": format!("It is {n}."), "model": opened["route"]["arm"]});
+        let done = json!({"response": format!("It is {n}."), "model": opened["route"]["arm"],
+            "retrieved": [{"entity_id": "e1", "content": "orders"}]});
         assert_eq!(client.post(&format!("/api/v1/turns/{id}/complete"), &done).0, 200);
         let said = if n % 3 == 0 { "not_ok" } else { "ok" };
         react(server, &format!("c{}", n % 4), &id, &json!({"reaction": said, "text": "words"}));

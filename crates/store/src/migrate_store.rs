@@ -69,10 +69,19 @@ pub fn migrate_store(
     let mut done = found;
     progress(MigrateStep::Copying, done, rows);
     for layout in &layouts {
-        copy::copy(layout, &source.connection, &mut target, batch, |more| {
+        let mut told = |more| {
             done += more;
             progress(MigrateStep::Copying, done.min(rows), rows);
-        })?;
+        };
+        let has_some = target.rows_of(&layout.table)? > 0;
+        match copy::copy(layout, &source.connection, &mut target, batch, &mut told) {
+            // Rows that came between two runs push others to where they were not looked for.
+            Err(StoreError::Database(_)) if has_some => {
+                target.empty(&layout.table)?;
+                copy::copy(layout, &source.connection, &mut target, batch, |_| {})?;
+            }
+            outcome => outcome?,
+        }
     }
     let mut checked = 0;
     for (layout, count) in layouts.iter().zip(counts) {

@@ -11,7 +11,7 @@ use super::tables::{ONLY_IN_POSTGRES, all};
 use super::*;
 use crate::contract::{rebuild, scene};
 use crate::sqlite::{Limits, SqliteStore};
-use crate::{EventReads, KeyStore, Log, Rebuild, Retention, StoredKey, TurnReads};
+use crate::{EventReads, KeyStore, Log, Retention, StoredKey, TurnReads};
 
 /// Runs what waits for answers away from the test's own runtime.
 fn apart<T: Send>(run: impl FnOnce() -> T + Send) -> T {
@@ -115,8 +115,6 @@ async fn a_migrated_store_is_the_same_store() {
     // What comes later gets keys that nobody has.
     scene::play(&new, [scene::Scene::open("later", "c-later").by("u-later")]).await;
     assert_eq!(new.head().0, 15);
-    let how = Rebuild { changes_of: rebuild::changes_of, progress: Box::new(|_, _| {}) };
-    new.rebuild(how).await.unwrap();
 }
 
 #[tokio::test]
@@ -147,34 +145,50 @@ async fn a_run_that_was_stopped_goes_on_and_nobody_uses_what_is_unfinished() {
     assert_eq!(new.tail(event::Position(0), 99).await.unwrap().len(), 14);
 }
 
+/// A run that stops when it has told of its progress so often.
+fn stopped(folder: &TempDir, database: &Database, after: usize) {
+    let mut told = 0;
+    let run = || {
+        migrate_store(folder.path(), database.url(), 100, |_, _, _| {
+            told += 1;
+            assert!(told < after, "stopped");
+        })
+    };
+    apart(|| catch_unwind(AssertUnwindSafe(run)).unwrap_err());
+}
+
 #[tokio::test]
-async fn what_was_changed_between_two_runs_arrives_too() {
+async fn what_the_log_does_not_know_of_arrives_too_when_it_was_changed_between_two_runs() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (filled().await, server.database().unwrap());
-    let stopped = |at: usize| {
-        let mut told = 0;
-        let run = || {
-            migrate_store(folder.path(), database.url(), 100, |_, _, _| {
-                told += 1;
-                assert!(told < at, "stopped");
-            })
-        };
-        apart(|| catch_unwind(AssertUnwindSafe(run)).unwrap_err());
-    };
-    stopped(40);
-    // A row that the log does not know of, and then an event.
+    stopped(&folder, &database, 40);
+    assert_eq!(database.run("SELECT count(*) FROM keys").unwrap(), "1", "that far it came");
     let store = sqlite(&folder);
     store.revoke_key("k1", scene::at(5)).await.unwrap();
+    // In front of the one that was copied.
+    store.add_key(StoredKey { id: "a".into(), ..key() }).await.unwrap();
     store.close().await.unwrap();
     drop(store);
-    stopped(45);
+    migrate(&folder, &database, 100).unwrap();
+    let new = postgres(&tempfile::tempdir().unwrap(), &database).unwrap();
+    let keys = new.keys().await.unwrap();
+    assert_eq!(keys.len(), 2);
+    let revoked = keys.iter().find(|key| key.id == "k1").unwrap();
+    assert_eq!(revoked.revoked_at, Some(scene::at(5)));
+}
+
+#[tokio::test]
+async fn a_store_that_was_used_between_two_runs_is_copied_from_the_beginning() {
+    let Some(server) = or_skip(Postgres::shared()) else { return };
+    let (folder, database) = (filled().await, server.database().unwrap());
+    stopped(&folder, &database, 45);
     let store = sqlite(&folder);
     scene::play(&store, [scene::Scene::open("t10", "c3")]).await;
     store.close().await.unwrap();
     drop(store);
-    assert_eq!(migrate(&folder, &database, 100).unwrap().head, 15);
+    let migrated = migrate(&folder, &database, 100).unwrap();
+    assert_eq!((migrated.head, migrated.found), (15, 0));
     let new = postgres(&tempfile::tempdir().unwrap(), &database).unwrap();
-    assert_eq!(new.keys().await.unwrap()[0].revoked_at, Some(scene::at(5)));
     assert_eq!(new.tail(event::Position(0), 99).await.unwrap().len(), 15);
 }
 

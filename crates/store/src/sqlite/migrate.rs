@@ -20,7 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
     include_str!("../../../../migrations/sqlite/0011_experiment_sums.sql"),
     include_str!("../../../../migrations/sqlite/0012_loose.sql"),
-    include_str!("../../../../migrations/sqlite/0013_copies_due.sql"),
+    include_str!("../../../../migrations/sqlite/0014_copies_due.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
