@@ -45,6 +45,7 @@ PROVENANCE = {
     "split": TEXT,
     "turn_ids": List(TEXT),
     "conversation_ids": List(TEXT),
+    "experiment": TEXT,
 }
 SOURCES = {"correction", "rating", "rephrase", "regeneration", "experiment"}
 SPLITS = {"train", "validation", "test"}
@@ -128,6 +129,8 @@ def check_provenance(row, where, ids, parts):
         raise Wrong(f"{where}: source {row['source']!r}, split {row['split']!r}")
     if not (0 <= row["margin"] <= 1 and 0 <= row["confidence"] <= 1 and row["turn_ids"]):
         raise Wrong(f"{where}: margin, confidence or turn_ids")
+    if (row["source"] == "experiment") != bool(row["experiment"]):
+        raise Wrong(f"{where}: source {row['source']!r}, experiment {row['experiment']!r}")
     if row["id"] in ids:
         raise Wrong(f"{where}: the same row again")
     ids.add(row["id"])

@@ -63,6 +63,7 @@ impl Opened {
     /// Starts what goes on beside the requests.
     pub(crate) async fn keep_going(&self, config: &Config) -> anyhow::Result<()> {
         self.engine.keep_copies(copies(config)?).await?;
+        self.engine.keep_following();
         self.engine.keep_retention();
         self.engine.keep_routing();
         self.engine.keep_watching();

@@ -433,12 +433,19 @@ CREATE TABLE turn_facts (
     refined    BIGINT NOT NULL DEFAULT 0,
     ended      BIGINT NOT NULL DEFAULT 0, -- the last of its session
     abandoned  BIGINT NOT NULL DEFAULT 0,
-    negative   BIGINT NOT NULL DEFAULT 0  -- something about it went wrong
+    negative   BIGINT NOT NULL DEFAULT 0, -- something about it went wrong
+    comments_positive BIGINT NOT NULL DEFAULT 0,
+    comments_negative BIGINT NOT NULL DEFAULT 0,
+    comments_neutral BIGINT NOT NULL DEFAULT 0,
+    strategy   TEXT COLLATE "C" NOT NULL DEFAULT ''
 );
 
 CREATE INDEX turn_facts_by_user ON turn_facts ("user", ts) WHERE "user" IS NOT NULL AND ts IS NOT NULL;
 
 CREATE INDEX turn_facts_negative ON turn_facts (project, ts) WHERE negative = 1;
+
+CREATE INDEX turn_facts_by_strategy ON turn_facts (project, ts, strategy, model, prompt)
+    WHERE strategy <> '' AND answered = 1;
 
 CREATE TABLE quality (
     project      BIGINT NOT NULL,
@@ -468,6 +475,9 @@ CREATE TABLE quality (
     sql_executed BIGINT NOT NULL,
     loose_corrected BIGINT NOT NULL,
     loose_refined BIGINT NOT NULL,
+    comments_positive BIGINT NOT NULL DEFAULT 0,
+    comments_negative BIGINT NOT NULL DEFAULT 0,
+    comments_neutral BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (project, hour, model, prompt)
 );
 

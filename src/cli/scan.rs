@@ -8,12 +8,15 @@ use anyhow::{Context, bail};
 use clap::Args;
 use flow::{ScanReport, Scanned};
 
+use pairs::{PairFile, PairOptions};
+
 use super::Common;
 use super::lines::lines_of;
 use super::progress::Progress;
 use crate::config::DetectMode;
 use crate::wiring;
 
+mod pairs;
 mod print;
 mod write;
 
@@ -21,11 +24,17 @@ mod write;
 ///
 /// Reads JSON lines (or one JSON array): our own turns or an export, OpenAI-style `messages`,
 /// ShareGPT, LMSYS and WildChat, Langfuse traces. Nothing is stored and nothing leaves the machine.
+///
+/// Files of any size: conversations are judged one by one and forgotten. Kept in memory are counts, the worst
+/// conversations, 400 bytes of each text of the latest 10 000 answers that went wrong (for the failure patterns);
+/// up to 128 MB of conversations that come turn by turn and may still go on; and, for --pairs, a number for each
+/// row and up to 128 MB of rated answers, to be compared with other answers to the same question.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake scan chats.jsonl
   uptake scan --verdicts verdicts.jsonl --pairs pairs.jsonl logs/*.jsonl
-  uptake scan --json chats.jsonl | jq .satisfaction")]
+  uptake scan --pairs train.parquet --format kto --split train chats.jsonl
+  uptake scan --json chats.jsonl | jq .failure_patterns")]
 pub(super) struct Scan {
     #[command(flatten)]
     common: Common,
@@ -38,12 +47,14 @@ pub(super) struct Scan {
     /// Write what was found about each turn, as JSON lines.
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
-    /// Write preference pairs (prompt, chosen, rejected), as JSON lines.
-    #[arg(long, value_name = "FILE")]
-    pairs: Option<PathBuf>,
+    #[command(flatten)]
+    pairs: PairOptions,
     /// How many of the worst conversations to show.
     #[arg(long, default_value_t = 5, value_name = "N")]
     worst: usize,
+    /// How many failure patterns to show, the largest first; 0 for none.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    patterns: usize,
     /// Threads; one for each core when not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -59,33 +70,41 @@ impl Scan {
         if let Some(mode) = self.mode {
             detectors.verdict.mode = wiring::mode(mode);
         }
+        let mut pairs = self.pairs.create()?;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let settings = flow::Scan {
             detectors,
             threads: self.threads.map_or(cores, usize::from),
             worst: self.worst,
-            keep: self.verdicts.is_some() || self.pairs.is_some(),
+            keep: self.verdicts.is_some() || pairs.is_some(),
         };
         let mut verdicts = create(self.verdicts.as_deref())?;
-        let mut pairs = create(self.pairs.as_deref())?;
         let mut total = ScanReport::default();
         for file in &self.files {
             let report = scan_file(&settings, file, &mut verdicts, &mut pairs)?;
             total.merge(report, self.worst);
         }
-        for file in [&mut verdicts, &mut pairs].into_iter().flatten() {
+        if let Some(file) = &mut verdicts {
             file.flush().context("cannot write the results")?;
         }
+        let written =
+            pairs.map(|pairs| pairs.finish().context("cannot write the pairs")).transpose()?;
         if total.conversations == 0 {
             bail!(
                 "no conversation was found; expected JSON lines (or one JSON array) with `messages`, \
                  `conversation(s)`, `input` and `output`, or `text` and `response`"
             );
         }
+        let mut found = (self.patterns > 0).then(|| total.patterns());
+        if let Some(found) = &mut found {
+            found.patterns.truncate(self.patterns);
+        }
+        let report =
+            print::Report { total: &total, found: found.as_ref(), pairs: written.as_ref() };
         if self.json {
-            println!("{}", print::as_json(&total));
+            println!("{}", report.as_json());
         } else {
-            print!("{}", print::as_text(&total, stdout().is_terminal()));
+            print!("{}", report.as_text(stdout().is_terminal()));
         }
         Ok(())
     }
@@ -106,7 +125,7 @@ fn scan_file(
     settings: &flow::Scan,
     path: &Path,
     verdicts: &mut Output,
-    pairs: &mut Output,
+    pairs: &mut Option<PairFile>,
 ) -> anyhow::Result<ScanReport> {
     let told = || format!("cannot read {}", path.display());
     let file = File::open(path).with_context(told)?;
@@ -119,7 +138,7 @@ fn scan_file(
                 write::verdicts(file, scanned)?;
             }
             if let Some(file) = pairs {
-                write::pairs(file, scanned)?;
+                file.conversation(scanned)?;
             }
         }
         Ok(())

@@ -228,8 +228,9 @@ fn what_names_only_their_conversation_goes_when_nobody_else_is_in_it() {
     }
     let erased = server.client().delete(&format!("/api/v1/users/{USER}")).1;
     assert_eq!(
-        erased["erased"]["events"], 5,
-        "two turns, the same question twice, and two things in a conversation of theirs"
+        erased["erased"]["events"], 6,
+        "two turns, the same question twice, two things in a conversation of theirs, and what one of \
+         them sounds like"
     );
     assert!(!is_on_disk(&server, WORDS) && !is_on_disk(&server, USER));
     assert!(is_on_disk(&server, "shared-words"));

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use crate::server::Server;
 
 /// A question about something, its SQL and what it should have been.
-fn corrected(server: &Server, n: usize, what: &str) {
+pub(crate) fn corrected(server: &Server, n: usize, what: &str) {
     let (turn, user) = (format!("t{n}"), format!("u{n}"));
     let sql = format!("SELECT SUM(amount) FROM orders WHERE region = '{what}'");
     let asked = json!({"conversation_id": format!("c{n}"), "turn_id": turn, "user_id": user,
         "text": format!("What is the total sales amount for {what}?"), "response": sql,
-        "model": if n < 10 { "m1" } else { "m2" }, "prompt": {"id": "sql", "version": "1"}});
+        "model": if n < 10 { "m1" } else { "m2" }, "prompt": {"id": "sql", "version": "1"},
+        "strategy": {"name": "one_shot"}});
     let (status, answer) = server.post("/api/v1/turns", &asked);
     assert_eq!(status, 201, "{answer}");
     let better = json!({"message_id": turn, "user_id": user, "data": {"original_sql": sql,
@@ -20,10 +21,10 @@ fn corrected(server: &Server, n: usize, what: &str) {
     assert_eq!(status, 201, "{answer}");
 }
 
-const PLACES: [&str; 10] =
+pub(crate) const PLACES: [&str; 10] =
     ["Bavaria", "Texas", "Ontario", "Kyoto", "Lazio", "Bergen", "Perth", "Lima", "Accra", "Dublin"];
 
-fn failures(server: &Server) -> Value {
+pub(crate) fn failures(server: &Server) -> Value {
     let (status, body) = server.get("/api/v1/failures?period_days=7");
     assert_eq!(status, 200, "{body}");
     body
@@ -42,6 +43,8 @@ fn check(server: &Server) -> String {
     assert!(label.contains("completed"), "{label}");
     assert_eq!(pattern["examples"].as_array().unwrap().len(), 5);
     assert_eq!(pattern["lifts"][0]["value"], "m1", "{pattern}");
+    let by_strategy = |lift: &&Value| lift["by"] == "strategy" && lift["value"] == "one_shot";
+    assert_eq!(pattern["lifts"].as_array().unwrap().iter().filter(by_strategy).count(), 1);
     let (status, told) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
     assert_eq!(status, 200, "{told}");
     let suggestion = &told["suggestions"][0];
@@ -99,6 +102,81 @@ fn ten_users_who_correct_the_same_make_one_pattern_and_a_suggestion_that_says_so
     let most = &insights["most_corrected_queries"];
     assert_eq!(most.as_array().unwrap().len(), 10, "{most}");
     assert_eq!(most[0]["corrections"], 1);
+}
+
+/// One of 120 users: what is asked, how the complaint is worded, and whether the answer was corrected
+/// or only complained about follow from the number.
+fn complained(server: &Server, n: usize) {
+    let subjects = ["revenue", "orders", "customers", "discounts", "returns", "margin", "baskets"];
+    let frames = ["Total {s} for {p}?", "Top ten by {s} in {p}", "How did {s} develop in {p}?"];
+    let wordings = [
+        "completed orders only",
+        "should only count completed orders",
+        "you forgot to filter by status = 'completed'",
+        "please leave out orders that were never completed",
+        "that includes cancelled ones, completed orders only",
+        "status must be completed",
+        "we report completed orders and nothing else",
+        "orders count when they are completed",
+    ];
+    let fill = |text: &str| {
+        text.replace("{s}", subjects[n % subjects.len()]).replace("{p}", PLACES[(n / 3) % 10])
+    };
+    let (turn, user) = (format!("t{n}"), format!("u{n}"));
+    let sql = format!("SELECT SUM({}) FROM orders", subjects[n % subjects.len()]);
+    let asked = json!({"conversation_id": format!("c{n}"), "turn_id": turn, "user_id": user,
+        "text": fill(frames[n % frames.len()]), "response": sql, "model": "m1"});
+    assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+    let wording = wordings[(n * 3 + n / 8) % wordings.len()];
+    let (path, said) = if n.is_multiple_of(4) {
+        (
+            "/api/v1/feedback",
+            json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+                "message_id": turn, "user_id": user,
+                "data": {"rating": 1, "comment": wording}}),
+        )
+    } else {
+        (
+            "/api/v1/feedback/correction",
+            json!({"message_id": turn, "user_id": user, "data": {"original_sql": sql,
+            "corrected_sql": format!("{sql} WHERE status = 'completed'"), "explanation": wording}}),
+        )
+    };
+    let (status, answer) = server.post(path, &said);
+    assert_eq!(status, 201, "{answer}");
+}
+
+#[test]
+fn a_hundred_and_twenty_users_in_many_wordings_are_one_pattern_and_one_suggestion() {
+    let server = Server::start();
+    (0..120).for_each(|n| complained(&server, n));
+    // Eve says it three times, nobody else does; and somebody writes a very long question.
+    for n in 200..203 {
+        let asked = json!({"turn_id": format!("t{n}"), "user_id": "eve", "response": "It rains.",
+            "text": format!("Weather in {}? {}", PLACES[n - 200], "and so on ".repeat(4_000))});
+        assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+        let said = json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
+                "message_id": format!("t{n}"), "user_id": "eve",
+            "data": {"rating": 1, "comment": "weather reports in fahrenheit degrees"}});
+        assert_eq!(server.post("/api/v1/feedback", &said).0, 201);
+    }
+    let look = |server: &Server| {
+        let body = failures(server);
+        let patterns = body["patterns"].as_array().unwrap();
+        let counts: Vec<&Value> = patterns.iter().map(|pattern| &pattern["count"]).collect();
+        assert_eq!(counts, [&json!(120), &json!(3)], "{body}");
+        assert!(body.to_string().len() < 20_000, "long texts are clipped");
+        let told = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7})).1;
+        let suggestions = told["suggestions"].as_array().unwrap();
+        assert_eq!(suggestions.len(), 1, "{told}");
+        assert_eq!(suggestions[0]["evidence"].as_array().unwrap().len(), 90);
+        let instruction = suggestions[0]["instruction"].as_str().unwrap();
+        assert!(instruction.contains("ilter status = 'completed'"), "{instruction}");
+        (patterns[0]["id"].clone(), suggestions[0]["id"].clone())
+    };
+    let first = look(&server);
+    let server = server.kill_and_restart();
+    assert_eq!(look(&server), first);
 }
 
 #[test]

@@ -1,24 +1,13 @@
 //! What is broken for one tenant, or belongs to one project, is nothing to the others.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::experiments::lab::{assign, events, failed, for_each, run, show, turn, until};
+use crate::engine::tamper;
+use crate::experiments::lab::{events, until};
 use crate::server::{Client, Server};
 
 fn tenant(server: &Server, name: &str) -> Client {
     server.client().with("X-Uptake-Tenant", name)
-}
-
-/// Breaks what a stopped server keeps, as a bad disk might: by another program than ours.
-fn damage(folder: &Path, sql: &str) {
-    let code = "import sqlite3,sys\nc = sqlite3.connect(sys.argv[1])\n\
-        assert c.execute(sys.argv[2]).rowcount > 0, 'nothing was broken'\nc.commit()";
-    let file = folder.join("uptake.db");
-    let done = std::process::Command::new("python3").args(["-c", code]).arg(file).arg(sql).output();
-    let done = done.unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 fn rate(client: &Client, rating: &str) {
@@ -38,7 +27,15 @@ fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
     }
     let (_, folder) = server.stop();
     let theirs = "SELECT key FROM projects WHERE tenant = 'broken'";
-    damage(folder.path(), &format!("UPDATE quality SET ok = 'x' WHERE project IN ({theirs})"));
+    tamper(
+        folder.path(),
+        &format!("UPDATE quality SET ok = 'x' WHERE project IN ({theirs})"),
+        &format!(
+            "UPDATE quality SET ok = 9223372036854775807 WHERE project IN ({theirs});
+             CREATE TEMP TABLE more AS SELECT * FROM quality WHERE project IN ({theirs});
+             UPDATE more SET model = 'x'; INSERT INTO quality SELECT * FROM more"
+        ),
+    );
     let server = Server::start_in(folder);
     assert_eq!(tenant(&server, "broken").get("/api/v1/alerts").0, 503, "it is broken indeed");
     let fine = tenant(&server, "fine");
@@ -49,36 +46,6 @@ fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
     }
     // Nobody asks for alerts: it is found by whoever looks after all of them.
     until("the alert", || !events(&fine, "quality", |data| data["finding"] == "alert").is_empty());
-}
-
-#[test]
-fn an_experiment_that_cannot_be_read_keeps_no_other_from_being_taken_back() {
-    let server = Server::start();
-    let more = json!({"guardrails": [{"metric": "error_rate", "limit": 0.05}],
-        "rollout": {"steps": [50, 100], "margin": 0.5}});
-    let broken = tenant(&server, "broken");
-    for id in ["sums", "words"] {
-        run(&broken, id, "satisfaction", &more);
-        assign(&broken, id, "u1");
-        turn(&broken, &format!("t-{id}"), "u1", &json!({}));
-    }
-    let (_, folder) = server.stop();
-    let one = |id: &str| format!("(SELECT key FROM experiments WHERE id = '{id}')");
-    let sums =
-        format!("UPDATE experiment_units SET turns = 'x' WHERE experiment = {}", one("sums"));
-    damage(folder.path(), &sums);
-    damage(folder.path(), "UPDATE experiments SET definition = '{' WHERE id = 'words'");
-    let server = Server::start_in(folder);
-    let results = tenant(&server, "broken").get("/api/v1/experiments/sums/results");
-    assert_eq!(results.0, 503, "it is broken indeed");
-    let fine = tenant(&server, "fine");
-    run(&fine, "x", "satisfaction", &more);
-    for_each(&fine, 0..300, |client, n| {
-        let unit = format!("u{n}");
-        let fails = assign(client, "x", &unit) == "treatment";
-        turn(client, &format!("t{n}"), &unit, &if fails { failed() } else { json!({}) });
-    });
-    until("the rollback", || show(&fine, "x")["progress"]["rolled_back"] == true);
 }
 
 /// Three answers of a project that were corrected in the same way.

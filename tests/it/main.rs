@@ -12,6 +12,7 @@ mod artifacts;
 mod bad_input;
 mod calibration;
 mod commands;
+mod comments;
 mod conversation_loop;
 mod decisions;
 mod deploy;

@@ -102,6 +102,67 @@ fn live(server: &Server) {
     send(server, ("again", "g2", "eve"), 30, "Write a haiku about rain", "Soft rain on the roof");
 }
 
+/// Two variants of an experiment answer the same question of many users, who like one of them.
+fn trial(server: &Server) {
+    let client = server.client();
+    let definition = json!({"id": "hours", "name": "shorter answers", "unit": "user",
+        "metric": "satisfaction", "variants": [{"name": "control"}, {"name": "treatment"}]});
+    assert_eq!(client.post("/api/v1/experiments", &definition).0, 201);
+    assert_eq!(client.post("/api/v1/experiments/hours/start", &json!({})).0, 200);
+    for n in 0..24 {
+        let id = format!("x{n}");
+        let unit = json!({"unit_id": id});
+        let variant = client.post("/api/v1/experiments/hours/assign", &unit).1["variant"].clone();
+        let talk = Talk::new(server, &id, &id);
+        let question = if n % 3 == 0 {
+            "When does the shop open on Sundays?"
+        } else {
+            "when does the shop open on sundays"
+        };
+        let liked = variant == "treatment";
+        let answer = json!({"response": format!("{} answer {n}", variant.as_str().unwrap())});
+        talk.send(&id, question, &answer);
+        if n % 2 == 0 {
+            let reaction = if liked { "ok" } else { "not_ok" };
+            react(server, &id, &id, &json!({"reaction": reaction, "user_id": id}));
+        } else {
+            // Nobody presses a button; the next message says it.
+            let said = if liked { "Perfect, thank you so much!" } else { "No, that is wrong" };
+            let heard = talk.send(&format!("{id}-2"), said, &json!({"response": "I see."}));
+            let expected = if liked { "accepted" } else { "rejected" };
+            assert_eq!(heard["previous"]["status"], expected, "{heard}");
+        }
+    }
+}
+
+#[test]
+fn variants_of_an_experiment_make_pairs_also_after_a_restart() {
+    let server = Server::start();
+    trial(&server);
+    let tried = rows(&server, "sources=experiment");
+    assert!(tried.len() >= 4, "{}", tried.len());
+    for row in &tried {
+        let (better, worse) = answers(row);
+        assert!(better.starts_with("treatment") && worse.starts_with("control"), "{row}");
+        assert_eq!(row["experiment"], "shorter answers");
+        assert_eq!(row["margin"], 1.0);
+        let turns: Vec<&str> =
+            row["turn_ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+        let number = |answer: &str| format!("x{}", answer.rsplit(' ').next().unwrap());
+        assert_eq!(turns, [number(better), number(worse)]);
+    }
+    let by_message = |row: &&Value| row["confidence"].as_f64().unwrap() < 1.0;
+    assert!(tried.iter().any(|row| by_message(&row)), "what messages say counts too");
+    assert!(of_source(&rows(&server, ""), "experiment").len() == tried.len());
+    let rated = rows(&server, "sources=rating");
+    assert!(rated.iter().all(|row| row["experiment"] == ""), "{rated:?}");
+    let server = server.kill_and_restart();
+    assert_eq!(rows(&server, "sources=experiment"), tried);
+    // The experiment is over; what it showed stays.
+    assert_eq!(server.client().post("/api/v1/experiments/hours/complete", &json!({})).0, 200);
+    assert_eq!(rows(&server, "sources=experiment"), tried);
+}
+
 #[test]
 fn every_source_makes_rows_that_say_where_they_come_from() {
     let server = Server::start();
@@ -158,6 +219,7 @@ fn every_source_makes_rows_that_say_where_they_come_from() {
 fn parts_never_share_a_conversation_and_a_restart_changes_no_byte() {
     let server = Server::start();
     live(&server);
+    trial(&server);
     let before: Vec<Vec<u8>> =
         SHAPES.iter().map(|shape| bytes(&server, &format!("format={shape}"), None)).collect();
     let columns = bytes(&server, "format=dpo", Some(PARQUET));
@@ -183,9 +245,38 @@ fn parts_never_share_a_conversation_and_a_restart_changes_no_byte() {
 }
 
 #[test]
+fn a_scan_of_the_log_writes_the_rows_of_the_store() {
+    let server = Server::start();
+    live(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let (log, pairs) = (folder.path().join("log.jsonl"), folder.path().join("pairs.jsonl"));
+    let (log, pairs) = (log.to_str().unwrap(), pairs.to_str().unwrap());
+    assert_eq!(uptake(server.folder(), &["export", "--output", log]).0, Some(0));
+    for shape in ["dpo", "kto"] {
+        let arguments = ["scan", log, "--pairs", pairs, "--format", shape, "--json"];
+        let (code, said, wrong) = uptake(folder.path(), &arguments);
+        assert_eq!(code, Some(0), "{said}{wrong}");
+        let by_id = |rows: Vec<Value>| -> BTreeMap<String, Value> {
+            rows.into_iter().map(|row| (row["id"].to_string(), row)).collect()
+        };
+        let text = fs::read_to_string(pairs).unwrap();
+        let scanned = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let (scanned, stored) = (by_id(scanned), by_id(rows(&server, &format!("format={shape}"))));
+        let ids = |rows: &BTreeMap<String, Value>| rows.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(ids(&scanned), ids(&stored), "{shape}");
+        for (id, row) in &scanned {
+            for column in ["source", "margin", "split", "turn_ids", "conversation_ids", "prompt"] {
+                assert_eq!(row[column], stored[id][column], "{column}");
+            }
+        }
+    }
+}
+
+#[test]
 fn training_libraries_read_every_shape_over_http_and_from_the_command() {
     let server = Server::start();
     live(&server);
+    trial(&server);
     let folder = tempfile::tempdir().unwrap();
     let mut files = Vec::new();
     for shape in SHAPES {

@@ -5,12 +5,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 use testkit::rating_body;
 
+use crate::engine;
 use crate::reports::{counts, react, turn};
 use crate::server::{Server, uptake};
 
 /// Whether any file of the data folder, or of a folder in it, holds these bytes.
 pub(crate) fn is_on_disk(server: &Server, text: &str) -> bool {
-    holds(server.folder(), text)
+    holds(server.folder(), text) || engine::holds(server.folder(), text)
 }
 
 fn holds(folder: &Path, text: &str) -> bool {

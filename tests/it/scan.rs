@@ -94,10 +94,14 @@ fn every_shape_of_log_gives_the_same_report_and_pairs() {
         assert_eq!(worst["excerpts"][0]["evidence"][0]["rule"], "negation_start", "{name}");
         assert_eq!(report["contrasts"][0]["wants"], "gaming laptops", "{name}");
         let pair: Value = serde_json::from_str(&fs::read_to_string(&pairs).unwrap()).unwrap();
+        let said = |column: &str| pair[column][0]["content"].as_str();
+        assert_eq!((said("chosen"), said("rejected")), (Some(BETTER), Some(GIVEN)), "{pair}");
         assert_eq!(
-            (pair["chosen"].as_str(), pair["rejected"].as_str()),
-            (Some(BETTER), Some(GIVEN))
+            (&pair["source"], &pair["conversation_ids"][0]),
+            (&json!("rephrase"), &json!("x1"))
         );
+        assert_eq!(pair["turn_ids"].as_array().unwrap().len(), 2, "{pair}");
+        assert_eq!(report["pairs"]["sources"], json!({"rephrase": 1}), "{name}");
         assert_eq!(fs::read_to_string(&verdicts).unwrap().lines().count(), 3, "{name}");
     }
 }
@@ -339,4 +343,145 @@ fn conversations_without_a_name_are_told_by_their_line() {
     let (code, _, err) = uptake(folder.path(), &["scan", nothing.to_str().unwrap()]);
     assert_eq!(code, Some(1));
     assert!(err.contains("no conversation was found"), "{err}");
+}
+
+/// The rows that a scan writes.
+fn pairs_of(folder: &Path, log: &Path, more: &[&str]) -> Vec<Value> {
+    let pairs = folder.join("pairs.jsonl");
+    let arguments = [&[log.to_str().unwrap(), "--pairs", pairs.to_str().unwrap()], more].concat();
+    scan(folder, &arguments);
+    let rows = fs::read_to_string(pairs).unwrap();
+    rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect()
+}
+
+fn talk(id: usize, turns: &[(&str, &str, Value)]) -> Value {
+    let messages = turns.iter().flat_map(|(asked, answered, more)| {
+        let mut answer = json!({"role": "assistant", "content": answered});
+        answer.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        [json!({"role": "user", "content": asked}), answer]
+    });
+    json!({"id": format!("c{id}"), "messages": messages.collect::<Vec<_>>()})
+}
+
+/// Something of every source that a file can show.
+fn told_lines() -> Vec<Value> {
+    let nothing = json!({});
+    let mut lines = vec![
+        json!({"id": "x1", "messages": messages()}),
+        talk(
+            1,
+            &[("Show total sales", "SELECT 1", json!({"corrected": "SELECT sum(x) FROM orders"}))],
+        ),
+        talk(
+            2,
+            &[
+                ("Write a haiku about rain", "Rain. Rain. Rain.", json!({"regenerated": true})),
+                ("Write a haiku about rain", "Soft rain on the roof", nothing.clone()),
+            ],
+        ),
+        talk(3, &[("My mail is kim@example.com, who am I?", "Bob", json!({"corrected": "Kim"}))]),
+    ];
+    for n in 10..30 {
+        let (rating, answer) =
+            if n % 2 == 0 { (json!("positive"), "good") } else { (json!(1), "bad") };
+        let question = ["How do I reset my password?", "how do i reset my password"][n % 2];
+        lines.push(talk(n, &[(question, &format!("{answer} {n}"), json!({"rating": rating}))]));
+    }
+    for (n, value) in [(40, 1), (41, 0)] {
+        lines.push(json!({"id": format!("trace{n}"), "sessionId": format!("c{n}"),
+            "input": "When does the shop open?", "output": format!("answer {value}"),
+            "scores": [{"name": "user-feedback", "value": value}, {"name": "toxicity", "value": 0.5}]}));
+    }
+    lines
+}
+
+#[test]
+fn what_a_log_says_about_its_answers_makes_pairs_of_every_source() {
+    let folder = TempDir::new().unwrap();
+    let lines = told_lines();
+    let log = file(folder.path(), "log.jsonl", &lines);
+    let rows = pairs_of(folder.path(), &log, &[]);
+    let of = |source: &str| rows.iter().filter(|row| row["source"] == source).collect::<Vec<_>>();
+    let said = |row: &Value, column: &str| row[column][0]["content"].as_str().unwrap().to_owned();
+    let corrected = of("correction");
+    assert_eq!(corrected.len(), 2, "{corrected:?}");
+    assert_eq!(said(corrected[0], "chosen"), "SELECT sum(x) FROM orders");
+    assert_eq!(
+        (&corrected[0]["margin"], &corrected[0]["conversation_ids"][0]),
+        (&json!(1.0), &json!("c1"))
+    );
+    let asked = corrected[1]["prompt"][0]["content"].as_str().unwrap();
+    assert!(asked.contains("[email]") && !asked.contains("kim@"), "{asked}");
+    assert_eq!(said(of("regeneration")[0], "rejected"), "Rain. Rain. Rain.");
+    assert_eq!(said(of("rephrase")[0], "chosen"), BETTER);
+    let rated = of("rating");
+    assert!(rated.len() >= 5, "{rated:?}");
+    for row in &rated {
+        let (better, worse) = (said(row, "chosen"), said(row, "rejected"));
+        let fits = better.starts_with("good") && worse.starts_with("bad")
+            || (better.as_str(), worse.as_str()) == ("answer 1", "answer 0");
+        assert!(
+            fits && row["split"].is_string() && row["turn_ids"].as_array().unwrap().len() == 2,
+            "{row}"
+        );
+    }
+    assert!(
+        rated.iter().any(|row| said(row, "chosen") == "answer 1"),
+        "Langfuse scores: {rated:?}"
+    );
+    assert!(pairs_of(folder.path(), &log, &["--threads", "4"]) == rows);
+    let few = pairs_of(folder.path(), &log, &["--sources", "correction,rating", "--cap", "1"]);
+    assert_eq!(few.len(), 2, "{few:?}");
+    let kto = pairs_of(folder.path(), &log, &["--format", "kto"]);
+    assert!(kto.iter().all(|row| row["label"].is_boolean()) && kto.len() > rows.len());
+    let bad = ["scan", log.to_str().unwrap(), "--pairs", "p.jsonl", "--format", "csv"];
+    let (code, _, err) = uptake(folder.path(), &bad);
+    assert!(code == Some(1) && err.contains("one of dpo, kto"), "{err}");
+}
+
+#[test]
+fn what_goes_wrong_alike_is_a_pattern_of_the_report() {
+    let folder = TempDir::new().unwrap();
+    let words = ["revenue", "turnover", "sales", "income"];
+    let mut lines: Vec<Value> = (0..12)
+        .map(|n| {
+            let asked = format!("What is the {} of region {n}?", words[n % 4]);
+            talk(
+                n,
+                &[
+                    (&asked, "SELECT sum(total) FROM orders", json!({})),
+                    ("No, I meant completed orders, not all orders", "SELECT 2", json!({})),
+                    ("Perfect, thanks", "Gladly.", json!({})),
+                ],
+            )
+        })
+        .collect();
+    lines.extend((20..26).map(|n| {
+        talk(
+            n,
+            &[(
+                "Translate this letter into French",
+                "I'm sorry, but I can't help with that.",
+                json!({}),
+            )],
+        )
+    }));
+    let log = file(folder.path(), "log.jsonl", &lines);
+    let report = scan(folder.path(), &[log.to_str().unwrap()]);
+    let found = &report["failure_patterns"];
+    assert_eq!((&found["negatives"], &found["looked_at"]), (&json!(18), &json!(18)), "{found}");
+    let (first, second) = (&found["patterns"][0], &found["patterns"][1]);
+    assert_eq!((&first["count"], &second["count"]), (&json!(12), &json!(6)), "{found}");
+    assert!(first["label"].as_str().unwrap().contains("completed"), "{first}");
+    assert_eq!(first["contrasts"][0]["wants"], "completed orders", "{first}");
+    assert!((first["share"].as_f64().unwrap() - 12.0 / 18.0).abs() < 1e-9);
+    let asked = first["examples"][0]["question"].as_str().unwrap();
+    assert!(asked.starts_with("What is the"), "{asked}");
+    assert_eq!(second["error_type"], "model_refusal", "{second}");
+    let (code, out, _) = uptake(folder.path(), &["scan", log.to_str().unwrap()]);
+    assert_eq!(code, Some(0));
+    let told = ["Failure patterns, of 18 answers", "completed orders, not all orders (12 times)"];
+    assert!(told.iter().all(|line| out.contains(line)), "{out}");
+    let (_, out, _) = uptake(folder.path(), &["scan", "--patterns", "0", log.to_str().unwrap()]);
+    assert!(!out.contains("Failure patterns"), "{out}");
 }

@@ -28,6 +28,7 @@ pub(crate) fn run(data: &Path) -> anyhow::Result<()> {
     let rows = read(data)?;
     agreement(&rows);
     speed(&rows);
+    crate::crowd::measure()?;
     stability(&rows);
     Ok(())
 }
@@ -54,6 +55,7 @@ fn complaint(row: &Row) -> FailedTurn<'_> {
         said: None,
         said_vector: None,
         contrast: None,
+        changes: &[],
         kind: FailureKind::Rejected,
         error_type: None,
         model: None,

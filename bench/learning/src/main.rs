@@ -4,6 +4,7 @@
 
 mod agreement;
 mod clinc;
+mod crowd;
 mod examples;
 mod experiments;
 mod failures;

@@ -8,8 +8,8 @@ use std::time::Instant;
 use event::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use export::{ParquetWriter, write_jsonl};
 use learn::{
-    AnsweredElsewhere, ArmOutcome, ExportFormat, ExportRule, Exporter, PreferenceConversation,
-    PreferenceRow, PreferenceTurn, QuestionGroups, TurnCorrection, TurnRating, TurnVerdict,
+    AnsweredElsewhere, ExportFormat, ExportRule, Exporter, PreferenceConversation, PreferenceRow,
+    PreferenceTurn, QuestionGroups, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
 
 const CONVERSATIONS: usize = 40_000;
@@ -137,12 +137,11 @@ fn turn(number: usize, at: usize) -> PreferenceTurn {
             .collect(),
         regenerated: at == 1 && number.is_multiple_of(3),
         context_only: false,
-        arm: (at == 0).then(|| ArmOutcome {
+        arms: Vec::from_iter((at == 0).then(|| ServedVariant {
             experiment: "tone".to_owned(),
+            name: "tone".to_owned(),
             variant: ["control", "treatment"][number / 2 % 2].to_owned(),
-            reward: value,
-            confidence: sure,
-        }),
+        })),
     }
 }
 

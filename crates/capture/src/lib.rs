@@ -25,7 +25,10 @@ pub use reaction::{
 pub use redact::Redactor;
 pub use retrieval::{RawReturned, RawSignal, accept_query_id, accept_returned, accept_signals};
 pub use rule::{accept_privacy, accept_profile, rule_event};
-pub use source::{ChatMessage, ChatRecord, Line, Speaker, chat_events, read_chat, read_line};
+pub use source::{
+    ChatMessage, ChatRecord, Line, Sign, Speaker, chat_events, conversation_name, name_turn,
+    read_chat, read_line, turn_name,
+};
 pub use turn::{
     AcceptedOpening, RawCompletion, RawOpening, RawRetrieved, TurnPlace, accept_completion,
     accept_opening, turn_event,

@@ -22,6 +22,7 @@ mod retry;
 mod verdict;
 mod target;
 mod farewell;
+mod sentiment;
 mod usage;
 mod version;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use model::{Features, Model, Sparse, sigmoid};
 pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
 pub use pair::{pair_features, pair_model, pair_score};
 pub use retry::{PastQuestion, RetryRule, detect_retry, retry_intent};
+pub use sentiment::detect_sentiment;
 pub use target::{
     Candidate, Located, PastTurn, Target, TargetRule, answer_head, find_target, locate,
     may_be_about_earlier,

@@ -1,6 +1,6 @@
 //! What an event adds to what is known of an answer, for rates.
 
-use crate::word::{DecisionOutcome, Reaction};
+use crate::word::{DecisionOutcome, Reaction, Sentiment};
 
 /// Something about the event's turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum TurnFact {
         model: Option<String>,
         /// With which prompt: `id@version`.
         prompt: Option<String>,
+        /// By which strategy: its name.
+        strategy: Option<String>,
         /// The application says that it could not.
         failed: bool,
         /// Tokens in and out.
@@ -33,6 +35,8 @@ pub enum TurnFact {
     Heard,
     /// Its question refines an earlier one.
     Refined,
+    /// Somebody commented on it, and it sounds like this.
+    Commented(Sentiment),
 }
 
 /// Something that names no turn and counts all the same.
@@ -44,6 +48,8 @@ pub enum LooseFact {
     Corrected,
     /// A refined question.
     Refined,
+    /// A comment that sounds like this.
+    Commented(Sentiment),
 }
 
 /// The intent by which applications mark a question that refines the one before.

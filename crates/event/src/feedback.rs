@@ -117,7 +117,7 @@ pub struct Settlement {
 pub enum Body {
     /// A thumb, stars or a score.
     Rating(Rating),
-    /// A remark in words.
+    /// A remark in words; empty when those were erased.
     Comment(String),
     /// A better answer.
     Correction(Correction),
@@ -147,7 +147,7 @@ impl Body {
         let fields = Fields(data);
         match (kind.source, kind.event_type) {
             (Source::UserRating, _) => fields.rating().map(Self::Rating),
-            (Source::UserComment, _) => fields.words("comment").map(Self::Comment),
+            (Source::UserComment, _) => fields.comment().map(Self::Comment),
             (Source::UserCorrection, _) => fields.correction().map(Self::Correction),
             (Source::Turn, _) => own_record(data).map(Self::Turn),
             (Source::Engine, Type::Log) => own_record(data).map(Self::Rule),
@@ -208,9 +208,18 @@ impl Fields<'_> {
         }
     }
 
+    fn comment(&self) -> Result<String, BadData> {
+        // That there was one is all that is left of it.
+        if self.is_erased() { Ok(String::new()) } else { self.words("comment") }
+    }
+
+    fn is_erased(&self) -> bool {
+        self.0.len() == 1 && self.0.get(ERASED) == Some(&Value::Bool(true))
+    }
+
     fn correction(&self) -> Result<Correction, BadData> {
         let of = |plain, sql| Ok::<_, BadData>(self.text(plain)?.or(self.text(sql)?));
-        if self.0.len() == 1 && self.0.get(ERASED) == Some(&Value::Bool(true)) {
+        if self.is_erased() {
             // That there was one is all that is left of it.
             return Ok(Correction {
                 original: None,

@@ -4,12 +4,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::Exposure;
-use crate::id::TurnId;
+use crate::id::{EventId, TurnId};
 use crate::number::UnitInterval;
 use crate::relevance::{FoundRelevance, Returned};
 use crate::signal::{Failure, Pace, Verdict};
 use crate::time::Timestamp;
-use crate::word::{RetryIntent, VerdictStatus};
+use crate::word::{RetryIntent, Sentiment, VerdictStatus};
 
 /// What was found, and by which detector.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,23 @@ pub enum Finding {
     Alert(FoundAlert),
     /// An instruction that might help, out of what went wrong.
     Suggestion(FoundSuggestion),
+    /// What a comment sounds like, on the event's turn if there is one. No reaction: it says nothing of how the
+    /// turn was taken.
+    Sentiment(FoundSentiment),
+}
+
+/// What a comment sounds like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundSentiment {
+    /// Which detector, in which version; `rating` where the comment came with one.
+    pub detector: String,
+    /// The comment's event; nothing once its writer is erased.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<EventId>,
+    /// What it sounds like.
+    pub sentiment: Sentiment,
+    /// How sure.
+    pub confidence: UnitInterval,
 }
 
 /// A figure against its target.

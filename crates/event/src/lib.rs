@@ -26,8 +26,8 @@ pub use experiment::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure}
 pub use fact::{LooseFact, SQL_GENERATION, TurnFact, is_refinement};
 pub use feedback::{BadData, Body, Correction, Decision, Interaction, Rating, Settlement};
 pub use finding::{
-    Finding, FoundAlert, FoundAnswer, FoundRetry, FoundSession, FoundSuggestion, FoundVerdict,
-    GivenReward, RouterChoice,
+    Finding, FoundAlert, FoundAnswer, FoundRetry, FoundSentiment, FoundSession, FoundSuggestion,
+    FoundVerdict, GivenReward, RouterChoice,
 };
 pub use id::{
     BadId, ConversationId, DecisionId, EntityId, EventId, ExperimentId, Project, QueryId, Scope,
@@ -48,6 +48,6 @@ pub use turn::{Completion, Opening, PromptRef, Retrieved, Strategy, TurnHalf};
 pub use vector::{Vector, dot};
 pub use word::{
     Category, CorrectionType, DecisionOutcome, ErrorType, InteractionKind, Kind, Origin, Reaction,
-    RelevanceSignal, RetryIntent, Role, Severity, Source, Tolerance, TurnStatus, Type,
+    RelevanceSignal, RetryIntent, Role, Sentiment, Severity, Source, Tolerance, TurnStatus, Type,
     ValidationOutcome, VerdictStatus,
 };

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::fact::{SQL_GENERATION, is_refinement};
 use crate::feedback::{Body, ERASED};
-use crate::finding::{Finding, FoundAnswer, FoundSuggestion, FoundVerdict, RouterChoice};
+use crate::finding::{
+    Finding, FoundAnswer, FoundSentiment, FoundSuggestion, FoundVerdict, RouterChoice,
+};
 use crate::reaction::GivenReaction;
 use crate::record::Event;
 use crate::relevance::{EntitySignal, FoundRelevance, Returned};
@@ -52,12 +54,12 @@ impl Event {
                 | Rule::Experiment(_),
             )) => self.data.clone(),
             Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),
-            // Somebody had to correct the answer; somebody did something with it: that counts.
-            Ok(Body::Correction(_)) => {
+            // Somebody had to correct the answer; somebody said or did something about it: that counts.
+            Ok(Body::Correction(_) | Body::Comment(_)) => {
                 std::iter::once((ERASED.to_owned(), Value::Bool(true))).collect()
             }
             Ok(Body::Interaction(_)) => self.only(&["kind", "dwell_ms"]),
-            Ok(Body::Comment(_) | Body::Other) | Err(_) => Map::new(),
+            Ok(Body::Other) | Err(_) => Map::new(),
         }
     }
 
@@ -100,6 +102,7 @@ fn found_without_words(finding: Finding) -> Finding {
             evidence: Vec::new(),
             ..found
         }),
+        Finding::Sentiment(found) => Finding::Sentiment(FoundSentiment { comment: None, ..found }),
         Finding::Vector { .. } => Finding::Vector { model: String::new(), values: Vec::new() },
         Finding::Choice(choice) => Finding::Choice(without_features(choice)),
         Finding::Served { choice, cost } => {
@@ -176,7 +179,8 @@ mod tests {
         check(Type::Explicit, Source::Reaction, &given, &stub);
         let rating = json!({"rating": 5, "comment": "secret", "note": "secret"});
         check(Type::Explicit, Source::UserRating, &rating, &json!({"rating": 5}));
-        check(Type::Explicit, Source::UserComment, &json!({"comment": "secret"}), &json!({}));
+        let stub = json!({"erased": true});
+        check(Type::Explicit, Source::UserComment, &json!({"comment": "secret"}), &stub);
         let correction = json!({"corrected": "secret", "original": "secret"});
         let stub = json!({"erased": true});
         check(Type::Explicit, Source::UserCorrection, &correction, &stub);

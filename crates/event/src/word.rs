@@ -208,6 +208,15 @@ words!(
 );
 
 words!(
+    /// What a comment sounds like.
+    Sentiment {
+        Positive = 1 "positive",
+        Negative = 2 "negative",
+        Neutral = 3 "neutral",
+    }
+);
+
+words!(
     /// How a message rejects the answer before it.
     CorrectionType {
         Explicit = 1 "explicit",

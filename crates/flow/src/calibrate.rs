@@ -34,6 +34,12 @@ impl Curves {
         curves.get(scope).copied().unwrap_or(Platt::NONE)
     }
 
+    /// From now on these, as the store has them.
+    pub(crate) fn take_over(&self, others: Self) {
+        let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).extend(others);
+    }
+
     /// From now on.
     pub(crate) fn set(&self, scope: Scope, curve: Platt) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(scope, curve);

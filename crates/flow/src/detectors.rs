@@ -3,9 +3,9 @@
 use detect::{
     Answer, Exchange, FailureRule, Finished, PaceRule, PastQuestion, RetryRule, TargetRule,
     UsageRule, Utterance, VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry,
-    detect_verdict,
+    detect_sentiment, detect_verdict,
 };
-use event::{Failure, Pace, Retry, TurnStatus, Verdict};
+use event::{Failure, Pace, Retry, Sentiment, TurnStatus, UnitInterval, Verdict};
 
 /// The rules of every detector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +52,16 @@ impl Detectors {
     /// How the time it took is borne.
     pub(crate) fn pace(&self, question: &Utterance, seconds: f64, accepted: bool) -> Option<Pace> {
         detect_pace(&self.pace, complexity_of(question), seconds, accepted)
+    }
+
+    /// What a comment sounds like.
+    pub(crate) fn sentiment(&self, comment: &Utterance) -> (Sentiment, UnitInterval) {
+        detect_sentiment(&self.verdict, comment)
+    }
+
+    /// What hears comments, as findings name it.
+    pub(crate) fn sentiment_version(&self) -> String {
+        format!("sentiment.{}/{}", self.verdict.mode.as_word(), detect::version())
     }
 
     /// What judges messages, as findings name it.

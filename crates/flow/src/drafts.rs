@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use learn::{FailurePattern, Suggestion};
+use learn::{FailurePattern, Suggestion, speaks_to_the_model};
 use remote::RemoteWriter;
 use serde_json::{Value, json};
 
@@ -130,19 +130,23 @@ async fn ask(writer: Arc<RemoteWriter>, data: String) -> Option<String> {
 
 fn data_of(pattern: &FailurePattern, suggestions: &[Suggestion]) -> Value {
     let short = |text: &str| text.chars().take(LONGEST_QUOTE).collect::<String>();
+    let kept = |text: &Option<String>| {
+        text.as_deref().filter(|text| !speaks_to_the_model(text)).map(short)
+    };
     let quoted: Vec<Value> = pattern
         .examples
         .iter()
+        .filter(|example| !speaks_to_the_model(&example.question))
         .take(MOST_QUOTED)
-        .map(|example| {
-            json!({"asked": short(&example.question), "said": example.said.as_deref().map(short)})
-        })
+        .map(|example| json!({"asked": short(&example.question), "said": kept(&example.said)}))
         .collect();
     let wanted: Vec<Value> = pattern
         .contrasts
         .iter()
         .take(MOST_QUOTED)
-        .map(|contrast| json!({"wants": contrast.wants, "instead_of": contrast.instead_of}))
+        .map(|contrast| {
+            json!({"wants": kept(&contrast.wants), "instead_of": kept(&contrast.instead_of)})
+        })
         .collect();
     let concluded: Vec<&str> = suggestions
         .iter()

@@ -30,6 +30,8 @@ use crate::tasks::Tasks;
 
 /// The whole of Uptake without a server. Time and randomness come in from outside.
 pub struct Engine {
+    /// How far the log went when the rest was read.
+    pub(crate) opened_at: Position,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) mint: Mint,
@@ -68,6 +70,7 @@ impl Engine {
             tracing::info!("an update: what follows from the log is made again, once");
             store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
         }
+        let opened_at = store.head();
         let keys = KeyRing::load(&*store).await?;
         let privacy = Redactors::load(&*store).await?;
         let curves = Curves::load(&*store).await?;
@@ -80,6 +83,7 @@ impl Engine {
         let counters = Arc::default();
         let routing = Arc::new(Routing::load(&*store).await?);
         Ok(Self {
+            opened_at,
             store,
             clock,
             mint,

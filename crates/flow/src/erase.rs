@@ -108,13 +108,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::patterns::FailureReport;
+    use crate::patterns::{FailureReport, PatternMiddles};
     use crate::{Detectors, Embedder};
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
+            middles: PatternMiddles::default(),
             at: NOW,
             negatives: 0,
             truncated: false,

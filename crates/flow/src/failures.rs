@@ -7,6 +7,7 @@
 
 mod negative;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use event::{Scope, Timestamp, TurnId, Window};
@@ -16,11 +17,11 @@ use learn::{
 };
 use store::{QualityQuery, Stopwatch};
 
-use negative::Negative;
+pub(crate) use negative::Negative;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::patterns::FailureReport;
+use crate::patterns::{FailureReport, Meaning, PatternMiddles};
 
 /// Turns that are read together.
 const PAGE: usize = 500;
@@ -67,10 +68,18 @@ impl Engine {
         }
         let totals = self.answered_totals(query).await?;
         let patterns = move || patterns_of(&negatives, &totals, &rule);
-        let (count, patterns, suggestions, most_corrected) =
+        let (count, patterns, suggestions, most_corrected, middles) =
             tokio::task::spawn_blocking(patterns).await.map_err(|_| FlowError::NotStored)?;
         let at = now;
-        Ok(FailureReport { at, negatives: count, truncated, patterns, suggestions, most_corrected })
+        Ok(FailureReport {
+            at,
+            negatives: count,
+            truncated,
+            patterns,
+            suggestions,
+            most_corrected,
+            middles,
+        })
     }
 
     async fn answered_totals(&self, query: &QualityQuery) -> Result<AnsweredTotals, FlowError> {
@@ -88,6 +97,8 @@ impl Engine {
                 }
             }
         }
+        let by_strategy = self.store.answered_by_strategy(query.clone()).await?.into_iter();
+        totals.by.extend(by_strategy.map(|(name, count)| (By::Strategy, name, count)));
         Ok(totals)
     }
 }
@@ -103,11 +114,16 @@ fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
     found
 }
 
-type Found = (usize, Vec<FailurePattern>, Vec<Suggestion>, Vec<CorrectedQuery>);
+type Found = (usize, Vec<FailurePattern>, Vec<Suggestion>, Vec<CorrectedQuery>, PatternMiddles);
 
-fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRule) -> Found {
+/// The patterns among answers that went wrong, with what follows from them.
+pub(crate) fn patterns_of(
+    negatives: &[Negative],
+    totals: &AnsweredTotals,
+    rule: &FailureRule,
+) -> Found {
     let model = embed::built_in();
-    let vectors: Vec<_> = negatives
+    let vectors: Vec<Meaning> = negatives
         .iter()
         .map(|one| (model.embed(&one.question), one.said.as_deref().map(|said| model.embed(said))))
         .collect();
@@ -121,6 +137,7 @@ fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRu
             said: one.said.as_deref(),
             said_vector: said.as_ref().map(|said| said.values()),
             contrast: one.contrast.as_ref(),
+            changes: &one.changes,
             kind: one.kind,
             error_type: one.error_type.as_deref(),
             model: one.model.as_deref(),
@@ -132,30 +149,39 @@ fn patterns_of(negatives: &[Negative], totals: &AnsweredTotals, rule: &FailureRu
         .collect();
     let patterns = failure_patterns(&turns, totals, rule);
     let now = || negatives.iter().filter(|one| one.period == Period::Now);
-    let evidence: Vec<PatternEvidence<'_>> = patterns
-        .iter()
-        .map(|pattern| {
-            let own = || now().filter(|one| pattern.turns.contains(&one.turn));
-            let corrected = |one| -> Option<CorrectedAnswer<'_>> {
-                let one: &Negative = one;
-                let (original, corrected) = one.correction.as_ref()?;
-                Some(CorrectedAnswer { turn_id: &one.turn, original, corrected })
-            };
-            let remark = |one| -> Option<Remark<'_>> {
-                let one: &Negative = one;
-                Some(Remark { turn_id: &one.turn, said: one.said.as_deref()? })
-            };
-            PatternEvidence {
-                pattern,
-                corrections: own().filter_map(corrected).collect(),
-                remarks: own().filter_map(remark).collect(),
-            }
-        })
-        .collect();
+    let of: BTreeMap<&str, &Negative> = now().map(|one| (one.turn.as_str(), one)).collect();
+    let evidence: Vec<PatternEvidence<'_>> =
+        patterns.iter().map(|pattern| evidence_of(pattern, &of)).collect();
     let suggestions = suggestions(&evidence);
     drop(evidence);
     let corrections = now()
         .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
     let corrected = most_corrected(corrections, MOST_CORRECTED);
-    (now().count(), patterns, suggestions, corrected)
+    let ids = negatives.iter().map(|one| one.turn.as_str());
+    let middles = PatternMiddles::of(&patterns, &ids.zip(vectors).collect());
+    (now().count(), patterns, suggestions, corrected, middles)
+}
+
+/// What is known of a pattern's turns.
+fn evidence_of<'a>(
+    pattern: &'a FailurePattern,
+    negatives: &BTreeMap<&str, &'a Negative>,
+) -> PatternEvidence<'a> {
+    let mut evidence = PatternEvidence {
+        pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: BTreeMap::new(),
+    };
+    for one in pattern.turns.iter().filter_map(|turn| negatives.get(turn.as_str())) {
+        let turn_id = one.turn.as_str();
+        evidence.voices.insert(turn_id, one.voice());
+        if let Some((original, corrected)) = &one.correction {
+            evidence.corrections.push(CorrectedAnswer { turn_id, original, corrected });
+        }
+        if let Some(said) = one.said.as_deref() {
+            evidence.remarks.push(Remark { turn_id, said });
+        }
+    }
+    evidence
 }

@@ -23,6 +23,12 @@ impl KeyRing {
         keys.insert(key.id.clone(), Arc::new(key));
     }
 
+    /// From now on these, as the store has them. Nothing is taken away: a key is revoked, not forgotten.
+    pub(crate) fn take_over(&self, ring: Self) {
+        let ring = ring.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).extend(ring);
+    }
+
     /// The key with this id.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<StoredKey>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()

@@ -14,6 +14,7 @@ mod calibrate;
 mod counters;
 mod attention;
 mod changes;
+mod comments;
 mod targets;
 mod patterns;
 mod drafts;
@@ -39,6 +40,7 @@ mod evaluate;
 mod retrieval;
 mod calibration;
 mod sweep;
+mod follow;
 mod turn;
 mod review;
 mod asked;
@@ -67,6 +69,7 @@ pub use capture::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
+pub use comments::CommentView;
 pub use detect::{
     AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
     VerdictRule,
@@ -88,7 +91,7 @@ pub use learn::{
 };
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
-pub use patterns::FailureReport;
+pub use patterns::{CommentTopic, FailureReport};
 pub use preferences::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
@@ -99,7 +102,10 @@ pub use report::Satisfaction;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use route::{Route, RouteRequest, RouteScore};
 pub use routers::{RouterView, Trend};
-pub use scan::{ArrayLines, Scan, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn, scan};
+pub use scan::{
+    ArrayLines, Scan, ScanPairs, ScanPatterns, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn,
+    scan,
+};
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
     DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, KindFilter, LogStats, QualityBucket,

@@ -1,11 +1,15 @@
 //! What goes wrong, as it was found a moment ago.
 
+mod middles;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use event::{Position, Timestamp};
 use learn::{CorrectedQuery, FailurePattern, Suggestion};
 use store::QualityQuery;
+
+pub(crate) use middles::{Meaning, PatternMiddles};
 
 /// What goes wrong in a window.
 #[derive(Debug)]
@@ -22,6 +26,27 @@ pub struct FailureReport {
     pub suggestions: Vec<Suggestion>,
     /// Whose answers were corrected most often.
     pub most_corrected: Vec<CorrectedQuery>,
+    pub(crate) middles: PatternMiddles,
+}
+
+/// What a comment is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommentTopic {
+    /// The pattern's id.
+    pub id: String,
+    /// What people call it.
+    pub label: String,
+    /// How near the comment is to the pattern's turns.
+    pub similarity: f32,
+}
+
+impl FailureReport {
+    /// The pattern whose turns mean most nearly what a text says, if any does.
+    pub fn topic_of(&self, text: &str) -> Option<CommentTopic> {
+        let (place, similarity) = self.middles.nearest(text)?;
+        let pattern = self.patterns.get(place)?;
+        Some(CommentTopic { id: pattern.id.clone(), label: pattern.label.clone(), similarity })
+    }
 }
 
 /// What took no longer than this is found anew whenever something happened.

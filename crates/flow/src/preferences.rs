@@ -26,14 +26,14 @@ use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::tasks::Stop;
 use convert::{conversation, of_correction};
-use make::{Answered, Maker};
+pub(crate) use make::{Answered, Maker};
 
 pub use ask::{PreferenceEncoding, PreferenceQuery, PreferenceWish};
 
 /// Turns that are read at once.
 const PAGE: usize = 500;
 /// Answers to one question that are compared: the newest.
-const MOST_OF_A_QUESTION: usize = 512;
+pub(crate) const MOST_OF_A_QUESTION: usize = 512;
 
 /// An export on its way. Ask for the next bytes until there are none.
 pub struct PreferenceExport {
@@ -42,7 +42,7 @@ pub struct PreferenceExport {
     query: PreferenceQuery,
     step: Step,
     /// Away while a thread works with it.
-    maker: Option<Maker>,
+    maker: Option<Maker<TurnNumber>>,
     stop: Option<Stop>,
 }
 
@@ -154,7 +154,7 @@ impl PreferenceExport {
             for group in read {
                 let answered: Vec<Answered> =
                     group.into_iter().filter_map(|turns| Answered::of(turns, window)).collect();
-                maker.group(&answered)?;
+                maker.group(&answered.iter().collect::<Vec<_>>())?;
             }
             maker.take()
         })
@@ -164,7 +164,7 @@ impl PreferenceExport {
     /// On a thread that may take its time.
     async fn work<T: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut Maker) -> Result<T, FlowError> + Send + 'static,
+        work: impl FnOnce(&mut Maker<TurnNumber>) -> Result<T, FlowError> + Send + 'static,
     ) -> Result<T, FlowError> {
         let panicked = || FlowError::from(StoreError::Corrupt("an export panicked".into()));
         let mut maker = self.maker.take().ok_or_else(panicked)?;

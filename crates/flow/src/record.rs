@@ -121,6 +121,7 @@ impl Engine {
             }
         }
         write.more.extend(self.regenerated(&write.entry.event));
+        write.more.extend(self.sentiment_entry(&write.entry.event));
         Ok(write)
     }
 

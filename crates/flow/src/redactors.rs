@@ -54,6 +54,13 @@ impl Redactors {
         self.changes.send_modify(|count| *count += 1);
     }
 
+    /// From now on these, as the store has them.
+    pub(crate) fn take_over(&self, others: Self) {
+        let others = others.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).extend(others);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
     /// Tells when somebody changed theirs.
     pub(crate) fn changed(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()

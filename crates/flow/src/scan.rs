@@ -1,10 +1,12 @@
 //! The same detectors over chat logs: what a stored conversation would have told.
 //!
-//! Reads a stream of lines, spreads conversations over threads, keeps only counts and the worst.
+//! Reads a stream of lines, spreads conversations over threads, keeps counts, the worst, and what went wrong last.
 
 mod array;
 mod assemble;
 mod conversation;
+mod negatives;
+mod pairs;
 mod tally;
 
 use std::io::BufRead;
@@ -20,6 +22,8 @@ use crate::detectors::Detectors;
 
 pub use array::ArrayLines;
 pub use conversation::{Scanned, ScannedTurn};
+pub use negatives::ScanPatterns;
+pub use pairs::ScanPairs;
 pub use tally::{ScanReport, Worst, WorstTurn};
 
 /// Conversations that travel together: fewer hand-overs.
@@ -104,7 +108,7 @@ fn read_all(
             continue;
         }
         let mut goes_on = true;
-        match assemble::turn_in(trimmed) {
+        match assemble::turn_in(trimmed, place) {
             Some(turn) => {
                 let complete = assembler.take(place, turn);
                 goes_on = complete.is_empty() || send(Job::Records(complete));
@@ -139,7 +143,9 @@ fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &S
         let mut report = ScanReport::default();
         let mut kept = Vec::new();
         let mut judge = |place: u64, record: &ChatRecord| {
-            let scanned = conversation::judge(&settings.detectors, place, record);
+            let Some(scanned) = conversation::judge(&settings.detectors, place, record) else {
+                return;
+            };
             report.count(&scanned, settings.worst);
             if settings.keep {
                 kept.push(scanned);

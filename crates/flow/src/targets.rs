@@ -169,6 +169,12 @@ impl AllTargets {
         }
     }
 
+    /// From now on these, as the store has them, unless something later is known already.
+    pub(crate) fn take_over(&self, others: Self) {
+        let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        others.into_iter().for_each(|(tenant, targets)| self.set(tenant, targets));
+    }
+
     /// Tenants who want to be told, and where.
     pub(crate) fn with_webhook(&self) -> Vec<(Tenant, String)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -3,6 +3,7 @@
 use event::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
 use store::{ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn};
 
+use crate::comments::CommentView;
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::told::Signals;
@@ -20,6 +21,8 @@ pub struct TurnView {
     pub reactions: Vec<StoredReaction>,
     /// How often its question was asked again.
     pub retries: usize,
+    /// What was said about it, in order.
+    pub comments: Vec<CommentView>,
     /// When a person reviewed it.
     pub reviewed_at: Option<Timestamp>,
     /// Everything that happened to it.
@@ -106,6 +109,7 @@ fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReact
         signals: None,
         reactions,
         retries: 0,
+        comments: Vec::new(),
         reviewed_at: None,
         exchange,
         stored: StoredTurn { events: Vec::new(), ..stored.clone() },
@@ -119,6 +123,7 @@ fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReact
 
 fn take_in(view: &mut TurnView, stored: &StoredEvent) {
     let is_at = |position: Option<Position>| position == Some(stored.position);
+    view.comments.extend(CommentView::of(&stored.event));
     let Ok(Body::Finding(finding)) = Body::read(stored.event.kind, &stored.event.data) else {
         return;
     };
@@ -131,6 +136,9 @@ fn take_in(view: &mut TurnView, stored: &StoredEvent) {
             view.signals = Some(Signals { failure: found.error, pace: found.latency });
         }
         Finding::Retry(_) => view.retries += 1,
+        Finding::Sentiment(found) => {
+            view.comments.iter_mut().for_each(|comment| comment.hear(&found));
+        }
         Finding::Review { .. } if is_at(standing.review.map(|(_, position)| position)) => {
             view.reviewed_at = Some(stored.event.ts);
         }

@@ -1,14 +1,18 @@
 //! Failure patterns: turns that went wrong in the same way, found together and told apart.
 //!
-//! Errors fall together by their type, all else by meaning: what was asked and what was said of
-//! the answer make one direction (`blend.rs`), directions make groups (`group.rs`), groups get
-//! labels and ids that stay (`label.rs`, `name.rs`).
+//! Errors fall together by their type; turns of which the same was said by that, whatever was asked
+//! (`complaint.rs`); all else by meaning: what was asked and what was said of the answer make one
+//! direction (`blend.rs`), directions make groups (`group.rs`). Groups get labels and ids that stay
+//! (`label.rs`, `name.rs`).
 
 mod turn;
 mod words;
+mod clip;
 mod blend;
 mod neighbours;
 mod communities;
+mod absorb;
+mod complaint;
 mod centres;
 mod group;
 mod label;
@@ -21,7 +25,7 @@ mod corrected;
 pub use corrected::{CorrectedQuery, most_corrected};
 pub use find::{FailureRule, failure_patterns};
 pub use pattern::{CountedContrast, Direction, FailureExample, FailurePattern, Lift, Trend};
-pub use turn::{AnsweredTotals, By, FailedTurn, FailureKind, Period};
+pub use turn::{AnswerChange, AnsweredTotals, By, FailedTurn, FailureKind, Period};
 pub(crate) use words::{content_words, stems};
 
 #[cfg(test)]

@@ -24,9 +24,9 @@ pub use examples::{
     Selection, WITHIN, estimated_tokens, select,
 };
 pub use failures::{
-    AnsweredTotals, By, CorrectedQuery, CountedContrast, Direction, FailedTurn, FailureExample,
-    FailureKind, FailurePattern, FailureRule, Lift, Period, Trend, failure_patterns,
-    most_corrected,
+    AnswerChange, AnsweredTotals, By, CorrectedQuery, CountedContrast, Direction, FailedTurn,
+    FailureExample, FailureKind, FailurePattern, FailureRule, Lift, Period, Trend,
+    failure_patterns, most_corrected,
 };
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
 pub use planner::{
@@ -38,10 +38,10 @@ pub use policy::{
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
 pub use preference::{
-    AnsweredElsewhere, ArmOutcome, ChainPair, DpoRow, ExportFormat, ExportRule, ExportTally,
-    Exporter, JudgedTurn, KtoRow, Message, MessageRole, OpenAiInput, OpenAiRow, PairSource,
-    PreferenceConversation, PreferenceRow, PreferenceTurn, Provenance, QuestionGroups, SftRow,
-    Split, SplitShares, TurnCorrection, TurnRating, TurnVerdict, chain_pairs,
+    AnsweredElsewhere, DpoRow, ExportFormat, ExportRule, ExportTally, Exporter, KtoRow, Message,
+    MessageRole, OpenAiInput, OpenAiRow, PairSource, PreferenceConversation, PreferenceRow,
+    PreferenceTurn, Provenance, QuestionGroups, ServedVariant, SftRow, Split, SplitShares,
+    TurnCorrection, TurnRating, TurnVerdict,
 };
 pub use question::{QuestionKey, normalised};
 pub use relevance::{
@@ -56,5 +56,6 @@ pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;
 pub use suggest::{
-    CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, asked_for, suggestions,
+    CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, Voice, asked_for,
+    changes_of, speaks_to_the_model, suggestions,
 };

@@ -21,7 +21,6 @@ mod rule;
 mod export;
 
 pub use across::AnsweredElsewhere;
-pub use chain::{ChainPair, JudgedTurn, chain_pairs};
 pub use export::{ExportTally, Exporter};
 pub use groups::QuestionGroups;
 pub use pair::PairSource;
@@ -31,7 +30,7 @@ pub use shape::{
 };
 pub use split::{Split, SplitShares};
 pub use turn::{
-    ArmOutcome, PreferenceConversation, PreferenceTurn, TurnCorrection, TurnRating, TurnVerdict,
+    PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
 
 #[cfg(test)]

@@ -1,19 +1,24 @@
 //! Suggests instructions for a prompt out of failure patterns, by templates.
 //!
 //! Three sources: what corrections of a pattern changed in the same way, what was wanted instead of
-//! what, and what was said again and again; for errors, their type. Two must agree, or nothing is
-//! suggested.
+//! what, and what was said again and again; for errors, their type. Two people must agree, or nothing
+//! is suggested; the same for several patterns is one suggestion.
 
 mod safe;
+mod orders;
 mod sql;
 mod phrase;
 mod asked;
+mod agreed;
 mod changes;
 mod remarks;
 
+use std::collections::BTreeMap;
+
 use crate::failures::FailurePattern;
 
-pub use asked::asked_for;
+pub use agreed::Voice;
+pub use asked::{asked_for, changes_of};
 
 /// A correction of a turn's answer.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +49,8 @@ pub struct PatternEvidence<'a> {
     pub corrections: Vec<CorrectedAnswer<'a>>,
     /// Comments, rejecting messages and explanations of its turns.
     pub remarks: Vec<Remark<'a>>,
+    /// Whose its turns are.
+    pub voices: BTreeMap<&'a str, Voice<'a>>,
 }
 
 /// What a suggestion was made of.
@@ -71,7 +78,7 @@ pub struct Suggestion {
     pub why: String,
     /// What it was made of.
     pub basis: SuggestionBasis,
-    /// The share of failed turns that the pattern has.
+    /// The share of failed turns that its patterns have.
     pub reach: f64,
     /// The turns that agree.
     pub evidence: Vec<String>,
@@ -81,17 +88,17 @@ pub struct Suggestion {
     pub of: u32,
 }
 
-/// Turns that must agree.
-const LEAST: usize = 2;
 /// Suggestions for a pattern.
 const MOST: usize = 3;
 
 /// Suggestions for patterns, in the order of the patterns; none where nothing repeats.
 pub fn suggestions(evidence: &[PatternEvidence<'_>]) -> Vec<Suggestion> {
-    evidence.iter().flat_map(of_pattern).collect()
+    agreed::merged(evidence.iter().flat_map(|evidence| {
+        of_pattern(evidence).into_iter().map(|agreed| (evidence.pattern, agreed))
+    }))
 }
 
-fn of_pattern(evidence: &PatternEvidence<'_>) -> Vec<Suggestion> {
+fn of_pattern<'a>(evidence: &PatternEvidence<'a>) -> Vec<agreed::Agreed<'a>> {
     let mut found = changes::from_corrections(evidence);
     found.extend(remarks::from_contrasts(evidence));
     if found.is_empty() {
@@ -103,42 +110,9 @@ fn of_pattern(evidence: &PatternEvidence<'_>) -> Vec<Suggestion> {
     found
 }
 
-/// Turns that agree on what to do.
-struct Agreed<'a> {
-    basis: SuggestionBasis,
-    instruction: String,
-    why: String,
-    turns: Vec<&'a str>,
-    of: usize,
-}
-
-impl Agreed<'_> {
-    fn suggested(self, pattern: &FailurePattern) -> Suggestion {
-        Suggestion {
-            pattern_id: pattern.id.clone(),
-            instruction: self.instruction,
-            why: self.why,
-            basis: self.basis,
-            reach: pattern.share,
-            agree: self.turns.len() as u32,
-            evidence: self.turns.into_iter().map(str::to_owned).collect(),
-            of: self.of as u32,
-        }
-    }
-}
-
-/// "When the question is about orders, "; nothing when it is not known what it is about.
-fn when(pattern: &FailurePattern) -> String {
-    let topic = safe::words(&pattern.topic);
-    let topic = if topic.is_empty() { safe::words(&pattern.label) } else { topic };
-    if topic.is_empty() { String::new() } else { format!("When the question is about {topic}, ") }
-}
-
-/// A sentence: a capital first, a full stop last.
-fn sentence(text: &str) -> String {
-    let mut letters = text.trim_end_matches('.').chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", letters.as_str())
+/// Whether a text speaks to a model ("ignore previous instructions") instead of about an answer.
+pub fn speaks_to_the_model(text: &str) -> bool {
+    orders::is_order(text)
 }
 
 #[cfg(test)]

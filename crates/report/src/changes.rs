@@ -41,6 +41,10 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
         Body::Finding(Finding::Review { status }) => {
             vec![Change::Review(status), Change::Note(TurnFact::Heard)]
         }
+        Body::Finding(Finding::Sentiment(found)) => match event.turn {
+            Some(_) => vec![Change::Note(TurnFact::Commented(found.sentiment))],
+            None => vec![Change::Count(LooseFact::Commented(found.sentiment))],
+        },
         Body::Finding(finding) => by_finding(finding).into_iter().collect(),
         Body::Rule(Rule::Privacy { settings }) => vec![Change::SetPrivacy(settings)],
         Body::Rule(Rule::Targets { settings }) => vec![Change::SetTargets(settings)],
@@ -71,6 +75,7 @@ fn by_answer(done: &Completion) -> Vec<Change> {
     let answered = TurnFact::Answered {
         model: done.model.clone(),
         prompt,
+        strategy: done.strategy.as_ref().map(|strategy| strategy.name.clone()),
         failed: done.status == TurnStatus::Error,
         tokens: done.tokens_in.unwrap_or(0).saturating_add(done.tokens_out.unwrap_or(0)),
         // What is negative or no number costs nothing.
@@ -166,6 +171,7 @@ fn by_finding(finding: Finding) -> Option<Change> {
         Finding::Returned(returned) => Some(Change::Return { query: returned.query_id }),
         Finding::Review { .. }
         | Finding::Relevance(_)
+        | Finding::Sentiment(_)
         | Finding::Suggestion(_)
         | Finding::Choice(_)
         | Finding::Served { .. }

@@ -90,7 +90,10 @@ fn entry(stored: &StoredEvent, active: &HashSet<Position>) -> Option<LogEntry> {
             data.insert("reaction".into(), rating.reaction().as_word().into());
             line("reaction", said, data)
         }
-        Body::Comment(text) => line("comment", Some(text), without(event, &["comment"])),
+        Body::Comment(text) => {
+            let said = Some(text).filter(|text| !text.is_empty());
+            line("comment", said, without(event, &["comment"]))
+        }
         Body::Correction(correction) => {
             line("correction", Some(correction.corrected), without(event, &["corrected"]))
         }
@@ -120,6 +123,7 @@ fn word_for(finding: &Finding) -> Option<&'static str> {
         Finding::Choice(_) => Some("route"),
         Finding::Served { .. } => Some("served"),
         Finding::Suggestion(_) => Some("suggestion"),
+        Finding::Sentiment(_) => Some("sentiment"),
         Finding::Alert(_) => Some("alert"),
         Finding::Exposure(_) => Some("exposure"),
         Finding::Reward(_) => Some("reward"),

@@ -15,4 +15,5 @@ pub(crate) mod tenant;
 pub(crate) mod dead_letter;
 pub(crate) mod quality;
 pub(crate) mod failure;
+pub(crate) mod comment;
 pub(crate) mod report;

@@ -37,7 +37,7 @@ pub use read::experiments::{
 };
 pub use read::judged::{
     Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
-    JudgedConversation, JudgedExchange, JudgedReads,
+    JudgedConversation, JudgedExchange, JudgedReads, ServedBy,
 };
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};

@@ -47,6 +47,9 @@ pub trait Log: Send + Sync {
     /// Tells when there is something newer.
     fn watch(&self) -> watch::Receiver<Position>;
 
+    /// Whether other processes may write too.
+    fn is_shared(&self) -> bool;
+
     /// Makes every projection again from the log, in one transaction; writes wait meanwhile.
     fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt>;
 

@@ -2,8 +2,6 @@
 //! statements are those of SQLite (`crate::sql`).
 
 mod migrate;
-#[cfg(test)]
-mod tests;
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -13,7 +11,7 @@ use tokio_postgres::Config;
 use crate::error::StoreError;
 use crate::sql::{Connection, Session};
 
-pub(crate) use migrate::{MIGRATION_NOTE, check_finished, is_unfinished, lock, migrate, to_newest};
+pub(crate) use migrate::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
 
 /// Where a database is and who asks.
 #[derive(Clone, Debug)]

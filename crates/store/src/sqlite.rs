@@ -222,7 +222,7 @@ impl SqliteLog {
     pub fn connect(address: &str) -> Result<Self, StoreError> {
         let server = crate::postgres::Server::at(address)?;
         let open = || {
-            crate::postgres::check_finished(&server.open()?)?;
+            crate::postgres::check(&server.open()?)?;
             pool::ReadPool::open(&Source::Server(server), 1)
         };
         let opened = std::thread::scope(|scope| scope.spawn(open).join());
@@ -254,6 +254,14 @@ impl Log for SqliteStore {
 
     fn watch(&self) -> watch::Receiver<Position> {
         self.writer.watch()
+    }
+
+    fn is_shared(&self) -> bool {
+        match &self.engine {
+            Engine::Sqlite { .. } => false,
+            #[cfg(feature = "scaled")]
+            Engine::Postgres { .. } => true,
+        }
     }
 
     fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {

@@ -2,16 +2,43 @@
 
 use std::fmt::Write;
 
-use flow::{ScanReport, Worst};
+use flow::{ScanPatterns, ScanReport, Worst};
 use serde_json::{Value, json};
+
+mod patterns;
 
 use crate::cli::excerpt::{marked, one_line};
 
 const CORRECTIONS: [&str; 3] = ["explicit", "rephrased", "abandonment"];
 const FAILURES: [&str; 4] = ["execution_error", "empty_response", "model_refusal", "error_text"];
 
-/// For machines.
-pub(super) fn as_json(report: &ScanReport) -> Value {
+/// Everything that a scan found.
+pub(super) struct Report<'a> {
+    pub(super) total: &'a ScanReport,
+    pub(super) found: Option<&'a ScanPatterns>,
+    /// How many pairs were written, if any were wanted.
+    pub(super) pairs: Option<&'a Value>,
+}
+
+impl Report<'_> {
+    /// For machines.
+    pub(super) fn as_json(&self) -> Value {
+        let mut report = as_json(self.total);
+        report["failure_patterns"] = self.found.map_or(Value::Null, patterns::as_json);
+        report["pairs"] = self.pairs.cloned().unwrap_or_default();
+        report
+    }
+
+    /// For people.
+    pub(super) fn as_text(&self, colour: bool) -> String {
+        let mut out = String::new();
+        // Writing into a string cannot fail.
+        let _ = text(self, colour, &mut out);
+        out
+    }
+}
+
+fn as_json(report: &ScanReport) -> Value {
     let named = |names: &[&str], counts: &[u64]| -> Value {
         names.iter().zip(counts).map(|(n, c)| ((*n).to_owned(), json!(c))).collect()
     };
@@ -47,19 +74,12 @@ pub(super) fn as_json(report: &ScanReport) -> Value {
     })
 }
 
-/// For people.
-pub(super) fn as_text(report: &ScanReport, colour: bool) -> String {
-    let mut out = String::new();
-    // Writing into a string cannot fail.
-    let _ = text(report, colour, &mut out);
-    out
-}
-
 fn percent(part: u64, of: u64) -> String {
     if of == 0 { "–".to_owned() } else { format!("{:.1}%", 100.0 * part as f64 / of as f64) }
 }
 
-fn text(report: &ScanReport, colour: bool, out: &mut String) -> std::fmt::Result {
+fn text(whole: &Report<'_>, colour: bool, out: &mut String) -> std::fmt::Result {
+    let report = whole.total;
     let (turns, judged) = (report.turns, report.judged());
     let conversations = report.conversations;
     writeln!(
@@ -74,13 +94,26 @@ fn text(report: &ScanReport, colour: bool, out: &mut String) -> std::fmt::Result
     failures(report, out)?;
     models(report, out)?;
     contrasts(report, out)?;
+    if let Some(found) = whole.found {
+        patterns::as_text(found, out)?;
+    }
     if !report.worst.is_empty() {
         writeln!(out, "\nWorst conversations")?;
         for (place, worst) in report.worst.iter().enumerate() {
             conversation(place + 1, worst, colour, out)?;
         }
     }
-    Ok(())
+    match whole.pairs {
+        Some(pairs) => written(pairs, out),
+        None => Ok(()),
+    }
+}
+
+fn written(pairs: &Value, out: &mut String) -> std::fmt::Result {
+    let sources = pairs["sources"].as_object().into_iter().flatten();
+    let sources: Vec<String> = sources.map(|(source, rows)| format!("{source} {rows}")).collect();
+    let sources = if sources.is_empty() { "none".to_owned() } else { sources.join(", ") };
+    writeln!(out, "\n{} preference rows written ({sources})", pairs["rows"])
 }
 
 fn row(out: &mut String, name: &str, count: u64, of: u64, more: &str) -> std::fmt::Result {

@@ -10,6 +10,7 @@ pub(super) fn verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Res
     for (number, turn) in scanned.turns.iter().enumerate() {
         let line = json!({
             "conversation_id": scanned.conversation,
+            "turn_id": turn.id.as_str(),
             "model": turn.model,
             "turn": number,
             "question": turn.question,
@@ -24,23 +25,6 @@ pub(super) fn verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Res
                 "delay_seconds": retry.delay_seconds,
                 "intent": retry.intent,
             })),
-        });
-        serde_json::to_writer(&mut *file, &line)?;
-        file.write_all(b"\n")?;
-    }
-    Ok(())
-}
-
-/// One line for each preference pair.
-pub(super) fn pairs(file: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
-    for pair in scanned.pairs() {
-        let line = json!({
-            "prompt": pair.prompt,
-            "chosen": scanned.turns[pair.better].answer.trim(),
-            "rejected": scanned.turns[pair.worse].answer.trim(),
-            "source": "rephrase",
-            "confidence": pair.confidence,
-            "conversation_id": scanned.conversation,
         });
         serde_json::to_writer(&mut *file, &line)?;
         file.write_all(b"\n")?;

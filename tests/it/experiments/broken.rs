@@ -1,21 +1,10 @@
 //! Experiments that cannot be read do not keep others from being taken back.
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::json;
 
 use super::lab::{assign, failed, for_each, results, run, show, turn, until};
+use crate::engine::tamper;
 use crate::server::{Server, uptake};
-
-/// By another program, as a bad disk would.
-fn damage(folder: &Path, sql: &str) {
-    let code = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2])";
-    let done =
-        Command::new("python3").args(["-c", code]).arg(folder.join("uptake.db")).arg(sql).output();
-    let done = done.unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-}
 
 #[test]
 fn unreadable_definitions_and_evidence_stop_nobody_else() {
@@ -27,12 +16,14 @@ fn unreadable_definitions_and_evidence_stop_nobody_else() {
         assign(&server.client(), id, "somebody");
     }
     let (_, folder) = server.stop();
-    damage(
-        folder.path(),
-        "UPDATE experiments SET definition = '{' WHERE id = 'a-definition';
-         UPDATE experiment_sums SET sums = x'00'
-             WHERE experiment = (SELECT key FROM experiments WHERE id = 'b-evidence');",
-    );
+    let spoil = |byte: &str| {
+        format!(
+            "UPDATE experiments SET definition = '{{' WHERE id = 'a-definition';
+             UPDATE experiment_sums SET sums = {byte}
+                 WHERE experiment = (SELECT key FROM experiments WHERE id = 'b-evidence')"
+        )
+    };
+    tamper(folder.path(), &spoil("x'00'"), &spoil("'\\x00'"));
     let server = Server::start_in(folder);
     for_each(&server.client(), 0..300, |client, n| {
         let unit = format!("u{n}");

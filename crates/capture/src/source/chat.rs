@@ -2,9 +2,10 @@
 //!
 //! Knows OpenAI-style `messages`, ShareGPT, LMSYS and WildChat, Langfuse traces, and our own turns.
 
-use event::Timestamp;
+use event::{Correction, Timestamp};
 use serde_json::{Map, Value};
 
+use super::signs::{self, Sign};
 use crate::check::CaptureError;
 
 /// Who speaks.
@@ -35,12 +36,14 @@ pub struct ChatMessage {
     pub error: Option<String>,
     /// How long it took, for an answer.
     pub latency_seconds: Option<f64>,
+    /// What was said and done about it, for an answer.
+    pub signs: Vec<Sign>,
 }
 
 impl ChatMessage {
     fn new(speaker: Speaker, text: String, at: Option<Timestamp>) -> Self {
         let (turn, model, error, latency_seconds) = (None, None, None, None);
-        Self { speaker, text, at, turn, model, error, latency_seconds }
+        Self { speaker, text, at, turn, model, error, latency_seconds, signs: Vec::new() }
     }
 }
 
@@ -53,6 +56,8 @@ pub struct ChatRecord {
     pub user: Option<String>,
     /// What was said, in order.
     pub messages: Vec<ChatMessage>,
+    /// What was said and done about the answers of turns that the log names, in order.
+    pub remarks: Vec<(String, Sign)>,
     /// Only a part of the conversation: the next record may go on with it.
     pub is_turn: bool,
 }
@@ -67,6 +72,12 @@ impl ChatRecord {
                 Speaker::User => ask(&mut all, message),
                 Speaker::Assistant => answer(&mut all, message),
                 Speaker::Other => {}
+            }
+        }
+        for (turn, sign) in &self.remarks {
+            let named = all.iter_mut().rfind(|(asked, _)| asked.turn.as_ref() == Some(turn));
+            if let Some((_, Some(answered))) = named {
+                answered.signs.push(sign.clone());
             }
         }
         all
@@ -90,6 +101,7 @@ fn answer(all: &mut [(ChatMessage, Option<ChatMessage>)], message: &ChatMessage)
         Some(answered) => {
             join(&mut answered.text, &message.text);
             answered.at = message.at.or(answered.at);
+            answered.signs.extend(message.signs.iter().cloned());
         }
         none => *none = Some(message.clone()),
     }
@@ -151,6 +163,7 @@ fn conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRecord {
         conversation: text(record, &names),
         user: text(record, &["user_id", "hashed_ip", "user"]),
         messages,
+        remarks: Vec::new(),
         is_turn: false,
     }
 }
@@ -164,6 +177,9 @@ fn message(value: &Value) -> Option<ChatMessage> {
     let mut message =
         ChatMessage::new(speaker(&who), said, time_in(fields, &["timestamp", "ts", "created_at"]));
     message.model = text(fields, &["model"]);
+    if message.speaker == Speaker::Assistant {
+        message.signs = signs::beside(fields);
+    }
     Some(message)
 }
 
@@ -233,10 +249,12 @@ fn trace(record: &Map<String, Value>) -> ChatRecord {
     answer.error = is_error(record)
         .then(|| text(record, &["statusMessage", "error"]).unwrap_or_else(|| "error".to_owned()));
     answer.latency_seconds = record.get("latency").and_then(Value::as_f64);
+    answer.signs = signs::of_scores(record);
     ChatRecord {
         conversation: text(record, &["sessionId", "session_id", "traceId", "id"]),
         user: text(record, &["userId", "user_id"]),
         messages: vec![question, answer],
+        remarks: Vec::new(),
         is_turn: true,
     }
 }
@@ -269,15 +287,18 @@ fn own_turn(record: &Map<String, Value>) -> ChatRecord {
     answer.error =
         text(record, &["error"]).or_else(|| is_error(record).then(|| "error".to_owned()));
     answer.latency_seconds = record.get("latency_ms").and_then(Value::as_f64).map(|ms| ms / 1000.0);
+    answer.signs = signs::beside(record);
     ChatRecord {
         conversation: text(record, &["conversation_id", "session_id"]),
         user: text(record, &["user_id"]),
         messages: vec![question, answer],
+        remarks: Vec::new(),
         is_turn: true,
     }
 }
 
-/// A line of `uptake export`: the opening or the completion of a turn. Other events say nothing.
+/// A line of `uptake export`: the opening or the completion of a turn, or what was said and done about
+/// one. Other events say nothing.
 fn own_event(record: &Map<String, Value>, data: &Map<String, Value>) -> ChatRecord {
     let mut turn = own_turn(data);
     turn.conversation = text(record, &["session_id"]);
@@ -293,8 +314,30 @@ fn own_event(record: &Map<String, Value>, data: &Map<String, Value>) -> ChatReco
     for message in &mut turn.messages {
         message.at = at;
         message.turn.clone_from(&id);
+        message.signs.clear();
+    }
+    if let Some(sign) = signs::of_event(record, data) {
+        match (id, sign) {
+            (Some(id), sign) => turn.remarks.push((id, sign)),
+            (None, Sign::Corrected(given)) => return alone(record, turn, *given),
+            (None, _) => {}
+        }
     }
     turn
+}
+
+/// A correction of no turn is a conversation by itself, if it says what was asked.
+fn alone(record: &Map<String, Value>, of: ChatRecord, given: Correction) -> ChatRecord {
+    let at = time_in(record, &["timestamp"]);
+    let Some(asked) = given.query.clone() else { return of };
+    let mut question = ChatMessage::new(Speaker::User, asked, at);
+    let original = given.original.clone().unwrap_or_default();
+    let mut answer = ChatMessage::new(Speaker::Assistant, original, at);
+    answer.signs.push(Sign::Corrected(Box::new(given)));
+    question.turn = text(record, &["id"]);
+    answer.turn.clone_from(&question.turn);
+    let conversation = of.conversation.or_else(|| question.turn.clone());
+    ChatRecord { conversation, messages: vec![question, answer], is_turn: false, ..of }
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ use super::chat::{ChatMessage, ChatRecord};
 /// The events of a record, as lines of an export. `place` is the record's number in its file; `now`
 /// stands in for times that the log lacks.
 pub fn chat_events(record: &ChatRecord, place: u64, now: Timestamp) -> Vec<Map<String, Value>> {
-    let conversation = conversation_id(record);
+    let conversation = conversation_name(record);
     let mut lines = Vec::new();
     for (number, (asked, answered)) in record.exchanges().into_iter().enumerate() {
-        let turn = turn_id(record, &conversation, (place, number), &asked);
+        let turn = turn_name(record, &conversation, (place, number), &asked);
         let line = |message: &ChatMessage, data: &Value| {
             line(record, &conversation, &turn, message, data, now)
         };
@@ -62,7 +62,7 @@ fn line(
 }
 
 /// The log's own name where it fits as an id, else one made from it; without a name, from the text.
-fn conversation_id(record: &ChatRecord) -> String {
+pub fn conversation_name(record: &ChatRecord) -> String {
     match &record.conversation {
         Some(name) => fit(name),
         None => {
@@ -72,8 +72,16 @@ fn conversation_id(record: &ChatRecord) -> String {
     }
 }
 
+/// Gives the one turn of a record its name, where the log has none: later it may stand among others.
+pub fn name_turn(record: &mut ChatRecord, place: u64) {
+    let asked = record.messages.first().filter(|asked| record.is_turn && asked.turn.is_none());
+    let Some(asked) = asked else { return };
+    let name = turn_name(record, &conversation_name(record), (place, 0), asked);
+    record.messages.iter_mut().for_each(|message| message.turn = Some(name.clone()));
+}
+
 /// The log's own name for a turn, or one made from where it stands and what it asks.
-fn turn_id(
+pub fn turn_name(
     record: &ChatRecord,
     conversation: &str,
     (place, number): (u64, usize),

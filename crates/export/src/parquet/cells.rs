@@ -44,7 +44,7 @@ pub(super) fn cells(format: ExportFormat, row: &PreferenceRow) -> Option<Vec<Cel
     Some(cells)
 }
 
-fn provenance(from: &Provenance) -> [Cell<'_>; 7] {
+fn provenance(from: &Provenance) -> [Cell<'_>; 8] {
     [
         Cell::Text(&from.id),
         Cell::Text(from.source),
@@ -53,6 +53,7 @@ fn provenance(from: &Provenance) -> [Cell<'_>; 7] {
         Cell::Text(from.split),
         Cell::Texts(&from.turn_ids),
         Cell::Texts(&from.conversation_ids),
+        Cell::Text(&from.experiment),
     ]
 }
 

@@ -20,7 +20,7 @@ enum Holds {
 }
 
 /// The columns that every shape has beside its own.
-const PROVENANCE: [(&str, Holds); 7] = [
+const PROVENANCE: [(&str, Holds); 8] = [
     ("id", Holds::Text),
     ("source", Holds::Text),
     ("margin", Holds::Number),
@@ -28,6 +28,7 @@ const PROVENANCE: [(&str, Holds); 7] = [
     ("split", Holds::Text),
     ("turn_ids", Holds::Texts),
     ("conversation_ids", Holds::Texts),
+    ("experiment", Holds::Text),
 ];
 
 fn own(format: ExportFormat) -> &'static [(&'static str, Holds)] {

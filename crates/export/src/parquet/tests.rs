@@ -20,7 +20,7 @@ fn talk(at: usize) -> PreferenceConversation {
         corrections: Vec::new(),
         regenerated: false,
         context_only: false,
-        arm: None,
+        arms: Vec::new(),
     };
     let (mut first, mut second) = (turn(1), turn(2));
     let sure = event::UnitInterval::ONE;
@@ -98,7 +98,7 @@ fn rows_go_out_group_by_group() {
 fn an_export_without_rows_is_a_file_too() {
     let file = file(ExportFormat::Kto, &[]);
     assert_eq!(file.metadata().file_metadata().num_rows(), 0);
-    assert_eq!(file.metadata().file_metadata().schema().get_fields().len(), 10);
+    assert_eq!(file.metadata().file_metadata().schema().get_fields().len(), 11);
 }
 
 #[test]

@@ -3,27 +3,33 @@
 use event::{
     Body, Contrast, Finding, Origin, Reaction, Timestamp, TurnHalf, TurnStatus, VerdictStatus,
 };
-use learn::{FailureKind, Period, asked_for};
+use learn::{AnswerChange, FailureKind, Period, Voice, asked_for, changes_of};
+use serde_json::{Map, Value};
 use store::StoredTurn;
 
 /// What is known of it.
 #[derive(Clone, Debug)]
-pub(super) struct Negative {
-    pub(super) turn: String,
-    pub(super) question: String,
+pub(crate) struct Negative {
+    pub(crate) turn: String,
+    pub(crate) question: String,
     /// What was said of the answer: of the clearest of those who said something.
-    pub(super) said: Option<String>,
-    pub(super) contrast: Option<Contrast>,
-    pub(super) kind: FailureKind,
-    pub(super) error_type: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) prompt: Option<String>,
-    pub(super) strategy: Option<String>,
+    pub(crate) said: Option<String>,
+    pub(crate) contrast: Option<Contrast>,
+    pub(crate) kind: FailureKind,
+    pub(crate) error_type: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) strategy: Option<String>,
     /// What was answered and what should have been, by the latest correction.
-    pub(super) correction: Option<(String, String)>,
-    pub(super) corrections: usize,
-    pub(super) at: Timestamp,
-    pub(super) period: Period,
+    pub(crate) correction: Option<(String, String)>,
+    /// What that changed.
+    pub(crate) changes: Vec<AnswerChange>,
+    pub(crate) corrections: usize,
+    /// Who said so or, when nobody did, who asked.
+    pub(crate) user: Option<String>,
+    pub(crate) conversation: Option<String>,
+    pub(crate) at: Timestamp,
+    pub(crate) period: Period,
 }
 
 /// What its events say, in their order.
@@ -42,6 +48,7 @@ struct Told {
     explanation: Option<String>,
     correction: Option<(String, String)>,
     corrections: usize,
+    user: Option<String>,
 }
 
 impl Negative {
@@ -50,14 +57,18 @@ impl Negative {
         let mut told = Told::default();
         for stored in &turn.events {
             if let Ok(body) = Body::read(stored.event.kind, &stored.event.data) {
-                told.hear(body);
+                let speaks = matches!(
+                    body,
+                    Body::Correction(_) | Body::Comment(_) | Body::Rating(_) | Body::Reaction(_)
+                );
+                let user = stored.event.user.as_ref().filter(|_| speaks);
+                told.user = user.map(ToString::to_string).or(told.user.take());
+                told.hear(body, &stored.event.data);
             }
         }
-        let Told { question, correction, .. } = &told;
-        if question.trim().is_empty() {
+        if told.question.trim().is_empty() {
             return None;
         }
-        let asked = correction.as_ref().map(|(original, corrected)| asked_for(original, corrected));
         let rejection = told.rejected.clone();
         let (user_said, contrast) = rejection.clone().unwrap_or_default();
         let kind = match (&told.disliked, told.corrections) {
@@ -68,9 +79,12 @@ impl Negative {
         };
         let said = [told.explanation, told.comment, user_said]
             .into_iter()
-            .chain([told.disliked.and_then(|(_, text)| text), asked])
+            .chain([told.disliked.and_then(|(_, text)| text)])
             .flatten()
             .find(|said| !said.trim().is_empty());
+        let (original, corrected) = told.correction.clone().unwrap_or_default();
+        let said =
+            said.or_else(|| Some(asked_for(&original, &corrected)).filter(|s| !s.is_empty()));
         let error_type = told.error_type.or_else(|| told.failed.then(|| "error".to_owned()));
         Some(Self {
             turn: turn.head.turn.to_string(),
@@ -83,16 +97,30 @@ impl Negative {
             model: told.model,
             prompt: told.prompt,
             strategy: told.strategy,
+            changes: changes_of(&original, &corrected),
             correction: told.correction,
             corrections: told.corrections,
+            user: told.user.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
+            conversation: turn.head.conversation.as_ref().map(ToString::to_string),
             at: turn.head.ts,
             period: if turn.head.ts >= start { Period::Now } else { Period::Before },
         })
     }
 }
 
+impl Negative {
+    /// Whose it is.
+    pub(super) fn voice(&self) -> Voice<'_> {
+        match (&self.user, &self.conversation) {
+            (Some(user), _) => Voice::User(user),
+            (None, Some(conversation)) => Voice::Conversation(conversation),
+            (None, None) => Voice::Turn(&self.turn),
+        }
+    }
+}
+
 impl Told {
-    fn hear(&mut self, body: Body) {
+    fn hear(&mut self, body: Body, data: &Map<String, Value>) {
         match body {
             Body::Turn(TurnHalf::Opened(opening)) => self.question = opening.text,
             Body::Turn(TurnHalf::Completed(done)) => {
@@ -122,8 +150,11 @@ impl Told {
                     .then_some((FailureKind::NotOk, given.text));
             }
             Body::Rating(rating) => {
-                self.disliked =
-                    (rating.reaction() == Reaction::NotOk).then_some((FailureKind::Rating, None));
+                // What is written beside a rating is no part of it.
+                let beside =
+                    ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
+                self.disliked = (rating.reaction() == Reaction::NotOk)
+                    .then(|| (FailureKind::Rating, beside.map(str::to_owned)));
             }
             Body::Comment(text) => self.comment = Some(text),
             Body::Correction(correction) if !correction.corrected.is_empty() => {

@@ -88,7 +88,7 @@ impl PreferenceQuery {
         self.encoding
     }
 
-    pub(super) fn rule(&self) -> &ExportRule {
+    pub(crate) fn rule(&self) -> &ExportRule {
         &self.rule
     }
 

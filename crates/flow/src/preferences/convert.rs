@@ -1,8 +1,10 @@
 //! From what is stored to what pairs are made of.
 
 use event::{ConversationId, Timestamp, TurnId, UnitInterval};
-use learn::{PreferenceConversation, PreferenceTurn, TurnCorrection, TurnRating, TurnVerdict};
-use store::{GivenCorrection, JudgedConversation, JudgedExchange};
+use learn::{
+    PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
+};
+use store::{GivenCorrection, JudgedConversation, JudgedExchange, ServedBy};
 
 /// When turns were asked that make rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,8 +50,7 @@ pub(super) fn of_turn(exchange: JudgedExchange, window: Asked) -> PreferenceTurn
         // The model never saw what was thrown away, whenever that was.
         regenerated: exchange.regenerated,
         context_only: window.is_before(exchange.asked_at),
-        // Experiments do not say yet which variant served a turn; here they will.
-        arm: None,
+        arms: exchange.arms.into_iter().map(arm).collect(),
     };
     if bare.context_only {
         return bare;
@@ -97,9 +98,14 @@ pub(super) fn of_correction(given: GivenCorrection) -> Option<PreferenceConversa
             corrections: vec![correction(given)],
             regenerated: false,
             context_only: false,
-            arm: None,
+            arms: Vec::new(),
         }],
     })
+}
+
+fn arm(served: ServedBy) -> ServedVariant {
+    let ServedBy { experiment, name, variant } = served;
+    ServedVariant { experiment: experiment.to_string(), name, variant }
 }
 
 fn correction(given: GivenCorrection) -> TurnCorrection {

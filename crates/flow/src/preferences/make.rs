@@ -6,7 +6,7 @@ use learn::{
     AnsweredElsewhere, ExportTally, Exporter, PreferenceConversation, PreferenceRow,
     PreferenceTurn, QuestionGroups,
 };
-use store::{JudgedExchange, StoreError, TurnNumber};
+use store::{JudgedExchange, StoreError};
 
 use super::ask::PreferenceQuery;
 use super::bytes::Bytes;
@@ -14,10 +14,10 @@ use super::convert::{Asked, of_turn};
 use super::near::NearQuestions;
 use crate::error::FlowError;
 
-/// Everything that is kept from one page to the next.
-pub(super) struct Maker {
+/// Everything that is kept from one page to the next. `T` says where to find a turn again.
+pub(crate) struct Maker<T: Copy + Ord> {
     exporter: Exporter,
-    groups: QuestionGroups<TurnNumber>,
+    groups: QuestionGroups<T>,
     near: NearQuestions,
     bytes: Result<Bytes, ExportError>,
     /// The row that the reader has already; rows up to it are passed over.
@@ -25,7 +25,7 @@ pub(super) struct Maker {
 }
 
 /// An answer to a question that others asked too, with what was said before.
-pub(super) struct Answered {
+pub(crate) struct Answered {
     conversation: ConversationId,
     turns: Vec<PreferenceTurn>,
     vector: Option<Vector>,
@@ -33,6 +33,15 @@ pub(super) struct Answered {
 
 impl Answered {
     /// The last of these turns is meant; the others came before.
+    pub(crate) fn new(
+        conversation: ConversationId,
+        turns: Vec<PreferenceTurn>,
+        vector: Option<Vector>,
+    ) -> Self {
+        Self { conversation, turns, vector }
+    }
+
+    /// The same, as the store has them.
     pub(super) fn of(turns: Vec<JudgedExchange>, window: Asked) -> Option<Self> {
         let last = turns.last()?;
         let (conversation, vector) = (last.conversation.clone()?, last.vector.clone());
@@ -47,8 +56,8 @@ impl Answered {
     }
 }
 
-impl Maker {
-    pub(super) fn new(query: &PreferenceQuery) -> Self {
+impl<T: Copy + Ord> Maker<T> {
+    pub(crate) fn new(query: &PreferenceQuery) -> Self {
         let rule = query.rule().clone();
         Self {
             bytes: Bytes::new(query.encoding(), rule.format),
@@ -59,7 +68,7 @@ impl Maker {
         }
     }
 
-    pub(super) fn tally(&self) -> ExportTally {
+    pub(crate) fn tally(&self) -> ExportTally {
         self.exporter.tally().clone()
     }
 
@@ -67,33 +76,43 @@ impl Maker {
     pub(super) fn note(
         &mut self,
         talk: &PreferenceConversation,
-        numbers: &[TurnNumber],
+        numbers: &[T],
         vectors: &[Option<Vector>],
     ) {
         for (turn, (number, vector)) in talk.turns.iter().zip(numbers.iter().zip(vectors)) {
-            if let Some(question) = self.groups.note(turn, *number)
-                && let Some(vector) = vector
-            {
-                self.near.add(question, vector);
-            }
+            self.note_one(turn, *number, vector.as_ref());
         }
     }
 
+    /// Notes a turn if it may be compared with others: whether it may.
+    pub(crate) fn note_one(
+        &mut self,
+        turn: &PreferenceTurn,
+        place: T,
+        vector: Option<&Vector>,
+    ) -> bool {
+        let Some(question) = self.groups.note(turn, place) else { return false };
+        if let Some(vector) = vector {
+            self.near.add(question, vector);
+        }
+        true
+    }
+
     /// The questions that were asked more than once. Nothing can be noted afterwards.
-    pub(super) fn groups(&mut self) -> Vec<Vec<TurnNumber>> {
+    pub(crate) fn groups(&mut self) -> Vec<Vec<T>> {
         let mut groups = std::mem::take(&mut self.groups);
         std::mem::take(&mut self.near).join_in(&mut groups);
         groups.groups().collect()
     }
 
-    pub(super) fn conversation(&mut self, talk: &PreferenceConversation) -> Result<(), FlowError> {
+    pub(crate) fn conversation(&mut self, talk: &PreferenceConversation) -> Result<(), FlowError> {
         let rows = self.exporter.conversation(talk);
         self.push(&rows)
     }
 
-    pub(super) fn group(&mut self, answered: &[Answered]) -> Result<(), FlowError> {
+    pub(crate) fn group(&mut self, answered: &[&Answered]) -> Result<(), FlowError> {
         let answers: Vec<AnsweredElsewhere<'_>> =
-            answered.iter().filter_map(Answered::elsewhere).collect();
+            answered.iter().filter_map(|answer| answer.elsewhere()).collect();
         let rows = self.exporter.group(&answers);
         self.push(&rows)
     }
@@ -112,12 +131,12 @@ impl Maker {
     }
 
     /// What was written since the last time.
-    pub(super) fn take(&mut self) -> Result<Vec<u8>, FlowError> {
+    pub(crate) fn take(&mut self) -> Result<Vec<u8>, FlowError> {
         Ok(self.bytes()?.take())
     }
 
     /// The rest.
-    pub(super) fn finish(&mut self) -> Result<Vec<u8>, FlowError> {
+    pub(crate) fn finish(&mut self) -> Result<Vec<u8>, FlowError> {
         self.bytes()?.finish().map_err(unwritable)
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use event::Vector;
 use learn::{QuestionGroups, QuestionKey};
-use store::TurnNumber;
 use store::vectors::{Filter, Index, Labels};
 
 /// From this cosine on, questions are taken for the same; with room for rounding, since what really
@@ -38,7 +37,7 @@ impl NearQuestions {
     }
 
     /// Joins the questions that lie near each other.
-    pub(super) fn join_in(self, groups: &mut QuestionGroups<TurnNumber>) {
+    pub(super) fn join_in<T: Copy + Ord>(self, groups: &mut QuestionGroups<T>) {
         for (question, model) in &self.questions {
             let Some(index) = self.indexes.get(model) else { continue };
             let Some(vector) = index.vector(question.as_i64()) else { continue };

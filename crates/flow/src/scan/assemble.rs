@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use capture::{ChatRecord, read_chat};
+use capture::{ChatRecord, name_turn, read_chat};
 use event::Timestamp;
 use serde_json::Value;
 
@@ -12,13 +12,15 @@ const MOST_BYTES: usize = 128 << 20;
 const MOST_MESSAGES: usize = 2_000;
 
 /// The turn in a line, if the line is a single turn rather than a conversation.
-pub(super) fn turn_in(line: &[u8]) -> Option<ChatRecord> {
+pub(super) fn turn_in(line: &[u8], place: u64) -> Option<ChatRecord> {
     // Whole conversations are parsed by the threads that judge them; this look is cheap.
     if is_whole(line) {
         return None;
     }
     let value: Value = serde_json::from_str(&String::from_utf8_lossy(line)).ok()?;
-    read_chat(value.as_object()?).ok().filter(|record| record.is_turn)
+    let mut record = read_chat(value.as_object()?).ok().filter(|record| record.is_turn)?;
+    name_turn(&mut record, place);
+    Some(record)
 }
 
 /// Whether the outermost object has a key that names a list of messages.
@@ -63,6 +65,8 @@ struct Open {
 pub(super) struct Assembler {
     open: HashMap<String, Open>,
     by_age: BTreeMap<u64, String>,
+    /// The conversations of turns that the log names: what is said about a turn may name it alone.
+    by_turn: HashMap<String, String>,
     bytes: usize,
     clock: u64,
 }
@@ -70,17 +74,23 @@ pub(super) struct Assembler {
 impl Assembler {
     /// Adds a turn; gives back conversations that had to be let go.
     pub(super) fn take(&mut self, place: u64, turn: ChatRecord) -> Vec<(u64, ChatRecord)> {
-        let Some(id) = turn.conversation.clone() else { return vec![(place, turn)] };
+        let Some(id) = self.whose(&turn) else { return vec![(place, turn)] };
         self.clock += 1;
         self.bytes += size(&turn);
         let age = self.clock;
         let open = self.open.entry(id.clone()).or_insert_with(|| {
-            let record = ChatRecord { messages: Vec::new(), ..turn.clone() };
+            let (messages, remarks) = (Vec::new(), Vec::new());
+            let conversation = Some(id.clone());
+            let record = ChatRecord { conversation, messages, remarks, ..turn.clone() };
             Open { age, place, record }
         });
         self.by_age.remove(&open.age);
         open.age = age;
+        for named in turn.messages.iter().filter_map(|message| message.turn.as_ref()) {
+            self.by_turn.insert(named.clone(), id.clone());
+        }
         open.record.messages.extend(turn.messages);
+        open.record.remarks.extend(turn.remarks);
         let full = open.record.messages.len() > MOST_MESSAGES;
         self.by_age.insert(age, id.clone());
         let mut gone = Vec::new();
@@ -95,6 +105,12 @@ impl Assembler {
         gone
     }
 
+    /// The conversation that a record belongs to: of the turn it speaks of, else the one it names.
+    fn whose(&self, turn: &ChatRecord) -> Option<String> {
+        let spoken_of = turn.remarks.first().and_then(|(named, _)| self.by_turn.get(named));
+        spoken_of.or(turn.conversation.as_ref()).cloned()
+    }
+
     /// Everything that is left, the silent longest first.
     pub(super) fn finish(mut self) -> Vec<(u64, ChatRecord)> {
         let ids: Vec<String> = self.by_age.values().cloned().collect();
@@ -105,6 +121,9 @@ impl Assembler {
         let Open { age, place, mut record } = self.open.remove(id)?;
         self.by_age.remove(&age);
         self.bytes = self.bytes.saturating_sub(size(&record));
+        for named in record.messages.iter().filter_map(|message| message.turn.as_ref()) {
+            self.by_turn.remove(named);
+        }
         // Logs are not always in the order of time. A stable sort: of equal times the order stays.
         if record.messages.iter().all(|message| message.at.is_some()) {
             record.messages.sort_by_key(|message| message.at.map(Timestamp::as_micros));
@@ -114,5 +133,8 @@ impl Assembler {
 }
 
 fn size(record: &ChatRecord) -> usize {
-    record.messages.iter().map(|m| m.text.len() + 64).sum()
+    let signs = record.messages.iter().flat_map(|m| &m.signs);
+    let about = signs.chain(record.remarks.iter().map(|(_, sign)| sign));
+    let said: usize = record.messages.iter().map(|m| m.text.len() + 64).sum();
+    said + about.map(|sign| sign.size() + 64).sum::<usize>()
 }

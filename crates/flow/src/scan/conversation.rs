@@ -4,16 +4,20 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use capture::ChatRecord;
+use capture::{ChatRecord, Sign, conversation_name, turn_name};
 use detect::{Answer, Exchange, PastQuestion, Utterance};
-use event::{Failure, Pace, Retry, Timestamp, TurnId, TurnStatus, UnitInterval, Verdict};
-use learn::{ChainPair, JudgedTurn, chain_pairs};
+use event::{
+    ConversationId, Correction, Failure, Pace, Retry, Timestamp, TurnId, TurnStatus, Verdict,
+};
+use learn::TurnRating;
 
 use crate::detectors::Detectors;
 
 /// A conversation and what was found in it.
 #[derive(Clone, Debug)]
 pub struct Scanned {
+    /// By what an import would call it.
+    pub id: ConversationId,
     /// Its name in the log, if it has one.
     pub conversation: Option<String>,
     /// Where it begins in the file.
@@ -25,6 +29,10 @@ pub struct Scanned {
 /// A turn and what was found about it.
 #[derive(Clone, Debug)]
 pub struct ScannedTurn {
+    /// By what an import would call it.
+    pub id: TurnId,
+    /// When it was asked, if the log says so.
+    pub asked_at: Option<Timestamp>,
     /// What was asked.
     pub question: String,
     /// What was answered.
@@ -41,24 +49,27 @@ pub struct ScannedTurn {
     pub verdict: Option<Verdict>,
     /// That message.
     pub next: Option<String>,
+    /// How it was rated last.
+    pub rating: Option<TurnRating>,
+    /// What people wrote instead, in order.
+    pub corrections: Vec<Correction>,
+    /// What was last said about it.
+    pub comment: Option<String>,
+    /// The user had it answered again.
+    pub regenerated: bool,
 }
 
-impl Scanned {
-    /// Preference pairs: answers that were rejected, and the ones that were then kept.
-    pub fn pairs(&self) -> Vec<ChainPair> {
-        let judged: Vec<JudgedTurn<'_>> = self
-            .turns
-            .iter()
-            .map(|turn| JudgedTurn {
-                question: &turn.question,
-                answer: &turn.answer,
-                status: turn.verdict.as_ref().map(|v| v.status),
-                correction_type: turn.verdict.as_ref().and_then(|v| v.correction_type),
-                confidence: turn.verdict.as_ref().map_or(UnitInterval::ZERO, |v| v.confidence),
-                failed: turn.failure.error_type.is_some(),
-            })
-            .collect();
-        chain_pairs(&judged)
+impl ScannedTurn {
+    fn hear(&mut self, sign: Sign) {
+        match sign {
+            Sign::Rated { value, confidence } => {
+                self.rating = Some(TurnRating { value, confidence })
+            }
+            Sign::Cleared => self.rating = None,
+            Sign::Corrected(given) => self.corrections.push(*given),
+            Sign::Said(text) => self.comment = Some(text),
+            Sign::Regenerated => self.regenerated = true,
+        }
     }
 }
 
@@ -74,7 +85,9 @@ struct Last {
     at: Option<Timestamp>,
 }
 
-pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Scanned {
+pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Option<Scanned> {
+    let name = conversation_name(record);
+    let id = ConversationId::new(name.as_str()).ok()?;
     let mut turns: Vec<ScannedTurn> = Vec::new();
     let mut history: VecDeque<Past> = VecDeque::new();
     let mut last: Option<Last> = None;
@@ -97,7 +110,10 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Sc
         let answer = Answer::read(Some(&message), &answered.text);
         let error = answered.error.as_deref();
         let status = if error.is_some() { TurnStatus::Error } else { TurnStatus::Success };
-        turns.push(ScannedTurn {
+        let turn = turn_name(record, &name, (line, number), &asked);
+        let mut turn = ScannedTurn {
+            id: TurnId::new(turn).ok()?,
+            asked_at: at,
             failure: detectors.failure(Some(&message), &answered.text, &answer, status, error),
             pace: answered.latency_seconds.and_then(|s| detectors.pace(&message, s, true)),
             model: answered.model.clone(),
@@ -106,11 +122,17 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Sc
             retry,
             verdict: None,
             next: None,
-        });
+            rating: None,
+            corrections: Vec::new(),
+            comment: None,
+            regenerated: false,
+        };
+        answered.signs.into_iter().for_each(|sign| turn.hear(sign));
+        turns.push(turn);
         remember(&mut history, number, &message, at, detectors.retry.most);
         last = Some(Last { question: message, answer, at: answered.at });
     }
-    Scanned { conversation: record.conversation.clone(), line, turns }
+    Some(Scanned { id, conversation: record.conversation.clone(), line, turns })
 }
 
 fn find_retry(

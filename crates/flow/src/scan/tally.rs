@@ -6,6 +6,7 @@ use event::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Toleranc
 
 use report::Satisfaction;
 
+use super::negatives::Negatives;
 use super::{Scanned, ScannedTurn};
 
 /// Excerpts of one conversation.
@@ -13,7 +14,8 @@ const MOST_EXCERPTS: usize = 3;
 /// Bytes of a text that an excerpt keeps.
 const EXCERPT: usize = 400;
 
-/// Counts over all conversations. Parts add up to the same whole in any order.
+/// Counts over all conversations. Parts add up to the same counts in any order; what was read
+/// last is known by adding them in the order of the files.
 #[derive(Clone, Debug, Default)]
 pub struct ScanReport {
     /// Conversations read.
@@ -42,7 +44,12 @@ pub struct ScanReport {
     pub contrasts: Vec<Contrast>,
     /// The conversations with most to complain about.
     pub worst: Vec<Worst>,
+    /// Answers of which something went wrong.
+    pub(super) negatives: Negatives,
 }
+
+/// Stands for a model that the log does not name.
+pub(super) const NO_MODEL: &str = "(not given)";
 
 /// A conversation that went badly.
 #[derive(Clone, Debug)]
@@ -100,6 +107,7 @@ impl ScanReport {
         self.conversations += 1;
         for turn in &scanned.turns {
             self.count_turn(turn, turn.model.as_deref());
+            self.negatives.take(turn);
         }
         if let Some(bad) = worst_of(scanned) {
             self.worst.push(bad);
@@ -122,7 +130,7 @@ impl ScanReport {
                 Tolerance::Low => 2,
             }] += 1;
         }
-        let by_model = self.models.entry(model.unwrap_or("(not given)").to_owned()).or_default();
+        let by_model = self.models.entry(model.unwrap_or(NO_MODEL).to_owned()).or_default();
         by_model[0] += 1;
         let Some(verdict) = &turn.verdict else { return };
         by_model[1] += 1;
@@ -172,6 +180,7 @@ impl ScanReport {
         self.contrasts.truncate(MOST_CONTRASTS);
         self.worst.extend(other.worst);
         self.keep_worst(worst);
+        self.negatives.add(other.negatives);
     }
 
     fn keep_worst(&mut self, most: usize) {

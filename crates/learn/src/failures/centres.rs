@@ -42,6 +42,11 @@ impl Centres {
         self.middles.len()
     }
 
+    /// The middles, each of length 1, and how many each is the middle of.
+    pub(super) fn middles(&self) -> (&[Vec<f32>], Vec<usize>) {
+        (&self.middles, self.sizes.iter().map(|size| *size as usize).collect())
+    }
+
     /// How near a vector is to the middle of a group, -1 to 1.
     pub(super) fn nearness(&self, group: usize, vector: &[f32]) -> f32 {
         dot(&self.middles[group], vector)

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use event::dot;
 
 use super::blend::{direction, unit};
+use super::clip::{NAME, QUOTE, clipped};
+use super::complaint::complaints;
 use super::group::group;
 use super::label::{TermCounts, Terms, label};
 use super::name::{Known, ids_of};
@@ -48,12 +50,12 @@ pub fn failure_patterns(
     totals: &AnsweredTotals,
     rule: &FailureRule,
 ) -> Vec<FailurePattern> {
-    let looked = look(turns, rule);
+    let (looked, dims) = look(turns, rule);
     let counts = TermCounts::of(looked.iter().map(|turn| &turn.terms));
     let question_counts = TermCounts::of(looked.iter().map(|turn| &turn.question_terms));
     let all_now = looked.iter().filter(|turn| turn.turn.period == Period::Now).count();
     let mut found: Vec<(Known, FailurePattern)> = Vec::new();
-    for (error_type, members) in groups_of(&looked, rule) {
+    for (error_type, members) in groups_of(&looked, dims, rule) {
         let members = by_typicality(members);
         let now: Vec<&FailedTurn<'_>> =
             members.iter().map(|m| m.turn).filter(|turn| turn.period == Period::Now).collect();
@@ -62,7 +64,7 @@ pub fn failure_patterns(
         }
         let own = label(&TermCounts::of(members.iter().map(|m| &m.terms)), &counts);
         let asked = TermCounts::of(members.iter().map(|m| &m.question_terms));
-        let topic = label(&asked, &question_counts).terms.into_iter().next().unwrap_or_default();
+        let topic = topic(&asked, &question_counts);
         let before = members.len() - now.len();
         let written = written(&own.terms, error_type.as_deref(), now[0].question);
         let known = Known { error_type: error_type.clone(), stems: own.stems, size: members.len() };
@@ -76,7 +78,7 @@ pub fn failure_patterns(
             examples: examples(&now, rule.examples),
             lifts: lifts(&now, totals),
             contrasts: contrasts(&now),
-            error_type,
+            error_type: error_type.map(|name| clipped(&name, NAME)),
             turns: now.iter().map(|turn| turn.turn_id.to_owned()).collect(),
         };
         found.push((known, pattern));
@@ -90,7 +92,8 @@ pub fn failure_patterns(
 }
 
 /// In one order, whatever the order they came in; each turn once, the newest if there are too many.
-fn look<'a>(turns: &'a [FailedTurn<'a>], rule: &FailureRule) -> Vec<Looked<'a>> {
+/// With the length of their vectors.
+fn look<'a>(turns: &'a [FailedTurn<'a>], rule: &FailureRule) -> (Vec<Looked<'a>>, usize) {
     let mut sorted: Vec<&FailedTurn<'_>> = turns.iter().collect();
     sorted.sort_by_key(|t| (t.turn_id, t.period, t.kind, t.said, t.question, t.when_ms));
     sorted.dedup_by_key(|t| t.turn_id);
@@ -103,20 +106,17 @@ fn look<'a>(turns: &'a [FailedTurn<'a>], rule: &FailureRule) -> Vec<Looked<'a>> 
         sorted.iter().find_map(|t| t.question_vector.or(t.said_vector)).map_or(0, <[f32]>::len);
     let looked = |turn: &'a FailedTurn<'a>| {
         let wants = turn.contrast.and_then(|contrast| contrast.wants.as_deref());
-        let texts = [Some(turn.question), turn.said, wants];
-        Looked {
-            turn,
-            vector: direction(turn, dims),
-            terms: Terms::of(texts.into_iter().flatten()),
-            question_terms: Terms::of([turn.question]),
-        }
+        let question_terms = Terms::of([turn.question]);
+        let terms = question_terms.with(turn.said.into_iter().chain(wants));
+        Looked { turn, vector: direction(turn, dims), terms, question_terms }
     };
-    sorted.into_iter().map(looked).collect()
+    (sorted.into_iter().map(looked).collect(), dims)
 }
 
-/// Errors by their type, everything else by meaning.
+/// Errors by their type, then those of which the same was said, everything else by meaning.
 fn groups_of<'t, 'a>(
     looked: &'t [Looked<'a>],
+    dims: usize,
     rule: &FailureRule,
 ) -> Vec<(Option<String>, Vec<&'t Looked<'a>>)> {
     let error_type = |turn: &FailedTurn<'_>| {
@@ -124,14 +124,20 @@ fn groups_of<'t, 'a>(
         named.filter(|_| turn.kind == FailureKind::Error).map(str::to_lowercase)
     };
     let mut errors: BTreeMap<String, Vec<&Looked<'_>>> = BTreeMap::new();
-    let mut meant = Vec::new();
+    let mut others: Vec<&Looked<'_>> = Vec::new();
     for turn in looked {
         match error_type(turn.turn) {
             Some(name) => errors.entry(name).or_default().push(turn),
-            None => meant.extend(turn.vector.as_ref().map(|vector| (turn, vector.clone()))),
+            None => others.push(turn),
         }
     }
-    let (meant, vectors): (Vec<&Looked<'_>>, Vec<Vec<f32>>) = meant.into_iter().unzip();
+    let turns: Vec<&FailedTurn<'_>> = others.iter().map(|looked| looked.turn).collect();
+    let complaints = complaints(&turns, dims);
+    let mut is_left = vec![true; others.len()];
+    complaints.iter().flatten().for_each(|at| is_left[*at] = false);
+    let left = others.iter().zip(is_left).filter(|(_, left)| *left).map(|(turn, _)| *turn);
+    let meant = left.filter_map(|turn| Some((turn, turn.vector.clone()?)));
+    let (meant, vectors): (Vec<&Looked<'_>>, Vec<Vec<f32>>) = meant.unzip();
     let mut by_meaning: BTreeMap<u32, Vec<&Looked<'_>>> = BTreeMap::new();
     for (turn, found) in meant.into_iter().zip(group(&vectors, rule.alike)) {
         if let Some(found) = found {
@@ -139,7 +145,9 @@ fn groups_of<'t, 'a>(
         }
     }
     let errors = errors.into_iter().map(|(name, turns)| (Some(name), turns));
-    errors.chain(by_meaning.into_values().map(|turns| (None, turns))).collect()
+    let said =
+        complaints.into_iter().map(|of| (None, of.into_iter().map(|at| others[at]).collect()));
+    errors.chain(said).chain(by_meaning.into_values().map(|turns| (None, turns))).collect()
 }
 
 /// Those nearest to the middle first; of equals the newest.
@@ -167,8 +175,8 @@ fn examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
         .take(most)
         .map(|turn| FailureExample {
             turn_id: turn.turn_id.to_owned(),
-            question: turn.question.to_owned(),
-            said: turn.said.map(str::to_owned),
+            question: clipped(turn.question, QUOTE),
+            said: turn.said.map(|said| clipped(said, QUOTE)),
         })
         .collect()
 }
@@ -177,10 +185,18 @@ fn examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
 fn written(terms: &[String], error_type: Option<&str>, question: &str) -> String {
     const LONGEST: usize = 60;
     let terms = terms.join(", ");
-    match error_type {
+    let label = match error_type {
         Some(error_type) if terms.is_empty() => error_type.to_owned(),
         Some(error_type) => format!("{error_type}: {terms}"),
-        None if terms.is_empty() => question.chars().take(LONGEST).collect(),
+        None if terms.is_empty() => clipped(question.trim(), LONGEST),
         None => terms,
-    }
+    };
+    clipped(&label, NAME)
+}
+
+/// What most of the questions are about; empty when they are about this and that.
+fn topic(asked: &TermCounts, all: &TermCounts) -> String {
+    let terms = label(asked, all).terms.into_iter();
+    let mut common = terms.filter(|term| asked.is_in_a_third(term));
+    common.next().map(|term| clipped(&term, NAME)).unwrap_or_default()
 }

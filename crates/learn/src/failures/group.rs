@@ -7,6 +7,9 @@
 //! and with it every pattern; the mean moves a little, and mostly not over the next step. `bench/learning` compares the groups with
 //! those of k-means that is told the right number.
 
+use std::collections::BTreeMap;
+
+use super::absorb::absorbed;
 use super::centres::{Centres, Groups, refined};
 use super::communities::{Graph, communities};
 use super::neighbours::{Neighbour, neighbours};
@@ -29,9 +32,55 @@ const MOST_NEIGHBOURS: usize = 25;
 /// Vectors that the silhouette is computed of; a mean over more is the same.
 const SAMPLE: usize = 2_000;
 
+/// Groups whose middles are at least this near are one: many turns that are nearly the same fall
+/// apart in a graph of neighbours, since each knows only some of the others.
+const ONE: f32 = 0.9;
+/// Neighbours of a middle that are looked at, and rounds of joining.
+const NEAR_MIDDLES: usize = 5;
+const ROUNDS: usize = 20;
+
 /// The group of each vector of length 1, numbered from 0; `None` for those that are like no
-/// others. Two are alike from `floor` on.
+/// others. Two are alike from `floor` on. Equal vectors are one to begin with.
 pub(super) fn group(vectors: &[Vec<f32>], floor: f32) -> Groups {
+    let mut places: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+    let (mut distinct, mut times) = (Vec::new(), Vec::new());
+    let mut place = |vector: &Vec<f32>| {
+        let bits: Vec<u32> = vector.iter().map(|value| value.to_bits()).collect();
+        let at = *places.entry(bits).or_insert(distinct.len());
+        if at == distinct.len() {
+            distinct.push(vector.clone());
+            times.push(0);
+        }
+        times[at] += 1;
+        at
+    };
+    let of: Vec<usize> = vectors.iter().map(&mut place).collect();
+    let mut groups = joined(&distinct, group_distinct(&distinct, floor));
+    // Turns that are equal and like no others are a group.
+    let mut next = groups.iter().flatten().max().map_or(0, |last| last + 1);
+    for (group, times) in groups.iter_mut().zip(times) {
+        if group.is_none() && times > 1 {
+            *group = Some(next);
+            next += 1;
+        }
+    }
+    of.into_iter().map(|at| groups[at]).collect()
+}
+
+fn joined(vectors: &[Vec<f32>], mut groups: Groups) -> Groups {
+    for _ in 0..ROUNDS {
+        let centres = Centres::of(vectors, &groups);
+        let (middles, sizes) = centres.middles();
+        let joins = absorbed(&neighbours(middles, NEAR_MIDDLES, ONE), &sizes, |_, _| true);
+        if joins.iter().enumerate().all(|(at, to)| at == *to) {
+            break;
+        }
+        groups.iter_mut().flatten().for_each(|group| *group = joins[*group as usize] as u32);
+    }
+    groups
+}
+
+fn group_distinct(vectors: &[Vec<f32>], floor: f32) -> Groups {
     let root = (vectors.len() as f64).sqrt() as usize;
     let near = neighbours(vectors, root.clamp(FEWEST_NEIGHBOURS, MOST_NEIGHBOURS), floor);
     let graph = graph_of(&near);

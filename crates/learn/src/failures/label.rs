@@ -23,7 +23,12 @@ pub(super) struct Terms(BTreeMap<String, String>);
 
 impl Terms {
     pub(super) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let mut terms = BTreeMap::new();
+        Self::default().with(texts)
+    }
+
+    /// Those of further texts too.
+    pub(super) fn with<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut terms = self.0.clone();
         for text in texts {
             let words = content_words(text);
             for word in &words {
@@ -57,6 +62,13 @@ impl TermCounts {
             }
         }
         all
+    }
+
+    /// Whether a third of the turns have a term, which is told as most of them write it.
+    pub(super) fn is_in_a_third(&self, written: &str) -> bool {
+        let is_it = |term: &&String| self.written(term) == written;
+        let count = self.written.keys().find(is_it).and_then(|term| self.counts.get(term));
+        count.is_some_and(|count| *count * 3 >= self.turns)
     }
 
     /// The way most turns write it; of equals the first in the alphabet.

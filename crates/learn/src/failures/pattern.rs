@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clip::{NAME, clipped};
 use super::interval::{ratio, share};
 use super::turn::{AnsweredTotals, By, FailedTurn};
 use super::words::stems;
@@ -156,6 +157,9 @@ pub(super) fn lifts(turns: &[&FailedTurn<'_>], totals: &AnsweredTotals) -> Vec<L
 /// The two sides of a contrast, as one turn writes them.
 type Sides<'a> = (Option<&'a str>, Option<&'a str>);
 
+/// Contrasts that are told.
+const MOST_CONTRASTS: usize = 20;
+
 /// Contrasts that differ only in case, articles and word endings are one.
 pub(super) fn contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
     let mut merged: BTreeMap<(String, String), BTreeMap<Sides<'_>, Vec<&str>>> = BTreeMap::new();
@@ -172,6 +176,7 @@ pub(super) fn contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
         let texts = (&a.wants, &a.instead_of).cmp(&(&b.wants, &b.instead_of));
         b.count.cmp(&a.count).then(texts)
     });
+    counted.truncate(MOST_CONTRASTS);
     counted
 }
 
@@ -187,7 +192,7 @@ fn one_of(ways: BTreeMap<Sides<'_>, Vec<&str>>) -> Option<CountedContrast> {
     let mut turns: Vec<String> = ways.values().flatten().map(|turn| (*turn).to_owned()).collect();
     turns.sort_unstable();
     let most = ways.into_iter().max_by(|a, b| a.1.len().cmp(&b.1.len()).then(b.0.cmp(&a.0)));
-    let side = |side: Option<&str>| side.map(|text| text.trim().to_owned());
+    let side = |side: Option<&str>| side.map(|text| clipped(text.trim(), NAME));
     most.map(|((wants, instead_of), _)| CountedContrast {
         wants: side(wants),
         instead_of: side(instead_of),

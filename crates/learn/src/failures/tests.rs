@@ -1,6 +1,8 @@
 //! Patterns over complaints of our own, in the directions of the built-in model.
 
 mod complaints;
+mod crowd;
+mod scale;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +19,7 @@ struct Made {
     said: Option<String>,
     vectors: (Vec<f32>, Option<Vec<f32>>),
     contrast: Option<Contrast>,
+    changes: Vec<AnswerChange>,
     error_type: Option<String>,
     model: &'static str,
     period: Period,
@@ -30,6 +33,7 @@ fn made(id: &str, question: &str, said: Option<&str>) -> Made {
         said: said.map(str::to_owned),
         vectors: (vector(question), said.map(vector)),
         contrast: None,
+        changes: Vec::new(),
         error_type: None,
         model: "m1",
         period: Period::Now,
@@ -44,6 +48,7 @@ fn turn(made: &Made) -> FailedTurn<'_> {
         said: made.said.as_deref(),
         said_vector: made.vectors.1.as_deref(),
         contrast: made.contrast.as_ref(),
+        changes: &made.changes,
         kind: if made.error_type.is_some() { FailureKind::Error } else { FailureKind::Rejected },
         error_type: made.error_type.as_deref(),
         model: Some(made.model),

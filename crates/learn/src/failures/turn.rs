@@ -26,6 +26,15 @@ pub enum Period {
     Before,
 }
 
+/// Something that a correction changed in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AnswerChange {
+    /// The columns or the table that it is about; may be empty.
+    pub about: String,
+    /// What was put in the place of what, the same for everybody who changed the same.
+    pub text: String,
+}
+
 /// A turn that went wrong.
 #[derive(Clone, Copy, Debug)]
 pub struct FailedTurn<'a> {
@@ -43,6 +52,8 @@ pub struct FailedTurn<'a> {
     pub said_vector: Option<&'a [f32]>,
     /// What was wanted instead of what.
     pub contrast: Option<&'a Contrast>,
+    /// What a correction changed, by [`changes_of`](crate::changes_of).
+    pub changes: &'a [AnswerChange],
     /// How it went wrong.
     pub kind: FailureKind,
     /// The type of its error.

@@ -14,11 +14,16 @@ const COMPLAINING: &str = "no not nope nah wrong incorrect bad false error error
     because count counted include included includes use used using uses see look looking got gets getting went go give \
     gave given were has had being them they he she his her their nein nicht kein keine falsch sondern nur doch non pas \
     faux mal mauvais mais no malo sino pero errado não mas niet geen fout maar sbagliato ma solo never always what's \
-    how's where's i'll you're your yours mine let lets into out up down off over under per each every all";
+    how's where's i'll you're your yours mine let lets into out up down off over under per each every all \
+    help helps helped helpful unhelpful useful work works worked working understand understood sense make makes \
+    need needs needed know expected expect tell told at completely totally forgot forget forgotten missing missed \
+    excluding exclude excluded without ignore ignored ignoring already supposed";
 
 /// Words of a text that are read; the rest of a pasted page says no more.
 const MOST_WORDS: usize = 200;
 const SHORTEST: usize = 2;
+/// Longer ones are no words.
+const LONGEST: usize = 40;
 
 /// A word that carries meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +67,7 @@ fn carries_meaning(word: &str) -> bool {
         STOPPED.get_or_init(|| empty_words().chain(COMPLAINING.split_whitespace()).collect());
     let number = word.chars().all(|c| c.is_ascii_digit());
     let long_enough = word.len() > SHORTEST || !word.is_ascii();
-    !number && long_enough && !stopped.contains(word)
+    !number && long_enough && word.len() <= LONGEST && !stopped.contains(word)
 }
 
 #[cfg(test)]

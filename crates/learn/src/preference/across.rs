@@ -7,7 +7,7 @@ use super::alike::{same_context, same_question, stands_alone};
 use super::pair::{Origin, Pair, PairSource};
 use super::shape::Message;
 use super::split::SplitShares;
-use super::turn::PreferenceTurn;
+use super::turn::{PreferenceTurn, ServedVariant, TurnRating};
 use super::within::prompt;
 
 /// An answer among others to the same question.
@@ -28,8 +28,6 @@ pub struct AnsweredElsewhere<'a> {
 const MOST_PAIRS: usize = 16;
 /// And so many answers are looked at on each side.
 const MOST_ANSWERS: usize = 64;
-/// Two rewards closer than this say nothing about the two answers.
-const REWARD_GAP: f64 = 0.3;
 
 /// Answers in different parts of the data make no pair, since it would belong to both. Partners are
 /// looked for within a part, so that only questions with nobody else to compare with lose theirs.
@@ -49,8 +47,10 @@ pub(super) fn pairs<'a>(
                 (&worse.turn.question, worse.vector),
             )
     };
-    let mut found = rated(&group, &fits, context);
-    found.extend(tried(&group, &fits, context));
+    // What an experiment compared says more than the two ratings by themselves: of the same pair the
+    // first that is found is the one that is written.
+    let mut found = tried(&group, &fits, context);
+    found.extend(rated(&group, &fits, context));
     found
 }
 
@@ -81,35 +81,41 @@ fn rated<'a>(group: &[AnsweredElsewhere<'a>], fits: Fits<'_, 'a>, context: usize
     matched.into_iter().filter_map(pair).collect()
 }
 
+/// Answers by two variants of one experiment, the one found good and the other bad.
 fn tried<'a>(group: &[AnsweredElsewhere<'a>], fits: Fits<'_, 'a>, context: usize) -> Vec<Pair<'a>> {
-    let reward = |answer: &AnsweredElsewhere<'a>| {
-        answer.turn.arm.as_ref().map_or(0.5, |arm| arm.reward.get())
+    let side = |good: bool| {
+        let judged = group.iter().filter_map(|answer| {
+            let worth = answer.turn.worth().filter(|_| !answer.turn.arms.is_empty())?;
+            let on_side = if good { worth.is_up() } else { worth.is_down() };
+            on_side.then_some((*answer, worth))
+        });
+        let mut side: Vec<(AnsweredElsewhere<'a>, TurnRating)> = judged.collect();
+        let key = |worth: &TurnRating| worth.confidence.get() * (worth.value.get() - 0.5).abs();
+        side.sort_by(|(a, x), (b, y)| key(y).total_cmp(&key(x)).then_with(|| newest_first(a, b)));
+        side.truncate(MOST_ANSWERS);
+        side.into_iter().map(|(answer, _)| answer).collect::<Vec<_>>()
     };
-    let sure = |answer: &AnsweredElsewhere<'a>| {
-        answer.turn.arm.as_ref().map_or(0.0, |arm| arm.confidence.get())
-    };
-    let in_trial = group.iter().filter(|answer| answer.turn.arm.is_some()).copied();
-    let mut best: Vec<AnsweredElsewhere<'a>> = in_trial.collect();
-    best.sort_by(|a, b| reward(b).total_cmp(&reward(a)).then_with(|| newest_first(a, b)));
-    let mut worst = best.clone();
-    worst.reverse();
-    best.truncate(MOST_ANSWERS);
-    worst.truncate(MOST_ANSWERS);
     let differs = |better: &AnsweredElsewhere<'a>, worse: &AnsweredElsewhere<'a>| {
-        let (Some(x), Some(y)) = (&better.turn.arm, &worse.turn.arm) else { return false };
-        let gap = x.reward.get() - y.reward.get();
-        x.experiment == y.experiment
-            && x.variant != y.variant
-            && gap >= REWARD_GAP
-            && fits(better, worse)
+        experiment_of(better.turn, worse.turn).is_some() && fits(better, worse)
     };
-    let matched = match_up(&best, &worst, &differs);
+    let matched = match_up(&side(true), &side(false), &differs);
     let pair = |(better, worse): (AnsweredElsewhere<'a>, AnsweredElsewhere<'a>)| {
-        let margin = reward(&better) - reward(&worse);
-        let confidence = sure(&better).min(sure(&worse));
-        pair(better, worse, PairSource::Experiment, margin, confidence, context)
+        let (good, bad) = (better.turn.worth()?, worse.turn.worth()?);
+        let margin = good.value.get() - bad.value.get();
+        let confidence = good.confidence.get().min(bad.confidence.get());
+        let made = pair(better, worse, PairSource::Experiment, margin, confidence, context)?;
+        Some(Pair { experiment: experiment_of(better.turn, worse.turn)?, ..made })
     };
     matched.into_iter().filter_map(pair).collect()
+}
+
+/// The name of the experiment of which two turns had different variants.
+fn experiment_of<'a>(one: &'a PreferenceTurn, other: &PreferenceTurn) -> Option<&'a str> {
+    let differs = |arm: &&ServedVariant| {
+        let same = |known: &&ServedVariant| known.experiment == arm.experiment;
+        other.arms.iter().find(same).is_some_and(|known| known.variant != arm.variant)
+    };
+    one.arms.iter().find(differs).map(|arm| arm.name.as_str())
 }
 
 fn newest_first(a: &AnsweredElsewhere<'_>, b: &AnsweredElsewhere<'_>) -> std::cmp::Ordering {
@@ -152,6 +158,7 @@ fn pair<'a>(
         chosen: better.turn.answer.trim(),
         rejected: worse.turn.answer.trim(),
         source,
+        experiment: "",
         margin,
         confidence,
         better: Origin { conversation: better.conversation, turn: &better.turn.id },

@@ -4,32 +4,32 @@ use event::{CorrectionType, UnitInterval, VerdictStatus};
 
 /// A turn of a conversation and what the next message said of its answer.
 #[derive(Clone, Copy, Debug)]
-pub struct JudgedTurn<'a> {
+pub(super) struct JudgedTurn<'a> {
     /// What was asked.
-    pub question: &'a str,
+    pub(super) question: &'a str,
     /// What was answered.
-    pub answer: &'a str,
+    pub(super) answer: &'a str,
     /// What the next message said of it; `None` when none came.
-    pub status: Option<VerdictStatus>,
+    pub(super) status: Option<VerdictStatus>,
     /// How it was rejected.
-    pub correction_type: Option<CorrectionType>,
+    pub(super) correction_type: Option<CorrectionType>,
     /// How sure.
-    pub confidence: UnitInterval,
+    pub(super) confidence: UnitInterval,
     /// The answer failed by itself.
-    pub failed: bool,
+    pub(super) failed: bool,
 }
 
 /// A rejected answer and the one that was then accepted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ChainPair {
+pub(super) struct ChainPair {
     /// Which turn has the rejected answer.
-    pub worse: usize,
+    pub(super) worse: usize,
     /// Which has the accepted one.
-    pub better: usize,
+    pub(super) better: usize,
     /// What both answer.
-    pub prompt: String,
+    pub(super) prompt: String,
     /// The weaker of the two verdicts.
-    pub confidence: UnitInterval,
+    pub(super) confidence: UnitInterval,
 }
 
 /// A user who only moved on said nothing about the answer.
@@ -38,7 +38,7 @@ const SURE: f64 = 0.7;
 /// Each rejected answer of a chain makes a pair with the accepted one. Both answer the question of
 /// the rejected one; where the user also said what was wrong, that is a part of the question,
 /// because without it nothing speaks for the better answer.
-pub fn chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
+pub(super) fn chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
     let mut pairs = Vec::new();
     let mut chain = 0..0;
     for (at, turn) in turns.iter().enumerate() {

@@ -110,8 +110,12 @@ impl Exporter {
         if unfit || !self.wants(single.source, single.confidence) {
             return;
         }
-        let told =
-            Told { source: single.source, margin: single.margin, confidence: single.confidence };
+        let told = Told {
+            source: single.source,
+            experiment: single.experiment,
+            margin: single.margin,
+            confidence: single.confidence,
+        };
         let answers = [single.answer];
         let Some(provenance) = self.enter(&single.prompt, &answers, told, &[single.given], split)
         else {
@@ -147,7 +151,7 @@ impl Exporter {
         &mut self,
         prompt: &[Message],
         answers: &[&str],
-        told: Told,
+        told: Told<'_>,
         origins: &[Origin<'_>],
         split: Split,
     ) -> Option<Provenance> {
@@ -177,6 +181,7 @@ impl Exporter {
             split: split.as_word(),
             turn_ids: origins.iter().map(|origin| origin.turn.to_string()).collect(),
             conversation_ids: origins.iter().map(|o| o.conversation.to_string()).collect(),
+            experiment: told.experiment.to_owned(),
         })
     }
 
@@ -197,31 +202,46 @@ impl Exporter {
 
 /// What is said about a row besides its words.
 #[derive(Clone, Copy)]
-struct Told {
+struct Told<'a> {
     source: PairSource,
+    experiment: &'a str,
     margin: f64,
     confidence: f64,
 }
 
-impl Told {
-    fn of(pair: &Pair<'_>) -> Self {
-        Self { source: pair.source, margin: pair.margin, confidence: pair.confidence }
+impl<'a> Told<'a> {
+    fn of(pair: &Pair<'a>) -> Self {
+        Self {
+            source: pair.source,
+            experiment: pair.experiment,
+            margin: pair.margin,
+            confidence: pair.confidence,
+        }
     }
 }
 
 impl<'a> Pair<'a> {
     /// Its two answers, each by itself.
     fn singles(self) -> [Single<'a>; 2] {
-        let Self { source, margin, confidence, .. } = self;
+        let Self { source, experiment, margin, confidence, .. } = self;
         let (given, prompt) = (self.better, self.prompt.clone());
-        let better =
-            Single { prompt, answer: self.chosen, good: true, source, margin, confidence, given };
+        let better = Single {
+            prompt,
+            answer: self.chosen,
+            good: true,
+            source,
+            experiment,
+            margin,
+            confidence,
+            given,
+        };
         let (given, prompt) = (self.worse, self.prompt);
         let worse = Single {
             prompt,
             answer: self.rejected,
             good: false,
             source,
+            experiment,
             margin,
             confidence,
             given,

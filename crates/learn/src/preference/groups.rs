@@ -1,5 +1,5 @@
 //! Which turns ask the same question, for callers that go through conversations one by one: only
-//! turns with a rating or an experiment are noted, in a few bytes each.
+//! turns with a rating, or of an experiment and judged, are noted, in a few bytes each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,8 @@ impl<T: Copy + Ord> QuestionGroups<T> {
     /// Notes a turn if it can make a pair with others: the question by which it was noted.
     pub fn note(&mut self, turn: &PreferenceTurn, place: T) -> Option<QuestionKey> {
         let rated = turn.rating.is_some_and(|rating| rating.is_up() || rating.is_down());
-        let worth = turn.has_answer() && (rated || turn.arm.is_some());
+        let tried = || !turn.arms.is_empty() && turn.worth().is_some();
+        let worth = turn.has_answer() && (rated || tried());
         let question = QuestionKey::of(&turn.question).filter(|_| worth)?;
         self.noted.insert((question, place));
         Some(question)

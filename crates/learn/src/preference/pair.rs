@@ -15,7 +15,7 @@ pub enum PairSource {
     Rephrase,
     /// The user had it answered again, and kept the new answer.
     Regeneration,
-    /// Two variants of an experiment answered the same question, and one earned more.
+    /// Two variants of an experiment answered the same question, and one was found good, the other bad.
     Experiment,
 }
 
@@ -55,6 +55,8 @@ pub(super) struct Pair<'a> {
     pub(super) chosen: &'a str,
     pub(super) rejected: &'a str,
     pub(super) source: PairSource,
+    /// What people call the experiment that tried both; empty for other sources.
+    pub(super) experiment: &'a str,
     /// How much better, from 0 to 1.
     pub(super) margin: f64,
     pub(super) confidence: f64,
@@ -70,6 +72,7 @@ pub(super) struct Single<'a> {
     pub(super) answer: &'a str,
     pub(super) good: bool,
     pub(super) source: PairSource,
+    pub(super) experiment: &'a str,
     pub(super) margin: f64,
     pub(super) confidence: f64,
     pub(super) given: Origin<'a>,

@@ -61,6 +61,8 @@ pub struct Provenance {
     pub turn_ids: Vec<String>,
     /// Their conversations, in the same order.
     pub conversation_ids: Vec<String>,
+    /// The name of the experiment whose variants gave them; empty for other sources.
+    pub experiment: String,
 }
 
 /// A pair for DPO and for reward models, which also read the margin.

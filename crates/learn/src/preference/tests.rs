@@ -25,7 +25,7 @@ fn turn(id: &str, question: &str, answer: &str) -> PreferenceTurn {
         corrections: Vec::new(),
         regenerated: false,
         context_only: false,
-        arm: None,
+        arms: Vec::new(),
     }
 }
 
@@ -109,6 +109,7 @@ fn a_correction_is_better_than_what_it_corrects() {
             "split": "train",
             "turn_ids": ["t2", "t2"],
             "conversation_ids": ["c", "c"],
+            "experiment": "",
         })]
     );
 }
@@ -234,28 +235,59 @@ fn nearly_the_same_question_counts_by_its_vector() {
     }
 }
 
-#[test]
-fn of_two_variants_the_one_that_earned_clearly_more_is_better() {
-    let armed = |id: &str, experiment: &str, variant: &str, reward: f64| {
-        let mut talk = rated(id, "show total sales", id, 0.5);
-        talk.turns[0].arm = Some(ArmOutcome {
-            experiment: experiment.to_owned(),
-            variant: variant.to_owned(),
-            reward: unit(reward),
-            confidence: unit(0.8),
-        });
-        talk
+/// A turn of an experiment with one variant, rated or not, and what the next message said.
+fn tried(
+    id: &str,
+    (experiment, variant): (&str, &str),
+    rated_as: Option<f64>,
+    said: Option<VerdictStatus>,
+) -> PreferenceConversation {
+    let arm = ServedVariant {
+        experiment: experiment.to_owned(),
+        name: format!("Trial {experiment}"),
+        variant: variant.to_owned(),
     };
+    let turn = PreferenceTurn {
+        rating: rated_as.and_then(rating),
+        verdict: said.and_then(|status| verdict(status, None)),
+        arms: vec![arm],
+        ..turn(id, "show total sales", id)
+    };
+    conversation(&format!("c-{id}"), vec![turn])
+}
+
+#[test]
+fn of_two_variants_the_one_found_good_is_better_than_the_one_found_bad() {
+    use VerdictStatus::{Accepted, Neutral, Rejected};
+    let (new, old) = (("e", "treatment"), ("e", "control"));
     let found = grouped(&[
-        armed("high", "e", "treatment", 0.9),
-        armed("middle", "e", "treatment", 0.6),
-        armed("low", "e", "control", 0.4),
-        armed("elsewhere", "f", "control", 0.0),
+        tried("high", new, Some(1.0), None),
+        tried("low", old, Some(0.25), None),
+        tried("fair", old, Some(0.5), None),
+        tried("unsaid", old, None, None),
+        tried("shrugged", old, None, Some(Neutral)),
+        tried("contested", old, Some(0.0), Some(Accepted)),
+        tried("elsewhere", ("f", "control"), None, Some(Rejected)),
     ]);
-    assert_eq!(found.iter().map(told).collect::<Vec<_>>(), [("experiment", "high", "low")]);
-    assert_eq!((&found[0]["margin"], &found[0]["confidence"]), (&json!(0.5), &json!(0.8)));
-    let same = [armed("high", "e", "control", 0.9), armed("low", "e", "control", 0.1)];
+    let told: Vec<_> = found.iter().map(told).collect();
+    // The two ratings of one experiment are the experiment's pair; others stay what they were.
+    assert_eq!(told[0], ("experiment", "high", "low"));
+    assert!(told[1..].iter().all(|(source, ..)| *source == "rating"), "{told:?}");
+    assert_eq!((&found[0]["margin"], &found[0]["experiment"]), (&json!(0.75), &json!("Trial e")));
+    assert!(found[1..].iter().all(|row| row["experiment"] == ""));
+
+    let heard =
+        [tried("kept", new, None, Some(Accepted)), tried("lost", old, None, Some(Rejected))];
+    let found = grouped(&heard);
+    assert_eq!(found.len(), 1, "what the next messages said is enough");
+    assert_eq!((&found[0]["margin"], &found[0]["confidence"]), (&json!(1.0), &json!(0.9)));
+    let same = [tried("kept", old, None, Some(Accepted)), tried("lost", old, None, Some(Rejected))];
     assert!(grouped(&same).is_empty(), "one variant against itself");
+    let apart = [
+        tried("kept", new, None, Some(Accepted)),
+        tried("lost", ("f", "control"), None, Some(Rejected)),
+    ];
+    assert!(grouped(&apart).is_empty(), "two experiments");
 }
 
 #[test]

@@ -35,8 +35,8 @@ pub struct PreferenceTurn {
     pub regenerated: bool,
     /// It makes no row by itself: only what came after it is asked for.
     pub context_only: bool,
-    /// The variant of an experiment that answered it.
-    pub arm: Option<ArmOutcome>,
+    /// The variants of experiments that answered it.
+    pub arms: Vec<ServedVariant>,
 }
 
 /// What a message said of the answer before it.
@@ -72,27 +72,25 @@ pub struct TurnCorrection {
     pub confidence: UnitInterval,
 }
 
-/// What an experiment's variant earned with a turn.
-#[derive(Clone, Debug)]
-pub struct ArmOutcome {
-    /// Which experiment.
+/// An experiment's variant that served a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServedVariant {
+    /// The experiment's id.
     pub experiment: String,
+    /// What people call it.
+    pub name: String,
     /// Which of its variants.
     pub variant: String,
-    /// How good the turn was.
-    pub reward: UnitInterval,
-    /// How sure that reward is.
-    pub confidence: UnitInterval,
 }
 
 impl TurnRating {
     /// As good as four stars.
-    pub(super) fn is_up(self) -> bool {
+    pub fn is_up(self) -> bool {
         self.value.get() >= 0.7
     }
 
     /// As bad as two stars.
-    pub(super) fn is_down(self) -> bool {
+    pub fn is_down(self) -> bool {
         self.value.get() <= 0.3
     }
 }
@@ -101,6 +99,23 @@ impl PreferenceTurn {
     /// Whether there is an answer to compare.
     pub(super) fn has_answer(&self) -> bool {
         !self.failed && !self.answer.trim().is_empty()
+    }
+
+    /// How good the answer is and how sure that is: its rating, else what the next message says.
+    /// Nothing where the two disagree, or where neither says anything.
+    pub(super) fn worth(&self) -> Option<TurnRating> {
+        let judged = self.judged();
+        if let Some(rating) = self.rating {
+            let is_contested = judged.is_none() && self.verdict.is_some();
+            return Some(rating).filter(|_| !is_contested);
+        }
+        let judged = judged?;
+        let value = match judged.status {
+            VerdictStatus::Accepted => UnitInterval::ONE,
+            VerdictStatus::Rejected => UnitInterval::ZERO,
+            VerdictStatus::Neutral => return None,
+        };
+        Some(TurnRating { value, confidence: judged.confidence })
     }
 
     /// What was said of the answer: a rating stands above what the next message seems to say, and

@@ -58,6 +58,7 @@ fn by_finding(finding: &Finding, user: u64, pseudonym: &dyn Fn(&str) -> u64) -> 
         | Finding::Choice(_)
         | Finding::Alert(_)
         | Finding::Suggestion(_)
+        | Finding::Sentiment(_)
         | Finding::Exposure(_)
         | Finding::Returned(_)
         | Finding::Relevance(_)

@@ -2,14 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::when;
-use super::{Agreed, LEAST, PatternEvidence, Remark, Suggestion, SuggestionBasis, safe, sentence};
+use super::agreed::{Agreed, are_several};
+use super::{PatternEvidence, Remark, SuggestionBasis, orders, safe};
 use crate::failures::{CountedContrast, stems};
 
+/// Different remarks that are compared with all others: the commonest.
+const MOST_COMPARED: usize = 500;
+
 /// What several turns wanted instead of the same.
-pub(super) fn from_contrasts(evidence: &PatternEvidence<'_>) -> Vec<Suggestion> {
+pub(super) fn from_contrasts<'a>(evidence: &PatternEvidence<'a>) -> Vec<Agreed<'a>> {
     let pattern = evidence.pattern;
-    let told = |contrast: &CountedContrast| {
+    let told = |contrast: &'a CountedContrast| {
+        let sides = [&contrast.wants, &contrast.instead_of];
+        if sides.into_iter().flatten().any(|side| orders::is_order(side)) {
+            return None;
+        }
         let side = |side: &Option<String>| {
             side.as_deref().map(safe::words).filter(|text| !text.is_empty())
         };
@@ -19,75 +26,81 @@ pub(super) fn from_contrasts(evidence: &PatternEvidence<'_>) -> Vec<Suggestion> 
             (None, Some(instead_of)) => format!("avoid {instead_of} unless asked for"),
             (None, None) => return None,
         };
-        let agreed = Agreed {
+        let turns: BTreeSet<&str> = contrast.turns.iter().map(String::as_str).collect();
+        let of = pattern.count as usize;
+        are_several(&turns, &evidence.voices).then_some(Agreed {
             basis: SuggestionBasis::Contrast,
-            instruction: sentence(&format!("{}{what}", when(pattern))),
-            why: format!("{} of {} turns asked for this instead", contrast.count, pattern.count),
-            turns: Vec::new(),
-            of: pattern.count as usize,
-        };
-        let suggestion = agreed.suggested(pattern);
-        let evidence = contrast.turns.clone();
-        Some(Suggestion { agree: evidence.len() as u32, evidence, ..suggestion })
+            what,
+            turns,
+            of,
+        })
     };
-    let repeated = pattern.contrasts.iter().filter(|contrast| contrast.turns.len() >= LEAST);
-    repeated.filter_map(told).collect()
+    pattern.contrasts.iter().filter_map(told).collect()
+}
+
+/// What was said in the same words but for endings and little words.
+struct Said<'a> {
+    stems: BTreeSet<String>,
+    /// The shortest, of equals the first in the alphabet.
+    text: &'a str,
+    turns: BTreeSet<&'a str>,
 }
 
 /// What several turns said in about the same words: the shortest of those remarks speaks for all.
-pub(super) fn from_remarks(evidence: &PatternEvidence<'_>) -> Option<Suggestion> {
-    let mut by_turn: BTreeMap<&str, &Remark<'_>> = BTreeMap::new();
-    evidence.remarks.iter().for_each(|remark| {
-        by_turn.entry(remark.turn_id).or_insert(remark);
-    });
-    let read: Vec<(&str, &str, BTreeSet<String>)> = by_turn
-        .values()
-        .map(|remark| (remark.turn_id, remark.said, stems(remark.said)))
-        .filter(|(_, _, stems)| !stems.is_empty())
-        .collect();
-    let supporters = |own: &BTreeSet<String>| {
-        let agrees = |other: &&(&str, &str, BTreeSet<String>)| own.is_subset(&other.2);
-        read.iter().filter(agrees).map(|(turn, _, _)| *turn).collect::<Vec<_>>()
+pub(super) fn from_remarks<'a>(evidence: &PatternEvidence<'a>) -> Option<Agreed<'a>> {
+    let said = by_words(evidence);
+    let of = said.iter().map(|one| one.turns.len()).sum();
+    let supporters = |own: &BTreeSet<String>| -> BTreeSet<&'a str> {
+        let agrees = |other: &&Said<'a>| own.is_subset(&other.stems);
+        said.iter().filter(agrees).flat_map(|other| other.turns.iter().copied()).collect()
     };
-    // A single word is too little to go by, unless it is all that is ever said.
-    let telling = |stems: &BTreeSet<String>| stems.len() >= 2;
-    let (said, turns) = read
+    // A single word is too little to go by.
+    let (text, turns) = said
         .iter()
-        .filter(|(_, _, stems)| telling(stems))
-        .map(|(_, said, stems)| (*said, supporters(stems)))
-        .filter(|(_, turns)| turns.len() >= LEAST)
+        .filter(|one| one.stems.len() >= 2)
+        .take(MOST_COMPARED)
+        .map(|one| (one.text, supporters(&one.stems)))
+        .filter(|(_, turns)| are_several(turns, &evidence.voices))
         .max_by(|a, b| {
             let shorter = b.0.len().cmp(&a.0.len());
             a.1.len().cmp(&b.1.len()).then(shorter).then_with(|| b.0.cmp(a.0))
         })?;
-    let agreed = Agreed {
-        basis: SuggestionBasis::Remarks,
-        instruction: sentence(&format!(
-            "{}follow what users asked for: {}",
-            when(evidence.pattern),
-            safe::quoted(said)
-        )),
-        why: format!("{} of {} remarks say this", turns.len(), read.len()),
-        turns,
-        of: read.len(),
-    };
-    Some(agreed.suggested(evidence.pattern))
+    let what = format!("follow what users asked for: {}", safe::quoted(text));
+    Some(Agreed { basis: SuggestionBasis::Remarks, what, turns, of })
+}
+
+/// Remarks that are none to the model, most turns first.
+fn by_words<'a>(evidence: &PatternEvidence<'a>) -> Vec<Said<'a>> {
+    let mut by_turn: BTreeMap<&str, &Remark<'a>> = BTreeMap::new();
+    evidence.remarks.iter().for_each(|remark| {
+        by_turn.entry(remark.turn_id).or_insert(remark);
+    });
+    let mut found: BTreeMap<BTreeSet<String>, Said<'a>> = BTreeMap::new();
+    for remark in by_turn.into_values().filter(|remark| !orders::is_order(remark.said)) {
+        let stems = stems(remark.said);
+        if stems.is_empty() {
+            continue;
+        }
+        let new = || Said { stems: stems.clone(), text: remark.said, turns: BTreeSet::new() };
+        let said = found.entry(stems.clone()).or_insert_with(new);
+        said.turns.insert(remark.turn_id);
+        if (remark.said.len(), remark.said) < (said.text.len(), said.text) {
+            said.text = remark.said;
+        }
+    }
+    let mut said: Vec<Said<'a>> = found.into_values().collect();
+    said.sort_by(|a, b| b.turns.len().cmp(&a.turns.len()).then_with(|| a.stems.cmp(&b.stems)));
+    said
 }
 
 /// Answers that fail with the same error.
-pub(super) fn from_errors(evidence: &PatternEvidence<'_>) -> Option<Suggestion> {
+pub(super) fn from_errors<'a>(evidence: &PatternEvidence<'a>) -> Option<Agreed<'a>> {
     let pattern = evidence.pattern;
-    let error_type = safe::words(pattern.error_type.as_deref()?);
-    let enough = pattern.turns.len() >= LEAST && !error_type.is_empty();
-    let agreed = Agreed {
-        basis: SuggestionBasis::Errors,
-        instruction: sentence(&format!(
-            "{}take care: answers fail with {error_type}",
-            when(pattern)
-        )),
-        why: format!("{} answers failed with {error_type}", pattern.count),
-        turns: pattern.turns.iter().map(String::as_str).collect(),
-        of: pattern.turns.len(),
-    };
-    enough.then(|| agreed.suggested(pattern))
+    let named = pattern.error_type.as_deref().filter(|name| !orders::is_order(name))?;
+    let error_type = safe::words(named);
+    let turns: BTreeSet<&str> = pattern.turns.iter().map(String::as_str).collect();
+    let of = turns.len();
+    let what = format!("take care: answers fail with {error_type}");
+    let enough = !error_type.is_empty() && are_several(&turns, &evidence.voices);
+    enough.then_some(Agreed { basis: SuggestionBasis::Errors, what, turns, of })
 }

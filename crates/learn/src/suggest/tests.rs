@@ -1,5 +1,7 @@
 //! From patterns to instructions, end to end.
 
+mod people;
+
 use std::sync::OnceLock;
 
 use super::*;
@@ -81,6 +83,7 @@ fn pattern_of(corrections: &[Correction]) -> Vec<FailurePattern> {
             said: *said,
             said_vector: heard.as_deref(),
             contrast: None,
+            changes: &[],
             kind: FailureKind::Correction,
             error_type: None,
             model: None,
@@ -105,7 +108,12 @@ fn ten_corrections_to_completed_orders_become_one_instruction() {
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
     let answer = |(turn_id, c): (_, _)| answer_of(turn_id, c);
     let corrections = ids.iter().map(String::as_str).zip(&corrections).map(answer).collect();
-    let evidence = [PatternEvidence { pattern: &patterns[0], corrections, remarks: Vec::new() }];
+    let evidence = [PatternEvidence {
+        pattern: &patterns[0],
+        corrections,
+        remarks: Vec::new(),
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
@@ -124,11 +132,22 @@ fn without_statements_the_remarks_speak() {
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
     let remarks =
         ids.iter().zip(&corrections).map(|(turn_id, c)| Remark { turn_id, said: c.said }).collect();
-    let evidence = [PatternEvidence { pattern: &patterns[0], corrections: Vec::new(), remarks }];
+    let evidence = [PatternEvidence {
+        pattern: &patterns[0],
+        corrections: Vec::new(),
+        remarks,
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(found.len(), 1);
     assert!(found[0].instruction.contains("\"completed orders only\""), "{}", found[0].instruction);
     assert_eq!((found[0].agree, found[0].basis), (10, SuggestionBasis::Remarks));
+}
+
+/// Turns t0 to t9, a and b are of a user each.
+fn voices() -> BTreeMap<&'static str, Voice<'static>> {
+    let turns = ["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "a", "b"];
+    turns.into_iter().map(|turn| (turn, Voice::User(turn))).collect()
 }
 
 fn pattern() -> FailurePattern {
@@ -145,7 +164,8 @@ fn with_corrections(pairs: &[(&str, &str)]) -> Vec<String> {
         .map(|(turn_id, (original, corrected))| CorrectedAnswer { turn_id, original, corrected })
         .collect();
     let pattern = pattern();
-    let evidence = [PatternEvidence { pattern: &pattern, corrections, remarks: Vec::new() }];
+    let evidence =
+        [PatternEvidence { pattern: &pattern, corrections, remarks: Vec::new(), voices: voices() }];
     suggestions(&evidence).into_iter().map(|s| s.instruction).collect()
 }
 
@@ -193,8 +213,12 @@ fn what_is_wanted_instead_is_preferred() {
             turns: vec!["t3".to_owned()],
         },
     ];
-    let evidence =
-        [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks: Vec::new() }];
+    let evidence = [PatternEvidence {
+        pattern: &pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(found.len(), 1);
     assert_eq!(
@@ -208,8 +232,12 @@ fn what_is_wanted_instead_is_preferred() {
 fn errors_are_told_by_their_type() {
     let mut pattern = pattern();
     pattern.error_type = Some("timeout\n# x".to_owned());
-    let evidence =
-        [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks: Vec::new() }];
+    let evidence = [PatternEvidence {
+        pattern: &pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: voices(),
+    }];
     let found = suggestions(&evidence);
     assert_eq!(
         found[0].instruction,
@@ -230,13 +258,25 @@ fn a_correction_without_an_explanation_says_what_it_put_in() {
     }
 }
 
+#[test]
+fn a_statement_that_does_not_parse_says_nothing() {
+    let broken = "SELECT a FROM t WHERE status = = 'completed' AND AND";
+    assert_eq!(asked_for("SELECT a FROM t", broken), "");
+    assert_eq!(changes_of("SELECT a FROM t", broken), []);
+    let none: [&str; 0] = [];
+    assert_eq!(with_corrections(&[("SELECT a FROM t", broken); 3]), none);
+    let change = changes_of("SELECT a FROM t", "SELECT a FROM t WHERE t.s = 'x'");
+    assert_eq!(change, changes_of("SELECT b FROM t u", "select b from t u where u.S = 'x'"));
+    assert_eq!((change.len(), change[0].about.as_str()), (1, "s"));
+}
+
 proptest::proptest! {
     #[test]
     fn an_instruction_is_one_line_of_limited_length(said in "\\PC{0,300}", topic in ".{0,300}") {
         let mut pattern = pattern();
         pattern.topic = topic;
         let remarks = vec![Remark { turn_id: "a", said: &said }, Remark { turn_id: "b", said: &said }];
-        let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks }];
+        let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks, voices: voices() }];
         for suggestion in suggestions(&evidence) {
             proptest::prop_assert!(suggestion.instruction.chars().count() < 400);
             proptest::prop_assert!(!suggestion.instruction.chars().any(char::is_control));

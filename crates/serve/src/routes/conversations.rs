@@ -9,7 +9,7 @@ use flow::Engine;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::turns::turn_json;
+use super::turns::{patterns_for, turn_json};
 use crate::address::{self, Parameters, Parts, Read};
 use crate::auth::{May, Reading};
 use crate::body;
@@ -53,7 +53,9 @@ pub(crate) async fn timeline(
     let unknown = || Problem::not_found("there is no conversation with this id here");
     let found = found.ok_or_else(unknown)?;
     let user = found.turns.iter().find_map(|view| view.exchange.user.as_ref());
-    let turns: Vec<Value> = found.turns.iter().map(|view| turn_json(scope.get(), view)).collect();
+    let patterns = patterns_for(&engine, scope.get(), &found.turns).await?;
+    let shown = |view| turn_json(scope.get(), view, patterns.as_deref());
+    let turns: Vec<Value> = found.turns.iter().map(shown).collect();
     Ok(Json(json!({
         "conversation_id": id.as_str(),
         "user_id": user.map(|id| id.as_str()),

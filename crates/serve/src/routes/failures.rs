@@ -79,6 +79,7 @@ pub(crate) async fn insights(
         top_failure_patterns: found.patterns.iter().take(TOP).map(PatternBody::from).collect(),
         improvement_trend: Figure::ALL.iter().map(trend).collect(),
         most_corrected_queries: found.most_corrected.iter().map(Into::into).collect(),
+        comment_sentiment: (&now).into(),
     }))
 }
 

@@ -90,7 +90,7 @@ async fn record(
     get,
     path = "/api/v1/feedback/{id}",
     tag = "events",
-    summary = "One event as it was stored",
+    summary = "One event as it was stored; a comment with what it sounds like and is about",
     params(("id" = String, Path)),
     responses((status = 200, description = "The event", body = EventResponse))
 )]
@@ -103,7 +103,9 @@ pub(crate) async fn show(
     let Path(id) = id.map_err(|_| unknown())?;
     let id = EventId::new(id).map_err(|_| unknown())?;
     let found = engine.event(scope.get(), &id).await?.ok_or_else(unknown)?;
-    Ok(Json(found.into()))
+    let Some(comment) = engine.comment(&found).await? else { return Ok(Json(found.into())) };
+    let patterns = engine.comment_patterns(scope.get()).await?;
+    Ok(Json(EventResponse::from(found).with_comment(&comment, &patterns)))
 }
 
 /// The request's `Idempotency-Key`, which has the form of an id, and the MAC of the request it

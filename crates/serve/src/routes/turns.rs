@@ -7,7 +7,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use event::{Scope, TurnId, VerdictStatus};
 use flow::{
-    Copies, Engine, Include, IncomingHalf, IncomingTurn, RawCompletion, ReactionCounts, TurnView,
+    Copies, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
+    ReactionCounts, TurnView,
 };
 use report::FeedbackItem;
 use serde::Deserialize;
@@ -18,6 +19,7 @@ use crate::address::{self, Parameters, Parts, Read};
 use crate::auth::{May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::wire::comment::CommentBody;
 use crate::wire::loops::{ReviewRequest, ReviewResponse, SignalsBody, metadata_json, verdict_json};
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
 use crate::wire::report::{assistant, user};
@@ -152,7 +154,8 @@ pub(crate) async fn show(
     turn: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
     let view = load_view(&engine, scope.get(), turn).await?;
-    Ok(Json(turn_json(scope.get(), &view)))
+    let patterns = patterns_for(&engine, scope.get(), std::slice::from_ref(&view)).await?;
+    Ok(Json(turn_json(scope.get(), &view, patterns.as_deref())))
 }
 
 /// `GET /api/v1/turns/{turn_id}/metadata`
@@ -207,8 +210,22 @@ pub(crate) async fn review(
     }))
 }
 
+/// What goes wrong, if anybody commented on the turns and it must be told what that is about.
+pub(super) async fn patterns_for(
+    engine: &Arc<Engine>,
+    scope: &Scope,
+    turns: &[TurnView],
+) -> Result<Option<Arc<FailureReport>>, Problem> {
+    if turns.iter().all(|view| view.comments.is_empty()) {
+        return Ok(None);
+    }
+    Ok(Some(engine.comment_patterns(scope).await?))
+}
+
 /// A turn with everything that is known of it.
-pub(super) fn turn_json(scope: &Scope, view: &TurnView) -> Value {
+pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -> Value {
+    let comments: Vec<CommentBody> =
+        view.comments.iter().map(|comment| CommentBody::of(comment, patterns)).collect();
     let items: Vec<FeedbackItem> =
         view.reactions.iter().map(|given| FeedbackItem::of(scope, given.clone())).collect();
     let feedbacks: Vec<FeedbackBody> = items.iter().map(FeedbackBody::from).collect();
@@ -229,6 +246,7 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView) -> Value {
         "signals": view.signals.as_ref().map(SignalsBody::from),
         "retries": view.retries,
         "reactions": feedbacks,
+        "comments": comments,
         "satisfaction": view.satisfaction(),
         "satisfaction_rate": SatisfactionBody::from(&counts),
         "hosted_uri": view.stored.hosted_uri,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
+use super::comment::CommentCountsBody;
 use super::quality::RateBody;
 
 /// Turns that went wrong in the same way.
@@ -46,7 +47,7 @@ struct ExampleBody {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct LiftBody {
-    /// model or prompt.
+    /// model, prompt or strategy.
     by: &'static str,
     value: String,
     lift: f64,
@@ -133,6 +134,8 @@ pub(crate) struct InsightsBody {
     /// By figure, against the period before of the same length.
     pub(crate) improvement_trend: BTreeMap<&'static str, ImprovementBody>,
     pub(crate) most_corrected_queries: Vec<CorrectedBody>,
+    /// What comments sound like.
+    pub(crate) comment_sentiment: CommentCountsBody,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,9 +1,11 @@
 //! Events on the wire.
 
-use flow::{RawEvent, Receipt, StoredEvent, Stretch};
+use flow::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, Stretch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
+
+use super::comment::{SentimentBody, TopicBody};
 
 /// `POST /api/v1/feedback`, and one item of a batch.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -111,6 +113,23 @@ pub(crate) struct EventResponse {
     #[schema(value_type = Object)]
     data: Map<String, Value>,
     tags: Vec<String>,
+    /// Of one comment: what it sounds like; null where nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<SentimentBody>)]
+    sentiment: Option<Option<SentimentBody>>,
+    /// Of one comment: the pattern of failures it is about now; null for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<TopicBody>)]
+    topic: Option<Option<TopicBody>>,
+}
+
+impl EventResponse {
+    /// With what is known of the comment that it is.
+    pub(crate) fn with_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
+        let sentiment = comment.sentiment.as_ref().map(SentimentBody::from);
+        let topic = patterns.topic_of(&comment.text).map(TopicBody::from);
+        Self { sentiment: Some(sentiment), topic: Some(topic), ..self }
+    }
 }
 
 impl From<StoredEvent> for EventResponse {
@@ -132,6 +151,8 @@ impl From<StoredEvent> for EventResponse {
             received_at: event.received_at.to_string(),
             data: event.data,
             tags: event.tags,
+            sentiment: None,
+            topic: None,
         }
     }
 }

@@ -6,7 +6,10 @@ use event::{
 };
 
 use super::scene::{Scene, play};
-use crate::{Rebuild, Store, StoredExposure, StoredStanding, StoredSums, StoredUnit, UnitSums};
+use crate::{
+    ConversationMark, Rebuild, ServedBy, Store, StoredExposure, StoredStanding, StoredSums,
+    StoredUnit, UnitSums,
+};
 
 pub(crate) fn id() -> ExperimentId {
     ExperimentId::new("x").unwrap()
@@ -30,6 +33,7 @@ fn expose(name: &str, index: u32, moves: u32) -> Scene {
 fn defined() -> Scene {
     let definition = serde_json::json!({
         "name": "x", "metric": "error_rate", "guardrails": [{"metric": "cost", "limit": 1}],
+        "variants": [{"name": "v0"}, {"name": "v1"}],
     });
     let definition = definition.as_object().cloned().unwrap();
     let unit = ExperimentUnit::User;
@@ -43,7 +47,8 @@ fn moved() -> Scene {
 }
 
 fn answered(id: &str, turn: &str, failed: bool) -> Scene {
-    let fact = TurnFact::Answered { model: None, prompt: None, failed, tokens: 0, cost: 7 };
+    let (model, prompt, strategy) = (None, None, None);
+    let fact = TurnFact::Answered { model, prompt, strategy, failed, tokens: 0, cost: 7 };
     Scene::new(id, turn, Change::Note(fact))
 }
 
@@ -122,6 +127,22 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     let later = vec![Moments::default(), cost];
     let second = StoredSums { variant: 1, moves: 1, exposed: 0, moments: later };
     assert_eq!(sums, [first, second], "what it was served later is no comparison");
+    let (talks, _) =
+        store.judged_conversations(&scope, ConversationMark::default(), 10).await.unwrap();
+    let served = |variant: &str| {
+        let (name, variant) = ("x".to_owned(), variant.to_owned());
+        vec![ServedBy { experiment: id(), name, variant }]
+    };
+    let arms: Vec<_> = talks[0].turns.iter().map(|t| (t.turn.as_str(), t.arms.clone())).collect();
+    let none = Vec::new;
+    let expected = [
+        ("old", none()),
+        ("early", none()),
+        ("t1", served("v0")),
+        ("t2", served("v1")),
+        ("t3", none()),
+    ];
+    assert_eq!(arms, expected, "and for nothing before, beside or after it");
     let stored = store.experiment(&scope, &id()).await.unwrap().unwrap();
     assert_eq!((stored.status.as_str(), stored.position), ("COMPLETED", Position(4)));
     assert_eq!((stored.moves[0].number, &stored.moves[0].shares[..]), (1, &[0.95, 0.05][..]));

@@ -1,6 +1,8 @@
 //! Sums are those of the turns as they are, however that came about.
 
-use event::{Change, Event, LooseFact, Reaction, Scope, TurnFact, VerdictStatus, Window};
+use event::{
+    Change, Event, LooseFact, Reaction, Scope, Sentiment, TurnFact, VerdictStatus, Window,
+};
 
 use super::scene::{Scene, at, decision_id, play, user_id};
 use crate::{QualityBucket, QualityCounts, QualityQuery, QualityUsers, Rebuild, Store};
@@ -22,7 +24,9 @@ fn query() -> QualityQuery {
 
 fn answered(id: &str, turn: &str, model: &str, failed: bool) -> Scene {
     let (model, prompt) = (Some(model.to_owned()), Some("shop@3".to_owned()));
-    let fact = TurnFact::Answered { model, prompt, failed, tokens: 10, cost: 5 };
+    // The second model plans.
+    let strategy = model.as_deref().filter(|model| *model == "m2").map(|_| "plan".to_owned());
+    let fact = TurnFact::Answered { model, prompt, strategy, failed, tokens: 10, cost: 5 };
     Scene::new(id, turn, Change::Note(fact))
 }
 
@@ -58,6 +62,11 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
             Scene::open("t3", "c2").at(2 * HOUR),
             Scene::new("stars", "t3", Change::Count(LooseFact::Rated(Reaction::NotOk))),
             Scene::new("loose", "t3", Change::Count(LooseFact::Corrected)),
+            Scene::new("p1", "t1", Change::Note(TurnFact::Commented(Sentiment::Positive))),
+            Scene::new("p2", "t1", Change::Note(TurnFact::Commented(Sentiment::Positive))),
+            Scene::new("n1", "t2", Change::Note(TurnFact::Commented(Sentiment::Negative))),
+            Scene::new("n2", "t3", Change::Count(LooseFact::Commented(Sentiment::Negative))),
+            Scene::new("o1", "t3", Change::Note(TurnFact::Commented(Sentiment::Neutral))),
         ],
     )
     .await;
@@ -72,6 +81,9 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
         corrected: 1,
         retried: 1,
         heard: 1,
+        comments_positive: 2,
+        comments_negative: 2,
+        comments_neutral: 1,
         both: 1,
         ended: 1,
         abandoned: 1,
@@ -103,7 +115,23 @@ async fn by_slices(store: &dyn Store) {
     let hers = counts(store, QualityQuery { users, ..query() }).await;
     assert_eq!((hers.turns, hers.failed, hers.ok), (1, 1, 0));
     let elsewhere = event::Tenant::new("other").unwrap();
-    assert!(store.quality(QualityQuery { tenant: elsewhere, ..query() }).await.unwrap().is_empty());
+    let elsewhere = QualityQuery { tenant: elsewhere, ..query() };
+    assert!(store.quality(elsewhere.clone()).await.unwrap().is_empty());
+    let first = Window { start: at(-HOUR), end: at(HOUR) };
+    let rows = [
+        (query(), Some(1)),
+        (QualityQuery { model: Some("m2".into()), ..query() }, Some(1)),
+        (QualityQuery { model: Some("m1".into()), ..query() }, None),
+        (QualityQuery { prompt: Some("shop".into()), ..query() }, Some(1)),
+        (QualityQuery { prompt: Some("sho".into()), ..query() }, None),
+        (QualityQuery { window: first, ..query() }, None),
+        (elsewhere, None),
+    ];
+    for (query, count) in rows {
+        let expected: Vec<(String, u64)> =
+            count.map(|n| ("plan".to_owned(), n)).into_iter().collect();
+        assert_eq!(store.answered_by_strategy(query.clone()).await.unwrap(), expected, "{query:?}");
+    }
 }
 
 /// A generated statement counts in the hour it was made, by its newest outcome.
@@ -139,7 +167,7 @@ fn anything() -> Vec<Scene> {
         .filter_map(|n| {
             let turn = format!("t{}", draw(9));
             let id = format!("e{n}");
-            let scene = match draw(10) {
+            let scene = match draw(11) {
                 0 if opened.insert(turn.clone()) => Scene::open(&turn, "c1"),
                 1 => answered(&id, &turn, ["m1", "m2"][draw(2) as usize], draw(2) == 0),
                 2 => shown(&id, &turn, draw(2) == 0, draw(5000)),
@@ -150,6 +178,10 @@ fn anything() -> Vec<Scene> {
                 7 => Scene::new(&id, &turn, Change::Review(VerdictStatus::Accepted)),
                 8 => Scene::new(&id, &turn, Change::EndSession { last_at: at(0), abandoned: true }),
                 9 => Scene::new(&id, &turn, Change::Note(TurnFact::Heard)),
+                10 => {
+                    let sentiment = [Sentiment::Positive, Sentiment::Negative][draw(2) as usize];
+                    Scene::new(&id, &turn, Change::Note(TurnFact::Commented(sentiment)))
+                }
                 _ => return None,
             };
             Some(scene.at(draw(50) as i64 * HOUR))
@@ -167,6 +199,8 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
     play(store, anything()).await;
     let all = counts(store, query()).await;
     assert!(all.turns == 9 && all.answered > 5 && all.corrected > 5, "{all:?}");
+    let planned = store.answered_by_strategy(query()).await.unwrap();
+    assert!(planned.len() == 1 && planned[0].1 > 1, "{planned:?}");
     for bucket_hours in [1, 24] {
         let sums = store.quality(QualityQuery { bucket_hours, ..query() }).await.unwrap();
         let users = Some(QualityUsers::One(user_id("u1")));
@@ -180,4 +214,5 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
         store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await.unwrap();
     assert!(!rebuilt.changed);
     assert_eq!(counts(store, query()).await, all);
+    assert_eq!(store.answered_by_strategy(query()).await.unwrap(), planned);
 }

@@ -11,6 +11,26 @@ const LOCK: i64 = 0x7570_7461_6b65;
 /// The table that is there as long as a store is being copied into the database.
 pub(crate) const MIGRATION_NOTE: &str = "store_migration";
 
+/// Refuses a database that holds no store, or one that a newer program has written.
+pub(crate) fn check(connection: &Connection) -> Result<(), StoreError> {
+    let there: bool =
+        connection
+            .query_row("SELECT to_regclass('schema_version') IS NOT NULL", (), |row| row.get(0))?;
+    if !there {
+        return Err(StoreError::NoStore { folder: "this Postgres database".into() });
+    }
+    check_finished(connection)?;
+    version(connection).map(drop)
+}
+
+/// The number of its schema; 0 for none yet.
+fn version(connection: &Connection) -> Result<u32, StoreError> {
+    let found: Option<i64> =
+        connection.query_row("SELECT max(number) FROM schema_version", (), |row| row.get(0))?;
+    let (found, known) = (found.unwrap_or(0) as u32, MIGRATIONS.len() as u32);
+    if found > known { Err(StoreError::NewerSchema { found, known }) } else { Ok(found) }
+}
+
 /// Runs what is missing, in one transaction: several nodes that start at once wait for the first.
 pub(crate) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN")?;
@@ -34,7 +54,7 @@ pub(crate) fn is_unfinished(connection: &Connection) -> Result<bool, StoreError>
 }
 
 /// Refuses a database that holds but a part of a store.
-pub(crate) fn check_finished(connection: &Connection) -> Result<(), StoreError> {
+fn check_finished(connection: &Connection) -> Result<(), StoreError> {
     if !is_unfinished(connection)? {
         return Ok(());
     }
@@ -47,12 +67,7 @@ pub(crate) fn check_finished(connection: &Connection) -> Result<(), StoreError> 
 pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
     connection
         .execute_batch("CREATE TABLE IF NOT EXISTS schema_version (number BIGINT NOT NULL)")?;
-    let found: Option<i64> =
-        connection.query_row("SELECT max(number) FROM schema_version", (), |row| row.get(0))?;
-    let (found, known) = (found.unwrap_or(0) as u32, MIGRATIONS.len() as u32);
-    if found > known {
-        return Err(StoreError::NewerSchema { found, known });
-    }
+    let found = version(connection)?;
     for (number, sql) in (1_i64..).zip(MIGRATIONS).skip(found as usize) {
         connection.raw_batch(sql)?;
         connection.execute("INSERT INTO schema_version (number) VALUES (?1)", [number])?;

@@ -2,8 +2,8 @@
 //! made of.
 
 use event::{
-    ConversationId, CorrectionType, EventId, Position, Scope, Timestamp, TurnId, UnitInterval,
-    Vector, VerdictStatus,
+    ConversationId, CorrectionType, EventId, ExperimentId, Position, Scope, Timestamp, TurnId,
+    UnitInterval, Vector, VerdictStatus,
 };
 
 use super::similar::TurnNumber;
@@ -42,8 +42,21 @@ pub struct JudgedExchange {
     pub corrections: Vec<GivenCorrection>,
     /// The user had it answered again.
     pub regenerated: bool,
+    /// The variants of experiments that served it.
+    pub arms: Vec<ServedBy>,
     /// The direction of the question.
     pub vector: Option<Vector>,
+}
+
+/// A variant of an experiment, as a turn was served it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServedBy {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// What people call it.
+    pub name: String,
+    /// What its definition calls the variant.
+    pub variant: String,
 }
 
 /// What a message says of an answer.

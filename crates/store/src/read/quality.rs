@@ -91,6 +91,12 @@ counters! {
     loose_corrected,
     /// Questions that refine one that nobody reported.
     loose_refined,
+    /// Comments that sound pleased.
+    comments_positive,
+    /// Comments that sound displeased.
+    comments_negative,
+    /// Comments that sound like neither.
+    comments_neutral,
 }
 
 /// Which turns count.
@@ -155,6 +161,10 @@ pub trait QualityReads: Send + Sync {
 
     /// How many answers there were, by model and prompt.
     fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>>;
+
+    /// How many answers there were by each strategy, by its name; those by none are left out. Of all
+    /// users, in the query's window, model and prompt.
+    fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>>;
 }
 
 /// The step of a time: a tenth more than the one before.

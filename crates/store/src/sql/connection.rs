@@ -148,6 +148,15 @@ impl Connection {
         }
     }
 
+    /// Sends statements that were not sent yet, and tells if one fails.
+    pub(crate) fn flush(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.raw_batch(""),
+        }
+    }
+
     /// Forgets statements that were not sent yet.
     pub(super) fn forget_pending(&self) {
         match self {

@@ -215,7 +215,7 @@ fn insert_event(
                  conversation, turn, ts, received_at, tags, data)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
-        .execute((
+        .run((
             position.0 as i64,
             project,
             event.kind.event_type.code(),
@@ -245,7 +245,7 @@ fn insert_claims<'a>(
     )?;
     for claim in claims {
         let mac = claim.mac.as_ref().map(|mac| &mac.0[..]);
-        insert.execute((project, claim.space.code(), &claim.id, mac, position))?;
+        insert.run((project, claim.space.code(), &claim.id, mac, position))?;
     }
     Ok(())
 }

@@ -20,7 +20,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0010_experiments.sql"),
     include_str!("../../../../migrations/sqlite/0011_experiment_sums.sql"),
     include_str!("../../../../migrations/sqlite/0012_loose.sql"),
-    include_str!("../../../../migrations/sqlite/0014_copies_due.sql"),
+    include_str!("../../../../migrations/sqlite/0013_comments.sql"),
+    include_str!("../../../../migrations/sqlite/0014_strategies.sql"),
+    include_str!("../../../../migrations/sqlite/0015_copies_due.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.
@@ -36,7 +38,7 @@ pub(super) fn check_reader(connection: &Connection) -> Result<u32, StoreError> {
 }
 
 /// Schemas that brought new projections: a store that was older must make them from its log.
-const NEW_PROJECTIONS: [u32; 3] = [6, 9, 12];
+const NEW_PROJECTIONS: [u32; 4] = [6, 9, 12, 14];
 /// The mark of a store that has not done so yet.
 const STALE: &str = "stale_projections";
 

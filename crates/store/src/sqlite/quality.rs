@@ -26,6 +26,10 @@ impl QualityReads for SqliteStore {
     fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>> {
         self.pool.run(move |connection| answered_by(connection, &query))
     }
+
+    fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>> {
+        self.pool.run(move |connection| answered_by_strategy(connection, &query))
+    }
 }
 
 /// By the hour they begin.
@@ -132,6 +136,32 @@ fn answered_by(
     }
     let one = |((model, prompt), answered)| AnsweredBy { model, prompt, answered };
     Ok(counts.into_iter().map(one).collect())
+}
+
+/// Whole hours, as the sums it is compared with.
+fn answered_by_strategy(
+    connection: &Connection,
+    query: &QualityQuery,
+) -> Result<Vec<(String, u64)>, StoreError> {
+    const HOUR: i64 = 3_600_000_000;
+    let start = hour_of(query.window.start.as_micros()) * HOUR;
+    let end = (last_hour(query) + 1) * HOUR;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for project in projects(connection, query)? {
+        let mut select = connection.prepare_cached(
+            "SELECT strategy, count(*) FROM turn_facts INDEXED BY turn_facts_by_strategy
+             WHERE project = ?1 AND ts >= ?2 AND ts < ?3 AND strategy <> '' AND answered = 1
+                 AND (model = ?4 OR ?4 IS NULL)
+                 AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')
+             GROUP BY strategy",
+        )?;
+        let mut rows = select.query((project, start, end, &query.model, &query.prompt))?;
+        while let Some(row) = rows.next()? {
+            let answered: i64 = row.get(1)?;
+            *counts.entry(row.get(0)?).or_default() += answered.unsigned_abs();
+        }
+    }
+    Ok(counts.into_iter().collect())
 }
 
 /// The last hour that counts: a window that ends on the hour ends before it.

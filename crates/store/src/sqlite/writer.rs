@@ -390,7 +390,11 @@ fn append_alone(
 ) -> sql::Result<Outcome> {
     let before = cursor.head;
     let savepoint = transaction.savepoint()?;
-    let work = AssertUnwindSafe(|| append(&savepoint, cursor, write));
+    // Also what was not sent yet must be so before it is kept.
+    let work = AssertUnwindSafe(|| {
+        let outcome = append(&savepoint, cursor, write)?;
+        savepoint.flush().map(|()| outcome)
+    });
     match catch_unwind(work).unwrap_or(Err(sql::Error::Panicked)) {
         Ok(outcome) => savepoint.commit().map(|()| outcome),
         Err(error) if error.is_trouble() => Err(error),

@@ -34,6 +34,12 @@ impl Postgres {
         &self.url
     }
 
+    /// Runs a statement by `psql` in the database of the address: the rows, columns divided by `|`, or
+    /// what PostgreSQL says.
+    pub fn run(&self, sql: &str) -> Result<String, String> {
+        run_sql(&self.url, sql)
+    }
+
     /// A new, empty database.
     pub fn database(&self) -> Result<Database, NoServer> {
         let name = place::fresh_name();

@@ -22,7 +22,7 @@ fn any_turn() -> impl Strategy<Value = PreferenceTurn> {
     ));
     let correction = prop::option::of(prop_oneof![Just("fixed"), Just("")]);
     let rating = prop::option::of(0.0..=1.0f64);
-    let arm = prop::option::of((any::<bool>(), 0.0..=1.0f64));
+    let arm = prop::option::of(any::<bool>());
     let parts = (text, answer, verdict, correction, rating, arm, any::<bool>(), any::<bool>());
     parts.prop_map(|(question, answer, verdict, correction, rating, arm, failed, regenerated)| {
         PreferenceTurn {
@@ -36,12 +36,11 @@ fn any_turn() -> impl Strategy<Value = PreferenceTurn> {
             rating: rating
                 .map(|value| TurnRating { value: unit(value), confidence: UnitInterval::ONE }),
             corrections: correction.iter().map(|text| corrected(text, 1)).collect(),
-            arm: arm.map(|(treated, reward)| ArmOutcome {
+            arms: Vec::from_iter(arm.map(|treated| ServedVariant {
                 experiment: "e".to_owned(),
+                name: "E".to_owned(),
                 variant: if treated { "t" } else { "c" }.to_owned(),
-                reward: unit(reward),
-                confidence: UnitInterval::ONE,
-            }),
+            })),
             ..turn("t", question, answer)
         }
     })

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::facts::{Fact, Part, facts_of};
 use super::parse::parsed;
-use super::rough::rough_facts;
 
 /// One change: something was added, removed, or something else about the same was put in its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,13 +15,13 @@ pub(in crate::suggest) struct Edit {
     pub(in crate::suggest) about: String,
 }
 
-/// What was changed to make the second out of the first. Both are read the same way: by a parser,
-/// or by keywords when one of them cannot be parsed.
+/// What was changed to make the second out of the first; nothing when one of them cannot be parsed: a
+/// guess at what a broken statement means would teach nonsense.
 pub(in crate::suggest) fn edits(original: &str, corrected: &str) -> Vec<Edit> {
-    let (before, after) = match (parsed(original), parsed(corrected)) {
-        (Some(before), Some(after)) => (facts_of(before), facts_of(after)),
-        (Some(_) | None, None) | (None, Some(_)) => (rough_facts(original), rough_facts(corrected)),
+    let (Some(before), Some(after)) = (parsed(original), parsed(corrected)) else {
+        return Vec::new();
     };
+    let (before, after) = (facts_of(before), facts_of(after));
     let mut removed: Vec<&Fact> = before.difference(&after).collect();
     let mut edits = Vec::new();
     for added in after.difference(&before) {

@@ -32,7 +32,7 @@ pub(super) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> 
              ON CONFLICT (conversation, day, origin, reaction) DO UPDATE
                  SET count = activity.count + 1, last_ts = max(activity.last_ts, excluded.last_ts)",
         )?
-        .execute((
+        .run((
             counted.conversation,
             counted.day(),
             counted.origin,
@@ -46,8 +46,7 @@ pub(super) fn add(connection: &Connection, counted: Counted) -> sql::Result<()> 
              ON CONFLICT (conversation) DO UPDATE SET last_ts = excluded.last_ts
                  WHERE excluded.last_ts > newest.last_ts",
         )?
-        .execute((counted.conversation, counted.project, counted.ts.as_micros()))
-        .map(drop)
+        .run((counted.conversation, counted.project, counted.ts.as_micros()))
 }
 
 /// One less, of the counter and of the conversation. Called when the reaction is gone.
@@ -70,12 +69,10 @@ pub(super) fn remove(connection: &Connection, counted: Counted) -> sql::Result<(
     match left {
         None => connection
             .prepare_cached("DELETE FROM newest WHERE conversation = ?1")?
-            .execute([counted.conversation])
-            .map(drop),
+            .run([counted.conversation]),
         Some(left) => connection
             .prepare_cached("UPDATE newest SET last_ts = ?2 WHERE conversation = ?1")?
-            .execute((counted.conversation, left))
-            .map(drop),
+            .run((counted.conversation, left)),
     }
 }
 
@@ -101,14 +98,12 @@ fn remove_from_counter(connection: &Connection, counted: Counted) -> sql::Result
                 "DELETE FROM activity
                  WHERE conversation = ?1 AND day = ?2 AND origin = ?3 AND reaction = ?4",
             )?
-            .execute(row)
-            .map(drop),
+            .run(row),
         Some(newest) => connection
             .prepare_cached(
                 "UPDATE activity SET count = count - 1, last_ts = ?5
                  WHERE conversation = ?1 AND day = ?2 AND origin = ?3 AND reaction = ?4",
             )?
-            .execute((conversation, day, origin, reaction, newest))
-            .map(drop),
+            .run((conversation, day, origin, reaction, newest)),
     }
 }

@@ -17,5 +17,5 @@ pub(super) fn note(
              WHERE project = ?1 AND metric = ?2 AND cleared IS NULL"
         }
     };
-    connection.prepare_cached(sql)?.execute((subject.project, metric, subject.at())).map(drop)
+    connection.prepare_cached(sql)?.run((subject.project, metric, subject.at()))
 }

@@ -24,7 +24,7 @@ pub(super) fn decide(
              ON CONFLICT (project, id) DO UPDATE SET conversation = excluded.conversation, made = excluded.made,
                  sql_hour = excluded.sql_hour, made_executed = excluded.made_executed",
         )?
-        .execute((
+        .run((
             subject.project,
             PackedId::of(id.as_str()),
             subject.conversation,
@@ -49,7 +49,7 @@ pub(super) fn settle(
              ON CONFLICT (project, id) DO UPDATE SET settled = excluded.settled,
                  settled_executed = excluded.settled_executed",
         )?
-        .execute((subject.project, PackedId::of(id.as_str()), subject.at(), executed))?;
+        .run((subject.project, PackedId::of(id.as_str()), subject.at(), executed))?;
     recount(connection, subject.project, id, before)
 }
 

@@ -42,30 +42,30 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
     }
     connection
         .prepare_cached("UPDATE profiles SET attributes = '{}' WHERE user = ?1")?
-        .execute([key])?;
+        .run([key])?;
     connection
         .prepare_cached("UPDATE baseline_profiles SET attributes = '{}' WHERE user = ?1")?
-        .execute([key])?;
+        .run([key])?;
     connection
         .prepare_cached(
             "UPDATE baseline_turns SET track = NULL, bundle = NULL, user_type = NULL
              WHERE user = ?1",
         )?
-        .execute([key])?;
+        .run([key])?;
     // Turns whose opening was dropped when it was old are found through the copy.
     connection
         .prepare_cached(
             "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
              WHERE key IN (SELECT key FROM baseline_turns WHERE user = ?1)",
         )?
-        .execute([key])?;
+        .run([key])?;
     forget_questions(connection, key)?;
     connection
         .prepare_cached(&format!(
             "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {THEIR_TURNS}
              ON CONFLICT (turn) DO NOTHING"
         ))?
-        .execute([key])?;
+        .run([key])?;
     let events = match connection.sqlite() {
         Some(_) => "json_each(letter, '$.events') v WHERE v.value",
         None => "json_array_elements(CAST(letter AS json) -> 'events') v WHERE v",
@@ -75,11 +75,10 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
             "DELETE FROM dead_letters WHERE project = ?1 AND EXISTS (
                  SELECT 1 FROM {events} ->> 'user' = ?2)"
         ))?
-        .execute((subject.project, user.as_str()))?;
+        .run((subject.project, user.as_str()))?;
     connection
         .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
-        .execute((key, subject.at()))
-        .map(drop)
+        .run((key, subject.at()))
 }
 
 /// Their turns, also those whose opening was dropped when it was old.
@@ -99,6 +98,8 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
             "UPDATE baseline_turn_index SET intent = {intent}, has_strategy = 0
              WHERE turn IN {THEIR_TURNS}"
         ),
+        format!("UPDATE turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
+        format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("UPDATE router_turns SET features = NULL WHERE turn IN {THEIR_TURNS}"),
@@ -112,7 +113,7 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
              UPDATE turn_vectors SET model = model WHERE turn IN (SELECT turn FROM corrections)"
         ),
     ];
-    forget.iter().try_for_each(|sql| connection.prepare_cached(sql)?.execute([user]).map(drop))
+    forget.iter().try_for_each(|sql| connection.prepare_cached(sql)?.run([user]))
 }
 
 /// The positions of a user's events: those that name them; those that name nobody but a turn of
@@ -173,18 +174,18 @@ fn stub(
     let data = serde_json::Value::Object(event.stub_data()).to_string();
     connection
         .prepare_cached("UPDATE events SET data = ?2, tags = NULL WHERE position = ?1")?
-        .execute((position, data))?;
+        .run((position, data))?;
     connection
         .prepare_cached(
             "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
              WHERE key = (SELECT turn FROM events WHERE position = ?1) AND opened = ?1",
         )?
-        .execute([position])?;
+        .run([position])?;
     connection
         .prepare_cached(
             "DELETE FROM turn_logs WHERE turn = (SELECT turn FROM events WHERE position = ?1)",
         )?
-        .execute([position])?;
+        .run([position])?;
     // Whoever keeps copies elsewhere must make this one again.
     connection
         .prepare_cached(
@@ -192,7 +193,7 @@ fn stub(
              SELECT turn FROM events WHERE position = ?1 AND turn IS NOT NULL
              ON CONFLICT (turn) DO NOTHING",
         )?
-        .execute([position])?;
+        .run([position])?;
     let turn = event.turn.as_ref().map(|id| id.as_str());
     let decision = event.data.get("decision_id").and_then(serde_json::Value::as_str);
     let claims = [
@@ -207,11 +208,10 @@ fn stub(
     )?;
     for (space, id) in claims {
         if let Some(id) = id {
-            forget.execute((project, space.code(), PackedId::of(id), position))?;
+            forget.run((project, space.code(), PackedId::of(id), position))?;
         }
     }
     connection
         .prepare_cached("UPDATE claims SET mac = NULL WHERE space = ?1 AND position = ?2")?
-        .execute((ClaimSpace::RequestKey.code(), position))
-        .map(drop)
+        .run((ClaimSpace::RequestKey.code(), position))
 }

@@ -146,7 +146,7 @@ fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sq
             "INSERT INTO experiment_units (experiment, unit, variant, kind, moves, since, first, current)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1)",
         )?
-        .execute((experiment, unit, exposure.index, kind, exposure.moves, since, is_first))?;
+        .run((experiment, unit, exposure.index, kind, exposure.moves, since, is_first))?;
     sums::arrived(connection, key, exposure.moves, is_first)?;
     if is_first { before::keep(connection, experiment, kind, unit, since) } else { Ok(()) }
 }
@@ -264,7 +264,7 @@ fn add(connection: &Connection, key: UnitKey, more: &UnitSums) -> sql::Result<()
     let values = more.values();
     let mut parameters: Vec<&dyn ToSql> = vec![&key.0, &key.1, &key.2];
     parameters.extend(values.iter().map(|value| value as &dyn ToSql));
-    connection.prepare_cached(&ADD)?.execute(&parameters[..]).map(drop)
+    connection.prepare_cached(&ADD)?.run(&parameters[..])
 }
 
 /// The statements, made of the list of counters.

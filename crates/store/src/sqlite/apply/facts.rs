@@ -4,7 +4,7 @@
 
 mod unit;
 
-use event::{LooseFact, Reaction, TurnFact, VerdictStatus};
+use event::{LooseFact, Reaction, Sentiment, TurnFact, VerdictStatus};
 
 use super::super::keys::Key;
 use super::sums::{self, Place};
@@ -27,6 +27,7 @@ pub(in super::super) struct Facts {
     ts: Option<i64>,
     model: String,
     prompt: String,
+    strategy: String,
     answered: bool,
     failed: u8,
     millis: Option<u64>,
@@ -39,6 +40,31 @@ pub(in super::super) struct Facts {
     refined: bool,
     ended: bool,
     abandoned: bool,
+    comments: Comments,
+}
+
+/// Comments on a turn, by what they sound like.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Comments {
+    positive: i64,
+    negative: i64,
+    neutral: i64,
+}
+
+impl Comments {
+    fn count(&mut self, sentiment: Sentiment) {
+        match sentiment {
+            Sentiment::Positive => self.positive += 1,
+            Sentiment::Negative => self.negative += 1,
+            Sentiment::Neutral => self.neutral += 1,
+        }
+    }
+
+    fn add_to(self, counts: &mut QualityCounts) {
+        counts.comments_positive += self.positive;
+        counts.comments_negative += self.negative;
+        counts.comments_neutral += self.neutral;
+    }
 }
 
 /// What is thought of a turn.
@@ -64,6 +90,7 @@ impl Facts {
             ts: row.get("ts")?,
             model: row.get("model")?,
             prompt: row.get("prompt")?,
+            strategy: row.get("strategy")?,
             answered: row.get("answered")?,
             failed: row.get("failed")?,
             millis: row.get::<_, Option<i64>>("millis")?.map(|millis| millis as u64),
@@ -83,6 +110,11 @@ impl Facts {
             refined: row.get("refined")?,
             ended: row.get("ended")?,
             abandoned: row.get("abandoned")?,
+            comments: Comments {
+                positive: row.get("comments_positive")?,
+                negative: row.get("comments_negative")?,
+                neutral: row.get("comments_neutral")?,
+            },
         })
     }
 
@@ -91,10 +123,12 @@ impl Facts {
             .prepare_cached(
                 "REPLACE INTO turn_facts (turn, project, user, ts, model, prompt, answered, failed, millis,
                      tokens, cost, ok, not_ok, neutral, status, both, agree, corrected, retried, heard,
-                     refined, ended, abandoned, negative)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+                     refined, ended, abandoned, negative, comments_positive, comments_negative,
+                     comments_neutral, strategy)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24,
+                     ?25, ?26, ?27, ?28)",
             )?
-            .execute(&[
+            .run(&[
                 &turn as &dyn ToSql,
                 &project,
                 &self.user,
@@ -119,8 +153,11 @@ impl Facts {
                 &self.ended,
                 &self.abandoned,
                 &self.is_negative(),
+                &self.comments.positive,
+                &self.comments.negative,
+                &self.comments.neutral,
+                &self.strategy,
             ][..])
-            .map(drop)
     }
 
     fn is_rejected(&self) -> bool {
@@ -147,7 +184,7 @@ impl Facts {
         let Opinions { ok, not_ok, neutral, status, both, agree } = self.opinions;
         let answered = |fact: bool| i64::from(self.answered && fact);
         let reacted = ok + not_ok + neutral > 0;
-        QualityCounts {
+        let mut counts = QualityCounts {
             turns: 1,
             answered: answered(true),
             failed: answered(self.failed > 0),
@@ -167,11 +204,10 @@ impl Facts {
             abandoned: i64::from(self.abandoned),
             tokens: self.tokens,
             cost: self.cost,
-            sql_made: 0,
-            sql_executed: 0,
-            loose_corrected: 0,
-            loose_refined: 0,
-        }
+            ..QualityCounts::default()
+        };
+        self.comments.add_to(&mut counts);
+        counts
     }
 }
 
@@ -264,10 +300,11 @@ pub(super) fn note(
     fact: &TurnFact,
 ) -> sql::Result<()> {
     amend(connection, subject.project, turn, |facts| match fact {
-        TurnFact::Answered { model, prompt, failed, tokens, cost } => {
+        TurnFact::Answered { model, prompt, strategy, failed, tokens, cost } => {
             facts.answered = true;
             facts.model = model.clone().unwrap_or_default();
             facts.prompt = prompt.clone().unwrap_or_default();
+            facts.strategy = strategy.clone().unwrap_or_default();
             facts.failed = facts.failed & FOUND | if *failed { SAID } else { 0 };
             facts.tokens = (*tokens).min(MOST) as i64;
             facts.cost = (*cost).min(MOST) as i64;
@@ -280,6 +317,7 @@ pub(super) fn note(
         TurnFact::Corrected => facts.corrected = true,
         TurnFact::Heard => facts.heard = true,
         TurnFact::Refined => facts.refined = true,
+        TurnFact::Commented(sentiment) => facts.comments.count(*sentiment),
     })
 }
 
@@ -296,6 +334,11 @@ pub(super) fn count(
         LooseFact::Rated(Reaction::Neutral) => counts.neutral = 1,
         LooseFact::Corrected => counts.loose_corrected = 1,
         LooseFact::Refined => counts.loose_refined = 1,
+        LooseFact::Commented(sentiment) => {
+            let mut comments = Comments::default();
+            comments.count(sentiment);
+            comments.add_to(&mut counts);
+        }
     }
     let place = Place { hour: sums::hour_of(subject.ts.as_micros()), model: "", prompt: "" };
     sums::add(connection, subject.project, place, &counts)

@@ -23,7 +23,7 @@ pub(super) fn open(
             "INSERT INTO turn_index (turn, project, intent) VALUES (?1, ?2, ?3)
              ON CONFLICT (turn) DO UPDATE SET intent = excluded.intent",
         )?
-        .execute((turn, subject.project, intent))?;
+        .run((turn, subject.project, intent))?;
     refresh(connection, subject.project, turn)
 }
 
@@ -47,13 +47,12 @@ pub(super) fn complete(
                  has_strategy = ?4
              WHERE turn = ?1",
         )?
-        .execute((
+        .run((
             turn,
             assessment.outcome.map(ValidationOutcome::code),
             assessment.quality.map(UnitInterval::get),
             assessment.has_strategy,
         ))
-        .map(drop)
 }
 
 /// The direction of the turn's question.
@@ -63,8 +62,7 @@ pub(super) fn set_vector(connection: &Connection, turn: Key, vector: &Vector) ->
             "INSERT INTO turn_vectors (turn, model, vector) VALUES (?1, ?2, ?3)
              ON CONFLICT (turn) DO UPDATE SET model = excluded.model, vector = excluded.vector",
         )?
-        .execute((turn, &**vector.model(), vectors::encode(vector.values())))
-        .map(drop)
+        .run((turn, &**vector.model(), vectors::encode(vector.values())))
 }
 
 /// Whose word counts: a review, else the latest reaction of a user, else what messages say. Among
@@ -95,7 +93,7 @@ pub(super) fn refresh(connection: &Connection, project: Key, turn: Key) -> sql::
                  rejection_detected_in = (SELECT id FROM turns WHERE key = ?4), verdict = ?5
              WHERE turn = ?1",
         )?
-        .execute((
+        .run((
             turn,
             status.as_word(),
             confidence,

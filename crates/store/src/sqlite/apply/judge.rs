@@ -36,11 +36,11 @@ pub(super) fn judge(
             .prepare_cached(
                 "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
             )?
-            .execute((message, corrected))?;
+            .run((message, corrected))?;
         // Tells whoever keeps vectors in memory that this one is to be made again.
         connection
             .prepare_cached("UPDATE turn_vectors SET model = model WHERE turn = ?1")?
-            .execute([message])?;
+            .run([message])?;
     }
     connection
         .prepare_cached(
@@ -48,7 +48,7 @@ pub(super) fn judge(
                  moved_on)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
-        .execute((
+        .run((
             subject.at(),
             turn,
             message,
@@ -79,7 +79,7 @@ pub(super) fn review(
 ) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turn_index SET review = ?2, reviewed = ?3 WHERE turn = ?1")?
-        .execute((turn, status.code(), subject.at()))?;
+        .run((turn, status.code(), subject.at()))?;
     reaction::remove_machines(connection, subject.project, turn)?;
     let given = reaction::Given {
         origin: Origin::Machine,

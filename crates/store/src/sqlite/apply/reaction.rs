@@ -109,7 +109,7 @@ pub(super) fn react(
                  confidence, ts, detected_in)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
-        .execute((
+        .run((
             active.position,
             &subject.id,
             subject.project,
@@ -176,7 +176,7 @@ fn move_to_turn(
     let moved = Active { conversation, user: active.user.or(Some(user)), ..*active };
     connection
         .prepare_cached("UPDATE reactions SET conversation = ?2, user = ?3 WHERE position = ?1")?
-        .execute((moved.position, moved.conversation, moved.user))?;
+        .run((moved.position, moved.conversation, moved.user))?;
     if moved.conversation != active.conversation {
         uncount(connection, subject.project, active)?;
         count(connection, subject.project, &moved)?;
@@ -226,7 +226,7 @@ fn remove_users(
 fn remove(connection: &Connection, project: Key, active: &Active) -> sql::Result<()> {
     connection
         .prepare_cached("DELETE FROM reactions WHERE position = ?1")?
-        .execute([active.position])?;
+        .run([active.position])?;
     uncount(connection, project, active)
 }
 

@@ -14,8 +14,7 @@ pub(super) fn note_returned(
 ) -> sql::Result<()> {
     connection
         .prepare_cached("INSERT INTO returned (project, query, position) VALUES (?1, ?2, ?3)")?
-        .execute((subject.project, query, subject.at()))
-        .map(drop)
+        .run((subject.project, query, subject.at()))
 }
 
 /// An item of a query.
@@ -56,7 +55,7 @@ pub(super) fn weigh(
             "REPLACE INTO relevance (project, query, entity, usage, opinion, band, cluster)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
-        .execute((
+        .run((
             project,
             query,
             entity,
@@ -88,10 +87,10 @@ fn count(connection: &Connection, project: Key, place: Place<'_>, delta: Delta) 
     let Place { entity, band, cluster } = place;
     let entity_key = "INSERT INTO entity_tallies (project, entity) VALUES (?1, ?2)
         ON CONFLICT DO NOTHING";
-    connection.prepare_cached(entity_key)?.execute((project, entity))?;
+    connection.prepare_cached(entity_key)?.run((project, entity))?;
     let row = "project = ?5 AND entity = ?6";
     let Delta { used, ignored, positive, negative } = delta;
-    connection.prepare_cached(&add_to("entity_tallies", band, row))?.execute((
+    connection.prepare_cached(&add_to("entity_tallies", band, row))?.run((
         used,
         ignored,
         positive,
@@ -103,9 +102,9 @@ fn count(connection: &Connection, project: Key, place: Place<'_>, delta: Delta) 
     if let Some(cluster) = cluster.map(u64::cast_signed) {
         let pair_key = "INSERT INTO pair_tallies (project, cluster, entity) VALUES (?1, ?2, ?3)
             ON CONFLICT DO NOTHING";
-        connection.prepare_cached(pair_key)?.execute((project, cluster, entity))?;
+        connection.prepare_cached(pair_key)?.run((project, cluster, entity))?;
         let row = "project = ?5 AND entity = ?6 AND cluster = ?8";
-        connection.prepare_cached(&add_to("pair_tallies", band, row))?.execute((
+        connection.prepare_cached(&add_to("pair_tallies", band, row))?.run((
             used,
             ignored,
             positive,
@@ -144,8 +143,7 @@ fn add_to_totals(
                  SET returned = rank_totals.returned + excluded.returned,
                      used = rank_totals.used + excluded.used",
         )?
-        .execute((project, band.index() as i64, delta.returns(), delta.used))
-        .map(drop)
+        .run((project, band.index() as i64, delta.returns(), delta.used))
 }
 
 /// What stands for an item of a query.

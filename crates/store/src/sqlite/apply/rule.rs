@@ -17,8 +17,7 @@ pub(super) fn set_privacy(
              SELECT tenant, ?2 FROM projects WHERE key = ?1
              ON CONFLICT (tenant) DO UPDATE SET settings = excluded.settings",
         )?
-        .execute((subject.project, Value::Object(settings.clone()).to_string()))
-        .map(drop)
+        .run((subject.project, Value::Object(settings.clone()).to_string()))
 }
 
 /// Where a tenant wants its figures to be, since this position.
@@ -33,8 +32,7 @@ pub(super) fn set_targets(
              SELECT tenant, CAST(?2 AS BIGINT), ?3 FROM projects WHERE key = ?1
              ON CONFLICT (tenant) DO UPDATE SET position = excluded.position, settings = excluded.settings",
         )?
-        .execute((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
-        .map(drop)
+        .run((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
 }
 
 /// How a project's confidences are corrected.
@@ -48,8 +46,7 @@ pub(super) fn calibrate(
             "INSERT INTO calibrations (project, position, settings) VALUES (?1, ?2, ?3)
              ON CONFLICT (project) DO UPDATE SET position = excluded.position, settings = excluded.settings",
         )?
-        .execute((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
-        .map(drop)
+        .run((subject.project, subject.at(), Value::Object(settings.clone()).to_string()))
 }
 
 /// A user's attributes.
@@ -64,8 +61,7 @@ pub(super) fn set_profile(
             "INSERT INTO profiles (user, attributes) VALUES (?1, ?2)
              ON CONFLICT (user) DO UPDATE SET attributes = excluded.attributes",
         )?
-        .execute((user, Value::Object(attributes.clone()).to_string()))
-        .map(drop)
+        .run((user, Value::Object(attributes.clone()).to_string()))
 }
 
 /// A project has a router of this name, since this position.
@@ -81,6 +77,5 @@ pub(super) fn set_router(
             "INSERT INTO routers (project, name, position, definition) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (project, name) DO UPDATE SET definition = excluded.definition",
         )?
-        .execute((subject.project, name, subject.at(), definition))
-        .map(drop)
+        .run((subject.project, name, subject.at(), definition))
 }

@@ -20,8 +20,7 @@ pub(super) fn open(connection: &Connection, subject: &Subject, turn: Key) -> sql
                  last_ts = max(open_sessions.last_ts, excluded.last_ts),
                  turns = open_sessions.turns + 1",
         )?
-        .execute((conversation, subject.project, subject.ts.as_micros(), turn))
-        .map(drop)
+        .run((conversation, subject.project, subject.ts.as_micros(), turn))
 }
 
 /// The answer is activity too.
@@ -31,8 +30,7 @@ pub(super) fn answered(connection: &Connection, subject: &Subject, turn: Key) ->
             "UPDATE open_sessions SET last_ts = max(last_ts, ?2)
              WHERE conversation = (SELECT conversation FROM turns WHERE key = ?1)",
         )?
-        .execute((turn, subject.ts.as_micros()))
-        .map(drop)
+        .run((turn, subject.ts.as_micros()))
 }
 
 /// It went silent after this turn. If something happened since, it goes on.
@@ -42,11 +40,8 @@ pub(super) fn end(
     turn: Key,
     last_at: Timestamp,
 ) -> sql::Result<()> {
-    connection
-        .prepare_cached("UPDATE turn_index SET silent = 1 WHERE turn = ?1")?
-        .execute([turn])?;
+    connection.prepare_cached("UPDATE turn_index SET silent = 1 WHERE turn = ?1")?.run([turn])?;
     connection
         .prepare_cached("DELETE FROM open_sessions WHERE conversation = ?1 AND last_ts <= ?2")?
-        .execute((subject.conversation, last_at.as_micros()))
-        .map(drop)
+        .run((subject.conversation, last_at.as_micros()))
 }

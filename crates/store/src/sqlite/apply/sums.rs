@@ -33,9 +33,9 @@ pub(super) fn add(
     }
     let mut parameters: Vec<&dyn ToSql> = vec![&project, &place.hour, &place.model, &place.prompt];
     parameters.extend(values.iter().map(|value| value as &dyn ToSql));
-    connection.prepare_cached(&SQL.0)?.execute(&parameters[..])?;
+    connection.prepare_cached(&SQL.0)?.run(&parameters[..])?;
     if values.iter().any(|value| *value < 0) {
-        connection.prepare_cached(&SQL.1)?.execute(&parameters[..4])?;
+        connection.prepare_cached(&SQL.1)?.run(&parameters[..4])?;
     }
     Ok(())
 }
@@ -75,14 +75,14 @@ pub(super) fn wait(
              ON CONFLICT (project, hour, model, prompt, step)
                  DO UPDATE SET count = waits.count + excluded.count",
         )?
-        .execute((row.0, row.1, row.2, row.3, row.4, by))?;
+        .run((row.0, row.1, row.2, row.3, row.4, by))?;
     if by < 0 {
         connection
             .prepare_cached(
                 "DELETE FROM waits WHERE project = ?1 AND hour = ?2 AND model = ?3 AND prompt = ?4
                      AND step = ?5 AND count = 0",
             )?
-            .execute(row)?;
+            .run(row)?;
     }
     Ok(())
 }

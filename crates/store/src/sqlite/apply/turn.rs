@@ -25,7 +25,7 @@ pub(super) fn open(
                  bundle = ?7, user_type = ?8
              WHERE key = ?1",
         )?
-        .execute((
+        .run((
             turn,
             subject.conversation,
             subject.user,
@@ -42,6 +42,5 @@ pub(super) fn open(
 pub(super) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
     connection
         .prepare_cached("UPDATE turns SET completed = ?2 WHERE key = ?1")?
-        .execute((turn, subject.at()))
-        .map(drop)
+        .run((turn, subject.at()))
 }

@@ -1,14 +1,14 @@
 //! One turn with everything that says how good its answer is.
 
 use event::{
-    Body, ConversationId, CorrectionType, EventId, InteractionKind, Kind, Origin, Position,
-    Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
+    Body, ConversationId, CorrectionType, EventId, ExperimentId, InteractionKind, Kind, Origin,
+    Position, Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };
 use serde_json::{Map, Value};
 
 use super::super::keys::{Key, PackedId};
 use crate::error::StoreError;
-use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange};
+use crate::read::judged::{GivenCorrection, GivenRating, GivenVerdict, JudgedExchange, ServedBy};
 use crate::read::similar::TurnNumber;
 use crate::sql::{self, Connection, OptionalExtension, Row};
 use crate::vectors::unpack;
@@ -20,7 +20,8 @@ const MOST_CORRECTIONS: i64 = 100;
 pub(super) const SELECT: &str = "
     SELECT t.key, t.id, c.id, t.ts, t.opened, json_extract(o.data, '$.text'), json_extract(d.data, '$.response'),
         f.failed, f.corrected, f.heard, i.user_feedback_status, i.feedback_confidence, i.review,
-        i.verdict, v.status, v.confidence, json_extract(w.data, '$.correction_type'), x.model, x.vector
+        i.verdict, v.status, v.confidence, json_extract(w.data, '$.correction_type'), x.model, x.vector,
+        EXISTS (SELECT 1 FROM experiment_turns b WHERE b.turn = t.key)
     FROM turns t
     JOIN turn_index i ON i.turn = t.key
     LEFT JOIN turn_facts f ON f.turn = t.key
@@ -67,6 +68,7 @@ pub(super) fn read(connection: &Connection, row: &Row<'_>) -> Result<JudgedExcha
         rating: rating(connection, turn)?,
         corrections,
         regenerated,
+        arms: if row.get(19)? { arms(connection, turn)? } else { Vec::new() },
         vector: vector(row)?,
     })
 }
@@ -117,6 +119,31 @@ fn rating(connection: &Connection, turn: Key) -> Result<Option<GivenRating>, Sto
         confidence: unit(row.get(2)?)?,
         when: Timestamp::from_micros(row.get(3)?),
     }))
+}
+
+/// What experiments served a turn, the oldest first.
+fn arms(connection: &Connection, turn: Key) -> Result<Vec<ServedBy>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT x.id, x.definition, b.variant
+         FROM experiment_turns b JOIN experiments x ON x.key = b.experiment
+         WHERE b.turn = ?1 ORDER BY b.experiment",
+    )?;
+    let mut rows = select.query([turn])?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        let id = ExperimentId::new(row.get::<_, String>(0)?);
+        let definition = row.get_ref(1)?.as_str().map_err(|_| unreadable("experiment"))?;
+        let definition: Value =
+            serde_json::from_str(definition).map_err(|_| unreadable("experiment"))?;
+        let variant = &definition["variants"][row.get::<_, i64>(2)? as usize]["name"];
+        // A definition that was taken in once and would not be now names nothing that served.
+        let (Some(name), Some(variant)) = (definition["name"].as_str(), variant.as_str()) else {
+            continue;
+        };
+        let experiment = id.map_err(|_| unreadable("experiment"))?;
+        found.push(ServedBy { experiment, name: name.to_owned(), variant: variant.to_owned() });
+    }
+    Ok(found)
 }
 
 /// What people wrote instead of an answer, and whether they had it answered again.

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::open;
 use crate::contract::experiments::{changes_of, id, play_all};
+use crate::sqlite::apply::make_experiment_sums;
 use crate::{ExperimentReads, Log, Rebuild, Retention, StoreError};
 
 fn file(folder: &Path) -> Connection {
@@ -40,17 +41,14 @@ async fn an_older_store_makes_them_from_its_units_also_where_events_are_gone() {
     assert_eq!(rows(&older, "baseline_"), kept);
     older
         .execute_batch(
-            "DROP TABLE experiment_measures; DROP TABLE baseline_experiment_measures;
-             DROP TABLE experiment_sums; DROP TABLE baseline_experiment_sums;
-             ALTER TABLE quality DROP COLUMN loose_corrected;
-             ALTER TABLE quality DROP COLUMN loose_refined;
-             ALTER TABLE baseline_quality DROP COLUMN loose_corrected;
-             ALTER TABLE baseline_quality DROP COLUMN loose_refined;
-             PRAGMA user_version = 10;",
+            "DELETE FROM experiment_measures; DELETE FROM baseline_experiment_measures;
+             DELETE FROM experiment_sums; DELETE FROM baseline_experiment_sums;",
         )
         .unwrap();
+    let older = crate::sql::Connection::Sqlite(older);
+    make_experiment_sums(&older, "").unwrap();
+    make_experiment_sums(&older, "baseline_").unwrap();
     drop(older);
-    drop(open(folder.path()).unwrap());
     let newer = file(folder.path());
     assert_eq!(rows(&newer, ""), kept);
     assert_eq!(rows(&newer, "baseline_"), kept);

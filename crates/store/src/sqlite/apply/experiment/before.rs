@@ -29,7 +29,7 @@ pub(super) fn keep(
             "INSERT INTO experiment_units (experiment, unit, variant, kind, moves, since, first, current)
              VALUES (?1, ?2, ?3, ?4, 0, ?5, 0, 0)",
         )?
-        .execute((experiment, unit, BEFORE, kind, since))?;
+        .run((experiment, unit, BEFORE, kind, since))?;
     add(connection, (experiment, unit, BEFORE), &sums)
 }
 

@@ -87,7 +87,7 @@ fn keep_sums(
          VALUES (?1, ?2, ?3, ?4, ?5)"
     ))?;
     for ((variant, moves), (exposed, sums)) in sums {
-        insert.execute((experiment, variant, moves, exposed as i64, pack(&sums)))?;
+        insert.run((experiment, variant, moves, exposed as i64, pack(&sums)))?;
     }
     Ok(())
 }

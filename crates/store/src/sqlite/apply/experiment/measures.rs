@@ -29,7 +29,7 @@ pub(super) fn write(
     ))?;
     for (place, measure) in measures.iter().enumerate() {
         let by_unit = measure.by == MetricBy::Unit;
-        insert.execute((experiment, place as i64, measure.metric.word(), by_unit))?;
+        insert.run((experiment, place as i64, measure.metric.word(), by_unit))?;
     }
     Ok(())
 }

@@ -41,8 +41,7 @@ pub(super) fn arrived(
             "INSERT INTO experiment_sums (experiment, variant, moves, exposed, sums)
              VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
-        .execute((experiment, variant, moves, is_first, pack(&nothing)))
-        .map(drop)
+        .run((experiment, variant, moves, is_first, pack(&nothing)))
 }
 
 /// What a unit gave under a variant is about to grow by so much.
@@ -106,6 +105,5 @@ fn change(
             "UPDATE experiment_sums SET sums = ?4
              WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
         )?
-        .execute((experiment, variant, moves, pack(&kept)))
-        .map(drop)
+        .run((experiment, variant, moves, pack(&kept)))
 }

@@ -1,0 +1,119 @@
+//! What a log tells of an answer besides the words that were exchanged: ratings, corrections, a comment,
+//! the wish for another answer.
+
+use event::{BadData, Body, Correction, InteractionKind, Kind, Origin, Source, Type, UnitInterval};
+use serde_json::{Map, Value};
+
+/// Something that was said or done about an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sign {
+    /// It was rated.
+    Rated {
+        /// From 0 to 1.
+        value: UnitInterval,
+        /// 1 for a person.
+        confidence: UnitInterval,
+    },
+    /// The rating was taken back.
+    Cleared,
+    /// Somebody wrote what it should have been.
+    Corrected(Box<Correction>),
+    /// Somebody said something about it.
+    Said(String),
+    /// The user had it answered again.
+    Regenerated,
+}
+
+impl Sign {
+    /// How many bytes of text it holds.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Rated { .. } | Self::Cleared | Self::Regenerated => 0,
+            Self::Said(text) => text.len(),
+            Self::Corrected(given) => {
+                given.corrected.len() + given.original.as_ref().map_or(0, String::len)
+            }
+        }
+    }
+}
+
+/// The sign in an event of `uptake export`. What our own detectors found is found anew, so it is none.
+pub(super) fn of_event(record: &Map<String, Value>, data: &Map<String, Value>) -> Option<Sign> {
+    let word = |name: &str| record.get(name).and_then(Value::as_str);
+    let kind = Kind {
+        event_type: Type::from_word(word("type")?)?,
+        source: Source::from_word(word("source")?)?,
+    };
+    match Body::read(kind, data).ok()? {
+        Body::Rating(rating) => Some(by_person(rating.value())),
+        Body::Reaction(given) => match (given.reaction, given.origin, given.detected_in) {
+            (None, ..) => Some(Sign::Cleared),
+            (Some(_), Origin::Machine, Some(_)) => None,
+            (Some(reaction), Origin::User | Origin::Machine, _) => {
+                Some(Sign::Rated { value: reaction.value(), confidence: given.confidence })
+            }
+        },
+        Body::Correction(given) if !given.corrected.is_empty() => {
+            Some(Sign::Corrected(Box::new(given)))
+        }
+        Body::Comment(text) => Some(Sign::Said(text)),
+        Body::Interaction(done) => {
+            (done.kind == InteractionKind::Regenerate).then_some(Sign::Regenerated)
+        }
+        Body::Correction(_)
+        | Body::Metric
+        | Body::Decision(_)
+        | Body::Settlement(_)
+        | Body::Turn(_)
+        | Body::Rule(_)
+        | Body::Finding(_)
+        | Body::Other => None,
+    }
+}
+
+/// The signs that stand beside an answer: `rating` as in an event, `corrected`, `comment`,
+/// `regenerated`. What does not fit says nothing.
+pub(super) fn beside(fields: &Map<String, Value>) -> Vec<Sign> {
+    let only = |names: &[&str]| -> Map<String, Value> {
+        let some = fields.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        some.map(|(name, value)| (name.clone(), value.clone())).collect()
+    };
+    let read = |source: Source, names: &[&str]| -> Result<Body, BadData> {
+        Body::read(Kind { event_type: Type::Explicit, source }, &only(names))
+    };
+    let mut signs = Vec::new();
+    if let Ok(Body::Rating(rating)) = read(Source::UserRating, &["rating"]) {
+        signs.push(by_person(rating.value()));
+    }
+    let corrected = ["corrected", "corrected_sql", "original", "original_sql", "explanation"];
+    if let Ok(Body::Correction(given)) = read(Source::UserCorrection, &corrected)
+        && !given.corrected.is_empty()
+    {
+        signs.push(Sign::Corrected(Box::new(given)));
+    }
+    if let Ok(Body::Comment(text)) = read(Source::UserComment, &["comment"]) {
+        signs.push(Sign::Said(text));
+    }
+    if fields.get("regenerated") == Some(&Value::Bool(true)) {
+        signs.push(Sign::Regenerated);
+    }
+    signs
+}
+
+/// The scores of a Langfuse trace that people gave: those that are called so, from 0 to 1.
+pub(super) fn of_scores(trace: &Map<String, Value>) -> Vec<Sign> {
+    const CALLED: [&str; 3] = ["feedback", "rating", "thumb"];
+    let scores = trace.get("scores").and_then(Value::as_array).map(Vec::as_slice);
+    let given = scores.unwrap_or_default().iter().filter_map(|score| {
+        let name = score.get("name")?.as_str()?.to_lowercase();
+        let is_meant = CALLED.iter().any(|word| name.contains(word));
+        let value = score.get("value").filter(|_| is_meant)?;
+        let number = value.as_f64().or_else(|| value.as_bool().map(|yes| f64::from(u8::from(yes))));
+        UnitInterval::new(number?).map(by_person)
+    });
+    given.collect()
+}
+
+fn by_person(value: UnitInterval) -> Sign {
+    Sign::Rated { value, confidence: UnitInterval::ONE }
+}

@@ -1,0 +1,66 @@
+//! What a comment sounds like, by the verdict model: a comment is a message about an answer that continues
+//! nothing, so only its own words count.
+
+use event::{Sentiment, UnitInterval, VerdictStatus};
+
+use crate::phrases::Cue;
+use crate::pointing::is_negated;
+use crate::utterance::Utterance;
+use crate::verdict::{Exchange, VerdictRule, detect_verdict};
+
+/// The model is rather sure than not that its writer is dissatisfied.
+const MORE_THAN_HALF: f64 = 0.5;
+
+/// How a comment sounds, and how sure that is. Whoever only goes on to something else sounds neither
+/// pleased nor displeased.
+pub fn detect_sentiment(rule: &VerdictRule, comment: &Utterance) -> (Sentiment, UnitInterval) {
+    let verdict = detect_verdict(rule, &Exchange::of(comment));
+    let displeased = verdict.dissatisfied.filter(|p| p.get() >= MORE_THAN_HALF);
+    let pleased = || {
+        let is_good = |cue| matches!(cue, Cue::Praise | Cue::Thanks | Cue::Sound);
+        comment.hits.iter().any(|hit| is_good(hit.cue) && !is_negated(comment, hit))
+    };
+    match (verdict.status, displeased) {
+        (VerdictStatus::Rejected, _) => (Sentiment::Negative, verdict.confidence),
+        (VerdictStatus::Accepted | VerdictStatus::Neutral, Some(sure)) => {
+            (Sentiment::Negative, sure)
+        }
+        (VerdictStatus::Accepted, None) if pleased() => (Sentiment::Positive, verdict.confidence),
+        (VerdictStatus::Neutral, None) => (Sentiment::Neutral, verdict.confidence),
+        (VerdictStatus::Accepted, None) => {
+            (Sentiment::Neutral, UnitInterval::new(MORE_THAN_HALF).unwrap_or(UnitInterval::ZERO))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn praise_is_positive_complaints_are_negative_and_the_rest_is_neither() {
+        use Sentiment::{Negative, Neutral, Positive};
+        let rows = [
+            ("Great answer, exactly what I needed", Positive),
+            ("very useful, thanks", Positive),
+            ("good", Positive),
+            ("Sehr hilfreich, danke!", Positive),
+            ("The chart should show percentages, not raw numbers", Negative),
+            ("The total is wrong, it counts cancelled orders", Negative),
+            ("Not helpful at all", Negative),
+            ("too slow", Negative),
+            ("Great, but the last figure is wrong", Negative),
+            ("Falsch, das stimmt nicht", Negative),
+            ("Where does this number come from?", Neutral),
+            ("Please add a link to the docs", Neutral),
+            ("Used for the quarterly report", Neutral),
+            ("ok", Neutral),
+            ("", Neutral),
+        ];
+        let rule = VerdictRule::default();
+        for (comment, expected) in rows {
+            let (found, confidence) = detect_sentiment(&rule, &Utterance::read(comment));
+            assert_eq!(found, expected, "{comment}: {confidence:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What a text is about: the pattern of failures whose turns mean nearly the same.
+
+use std::collections::HashMap;
+
+use event::{Vector, dot};
+use learn::{FailurePattern, FailureRule};
+
+/// Where a turn's question points, and what was said of its answer.
+pub(crate) type Meaning = (Vector, Option<Vector>);
+
+/// The middles of patterns: of what was asked and, apart from it, of what was said of the answers. A comment
+/// may repeat either.
+#[derive(Debug, Default)]
+pub(crate) struct PatternMiddles(Vec<(usize, Vec<f32>)>);
+
+impl PatternMiddles {
+    /// Of patterns that were found among these turns.
+    pub(crate) fn of(patterns: &[FailurePattern], turns: &HashMap<&str, Meaning>) -> Self {
+        let mut middles = Vec::with_capacity(patterns.len() * 2);
+        for (place, pattern) in patterns.iter().enumerate() {
+            let members = || pattern.turns.iter().filter_map(|turn| turns.get(turn.as_str()));
+            let asked = middle(members().map(|(asked, _)| asked));
+            let said = middle(members().filter_map(|(_, said)| said.as_ref()));
+            middles.extend([asked, said].into_iter().flatten().map(|vector| (place, vector)));
+        }
+        Self(middles)
+    }
+
+    /// The pattern whose middle is nearest to a text, and how near; none below the similarity from which
+    /// turns can belong together.
+    pub(crate) fn nearest(&self, text: &str) -> Option<(usize, f32)> {
+        let floor = FailureRule::default().alike;
+        let vector = embed::built_in().embed(text);
+        if vector.is_zero() {
+            return None;
+        }
+        let near = self.0.iter().map(|(place, middle)| (*place, dot(vector.values(), middle)));
+        // Of equals the first, which is the larger pattern.
+        let best = near.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.filter(|(_, similarity)| *similarity >= floor)
+    }
+}
+
+fn middle<'a>(vectors: impl Iterator<Item = &'a Vector>) -> Option<Vec<f32>> {
+    let mut sum: Vec<f32> = Vec::new();
+    for vector in vectors {
+        sum.resize(vector.values().len(), 0.0);
+        sum.iter_mut().zip(vector.values()).for_each(|(sum, value)| *sum += value);
+    }
+    let length = dot(&sum, &sum).sqrt();
+    (length > 0.0).then(|| sum.into_iter().map(|value| value / length).collect())
+}

@@ -1,0 +1,167 @@
+//! Answers of which something went wrong, kept for the patterns among them: the latest that were read.
+
+use std::collections::VecDeque;
+
+use event::{Timestamp, VerdictStatus};
+use learn::{
+    AnsweredTotals, By, FailureKind, FailurePattern, FailureRule, Period, asked_for, changes_of,
+};
+
+use super::conversation::ScannedTurn;
+use super::tally::{NO_MODEL, ScanReport};
+use crate::failures::{Negative, patterns_of};
+
+/// Bytes of a text that are kept.
+const EXCERPT: usize = 400;
+/// Answers that are kept: the time to find patterns grows with the square, and a scan is to go through
+/// twenty thousand turns a second.
+const MOST: usize = 10_000;
+
+/// Some of the answers of which something went wrong.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Negatives {
+    kept: VecDeque<Negative>,
+    /// How many there were.
+    count: u64,
+}
+
+impl Negatives {
+    /// Another answer, if something went wrong with it.
+    pub(super) fn take(&mut self, turn: &ScannedTurn) {
+        if let Some(negative) = negative_of(turn) {
+            self.count += 1;
+            self.kept.push_back(negative);
+        }
+    }
+
+    /// Those that were read after these.
+    pub(super) fn add(&mut self, later: Self) {
+        self.count += later.count;
+        self.kept.extend(later.kept);
+        self.kept.drain(..self.kept.len().saturating_sub(MOST));
+    }
+}
+
+/// What goes wrong in the files.
+#[derive(Clone, Debug)]
+pub struct ScanPatterns {
+    /// Answers of which something went wrong.
+    pub negatives: u64,
+    /// How many of them were looked at: the latest that were read.
+    pub looked_at: usize,
+    /// Largest first.
+    pub patterns: Vec<FailurePattern>,
+}
+
+impl ScanReport {
+    /// Puts together what went wrong in the same way. Takes seconds for many answers.
+    pub fn patterns(&mut self) -> ScanPatterns {
+        let negatives: &[Negative] = self.negatives.kept.make_contiguous();
+        let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
+        let by = named.map(|(model, [turns, ..])| (By::Model, model.clone(), *turns)).collect();
+        let totals = AnsweredTotals { now: self.turns, before: 0, by };
+        let (looked_at, patterns, ..) = patterns_of(negatives, &totals, &FailureRule::default());
+        ScanPatterns { negatives: self.negatives.count, looked_at, patterns }
+    }
+}
+
+fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
+    let rejection = turn.verdict.as_ref().filter(|said| said.status == VerdictStatus::Rejected);
+    let correction = turn.corrections.last();
+    let disliked = turn.rating.is_some_and(|rating| rating.is_down());
+    let error_type = turn.failure.error_type;
+    let kind = match (correction, disliked, rejection, error_type) {
+        (Some(_), ..) => FailureKind::Correction,
+        (None, true, ..) => FailureKind::Rating,
+        (None, false, Some(_), _) => FailureKind::Rejected,
+        (None, false, None, Some(_)) => FailureKind::Error,
+        (None, false, None, None) => return None,
+    };
+    if turn.question.trim().is_empty() {
+        return None;
+    }
+    let pair = correction.map(|given| {
+        let original = given.original.as_deref().unwrap_or(&turn.answer);
+        (original, given.corrected.as_str())
+    });
+    let asked = pair.map(|(original, corrected)| asked_for(original, corrected));
+    let explanation = correction.and_then(|given| given.explanation.as_deref());
+    let said = [explanation, turn.comment.as_deref()]
+        .into_iter()
+        .chain([rejection.and_then(|said| said.user_said.as_deref()), asked.as_deref()])
+        .flatten()
+        .find(|said| !said.trim().is_empty())
+        .map(cut);
+    Some(Negative {
+        turn: turn.id.to_string(),
+        question: cut(&turn.question),
+        said,
+        contrast: rejection.and_then(|said| said.contrast.clone()),
+        kind,
+        error_type: error_type
+            .filter(|_| kind == FailureKind::Error)
+            .map(|kind| kind.as_word().to_owned()),
+        model: turn.model.clone(),
+        prompt: None,
+        strategy: None,
+        // For suggestions, which a scan does not make.
+        correction: None,
+        changes: pair.map_or(Vec::new(), |(original, corrected)| changes_of(original, corrected)),
+        user: None,
+        conversation: None,
+        corrections: turn.corrections.len(),
+        at: turn.asked_at.unwrap_or(Timestamp::from_micros(0)),
+        period: Period::Now,
+    })
+}
+
+fn cut(text: &str) -> String {
+    text[..text.floor_char_boundary(EXCERPT)].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn negative(turn: usize) -> Negative {
+        Negative {
+            turn: turn.to_string(),
+            question: "why?".to_owned(),
+            said: None,
+            contrast: None,
+            kind: FailureKind::Rejected,
+            error_type: None,
+            model: None,
+            prompt: None,
+            strategy: None,
+            correction: None,
+            changes: Vec::new(),
+            user: None,
+            conversation: None,
+            corrections: 0,
+            at: Timestamp::from_micros(0),
+            period: Period::Now,
+        }
+    }
+
+    #[test]
+    fn all_are_counted_and_the_latest_are_kept() {
+        let mut all = Negatives::default();
+        for batch in 0..25 {
+            let kept = (0..500).map(|n| negative(batch * 500 + n)).collect();
+            all.add(Negatives { kept, count: 500 });
+        }
+        assert_eq!((all.count, all.kept.len()), (12_500, MOST));
+        assert_eq!(
+            (all.kept[0].turn.as_str(), all.kept[MOST - 1].turn.as_str()),
+            ("2500", "12499")
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_letters() {
+        let text = "é".repeat(EXCERPT);
+        assert_eq!(cut(&text).len(), EXCERPT);
+        assert_eq!(cut(&format!("a{text}")).len(), EXCERPT - 1);
+    }
+}

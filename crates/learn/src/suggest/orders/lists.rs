@@ -1,0 +1,108 @@
+//! What people write to a model when they want it to do something else.
+
+/// A verb and, in the few words after it, an object: both make an order. German puts the verb last, so
+/// the object may come first too.
+#[rustfmt::skip]
+pub(super) const OVERRIDING: &[(&str, &str)] = &[
+    // English
+    (
+        "ignore ignoring disregard disregarding forget override overrule bypass circumvent discard drop skip neglect",
+        "instruction instructions prompt prompts rule rules guideline guidelines directive directives constraint \
+         constraints restriction restrictions safety policy policies programming training system",
+    ),
+    (
+        "reveal disclose leak print repeat show display output tell give expose dump share summarize write send",
+        "prompt prompts instruction instructions password passwords secret secrets credentials apikey token tokens \
+         confidential system hidden",
+    ),
+    // German
+    (
+        "ignoriere ignorier ignorieren ignoriert vergiss vergesse vergessen missachte missachten umgehe umgehen \
+         überschreibe überschreiben verwirf",
+        "anweisung anweisungen instruktion instruktionen regel regeln vorgabe vorgaben richtlinie richtlinien befehl \
+         befehle prompt systemprompt",
+    ),
+    (
+        "zeige zeig verrate verrat nenne nenn gib wiederhole drucke offenbare veröffentliche",
+        "anweisungen systemprompt systemanweisungen prompt passwort passwörter geheimnis geheimnisse zugangsdaten",
+    ),
+    // French
+    (
+        "ignore ignorez ignorer oublie oubliez oublier contourne contournez néglige négligez",
+        "instruction instructions consigne consignes règle règles directive directives prompt invite",
+    ),
+    (
+        "révèle révélez montre montrez affiche affichez répète répétez donne donnez divulgue divulguez",
+        "prompt système instructions consignes secret secrets motdepasse invite",
+    ),
+    // Spanish
+    (
+        "ignora ignore ignorad ignorar olvida olvide olvidar omite omita desobedece descarta",
+        "instrucción instrucciones regla reglas orden órdenes indicación indicaciones directriz directrices prompt",
+    ),
+    (
+        "revela revele muestra muestre imprime imprima repite repita dime diga divulga",
+        "prompt sistema instrucciones secreto secretos contraseña contraseñas",
+    ),
+];
+
+/// What says it all by itself.
+#[rustfmt::skip]
+pub(super) const PHRASES: &[&str] = &[
+    // English
+    "you are now", "you re now", "from now on", "pretend to be", "pretend you", "act as", "act like", "roleplay as",
+    "role play as", "you must now", "your new task", "your new role", "new instructions", "new instruction",
+    "updated instructions", "system prompt", "system message", "developer mode", "dan mode", "jailbreak",
+    "jail break", "do anything now", "as an ai", "you are an ai", "you are a language model", "dear ai", "hey ai",
+    "attention ai", "language model", "previous instructions", "prior instructions", "above instructions",
+    "earlier instructions", "everything above", "everything before this", "all of the above and", "end of prompt",
+    "begin prompt", "follow these instructions", "follow my instructions", "follow the instructions", "obey me",
+    "obey the", "respond only with", "reply only with", "answer only with", "reply with exactly",
+    "respond with exactly", "repeat after me", "no longer bound", "without restrictions", "unrestricted mode",
+    "base64", "run this command", "execute the following", "execute this", "run the following", "call the tool",
+    "use the tool",
+    // German
+    "du bist jetzt", "du bist nun", "sie sind jetzt", "ab jetzt", "von nun an", "ab sofort bist", "tu so als",
+    "tue so als", "verhalte dich wie", "spiele die rolle", "neue anweisung", "neue anweisungen",
+    "bisherigen anweisungen", "vorherigen anweisungen", "vorherige anweisungen", "obigen anweisungen",
+    "alle anweisungen", "als ki", "sprachmodell", "antworte nur mit", "antworte ausschließlich mit",
+    "führe folgenden", "führe den befehl", "entwicklermodus", "system anweisungen",
+    // French
+    "tu es maintenant", "vous êtes maintenant", "désormais tu", "désormais vous", "à partir de maintenant",
+    "fais comme si", "faites comme si", "agis comme", "agissez comme", "comporte toi comme",
+    "nouvelles instructions", "nouvelle instruction", "instructions précédentes", "consignes précédentes",
+    "en tant qu ia", "modèle de langage", "réponds uniquement par", "répondez uniquement par", "exécute la commande",
+    "exécutez", "invite système", "mode développeur",
+    // Spanish
+    "ahora eres", "ahora usted es", "a partir de ahora", "desde ahora", "de ahora en adelante", "actúa como",
+    "actúe como", "finge ser", "finge que", "haz como si", "compórtate como", "nuevas instrucciones",
+    "nueva instrucción", "instrucciones anteriores", "reglas anteriores", "como ia", "modelo de lenguaje",
+    "responde solo con", "responda solo con", "responde únicamente con", "ejecuta el", "ejecute el",
+    "modo desarrollador",
+];
+
+/// Remarks begin with these when they order what to write.
+#[rustfmt::skip]
+pub(super) const OPENINGS: &[&str] = &[
+    "output", "print", "repeat", "reveal", "pretend", "execute", "translate the", "write a", "write the", "write me",
+    "say", "system", "assistant", "user", "human", "gib aus", "gebe aus", "drucke", "wiederhole", "sag", "schreibe",
+    "imprime", "imprima", "repite", "repita", "escribe", "escriba", "di", "diga", "affiche", "affichez", "imprimez",
+    "répète", "répétez", "écris", "écrivez", "dis", "dites",
+];
+
+/// Forms of a prompt, and ways out of the text.
+#[rustfmt::skip]
+pub(super) const MARKS: &[&str] = &[
+    "<|", "|>", "[inst", "[/inst", "<<sys", "</", "<system", "<s>", "###", "```", "system:", "assistant:", "user:",
+    "human:", "{{", "}}", "http://", "https://", "ftp://", "javascript:", "data:text", "-----begin",
+];
+
+/// Written without spaces, or with something between all letters.
+#[rustfmt::skip]
+pub(super) const RUN_TOGETHER: &[&str] = &[
+    "ignoreprevious", "ignoreallprevious", "ignoreallinstructions", "ignoreyourinstructions", "ignoretheabove",
+    "ignoreabove", "disregardprevious", "disregardall", "disregardtheabove", "forgetallprevious", "forgeteverything",
+    "forgetyour", "systemprompt", "previousinstructions", "youarenow", "developermode", "jailbreak",
+    "ignorieredievorherigen", "ignorierealle", "vergissalles", "ignorelesinstructions", "oublietout",
+    "ignoralasinstrucciones", "olvidatodo",
+];

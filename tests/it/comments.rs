@@ -1,0 +1,205 @@
+//! Comments: what they sound like is found and kept, what they are about is told when one looks.
+
+use serde_json::{Value, json};
+
+use crate::failures::{PLACES, corrected, failures};
+use crate::server::{Server, uptake};
+
+fn comment(server: &Server, id: &str, turn: Option<&str>, data: &Value) {
+    let body = json!({"id": id, "type": "explicit", "source": "user_comment", "category": "quality",
+        "user_id": "ann", "message_id": turn, "data": data});
+    let (status, answer) = server.post("/api/v1/feedback", &body);
+    assert_eq!(status, 201, "{answer}");
+}
+
+fn shown(server: &Server, id: &str) -> Value {
+    let (status, event) = server.get(&format!("/api/v1/feedback/{id}"));
+    assert_eq!(status, 200, "{event}");
+    event
+}
+
+fn sentiment(server: &Server, id: &str) -> Value {
+    shown(server, id)["sentiment"]["sentiment"].clone()
+}
+
+fn counts(server: &Server) -> Value {
+    let (status, insights) = server.get("/api/v1/feedback/insights/default");
+    assert_eq!(status, 200, "{insights}");
+    insights["comment_sentiment"].clone()
+}
+
+/// A turn with comments of every sort on it, and one that names no turn.
+fn live(server: &Server) {
+    let asked = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann",
+        "text": "Show total sales", "response": "They add up to 12.", "model": "m1"});
+    assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+    comment(server, "good", Some("t1"), &json!({"comment": "Very useful, thanks"}));
+    comment(server, "bad", Some("t1"), &json!({"comment": "The total is wrong"}));
+    comment(server, "so", Some("t1"), &json!({"comment": "Where does this number come from?"}));
+    comment(server, "loose", None, &json!({"comment": "Not helpful at all"}));
+    let own = json!({"comment": "The total is wrong", "rating": "positive"});
+    comment(server, "own", Some("t1"), &own);
+}
+
+/// Every comment is what it sounds like, by itself, in its conversation and in the counts: both places.
+fn check(server: &Server) -> (Value, Value) {
+    let expected = [
+        ("good", "positive"),
+        ("bad", "negative"),
+        ("so", "neutral"),
+        ("loose", "negative"),
+        ("own", "positive"),
+    ];
+    for (id, word) in expected {
+        assert_eq!(sentiment(server, id), word, "{id}");
+    }
+    let bad = shown(server, "bad");
+    assert!(bad["sentiment"]["confidence"].as_f64().unwrap() > 0.7, "{bad}");
+    let detector = bad["sentiment"]["detector"].as_str().unwrap();
+    assert!(detector.starts_with("sentiment.model/"), "{detector}");
+    assert_eq!(
+        (&bad["data"], &bad["topic"]),
+        (&json!({"comment": "The total is wrong"}), &Value::Null)
+    );
+    assert_eq!(shown(server, "own")["sentiment"]["detector"], "rating", "the writer's own word");
+    let (_, talk) = server.get("/api/v1/conversations/c1");
+    let comments = talk["turns"][0]["comments"].as_array().unwrap().clone();
+    let heard: Vec<(&str, &str)> = comments
+        .iter()
+        .map(|one| {
+            (one["event_id"].as_str().unwrap(), one["sentiment"]["sentiment"].as_str().unwrap())
+        })
+        .collect();
+    let here = expected.into_iter().filter(|(id, _)| *id != "loose").collect::<Vec<_>>();
+    assert_eq!(heard, here);
+    assert_eq!(
+        (&comments[1]["text"], &comments[1]["user_id"]),
+        (&json!("The total is wrong"), &json!("ann"))
+    );
+    assert_eq!(counts(server), json!({"positive": 2, "negative": 2, "neutral": 1}));
+    (talk["turns"][0]["comments"].clone(), bad)
+}
+
+#[test]
+fn what_comments_sound_like_is_kept_shown_and_counted() {
+    let server = Server::start();
+    live(&server);
+    let first = check(&server);
+    // The same again is no second comment.
+    let again = json!({"id": "bad", "type": "explicit", "source": "user_comment", "category": "quality",
+        "user_id": "ann", "message_id": "t1", "data": {"comment": "The total is wrong"}});
+    assert_eq!(server.post("/api/v1/feedback", &again).0, 200);
+    let server = server.kill_and_restart();
+    assert_eq!(check(&server), first);
+    let (_, folder) = server.stop();
+    let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains(r#""changed":false"#), "{out}{err}");
+    let server = Server::start_in(folder);
+    assert_eq!(check(&server), first);
+    // By model, as everything else; another tenant has none.
+    let by = |query: &str| server.get(&format!("/api/v1/feedback/insights/default?{query}")).1;
+    assert_eq!(
+        by("model=m1")["comment_sentiment"]["negative"],
+        1,
+        "the one without a turn has no model"
+    );
+    assert_eq!(by("user_id=ann")["comment_sentiment"]["positive"], 2);
+    let other = server.client().with("X-Uptake-Tenant", "other");
+    let theirs = other.get("/api/v1/feedback/insights/other").1;
+    assert_eq!(theirs["comment_sentiment"], json!({"positive": 0, "negative": 0, "neutral": 0}));
+}
+
+#[test]
+fn what_a_comment_sounds_like_is_no_reaction() {
+    let server = Server::start();
+    live(&server);
+    let (_, turn) = server.get("/api/v1/turns/t1");
+    assert_eq!((&turn["reactions"], &turn["satisfaction"]), (&json!([]), &json!(0.0)), "{turn}");
+    let (_, quality) = server.get("/api/v1/feedback/quality/default");
+    for figure in ["satisfaction", "rejection_rate", "correction_rate"] {
+        let found = &quality["metrics"][figure]["numerator"];
+        assert!(found.is_null() || found == 0.0, "{figure}: {found}");
+    }
+    let failed = failures(&server);
+    assert_eq!((&failed["negatives"], &failed["patterns"]), (&json!(0), &json!([])));
+}
+
+#[test]
+fn a_comment_is_about_the_pattern_it_is_nearest_to() {
+    let server = Server::start();
+    for (n, place) in PLACES.iter().enumerate() {
+        corrected(&server, n, place);
+    }
+    for n in 20..26 {
+        let turn = format!("t{n}");
+        let asked = json!({"conversation_id": format!("c{n}"), "turn_id": turn,
+            "text": "Draw a pie chart of our suppliers", "response": "chart"});
+        assert_eq!(server.post("/api/v1/turns", &asked).0, 201);
+        let bad = json!({"type": "explicit", "source": "user_rating", "category": "quality",
+            "message_id": turn, "data": {"rating": "negative"}});
+        assert_eq!(server.post("/api/v1/feedback", &bad).0, 201);
+    }
+    comment(
+        &server,
+        "sql",
+        Some("t3"),
+        &json!({"comment": "This should count completed orders only"}),
+    );
+    comment(&server, "pie", None, &json!({"comment": "The pie chart has no labels"}));
+    comment(&server, "far", None, &json!({"comment": "My cat sleeps on the keyboard"}));
+    let check = |server: &Server| {
+        let patterns = failures(server)["patterns"].clone();
+        let about = |id: &str| {
+            let topic = shown(server, id)["topic"].clone();
+            (topic["id"].clone(), topic["label"].clone())
+        };
+        let of = |place: usize| (patterns[place]["id"].clone(), patterns[place]["label"].clone());
+        assert_eq!(patterns.as_array().unwrap().len(), 2, "{patterns}");
+        assert_eq!((about("sql"), about("pie")), (of(0), of(1)));
+        assert_eq!(shown(server, "far")["topic"], Value::Null);
+        let turn = server.get("/api/v1/turns/t3").1;
+        assert_eq!(turn["comments"][0]["topic"]["id"], patterns[0]["id"], "{turn}");
+        // A pattern is told of one event; the log stays as it was stored.
+        let logged = server.get("/api/v1/events?source=user_comment").1;
+        assert!(
+            logged["items"][0].get("topic").is_none()
+                && logged["items"][0].get("sentiment").is_none()
+        );
+    };
+    check(&server);
+    check(&server.kill_and_restart());
+}
+
+#[test]
+fn an_import_brings_what_was_found_once_and_an_erasure_leaves_only_numbers() {
+    let server = Server::start();
+    live(&server);
+    let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = folder.path().join("log.jsonl");
+    let log = log.to_str().unwrap();
+    assert_eq!(uptake(server.folder(), &["export", "--output", log]).0, Some(0));
+    for _ in 0..2 {
+        let (code, _, err) = uptake(data.path(), &["import", log]);
+        assert_eq!(code, Some(0), "{err}");
+    }
+    let (code, out, err) = uptake(data.path(), &["rebuild", "--json"]);
+    assert!(code == Some(0) && out.contains(r#""changed":false"#), "{out}{err}");
+    let copy = Server::start_in(data);
+    assert_eq!(counts(&copy), counts(&server));
+    assert_eq!(sentiment(&copy, "bad"), "negative");
+
+    assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
+    assert_eq!(counts(&server), json!({"positive": 2, "negative": 2, "neutral": 1}));
+    let logged = server.get("/api/v1/events?type=quality&source=engine").1;
+    let found: Vec<&Value> = logged["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["data"]["finding"] == "sentiment")
+        .collect();
+    assert_eq!(found.len(), 5, "{logged}");
+    assert!(found.iter().all(|event| event["data"].get("comment").is_none()), "{found:?}");
+    let (_, folder) = server.stop();
+    let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
+    assert!(out.contains(r#""changed":false"#), "{out}{err}");
+}
