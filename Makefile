@@ -35,7 +35,7 @@ check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_V
 ## Measures the release binary; bench/README.md says what. `make bench SECTION=reads` for a part.
 bench: compiler
 	@scripts/need wrk:wrk
-	cargo build --release --locked -p uptake -p uptake-bench
+	cargo build --release --locked -p uptake -p uptake-bench $(if $(FEATURES),--features uptake/$(FEATURES))
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
 ## Measures the similarity index on the corpus; bench/README.md says what. A minute.
