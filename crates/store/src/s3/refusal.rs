@@ -4,22 +4,20 @@ use object_store::Error;
 
 /// Whether the document is not there. A bucket that is not there is another matter.
 pub(super) fn is_absent(error: &Error) -> bool {
-    match error {
-        Error::NotFound { source, .. } => code(&chain(source.as_ref())) != Some("NoSuchBucket"),
-        _ => false,
-    }
+    let Error::NotFound { source, .. } = error else { return false };
+    code(&chain(source.as_ref())) != Some("NoSuchBucket")
 }
 
 /// Names what a person must look at first.
 pub(super) fn in_words(place: &str, error: &Error) -> String {
     let said = chain(error);
     let code = code(&said).map(|code| format!(" ({code})")).unwrap_or_default();
-    match error {
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            format!("{place} refuses these credentials{code}")
-        }
-        Error::NotFound { .. } => format!("{place} is not there{code}"),
-        _ => format!("{place} does not answer as it should{code}: {}", without_body(&said)),
+    if matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) {
+        format!("{place} refuses these credentials{code}")
+    } else if matches!(error, Error::NotFound { .. }) {
+        format!("{place} is not there{code}")
+    } else {
+        format!("{place} does not answer as it should{code}: {}", without_body(&said))
     }
 }
 

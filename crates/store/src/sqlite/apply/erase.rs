@@ -60,12 +60,6 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
         )?
         .run([key])?;
     forget_questions(connection, key)?;
-    connection
-        .prepare_cached(&format!(
-            "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {THEIR_TURNS}
-             ON CONFLICT (turn) DO NOTHING"
-        ))?
-        .run([key])?;
     let events = match connection.sqlite() {
         Some(_) => "json_each(letter, '$.events') v WHERE v.value",
         None => "json_array_elements(CAST(letter AS json) -> 'events') v WHERE v",
@@ -102,6 +96,11 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
         format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
+        // Copies of their turns' logs elsewhere must be made again.
+        format!(
+            "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {THEIR_TURNS}
+             ON CONFLICT (turn) DO NOTHING"
+        ),
         format!("UPDATE router_turns SET features = NULL WHERE turn IN {THEIR_TURNS}"),
         // Tells whoever keeps vectors in memory to look again: a correction, a correction of that,
         // and so on, are found by her question too.
