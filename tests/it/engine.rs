@@ -8,6 +8,7 @@ use std::process::Command;
 use testkit::servers::Postgres;
 
 /// Whether servers run on Postgres and its companions.
+#[expect(clippy::disallowed_methods, reason = "a setting of the tests, not of the program")]
 pub(crate) fn is_scaled() -> bool {
     match std::env::var("UPTAKE_TEST_ENGINE").as_deref() {
         Err(_) | Ok("embedded") => false,

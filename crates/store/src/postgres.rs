@@ -28,6 +28,15 @@ impl Server {
         Ok(Self(Box::new(config)))
     }
 
+    /// The session that writes: it remembers what it has seen.
+    pub(crate) fn writer(&self) -> Result<Connection, StoreError> {
+        let connection = self.open()?;
+        if let Some(session) = connection.postgres() {
+            session.keys().remember();
+        }
+        Ok(connection)
+    }
+
     /// A session.
     pub(crate) fn open(&self) -> Result<Connection, StoreError> {
         let session =

@@ -8,7 +8,10 @@ mod keys;
 mod apply;
 mod needs;
 mod dead_letters;
+mod claims;
 mod append;
+#[cfg(feature = "scaled")]
+mod ahead;
 mod similar;
 mod head;
 mod writer;
@@ -164,7 +167,7 @@ impl SqliteStore {
     ) -> Result<Self, StoreError> {
         let folder = folder::FolderLock::take(folder)?;
         let server = crate::postgres::Server::at(address)?;
-        let mut connection = server.open()?;
+        let mut connection = server.writer()?;
         crate::postgres::to_newest(&mut connection)?;
         let seal_key = migrate::seal_key(&connection, fresh_seal_key)?;
         let source = Source::Server(server);

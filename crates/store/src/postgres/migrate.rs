@@ -3,7 +3,10 @@
 use crate::error::StoreError;
 use crate::sql::Connection;
 
-const MIGRATIONS: &[&str] = &[include_str!("../../../../migrations/postgres/0001_start.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../../migrations/postgres/0001_start.sql"),
+    include_str!("../../../../migrations/postgres/0002_reading.sql"),
+];
 
 /// The number under which nodes wait for one another.
 const LOCK: i64 = 0x7570_7461_6b65;

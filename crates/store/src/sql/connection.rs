@@ -113,6 +113,15 @@ impl Connection {
         }
     }
 
+    /// The session with Postgres, if it is one.
+    #[cfg(feature = "scaled")]
+    pub(crate) fn postgres(&self) -> Option<&super::postgres::Session> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(session) => Some(session),
+        }
+    }
+
     /// A transaction that may write.
     pub(crate) fn transaction(&mut self) -> Result<Transaction<'_>> {
         Transaction::begin(self)
@@ -148,6 +157,15 @@ impl Connection {
         }
     }
 
+    /// Somebody was erased: nobody's key may be remembered, and what comes next comes behind it.
+    pub(crate) fn forget_users(&self) -> Result<()> {
+        #[cfg(feature = "scaled")]
+        if let Some(session) = self.postgres() {
+            session.keys().forget("users");
+        }
+        self.flush()
+    }
+
     /// Sends statements that were not sent yet, and tells if one fails.
     pub(crate) fn flush(&self) -> Result<()> {
         match self {
@@ -162,7 +180,10 @@ impl Connection {
         match self {
             Self::Sqlite(_) => {}
             #[cfg(feature = "scaled")]
-            Self::Postgres(session) => session.forget_pending(),
+            Self::Postgres(session) => {
+                session.forget_pending();
+                session.keys().clear();
+            }
         }
     }
 }

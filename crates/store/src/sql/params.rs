@@ -5,13 +5,13 @@ use super::value::{ToSql, ValueRef};
 /// A tuple, an array or a list of values, in the order of their numbers in the statement.
 pub(crate) trait Params {
     /// Lends them.
-    fn with<T>(&self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
+    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T;
 }
 
 macro_rules! tuples {
     ($($($name:ident)+;)*) => {$(
         impl<$($name: ToSql),+> Params for ($($name,)+) {
-            fn with<T>(&self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+            fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
                 #[expect(non_snake_case, reason = "one name for a type and its value")]
                 let ($($name,)+) = self;
                 run(&[$($name.to_sql()),+])
@@ -38,19 +38,19 @@ tuples! {
 }
 
 impl<V: ToSql, const N: usize> Params for [V; N] {
-    fn with<T>(&self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
         run(&self.each_ref().map(ToSql::to_sql))
     }
 }
 
 impl Params for () {
-    fn with<T>(&self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
         run(&[])
     }
 }
 
 impl Params for &[&dyn ToSql] {
-    fn with<T>(&self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
         let values: Vec<ValueRef<'_>> = self.iter().map(|value| value.to_sql()).collect();
         run(&values)
     }
@@ -65,7 +65,7 @@ pub(crate) fn params_from_iter<V: ToSql>(values: impl IntoIterator<Item = V>) ->
 }
 
 impl<V: ToSql> Params for Listed<V> {
-    fn with<T>(&self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
+    fn with<T>(self, run: impl FnOnce(&[ValueRef<'_>]) -> T) -> T {
         let values: Vec<ValueRef<'_>> = self.0.iter().map(ToSql::to_sql).collect();
         run(&values)
     }

@@ -4,6 +4,8 @@
 //! answer is waited for, so a question costs one wake-up and no other thread. Statements whose
 //! outcome nobody asks for are sent together with the next question.
 
+mod column;
+mod keys;
 mod numeric;
 mod session;
 mod value;

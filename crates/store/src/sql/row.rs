@@ -30,22 +30,22 @@ impl Row<'_> {
 /// Which column is meant.
 pub(crate) trait Column {
     /// Its number, from 0.
-    fn number(&self, row: &Row<'_>) -> Result<usize>;
+    fn number(self, row: &Row<'_>) -> Result<usize>;
 }
 
 impl Column for usize {
-    fn number(&self, _: &Row<'_>) -> Result<usize> {
-        Ok(*self)
+    fn number(self, _: &Row<'_>) -> Result<usize> {
+        Ok(self)
     }
 }
 
 impl Column for &str {
-    fn number(&self, row: &Row<'_>) -> Result<usize> {
+    fn number(self, row: &Row<'_>) -> Result<usize> {
         match row {
             Row::Sqlite(row) => Ok(row.as_ref().column_index(self)?),
             #[cfg(feature = "scaled")]
             Row::Postgres(row) => {
-                let found = row.columns().iter().position(|column| column.name() == *self);
+                let found = row.columns().iter().position(|column| column.name() == self);
                 found.ok_or_else(|| Error::Unreadable(format!("there is no column {self}")))
             }
         }

@@ -38,6 +38,21 @@ impl Statement<'_> {
         })
     }
 
+    /// Adds a row; nobody needs to know more. Where a question costs a round trip, rows of one table go
+    /// together by `many`, which takes an array for each value.
+    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
+    pub(crate) fn add(&mut self, many: &'static str, params: impl Params) -> Result<()> {
+        params.with(|values| match self {
+            Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
+            #[cfg(feature = "scaled")]
+            Self::Postgres(prepared) => {
+                prepared.add_later(many, values);
+                Ok(())
+            }
+        })
+    }
+
     /// Runs it and gives what it finds.
     pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
         params.with(|values| match self {

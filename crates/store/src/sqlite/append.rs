@@ -5,6 +5,9 @@ use event::{
 };
 
 use super::apply::{self, Subject};
+#[cfg(feature = "scaled")]
+use super::claims::KnownClaims;
+use super::claims::UsedClaim;
 use super::dead_letters::{claim_json, event_json};
 use super::keys::{Key, PackedId, Projects, find_key, key_of};
 use super::needs::{self, About, Obstacle};
@@ -67,6 +70,18 @@ impl Prepared {
         serde_json::json!({"claims": claims, "events": events})
     }
 
+    /// What it claims.
+    #[cfg(feature = "scaled")]
+    pub(super) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
+        self.claims.iter().map(|claim| (claim.space.code(), &claim.id))
+    }
+
+    /// Its events.
+    #[cfg(feature = "scaled")]
+    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
+        self.entries.iter().map(|entry| &entry.event)
+    }
+
     /// Its first event.
     pub(super) fn first(&self) -> Option<&Event> {
         self.entries.first().map(|entry| &entry.event)
@@ -86,6 +101,28 @@ pub(super) struct Cursor {
     pub(super) head: Position,
     /// Known scopes.
     pub(super) projects: Projects,
+    /// Claims that were asked for ahead.
+    #[cfg(feature = "scaled")]
+    pub(super) claims: KnownClaims,
+}
+
+impl Cursor {
+    /// At this position, knowing nothing else.
+    pub(super) fn at(head: Position) -> Self {
+        Self {
+            head,
+            projects: Projects::default(),
+            #[cfg(feature = "scaled")]
+            claims: KnownClaims::default(),
+        }
+    }
+
+    /// What was seen may not be so any more.
+    pub(super) fn forget(&mut self) {
+        self.projects.clear();
+        #[cfg(feature = "scaled")]
+        self.claims.clear();
+    }
 }
 
 /// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
@@ -97,7 +134,8 @@ pub(super) fn append(
 ) -> sql::Result<Outcome> {
     let Some(first) = write.entries.first() else { return Ok(Outcome::Unchanged) };
     let project = cursor.projects.key_of(connection, &first.event.scope)?;
-    if let Some(refusal) = judge_claims(connection, project, &write.claims)? {
+    let used = used_claims(connection, cursor, project, &write.claims)?;
+    if let Some(refusal) = judge_claims(connection, project, &write.claims, used)? {
         return Ok(refusal);
     }
     if let Some(refusal) = judge_needs(connection, project, first, write)? {
@@ -121,28 +159,52 @@ pub(super) fn append(
     Ok(Outcome::Stored(start))
 }
 
+/// Who used each of these claims before, if anybody did.
+fn used_claims(
+    connection: &Connection,
+    #[cfg_attr(
+        not(feature = "scaled"),
+        expect(unused_variables, reason = "nothing is asked ahead")
+    )]
+    cursor: &mut Cursor,
+    project: Key,
+    claims: &[PackedClaim],
+) -> sql::Result<Vec<Option<UsedClaim>>> {
+    let mut select = connection.prepare_cached(
+        "SELECT c.mac, c.position, e.id FROM claims c LEFT JOIN events e USING (position)
+         WHERE c.project = ?1 AND c.space = ?2 AND c.id = ?3",
+    )?;
+    let ask = |claim: &PackedClaim| {
+        #[cfg(feature = "scaled")]
+        if let Some(known) = cursor.claims.take(project, claim.space.code(), &claim.id) {
+            return Ok(known);
+        }
+        select
+            .query_row((project, claim.space.code(), &claim.id), |row| {
+                Ok(UsedClaim {
+                    mac: row.get(0)?,
+                    position: row.get(1)?,
+                    event: PackedId::read(row, 2)?,
+                })
+            })
+            .optional()
+    };
+    claims.iter().map(ask).collect()
+}
+
 /// A used claim decides: with the same MAC the write is a repeat, with another a conflict. A claim
 /// whose MAC was erased can only be a repeat. The request's key is used up by a repeat too.
 fn judge_claims(
     connection: &Connection,
     project: Key,
     claims: &[PackedClaim],
+    used: Vec<Option<UsedClaim>>,
 ) -> sql::Result<Option<Outcome>> {
-    let mut select = connection.prepare_cached(
-        "SELECT c.mac, c.position, e.id FROM claims c LEFT JOIN events e USING (position)
-         WHERE c.project = ?1 AND c.space = ?2 AND c.id = ?3",
-    )?;
     let mut repeat: Option<(i64, Outcome)> = None;
     let mut used_ones = Vec::with_capacity(claims.len());
-    for claim in claims {
-        let used = select
-            .query_row((project, claim.space.code(), &claim.id), |row| {
-                let mac: Option<[u8; 16]> = row.get(0)?;
-                Ok((mac, row.get::<_, i64>(1)?, PackedId::read(row, 2)?))
-            })
-            .optional()?;
+    for (claim, used) in claims.iter().zip(used) {
         used_ones.push(used.is_some());
-        let Some((mac, position, id)) = used else { continue };
+        let Some(UsedClaim { mac, position, event: id }) = used else { continue };
         let other = |(known, new): ([u8; 16], Mac)| known != new.0;
         if mac.zip(claim.mac).is_some_and(other) {
             return Ok(Some(Outcome::Conflict(claim.space)));
@@ -200,6 +262,19 @@ fn judge_needs(
     Ok(None)
 }
 
+/// Events, an array for each column.
+const MANY_EVENTS: &str = "
+    INSERT INTO events (position, project, type, source, severity, category, id, user, conversation, turn,
+        ts, received_at, tags, data)
+    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
+        $7::TEXT[], $8::BIGINT[], $9::BIGINT[], $10::BIGINT[], $11::BIGINT[], $12::BIGINT[], $13::TEXT[],
+        $14::TEXT[])";
+
+/// Claims, an array for each column.
+const MANY_CLAIMS: &str = "
+    INSERT INTO claims (project, space, id, mac, position)
+    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::BYTEA[], $5::BIGINT[])";
+
 fn insert_event(
     connection: &Connection,
     project: Key,
@@ -215,22 +290,25 @@ fn insert_event(
                  conversation, turn, ts, received_at, tags, data)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?
-        .run((
-            position.0 as i64,
-            project,
-            event.kind.event_type.code(),
-            event.kind.source.code(),
-            event.severity.code(),
-            event.category.code(),
-            &entry.id,
-            subject.user,
-            subject.conversation,
-            subject.turn,
-            event.ts.as_micros(),
-            event.received_at.as_micros(),
-            &entry.tags,
-            &entry.data,
-        ))?;
+        .add(
+            MANY_EVENTS,
+            (
+                position.0 as i64,
+                project,
+                event.kind.event_type.code(),
+                event.kind.source.code(),
+                event.severity.code(),
+                event.category.code(),
+                &entry.id,
+                subject.user,
+                subject.conversation,
+                subject.turn,
+                event.ts.as_micros(),
+                event.received_at.as_micros(),
+                &entry.tags,
+                &entry.data,
+            ),
+        )?;
     Ok(subject)
 }
 
@@ -245,7 +323,7 @@ fn insert_claims<'a>(
     )?;
     for claim in claims {
         let mac = claim.mac.as_ref().map(|mac| &mac.0[..]);
-        insert.run((project, claim.space.code(), &claim.id, mac, position))?;
+        insert.add(MANY_CLAIMS, (project, claim.space.code(), &claim.id, mac, position))?;
     }
     Ok(())
 }

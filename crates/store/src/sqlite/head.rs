@@ -11,6 +11,13 @@ pub(super) fn held(connection: &Connection) -> sql::Result<Option<Position>> {
     }
     let mut select = connection.prepare_cached("SELECT position FROM log_head")?;
     let head: i64 = select.query_row((), |row| row.get(0))?;
+    #[cfg(feature = "scaled")]
+    if let Some(keys) = connection.postgres().map(|session| session.keys())
+        && keys.others_wrote(head as u64)
+    {
+        // A user who was erased meanwhile is somebody new when they come back. Other ids stay.
+        keys.forget("users");
+    }
     Ok(Some(Position(head as u64)))
 }
 
@@ -18,6 +25,10 @@ pub(super) fn held(connection: &Connection) -> sql::Result<Option<Position>> {
 pub(super) fn keep(connection: &Connection, head: Position) -> sql::Result<()> {
     if connection.sqlite().is_some() {
         return Ok(());
+    }
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        session.keys().wrote(head.0);
     }
     connection.prepare_cached("UPDATE log_head SET position = ?1")?.run([head.0 as i64])
 }

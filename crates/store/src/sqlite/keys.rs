@@ -18,6 +18,15 @@ pub(super) enum Table {
 }
 
 impl Table {
+    #[cfg(feature = "scaled")]
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::Conversations => "conversations",
+            Self::Turns => "turns",
+        }
+    }
+
     const fn select(self) -> &'static str {
         match self {
             Self::Users => "SELECT key FROM users WHERE project = ?1 AND id = ?2",
@@ -44,7 +53,19 @@ pub(super) fn find_key(
     project: Key,
     id: &str,
 ) -> sql::Result<Option<Key>> {
-    connection.prepare_cached(table.select())?.query_row((project, id), |row| row.get(0)).optional()
+    #[cfg(feature = "scaled")]
+    if let Some(key) = connection.postgres().and_then(|s| s.keys().get(table.name(), project, id)) {
+        return Ok(Some(key));
+    }
+    let found = connection
+        .prepare_cached(table.select())?
+        .query_row((project, id), |row| row.get(0))
+        .optional()?;
+    #[cfg(feature = "scaled")]
+    if let (Some(session), Some(key)) = (connection.postgres(), found) {
+        session.keys().put(table.name(), project, id, key);
+    }
+    Ok(found)
 }
 
 /// The key of an id, made when it is new.
@@ -57,7 +78,13 @@ pub(super) fn key_of(
     if let Some(key) = find_key(connection, table, project, id)? {
         return Ok(key);
     }
-    connection.prepare_cached(table.insert())?.query_row((project, id), |row| row.get(0))
+    let key =
+        connection.prepare_cached(table.insert())?.query_row((project, id), |row| row.get(0))?;
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        session.keys().put(table.name(), project, id, key);
+    }
+    Ok(key)
 }
 
 /// The key of a scope, if anything was ever stored in it.

@@ -31,7 +31,7 @@ impl Source {
         match self {
             Self::File(_) => Ok(None),
             #[cfg(feature = "scaled")]
-            Self::Server(server) => server.open().map(Some),
+            Self::Server(server) => server.writer().map(Some),
         }
     }
 

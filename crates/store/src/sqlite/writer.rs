@@ -10,11 +10,12 @@ use event::{Outcome, Position, Write};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot, watch};
 
 use super::Limits;
+#[cfg(feature = "scaled")]
+use super::ahead;
 use super::append::{Cursor, Prepared, append};
 use super::dead_letters;
 use super::events::newest;
 use super::head;
-use super::keys::Projects;
 use super::similar::{Shelves, Touched};
 use super::source::Source;
 use crate::error::StoreError;
@@ -38,7 +39,7 @@ pub(super) enum Job {
     Commit(Submission),
     Chore(Chore),
     /// Somebody else has written up to here.
-    #[cfg(feature = "scaled")]
+    #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "nobody else writes"))]
     Look(Position),
 }
 
@@ -69,7 +70,7 @@ impl Writer {
         touched: Touched,
         similar: Arc<Shelves>,
     ) -> Result<Self, StoreError> {
-        let cursor = Cursor { head: newest(&connection)?, projects: Projects::default() };
+        let cursor = Cursor::at(newest(&connection)?);
         let (announce, head) = watch::channel(cursor.head);
         let meters = Arc::new(Meters {
             commit_seconds: Histogram::new(SECONDS),
@@ -225,7 +226,7 @@ impl Work {
             self.mend();
             let (group, next) = match job {
                 Job::Commit(first) => self.gather(first, &mut jobs),
-                other => (Vec::new(), Some(other)),
+                other @ (Job::Chore(_) | Job::Look(_)) => (Vec::new(), Some(other)),
             };
             self.commit_and_answer(group);
             match next {
@@ -234,7 +235,6 @@ impl Work {
                     chore(&mut self.connection);
                     self.keep_in_step();
                 }
-                #[cfg(feature = "scaled")]
                 Some(Job::Look(head)) => {
                     self.keep_in_step();
                     self.tell(head);
@@ -259,7 +259,7 @@ impl Work {
                     writes += next.writes.len();
                     group.push(next);
                 }
-                other => return (group, Some(other)),
+                other @ (Job::Chore(_) | Job::Look(_)) => return (group, Some(other)),
             }
         }
         (group, None)
@@ -347,7 +347,7 @@ impl Work {
         let result = catch_unwind(work).unwrap_or(Err(sql::Error::Panicked));
         if result.is_err() {
             self.cursor.head = before;
-            self.cursor.projects.clear();
+            self.cursor.forget();
         }
         result
     }
@@ -367,6 +367,11 @@ fn attempt(
 ) -> sql::Result<Vec<Vec<Outcome>>> {
     let mut transaction = connection.transaction()?;
     cursor.head = head::held(&transaction)?.unwrap_or(cursor.head);
+    #[cfg(feature = "scaled")]
+    if let Some(session) = transaction.postgres() {
+        let writes = group.iter().flat_map(|submission| &submission.writes);
+        ahead::look_ahead(&transaction, session, cursor, writes)?;
+    }
     let mut answers = Vec::with_capacity(group.len());
     for submission in group {
         let mut outcomes = Vec::with_capacity(submission.writes.len());
@@ -402,7 +407,7 @@ fn append_alone(
             tracing::error!(%error, "a write could not be stored");
             savepoint.finish()?; // rolls back, since it was not committed
             cursor.head = before;
-            cursor.projects.clear();
+            cursor.forget();
             set_aside(transaction, cursor, write, &error)
         }
     }

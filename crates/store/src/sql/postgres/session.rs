@@ -14,6 +14,8 @@ use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 use super::super::dialect::for_postgres;
 use super::super::error::{Error, Result};
 use super::super::value::{Value, ValueRef};
+use super::column::{Column, columns};
+use super::keys::Keys;
 use super::value::value;
 
 /// How long a connection may take to come about.
@@ -29,12 +31,19 @@ pub(crate) struct Session {
     statements: RefCell<HashMap<String, Statement>>,
     pending: RefCell<Vec<Pending>>,
     lost: Cell<bool>,
+    keys: Keys,
 }
+
+/// A statement and its values.
+pub(crate) type Question<'a> = (&'a str, &'a [&'a (dyn tokio_postgres::types::ToSql + Sync)]);
 
 /// What is sent together with the next question.
 enum Pending {
     Batch(&'static str),
     Statement(Statement, Vec<Value>),
+    /// A row that may go with others of its table, by the statement for many.
+    Row(Statement, &'static str, Vec<Value>),
+    Rows(Statement, Vec<Column>),
 }
 
 type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgres::Error>> + 'a>>;
@@ -52,6 +61,10 @@ impl Session {
             let (client, connection) = connected
                 .map_err(|_| away(&"no connection within 5 seconds"))?
                 .map_err(|error| away(&in_full(&error)))?;
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "it ends with the runtime, which is its own"
+            )]
             tokio::spawn(async move {
                 if let Err(error) = connection.await {
                     tracing::debug!(%error, "a session with Postgres ended");
@@ -65,6 +78,7 @@ impl Session {
             statements: RefCell::default(),
             pending: RefCell::default(),
             lost: Cell::new(false),
+            keys: Keys::default(),
         })
     }
 
@@ -90,6 +104,23 @@ impl Session {
             statements.insert(sql.to_owned(), statement.clone());
         }
         Ok(Prepared { session: self, statement })
+    }
+
+    /// Asks several questions at once: one wait for all of them.
+    pub(crate) fn ask_together(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<Row>>> {
+        let prepared = questions
+            .iter()
+            .map(|question| self.prepare(question.0).map(|prepared| prepared.statement))
+            .collect::<Result<Vec<_>>>()?;
+        let asked = prepared.iter().zip(questions);
+        let answers =
+            join_all(asked.map(|(statement, question)| self.client.query(statement, question.1)));
+        self.ask(async { answers.await.into_iter().collect() })
+    }
+
+    /// The keys of ids, if this session remembers them.
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// Runs statements that take and give nothing.
@@ -152,7 +183,7 @@ impl Session {
         &self,
         question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
-        let pending = std::mem::take(&mut *self.pending.borrow_mut());
+        let pending = self.gathered()?;
         let before = pending.iter().map(|pending| self.send(pending));
         // Futures that are polled in order are sent in order, without waiting for one another.
         let (before, answer) = self.wait_for(join(join_all(before), question))?;
@@ -160,6 +191,38 @@ impl Session {
             Some(error) => Err(self.failed(error)),
             None => answer.map_err(|error| self.failed(error)),
         }
+    }
+
+    /// What is pending, with rows of the same table that are many put into one statement.
+    fn gathered(&self) -> Result<Vec<Pending>> {
+        let pending = std::mem::take(&mut *self.pending.borrow_mut());
+        let mut gathered = Vec::with_capacity(pending.len());
+        let mut rows: Vec<(Statement, &'static str, Vec<Vec<Value>>)> = Vec::new();
+        for one in pending {
+            match one {
+                Pending::Row(statement, many, values) => {
+                    match rows.iter_mut().find(|(_, known, _)| *known == many) {
+                        Some((_, _, found)) => found.push(values),
+                        None => rows.push((statement, many, vec![values])),
+                    }
+                }
+                Pending::Batch(_) | Pending::Statement(..) | Pending::Rows(..) => {
+                    gathered.push(one)
+                }
+            }
+        }
+        for (single, many, mut values) in rows {
+            // Behind what opens the transaction; nothing else that is pending looks at these tables.
+            let at = gathered.iter().take_while(|one| matches!(one, Pending::Batch(_))).count();
+            gathered.insert(
+                at,
+                match values.len() {
+                    1 => Pending::Statement(single, values.remove(0)),
+                    _ => Pending::Rows(self.prepare(many)?.statement, columns(&values)),
+                },
+            );
+        }
+        Ok(gathered)
     }
 
     fn wait_for<T>(&self, answer: impl Future<Output = T>) -> Result<T> {
@@ -170,8 +233,13 @@ impl Session {
     fn send<'a>(&'a self, pending: &'a Pending) -> Sent<'a> {
         match pending {
             Pending::Batch(sql) => Box::pin(self.client.batch_execute(sql)),
-            Pending::Statement(statement, values) => Box::pin(async move {
-                self.client.execute_raw(statement, values.iter()).await.map(drop)
+            Pending::Statement(statement, values) | Pending::Row(statement, _, values) => {
+                Box::pin(async move {
+                    self.client.execute_raw(statement, values.iter()).await.map(drop)
+                })
+            }
+            Pending::Rows(statement, columns) => Box::pin(async move {
+                self.client.execute_raw(statement, columns.iter()).await.map(drop)
             }),
         }
     }
@@ -219,6 +287,13 @@ impl Prepared<'_> {
     pub(crate) fn run_later(&self, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
         let pending = Pending::Statement(self.statement.clone(), values);
+        self.session.pending.borrow_mut().push(pending);
+    }
+
+    /// Adds a row together with the next question, and with other rows of its table by `many`.
+    pub(crate) fn add_later(&self, many: &'static str, values: &[ValueRef<'_>]) {
+        let values = values.iter().map(|value| Value::from(*value)).collect();
+        let pending = Pending::Row(self.statement.clone(), many, values);
         self.session.pending.borrow_mut().push(pending);
     }
 

@@ -59,7 +59,7 @@ impl<'a> FromSql<'a> for Found<'a> {
 impl ToSql for ValueRef<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> std::result::Result<IsNull, Failure> {
         match (*self, kind) {
-            (ValueRef::Null, _) => return Ok(IsNull::Yes),
+            (ValueRef::Null, _) => Ok(IsNull::Yes),
             (ValueRef::Integer(number), &Type::INT4) => i32::try_from(number)?.to_sql(kind, out),
             (ValueRef::Integer(number), &Type::INT2) => i16::try_from(number)?.to_sql(kind, out),
             (ValueRef::Integer(number), &Type::BOOL) => (number != 0).to_sql(kind, out),

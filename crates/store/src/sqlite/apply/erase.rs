@@ -72,7 +72,8 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
         .run((subject.project, user.as_str()))?;
     connection
         .prepare_cached("UPDATE users SET id = NULL, erased = ?2 WHERE key = ?1")?
-        .run((key, subject.at()))
+        .run((key, subject.at()))?;
+    connection.forget_users()
 }
 
 /// Their turns, also those whose opening was dropped when it was old.

@@ -47,6 +47,7 @@ impl Touched {
         connection.query_row(newest, (), |row| row.get(0)).map(Self::Numbered)
     }
 
+    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "it was heard already"))]
     /// Gives what was touched to `keep`; if that fails it is given again the next time.
     pub(in super::super) fn look(
         &mut self,

@@ -1,0 +1,84 @@
+-- What people read with SQL: the source systems' tables by their names, and a role that sees one tenant.
+
+-- The index of messages as the source system has it.
+CREATE VIEW conv_messages WITH (security_invoker = true) AS
+SELECT
+    p.tenant, p.project, u.id AS user_id, c.id AS conversation_id, t.id AS turn_id,
+    'artifact' AS role,
+    array_remove(ARRAY['artifact:turn.log.reaction', 'turn:' || t.id,
+        'origin:' || CASE r.origin WHEN 1 THEN 'user' ELSE 'machine' END, 'track:' || t.track], NULL) AS tags,
+    t.track AS track_id, t.bundle AS bundle_id,
+    '[turn.log.reaction] ' || json_build_object(
+        'turn_id', t.id,
+        'text', coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment')),
+        'confidence', r.confidence,
+        'reaction', CASE r.reaction WHEN 1 THEN 'ok' WHEN 2 THEN 'not_ok' ELSE 'neutral' END,
+        'origin', CASE r.origin WHEN 1 THEN 'user' ELSE 'machine' END) AS text,
+    'uptake:event:' || r.position AS hosted_uri,
+    to_timestamp(r.ts / 1000000.0) AS ts, CAST(NULL AS BYTEA) AS embedding
+FROM reactions r
+JOIN projects p ON p.key = r.project
+JOIN turns t ON t.key = r.turn
+LEFT JOIN events e ON e.position = r.position
+LEFT JOIN users u ON u.key = r."user"
+LEFT JOIN conversations c ON c.key = r.conversation;
+
+-- What was seen of each answer, as the source system has it.
+CREATE VIEW implicit_feedback WITH (security_invoker = true) AS
+SELECT
+    'uptake:event:' || a.position AS id,
+    p.tenant, p.project,
+    t.id AS query_id,
+    coalesce(json_extract(d.data, '$.model'), 'unknown') AS model_id,
+    to_timestamp(a.ts / 1000000.0) AS timestamp,
+    json_extract(a.data, '$.error.error_type') IS NOT NULL AS error_occurred,
+    json_extract(a.data, '$.error.error_type') AS error_type,
+    CAST(CAST(a.data AS json) #>> '{latency,seconds}' AS DOUBLE PRECISION) AS latency_seconds,
+    coalesce(CAST(CAST(a.data AS json) #>> '{latency,accepted}' AS BOOLEAN), TRUE) AS latency_accepted,
+    json_extract(a.data, '$.latency.tolerance') AS latency_tolerance,
+    r.position IS NOT NULL AS retry_detected,
+    CAST(CAST(r.data AS json) #>> '{delay_seconds}' AS DOUBLE PRECISION) AS retry_delay_seconds,
+    CAST(CAST(r.data AS json) #>> '{similarity}' AS DOUBLE PRECISION) AS similarity_score,
+    o.id AS original_query_id,
+    to_timestamp(a.received_at / 1000000.0) AS created_at
+FROM turns t
+JOIN projects p ON p.key = t.project
+JOIN events d ON d.position = t.completed
+-- What an answer shows is kept right behind the answer, a retry right behind the question.
+JOIN events a ON a.position BETWEEN t.completed + 1 AND t.completed + 8
+    AND a.turn = t.key AND json_extract(a.data, '$.finding') = 'answer'
+LEFT JOIN events r ON r.position BETWEEN t.opened + 1 AND t.opened + 8
+    AND json_extract(r.data, '$.finding') = 'retry' AND json_extract(r.data, '$.detected_in') = t.id
+LEFT JOIN turns o ON o.key = r.turn;
+
+-- A second lock: whoever reads as `uptake_read` sees the tenant that `uptake.tenant` names and nobody else,
+-- whatever the statement says. Somebody who may not make roles has to have it made for them.
+DO $$
+DECLARE
+    name TEXT;
+BEGIN
+    BEGIN
+        CREATE ROLE uptake_read NOLOGIN;
+    EXCEPTION WHEN duplicate_object OR unique_violation OR insufficient_privilege THEN
+        NULL;
+    END;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'uptake_read') THEN
+        RAISE WARNING 'there is no role uptake_read; docs/scaling.md says how to make it';
+        RETURN;
+    END IF;
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO uptake_read', current_schema());
+    ALTER TABLE projects ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY one_tenant ON projects FOR SELECT TO uptake_read
+        USING (tenant = current_setting('uptake.tenant', TRUE));
+    GRANT SELECT ON projects, conv_messages, implicit_feedback TO uptake_read;
+    -- Their own rows of projects are all that the role sees, so this is the same tenant.
+    FOREACH name IN ARRAY ARRAY['users', 'conversations', 'turns', 'events', 'reactions', 'turn_index',
+        'turn_facts', 'quality', 'waits', 'decisions', 'activity', 'alerts', 'routers', 'experiments',
+        'returned', 'relevance', 'entity_tallies', 'pair_tallies', 'rank_totals']
+    LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY one_tenant ON %I FOR SELECT TO uptake_read
+            USING (project IN (SELECT key FROM projects))', name);
+        EXECUTE format('GRANT SELECT ON %I TO uptake_read', name);
+    END LOOP;
+END $$;
