@@ -36,6 +36,10 @@ pub(crate) struct StoreSection {
 }
 
 /// `[turn_log]`
+#[cfg_attr(
+    not(feature = "scaled"),
+    expect(dead_code, reason = "only a build with `scaled` can use a bucket")
+)]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TurnLogSection {
