@@ -16,8 +16,9 @@ run: compiler
 
 ## Runs every test.
 test: compiler
-	@scripts/need sqlite3:sqlite3 prlimit:util-linux
-	scripts/run-tests
+	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++
+	-@scripts/servers install
+	scripts/run-tests --features scaled
 
 ## Gets the servers that tests start: PostgreSQL, Redis, Kafka, an S3 server. Once; says what it could not get.
 .PHONY: servers
@@ -35,7 +36,7 @@ check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_V
 ## Measures the release binary; bench/README.md says what. `make bench SECTION=reads` for a part.
 bench: compiler
 	@scripts/need wrk:wrk
-	cargo build --release --locked -p uptake -p uptake-bench
+	cargo build --release --locked -p uptake -p uptake-bench $(if $(FEATURES),--features uptake/$(FEATURES))
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
 
 ## Measures the history of questions in this process and in a Redis on loopback. Half a minute.

@@ -13,6 +13,8 @@ mod keys;
 mod lines;
 mod logging;
 mod mcp;
+#[cfg(feature = "scaled")]
+mod migrate_store;
 mod progress;
 mod rebuild;
 mod redetect;
@@ -52,6 +54,9 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Make every projection again from the log.
     Rebuild(rebuild::Rebuild),
+    /// Copy a store into a Postgres database.
+    #[cfg(feature = "scaled")]
+    MigrateStore(migrate_store::MigrateStore),
     /// Run today's detectors over everything that is stored.
     Redetect(redetect::Redetect),
     /// Run every detector over chat logs and report what it finds.
@@ -79,6 +84,8 @@ impl Arguments {
             Command::Routers(command) => command.run(),
             Command::Evaluate(command) => command.run(),
             Command::Rebuild(command) => command.run(),
+            #[cfg(feature = "scaled")]
+            Command::MigrateStore(command) => command.run(),
             Command::Redetect(command) => command.run(),
             Command::Scan(command) => command.run(),
             Command::Score(command) => command.run(),

@@ -1,6 +1,7 @@
 //! Builds the engine from configuration, one small function per step.
 
 mod agents;
+mod copies;
 mod detectors;
 mod models;
 mod scaled;
@@ -11,12 +12,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use event::{Clock, Timestamp};
-use flow::{Copies, CopyPlace, Engine, RetryRule};
+use flow::{Engine, RetryRule};
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
-use store::{Blobs, FolderBlobs, QueryHistory, Store};
+use store::{QueryHistory, Store};
 
-use crate::config::{Config, HistorySection, KeepCopies, StoreSection};
+use crate::config::{Config, HistorySection, StoreSection};
 
+pub(crate) use copies::copies;
 pub(crate) use detectors::{detectors, mode};
 pub(crate) use models::embedder;
 pub(crate) use scaled::inlet;
@@ -61,10 +63,7 @@ impl Opened {
 
     /// Starts what goes on beside the requests.
     pub(crate) async fn keep_going(&self, config: &Config) -> anyhow::Result<()> {
-        match copies(config)?.place {
-            Some(place) => self.engine.mirror_turn_logs(place),
-            None => self.engine.forget_turn_log_copies().await?,
-        }
+        self.engine.keep_copies(copies(config)?).await?;
         self.engine.keep_following();
         if !config.kafka.brokers.is_empty() {
             let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
@@ -179,22 +178,6 @@ fn serve_on(
 pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<Opened> {
     log(&config.store)?;
     open(config).await.context("this command needs the store to itself; stop its server first")
-}
-
-/// Where copies of turn logs go, if they are wanted.
-pub(crate) fn copies(config: &Config) -> anyhow::Result<Copies> {
-    let section = &config.turn_log;
-    let folder = match section.folder.as_str() {
-        "" => Path::new(&config.store.data).join("turn-logs"),
-        folder => folder.into(),
-    };
-    let files = Arc::new(FolderBlobs::new(&folder).context("turn_log.folder cannot be found")?);
-    let files: Arc<dyn Blobs> = files;
-    let place = section.mirror.then(|| match section.keep {
-        KeepCopies::Table => CopyPlace::Table { not: Arc::clone(&files) },
-        KeepCopies::Folder => CopyPlace::Blobs(Arc::clone(&files)),
-    });
-    Ok(Copies { place, files })
 }
 
 /// The log alone, for reading, whoever owns the store.

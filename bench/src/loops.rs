@@ -160,7 +160,12 @@ fn write_turn(file: &mut impl Write, n: usize) -> std::io::Result<()> {
     )
 }
 
-fn import(binary: &Binary, folder: &TempDir, from: usize, to: usize) -> anyhow::Result<()> {
+pub(crate) fn import(
+    binary: &Binary,
+    folder: &TempDir,
+    from: usize,
+    to: usize,
+) -> anyhow::Result<()> {
     let path = folder.path().join("turns.jsonl");
     let mut file = BufWriter::new(File::create(&path)?);
     for n in from..to {

@@ -10,6 +10,7 @@ mod writes;
 mod reads;
 mod life;
 mod loops;
+mod migrate;
 mod routes;
 mod rerank;
 mod steady;
@@ -27,13 +28,14 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context("usage: uptake-bench BINARY [SECTION]")?);
     let wanted = arguments.next();
-    let sections: [(&str, Measure); 6] = [
+    let sections: [(&str, Measure); 7] = [
         ("writes", writes::measure),
         ("reads", reads::measure),
         ("loop", loops::measure),
         ("route", routes::measure),
         ("rerank", rerank::measure),
         ("life", life::measure),
+        ("migrate", migrate::measure),
     ];
     let binary = server::Binary::new(binary);
     let mut table = Table::default();

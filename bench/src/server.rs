@@ -58,6 +58,13 @@ impl Binary {
         Ok(Server { child, url: url.to_owned(), key, started_in, folder })
     }
 
+    /// The program with these arguments.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.0);
+        command.args(arguments);
+        command
+    }
+
     /// Loads a file of events into a folder that no server has.
     pub(crate) fn import(&self, folder: &Path, file: &Path) -> anyhow::Result<()> {
         let output =

@@ -179,6 +179,10 @@ CREATE TABLE turn_logs (
     document   TEXT COLLATE "C"
 );
 
+CREATE TABLE copies_due (
+    turn BIGINT PRIMARY KEY
+);
+
 CREATE TABLE keys (
     id         TEXT COLLATE "C" PRIMARY KEY,
     hash       BYTEA NOT NULL,

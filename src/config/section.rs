@@ -46,12 +46,21 @@ pub(crate) struct HistorySection {
 }
 
 /// `[turn_log]`
+#[cfg_attr(
+    not(feature = "scaled"),
+    expect(dead_code, reason = "only a build with `scaled` can use a bucket")
+)]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TurnLogSection {
     pub(crate) mirror: bool,
     pub(crate) keep: KeepCopies,
     pub(crate) folder: String,
+    pub(crate) bucket: String,
+    pub(crate) prefix: String,
+    pub(crate) endpoint: String,
+    pub(crate) region: String,
+    pub(crate) credentials_file: String,
 }
 
 /// Where copies of turn logs are kept.
@@ -60,6 +69,7 @@ pub(crate) struct TurnLogSection {
 pub(crate) enum KeepCopies {
     Table,
     Folder,
+    S3,
 }
 
 /// `[kafka]`

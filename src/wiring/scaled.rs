@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flow::RetryRule;
-use store::QueryHistory;
 use store::sqlite::{Limits, SqliteLog, SqliteStore};
-use store::{Inlet, Outlet};
+use store::{Blobs, Inlet, Outlet, QueryHistory};
 
-use crate::config::KafkaSection;
+use crate::config::{KafkaSection, TurnLogSection};
 
 /// The store in a Postgres database.
 #[cfg(feature = "scaled")]
@@ -81,9 +80,28 @@ pub(crate) fn inlet(_: &str, _: &str, _: Vec<String>) -> anyhow::Result<Box<dyn 
     anyhow::bail!("this program was built without Kafka; build with `--features scaled`")
 }
 
+/// Documents in a bucket. Credentials come from a file, or from the environment as AWS names them.
+#[cfg(feature = "scaled")]
+pub(super) fn bucket(section: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+    let options = crate::config::aws_options(&section.credentials_file)?;
+    let place = store::S3Place {
+        bucket: section.bucket.clone(),
+        prefix: section.prefix.clone(),
+        endpoint: section.endpoint.clone(),
+        region: section.region.clone(),
+        options,
+    };
+    Ok(Arc::new(store::S3Blobs::new(&place)?))
+}
+
+#[cfg(not(feature = "scaled"))]
+pub(super) fn bucket(_: &TurnLogSection) -> anyhow::Result<Arc<dyn Blobs>> {
+    anyhow::bail!(ABSENT)
+}
+
 #[cfg(not(feature = "scaled"))]
 const ABSENT: &str = "this program was built without it; build with `--features scaled`, or leave \
-    store.postgres empty";
+    this setting empty";
 
 #[cfg(not(feature = "scaled"))]
 pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<SqliteStore> {

@@ -15,6 +15,7 @@ mod commands;
 mod comments;
 mod conversation_loop;
 mod decisions;
+mod deploy;
 mod durable;
 mod erasure;
 mod events;
@@ -31,6 +32,8 @@ mod keys;
 mod layers;
 mod mcp;
 mod metrics;
+#[cfg(feature = "scaled")]
+mod migrate_store;
 mod openapi;
 mod period;
 mod preferences;
@@ -43,6 +46,8 @@ mod repeats;
 mod retrieval;
 mod routing;
 mod scan;
+#[cfg(feature = "scaled")]
+mod s3;
 mod sessions;
 mod start_and_stop;
 mod strategies;

@@ -8,6 +8,7 @@ pub(crate) struct Counters {
     skewed_clocks: AtomicU64,
     route_faults: AtomicU64,
     relaxed_routes: AtomicU64,
+    failed_copies: AtomicU64,
 }
 
 impl Counters {
@@ -20,6 +21,16 @@ impl Counters {
     pub(crate) fn routed(&self, faults: u64, relaxed: bool) {
         self.route_faults.fetch_add(faults, Ordering::Relaxed);
         self.relaxed_routes.fetch_add(u64::from(relaxed), Ordering::Relaxed);
+    }
+
+    /// Copies of turn logs could not be made or taken away.
+    pub(crate) fn copies_failed(&self) {
+        self.failed_copies.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that was.
+    pub(crate) fn failed_copies(&self) -> u64 {
+        self.failed_copies.load(Ordering::Relaxed)
     }
 
     /// How often numbers went wrong, and how often a wish was given up.

@@ -46,7 +46,7 @@ pub struct Engine {
     pub(crate) history: History,
     pub(crate) curves: Curves,
     pub(crate) labels: NewLabels,
-    pub(crate) counters: Counters,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) routing: Arc<Routing>,
     pub(crate) choices: ChoiceQueue,
     pub(crate) targets: AllTargets,
@@ -96,7 +96,7 @@ impl Engine {
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
         let seal = Seal::new(&store.seal_key());
         let (mint, tasks) = (Mint::new(seed), Tasks::new());
-        let counters = Counters::default();
+        let counters = Arc::default();
         let routing = Arc::new(Routing::load(&*store).await?);
         Ok(Self {
             opened_at,
@@ -151,6 +151,11 @@ impl Engine {
     /// How many answers seemed to end before they began.
     pub fn skewed_clocks(&self) -> u64 {
         self.counters.skewed()
+    }
+
+    /// How often copies of turn logs could not be made or taken away; each time it is tried again.
+    pub fn failed_copies(&self) -> u64 {
+        self.counters.failed_copies()
     }
 
     /// How often a router's numbers went wrong, and how often `exclude`, `max_cost` or a budget had to

@@ -1,6 +1,5 @@
 //! Erases a user: an event says that somebody was erased, and what they did becomes stubs.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use event::{Change, Mac, Rule, Scope, UserId, Write};
@@ -8,9 +7,9 @@ use store::{Asker, ErasedCounts, StoreError};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::mirror::{Copies, CopyPlace, Mirror};
+use crate::mirror::Copies;
 
-/// How long the mirror is waited for, so that it writes no copy of what was erased.
+/// How long the mirror is waited for, until no copy has what was erased.
 const MIRROR_WAIT: Duration = Duration::from_secs(10);
 
 /// How long readers of what was are waited for.
@@ -41,7 +40,7 @@ impl Engine {
             let own = self.store.turns_of(scope, user).await?;
             project.forget(&*self.store, user, &own, &turns, &erasure).await?;
         }
-        let receipt = self.commit_one(write).await?;
+        self.commit_one(write).await?;
         self.patterns.clear();
         self.drafts.clear();
         let asker = Asker::User(scope.clone(), user.clone());
@@ -58,17 +57,7 @@ impl Engine {
         if let Some(project) = &routed {
             project.forget_late(&*self.store, user, &erasure).await?;
         }
-        if let Some(place) = &copies.place {
-            self.wait_for_mirror(place, receipt.position).await?;
-            let mirror = Mirror { store: Arc::clone(&self.store), place: place.clone() };
-            mirror.copy_again(scope, &turns).await?;
-        }
-        if !copies.keeps_files() {
-            // An earlier run may have kept copies there.
-            for turn in &turns {
-                copies.files.delete(scope, turn).await?;
-            }
-        }
+        self.settle_copies(scope, copies).await?;
         self.scrub().await?;
         tracing::info!(events = counts.events, turns = counts.turns, "a user was erased");
         Ok(counts)
@@ -89,23 +78,26 @@ impl Engine {
         }
     }
 
-    /// Until the mirror has passed a position: then no copy of an earlier state is under way.
-    async fn wait_for_mirror(
-        &self,
-        place: &CopyPlace,
-        position: event::Position,
-    ) -> Result<(), FlowError> {
-        let passed = async {
-            while self.store.mirrored_to(&place.name()).await? < position {
+    /// Until no copy has what was erased, also when that was an earlier request's doing: what a place
+    /// that was away still keeps is remembered in the store.
+    async fn settle_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), FlowError> {
+        if copies.place.is_none() {
+            return Ok(self.mirror(copies.clone()).settle().await?);
+        }
+        // The mirror itself does it, so that it writes no older state behind it.
+        let settled = async {
+            while !self.store.copies_due(Some(scope.clone()), 1).await?.is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            Ok::<_, FlowError>(())
+            Ok(())
         };
-        match tokio::time::timeout(MIRROR_WAIT, passed).await {
+        match tokio::time::timeout(MIRROR_WAIT, settled).await {
             Ok(result) => result,
             Err(_) => {
-                tracing::warn!("the mirror is behind; copies are deleted as they are");
-                Ok(())
+                tracing::warn!("copies of what was erased are still kept; they go when they can");
+                let late = "everything is erased but copies of turn logs, whose place does not \
+                    answer; they go as soon as it does: ask again to hear that they are gone";
+                Err(StoreError::Unavailable(late.into()).into())
             }
         }
     }
@@ -117,6 +109,8 @@ mod tests {
     use store::QualityQuery;
     use store::sqlite::{Limits, SqliteStore};
     use testkit::TestClock;
+
+    use std::sync::Arc;
 
     use super::*;
     use crate::patterns::{FailureReport, PatternMiddles};
@@ -164,8 +158,7 @@ mod tests {
         let known = || engine.patterns.fitting(&query(), Position(9), NOW).is_some();
         assert!(known() && engine.drafts.known("ann asked").is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
-        let files = Arc::new(store::FolderBlobs::new(folder.path()).unwrap());
-        let copies = Copies { place: None, files };
+        let copies = Copies { place: None, others: Vec::new() };
         engine.erase_user(&scope, &ann, &copies).await.unwrap();
         assert!(!known() && engine.drafts.known("ann asked").is_none());
         // Whoever began before it was done does not bring it back.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use event::{Position, Scope, Timestamp, TurnId};
 use store::{Blobs, ConversationQuery, Store, StoreError, TurnLogCopy};
 
+use crate::counters::Counters;
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::tasks::Stop;
@@ -20,15 +21,14 @@ const STRETCH: usize = 1000;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const MOST_OF_A_TURN: usize = 1000;
+/// Copies of erased users' turns that are noted together.
+const AT_ONCE: usize = 100;
 
 /// Where copies are kept.
 #[derive(Clone)]
 pub enum CopyPlace {
-    /// In a table of the store. What earlier went to these blobs is taken away from there.
-    Table {
-        /// Where copies may have gone before.
-        not: Arc<dyn Blobs>,
-    },
+    /// In a table of the store.
+    Table,
     /// In a folder, or wherever these go.
     Blobs(Arc<dyn Blobs>),
 }
@@ -37,15 +37,9 @@ impl CopyPlace {
     /// Each place has a cursor of its own, so that a new one gets copies of everything.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Table { .. } => "table".to_owned(),
+            Self::Table => "table".to_owned(),
             Self::Blobs(blobs) => blobs.name(),
         }
-    }
-}
-
-impl std::fmt::Debug for CopyPlace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name())
     }
 }
 
@@ -54,33 +48,31 @@ impl std::fmt::Debug for CopyPlace {
 pub struct Copies {
     /// Where they are kept now.
     pub place: Option<CopyPlace>,
-    /// The folder that they are kept in, or may have been.
-    pub files: Arc<dyn Blobs>,
+    /// Where else they may have been kept; they are taken away from there.
+    pub others: Vec<Arc<dyn Blobs>>,
 }
 
 impl std::fmt::Debug for Copies {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Copies").field("place", &self.place).finish_non_exhaustive()
-    }
-}
-
-impl Copies {
-    /// Whether the folder is where they are kept now.
-    pub(crate) fn keeps_files(&self) -> bool {
-        matches!(self.place, Some(CopyPlace::Blobs(_)))
+        let place = self.place.as_ref().map(CopyPlace::name);
+        f.debug_struct("Copies").field("place", &place).finish_non_exhaustive()
     }
 }
 
 impl Engine {
-    /// Starts copying, from where it stopped the last time. Call it once, before serving.
-    pub fn mirror_turn_logs(&self, place: CopyPlace) {
-        let mirror = Mirror { store: Arc::clone(&self.store), place };
+    /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
+    /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
+    pub async fn keep_copies(&self, copies: Copies) -> Result<(), FlowError> {
+        if copies.place.is_none() {
+            self.store.forget_copies().await?;
+        }
+        let mirror = self.mirror(copies);
         self.tasks.start(|stop| mirror.run(stop));
+        Ok(())
     }
 
-    /// Forgets copies that an earlier run made, since nobody keeps them up to date.
-    pub async fn forget_turn_log_copies(&self) -> Result<(), FlowError> {
-        Ok(self.store.forget_copies().await?)
+    pub(crate) fn mirror(&self, copies: Copies) -> Mirror {
+        Mirror { store: Arc::clone(&self.store), counters: Arc::clone(&self.counters), copies }
     }
 
     /// The copy of a turn's log, if one was made.
@@ -92,7 +84,7 @@ impl Engine {
     ) -> Result<Option<String>, FlowError> {
         match place {
             None => Ok(None),
-            Some(CopyPlace::Table { .. }) => {
+            Some(CopyPlace::Table) => {
                 Ok(self.store.copy_of(scope, turn).await?.and_then(|copy| copy.document))
             }
             Some(CopyPlace::Blobs(blobs)) => Ok(blobs.get(scope, turn).await?),
@@ -101,23 +93,33 @@ impl Engine {
 }
 
 pub(crate) struct Mirror {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) place: CopyPlace,
+    store: Arc<dyn Store>,
+    counters: Arc<Counters>,
+    copies: Copies,
 }
 
 impl Mirror {
-    /// Makes copies of some turns again, as they are now.
-    pub(crate) async fn copy_again(
-        &self,
-        scope: &Scope,
-        turns: &[TurnId],
-    ) -> Result<(), StoreError> {
-        for turn in turns {
-            let copies = self.copy(scope, turn.clone()).await?.into_iter().collect();
-            let upto = self.store.mirrored_to(&self.place.name()).await?;
-            self.store.note_copies(&self.place.name(), copies, upto).await?;
+    /// Makes copies of the turns of erased users again, as they are now, or takes them away.
+    pub(crate) async fn settle(&self) -> Result<(), StoreError> {
+        loop {
+            let due = self.store.copies_due(None, AT_ONCE).await?;
+            if due.is_empty() {
+                return Ok(());
+            }
+            let mut again = Vec::new();
+            for (scope, turn) in &due {
+                let copy = match self.copy(scope, turn.clone()).await {
+                    Ok(copy) => copy,
+                    Err(error) if error.is_lasting() => None,
+                    Err(error) => return Err(error),
+                };
+                if let (None, Some(CopyPlace::Blobs(blobs))) = (&copy, &self.copies.place) {
+                    blobs.delete(scope, turn).await?;
+                }
+                again.extend(copy);
+            }
+            self.store.settle_copies(due, again).await?;
         }
-        Ok(())
     }
 
     async fn run(self, mut stop: Stop) {
@@ -125,6 +127,7 @@ impl Mirror {
         let mut pause = FIRST_PAUSE;
         while !*stop.borrow() {
             let waited = match self.step().await {
+                Ok(Step::Done) => return,
                 Ok(Step::More) => {
                     pause = FIRST_PAUSE;
                     continue;
@@ -137,6 +140,7 @@ impl Mirror {
                     }
                 }
                 Err(error) => {
+                    self.counters.copies_failed();
                     tracing::warn!(%error, "turn logs could not be copied; trying again");
                     tokio::select! {
                         _ = stop.changed() => continue,
@@ -154,7 +158,9 @@ impl Mirror {
 
     /// Copies the turns that the next stretch of the log touches.
     async fn step(&self) -> Result<Step, StoreError> {
-        let done = self.store.mirrored_to(&self.place.name()).await?;
+        self.settle().await?;
+        let Some(place) = &self.copies.place else { return Ok(Step::Done) };
+        let done = self.store.mirrored_to(&place.name()).await?;
         let events = self.store.tail(done, STRETCH).await?;
         let Some(last) = events.last() else { return Ok(Step::UpTo(done)) };
         let upto = last.position;
@@ -163,15 +169,15 @@ impl Mirror {
         for stored in events {
             let Some(turn) = stored.event.turn else { continue };
             let scope = stored.event.scope;
-            let place = scopes.iter().position(|known| *known == scope).unwrap_or_else(|| {
+            let number = scopes.iter().position(|known| *known == scope).unwrap_or_else(|| {
                 scopes.push(scope);
                 scopes.len() - 1
             });
-            turns.insert((place, turn));
+            turns.insert((number, turn));
         }
         let mut copies = Vec::with_capacity(turns.len());
-        for (place, turn) in turns {
-            match self.copy(&scopes[place], turn.clone()).await {
+        for (number, turn) in turns {
+            match self.copy(&scopes[number], turn.clone()).await {
                 Ok(copy) => copies.extend(copy),
                 // Waiting would not help; the others must not wait for it.
                 Err(error) if error.is_lasting() => {
@@ -180,11 +186,16 @@ impl Mirror {
                 Err(error) => return Err(error),
             }
         }
-        self.store.note_copies(&self.place.name(), copies, upto).await?;
+        self.store.note_copies(&place.name(), copies, upto).await?;
         Ok(Step::More)
     }
 
+    /// Makes the copy of a turn, and takes away what is elsewhere.
     async fn copy(&self, scope: &Scope, turn: TurnId) -> Result<Option<TurnLogCopy>, StoreError> {
+        for other in &self.copies.others {
+            other.delete(scope, &turn).await?;
+        }
+        let Some(place) = &self.copies.place else { return Ok(None) };
         let Some(stored) = self.store.turns(scope, vec![turn.clone()]).await?.pop() else {
             // Only feedback has named it so far; its own event will bring it here.
             return Ok(None);
@@ -203,9 +214,8 @@ impl Mirror {
         // Which state of the turn this is: that after its newest event.
         let state = stored.events.last().map_or(Position(0), |newest| newest.position);
         let document = report::turn_log(&stored, &reactions).to_json().to_string();
-        let (hosted_uri, document) = match &self.place {
-            CopyPlace::Table { not } => {
-                not.delete(scope, &turn).await?;
+        let (hosted_uri, document) = match place {
+            CopyPlace::Table => {
                 (format!("uptake:turn-log:{turn}?position={state}"), Some(document))
             }
             CopyPlace::Blobs(blobs) => {
@@ -222,4 +232,6 @@ enum Step {
     More,
     /// Everything up to here is copied.
     UpTo(Position),
+    /// Nothing is to be copied.
+    Done,
 }

@@ -88,6 +88,9 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
     let name = "uptake_clock_skew_total";
     header(&mut page, name, "Answers that seemed to end before they began", "counter");
     line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
+    let name = "uptake_turn_log_copy_failures_total";
+    header(&mut page, name, "Times that copies of turn logs could not be made", "counter");
+    line(&mut page, format_args!("{name} {}", engine.failed_copies()));
     let (faults, relaxed) = engine.route_troubles();
     let counters = [
         ("uptake_route_faults_total", "Numbers of routers that went wrong", faults),

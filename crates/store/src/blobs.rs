@@ -38,8 +38,7 @@ impl FolderBlobs {
     }
 
     fn path(&self, scope: &Scope, turn: &TurnId) -> PathBuf {
-        let project = self.folder.join(safe(scope.tenant.as_str()));
-        project.join(safe(scope.project.as_str())).join(format!("{}.json", safe(turn.as_str())))
+        place_of(scope, turn).iter().fold(self.folder.clone(), |path, part| path.join(part))
     }
 }
 
@@ -102,6 +101,12 @@ fn write_whole(path: &Path, document: &str) -> std::io::Result<()> {
     file.sync_data()?;
     fs::rename(unfinished, path)?;
     fs::File::open(folder)?.sync_all()
+}
+
+/// Where the document of a turn is kept: tenant, project and turn, each as a file name.
+pub(crate) fn place_of(scope: &Scope, turn: &TurnId) -> [String; 3] {
+    let Scope { tenant, project } = scope;
+    [safe(tenant.as_str()), safe(project.as_str()), format!("{}.json", safe(turn.as_str()))]
 }
 
 /// An id as a file name: what is not a letter, digit, `-` or `_` is written as `=` and two hex

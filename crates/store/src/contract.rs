@@ -1,6 +1,6 @@
 //! The tests every backend must pass. A backend's own test calls each function with a fresh store.
 
-mod scene;
+pub(crate) mod scene;
 
 pub(crate) mod log;
 pub(crate) mod needs;
@@ -77,6 +77,7 @@ macro_rules! contract_tests {
             period::pages_are_what_counting_one_by_one_says,
             decisions::a_decision_has_its_newest_outcome,
             copies::copies_are_kept_with_how_far_they_came,
+            copies::copies_of_the_erased_are_due_until_they_are_settled,
             rebuild::a_rebuild_changes_nothing,
             keys::keys_are_kept_and_revoked,
             users::what_an_erasure_emptied_is_found_by_it,

@@ -36,6 +36,10 @@ pub enum StoreError {
         /// What this program knows.
         known: u32,
     },
+    /// A store cannot be moved to another database, or has not arrived there.
+    #[cfg(feature = "scaled")]
+    #[error("{0}")]
+    Migration(String),
     /// Something in the database is not as it should be.
     #[error("the store holds something unreadable: {0}")]
     Corrupt(String),
@@ -65,6 +69,8 @@ impl StoreError {
     pub fn is_lasting(&self) -> bool {
         match self {
             Self::Corrupt(_) => true,
+            #[cfg(feature = "scaled")]
+            Self::Migration(_) => true,
             Self::Database(error) => error.is_lasting(),
             Self::Busy
             | Self::Unavailable(_)

@@ -10,6 +10,8 @@ mod blobs;
 mod history;
 mod outlet;
 mod inlet;
+#[cfg(feature = "scaled")]
+mod s3;
 mod sql;
 pub mod vectors;
 #[cfg(feature = "scaled")]
@@ -19,6 +21,8 @@ pub mod redis;
 pub mod sqlite;
 #[cfg(feature = "scaled")]
 pub mod kafka;
+#[cfg(feature = "scaled")]
+mod migrate_store;
 #[cfg(test)]
 mod contract;
 
@@ -28,6 +32,8 @@ pub use history::InProcessHistory;
 pub use inlet::{Arrived, Inlet};
 pub use log::{Log, Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
+#[cfg(feature = "scaled")]
+pub use migrate_store::{MigrateStep, Migrated, migrate_store};
 pub use outlet::{Outgoing, Outlet, Refused};
 pub use read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
 pub use read::copies::{TurnLogCopies, TurnLogCopy};
@@ -63,6 +69,8 @@ pub use read::sessions::{OpenSession, SessionReads};
 pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
 pub use read::turns::{StoredTurn, TurnHead, TurnReads};
 pub use read::users::{ErasedCounts, UserReads};
+#[cfg(feature = "scaled")]
+pub use s3::{S3Blobs, S3Place};
 pub use sql::Error as DatabaseError;
 
 /// Everything a backend must offer.

@@ -11,7 +11,7 @@ use tokio_postgres::Config;
 use crate::error::StoreError;
 use crate::sql::{Connection, Session};
 
-pub(crate) use migrate::{check, to_newest};
+pub(crate) use migrate::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
 
 /// Where a database is and who asks.
 #[derive(Clone, Debug)]

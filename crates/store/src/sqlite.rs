@@ -17,6 +17,8 @@ mod head;
 mod writer;
 #[cfg(feature = "scaled")]
 mod follow;
+#[cfg(feature = "scaled")]
+mod handover;
 mod checkpoint;
 mod retain;
 mod rebuild;
@@ -194,6 +196,11 @@ impl SqliteStore {
 }
 
 use source::Source;
+
+#[cfg(feature = "scaled")]
+pub(crate) use handover::Handover;
+#[cfg(feature = "scaled")]
+pub(crate) use rebuild::PROJECTIONS;
 
 pub use folder::{Holder, ask_for, holder_of, is_wanted};
 
@@ -510,6 +517,19 @@ impl TurnLogCopies for SqliteStore {
 
     fn forget_copies(&self) -> Task<'_, ()> {
         Box::pin(self.writer.run(copies::forget))
+    }
+
+    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>> {
+        self.pool.run_short(move |connection| copies::due(connection, scope.as_ref(), limit))
+    }
+
+    fn settle_copies(
+        &self,
+        settled: Vec<(Scope, TurnId)>,
+        again: Vec<TurnLogCopy>,
+    ) -> Task<'_, ()> {
+        let settle = move |connection: &mut _| copies::settle(connection, &settled, &again);
+        Box::pin(self.writer.run(settle))
     }
 
     fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {

@@ -1,8 +1,8 @@
 //! What every backend must keep for the mirror.
 
-use event::{Position, Scope};
+use event::{Change, Position, Project, Reaction, Scope};
 
-use super::scene::{Scene, play, turn_id};
+use super::scene::{Scene, play, turn_id, user_id};
 use crate::{Store, TurnLogCopy};
 
 /// Copies and position are kept together; the newest copy counts.
@@ -28,4 +28,36 @@ pub(crate) async fn copies_are_kept_with_how_far_they_came(store: &dyn Store) {
     store.forget_copies().await.unwrap();
     assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
     assert_eq!(store.mirrored_to("a").await.unwrap(), Position(0));
+}
+
+/// What a user was part of is due to be copied again from the moment they are erased, until it was.
+pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &dyn Store) {
+    let scope = Scope::default();
+    let copy = |turn: &str| TurnLogCopy {
+        scope: Scope::default(),
+        turn: turn_id(turn),
+        hosted_uri: "uri".into(),
+        document: None,
+    };
+    play(store, [Scene::open("t1", "c1"), Scene::open("t2", "c1").by("u2")]).await;
+    play(store, [Scene::react("r1", "t2", Reaction::Ok).by("u1")]).await;
+    play(store, [Scene::open("t3", "c1").by("u2")]).await;
+    let copies = ["t1", "t2", "t3"].map(copy).to_vec();
+    store.note_copies("a", copies, Position(4)).await.unwrap();
+    assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
+    let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
+    erasure.event.turn = None;
+    play(store, [erasure]).await;
+    let due = |turn: &str| (Scope::default(), turn_id(turn));
+    assert_eq!(store.copies_due(Some(scope.clone()), 9).await.unwrap(), [due("t1"), due("t2")]);
+    assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
+    let other = Scope { project: Project::new("other").unwrap(), ..scope.clone() };
+    assert_eq!(store.copies_due(Some(other), 9).await.unwrap(), []);
+    // A copy that was under way meanwhile settles nothing.
+    store.note_copies("a", vec![copy("t1")], Position(5)).await.unwrap();
+    assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
+    store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")]).await.unwrap();
+    assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
+    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
+    assert_eq!(store.copy_of(&scope, &turn_id("t2")).await.unwrap(), Some(copy("t2")));
 }

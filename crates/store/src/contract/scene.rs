@@ -9,41 +9,41 @@ use testkit::claim;
 
 use crate::Store;
 
-pub(super) fn at(secs: i64) -> Timestamp {
+pub(crate) fn at(secs: i64) -> Timestamp {
     Timestamp::from_micros(1_800_000_000_000_000).plus_secs(secs)
 }
 
-pub(super) fn turn_id(id: &str) -> TurnId {
+pub(crate) fn turn_id(id: &str) -> TurnId {
     TurnId::new(id).unwrap()
 }
 
-pub(super) fn user_id(id: &str) -> UserId {
+pub(crate) fn user_id(id: &str) -> UserId {
     UserId::new(id).unwrap()
 }
 
-pub(super) fn conversation_id(id: &str) -> ConversationId {
+pub(crate) fn conversation_id(id: &str) -> ConversationId {
     ConversationId::new(id).unwrap()
 }
 
-pub(super) fn decision_id(id: &str) -> DecisionId {
+pub(crate) fn decision_id(id: &str) -> DecisionId {
     DecisionId::new(id).unwrap()
 }
 
 /// An event about a turn that does something.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
-    pub(super) event: Event,
-    pub(super) change: Change,
+pub(crate) struct Scene {
+    pub(crate) event: Event,
+    pub(crate) change: Change,
 }
 
 impl Scene {
-    pub(super) fn new(id: &str, turn: &str, change: Change) -> Self {
+    pub(crate) fn new(id: &str, turn: &str, change: Change) -> Self {
         let event = Event { turn: Some(turn_id(turn)), ..testkit::event(&Scope::default(), id) };
         Self { event, change }
     }
 
     /// A turn of `u1` is opened.
-    pub(super) fn open(turn: &str, conversation: &str) -> Self {
+    pub(crate) fn open(turn: &str, conversation: &str) -> Self {
         let labels = Change::OpenTurn {
             track: Some("A".into()),
             bundle: Some("b".into()),
@@ -55,7 +55,7 @@ impl Scene {
     }
 
     /// A turn has its answer.
-    pub(super) fn answer(turn: &str) -> Self {
+    pub(crate) fn answer(turn: &str) -> Self {
         let change = Change::CompleteTurn {
             outcome: Some(ValidationOutcome::Approve),
             quality: UnitInterval::new(0.9),
@@ -66,12 +66,12 @@ impl Scene {
     }
 
     /// Somebody reacts on a turn.
-    pub(super) fn react(id: &str, turn: &str, reaction: Reaction) -> Self {
+    pub(crate) fn react(id: &str, turn: &str, reaction: Reaction) -> Self {
         Self::reaction(id, turn, reaction, Origin::User, UnitInterval::ONE)
     }
 
     /// The machine reacts on a turn.
-    pub(super) fn infer(id: &str, turn: &str, reaction: Reaction) -> Self {
+    pub(crate) fn infer(id: &str, turn: &str, reaction: Reaction) -> Self {
         Self::reaction(id, turn, reaction, Origin::Machine, UnitInterval::new(0.75).unwrap())
     }
 
@@ -87,7 +87,7 @@ impl Scene {
     }
 
     /// A message says something about a turn.
-    pub(super) fn judge(turn: &str, message: &str, status: VerdictStatus, moved_on: bool) -> Self {
+    pub(crate) fn judge(turn: &str, message: &str, status: VerdictStatus, moved_on: bool) -> Self {
         let sure = UnitInterval::new(if moved_on { 0.55 } else { 0.9 }).unwrap();
         let change = Change::Judge {
             status,
@@ -101,7 +101,7 @@ impl Scene {
     }
 
     /// Somebody takes a reaction back.
-    pub(super) fn clear(id: &str, turn: &str) -> Self {
+    pub(crate) fn clear(id: &str, turn: &str) -> Self {
         Self::new(id, turn, Change::ClearReaction)
     }
 
@@ -110,34 +110,34 @@ impl Scene {
         self
     }
 
-    pub(super) fn by(mut self, user: &str) -> Self {
+    pub(crate) fn by(mut self, user: &str) -> Self {
         self.event.user = Some(user_id(user));
         self
     }
 
-    pub(super) fn inside(mut self, conversation: &str) -> Self {
+    pub(crate) fn inside(mut self, conversation: &str) -> Self {
         self.event.conversation = Some(conversation_id(conversation));
         self
     }
 
-    pub(super) fn at(mut self, secs: i64) -> Self {
+    pub(crate) fn at(mut self, secs: i64) -> Self {
         self.event.ts = at(secs);
         self
     }
 
-    pub(super) fn of(mut self, scope: &Scope) -> Self {
+    pub(crate) fn of(mut self, scope: &Scope) -> Self {
         self.event.scope = scope.clone();
         self
     }
 
-    pub(super) fn write(self) -> Write {
+    pub(crate) fn write(self) -> Write {
         let id = self.event.id.as_str().to_owned();
         Write { claims: vec![claim(&id, 1)], ..Write::of(self.event, vec![self.change]) }
     }
 }
 
 /// Makes them happen, one commit each. All of them must be stored.
-pub(super) async fn play(store: &dyn Store, scenes: impl IntoIterator<Item = Scene>) {
+pub(crate) async fn play(store: &dyn Store, scenes: impl IntoIterator<Item = Scene>) {
     for scene in scenes {
         let outcomes = store.commit(vec![scene.write()]).await.unwrap();
         assert!(matches!(outcomes[..], [Outcome::Stored(Position(_))]), "{outcomes:?}");

@@ -11,6 +11,9 @@ const MIGRATIONS: &[&str] = &[
 /// The number under which nodes wait for one another.
 const LOCK: i64 = 0x7570_7461_6b65;
 
+/// The table that is there as long as a store is being copied into the database.
+pub(crate) const MIGRATION_NOTE: &str = "store_migration";
+
 /// Refuses a database that holds no store, or one that a newer program has written.
 pub(crate) fn check(connection: &Connection) -> Result<(), StoreError> {
     let there: bool =
@@ -19,6 +22,7 @@ pub(crate) fn check(connection: &Connection) -> Result<(), StoreError> {
     if !there {
         return Err(StoreError::NoStore { folder: "this Postgres database".into() });
     }
+    check_finished(connection)?;
     version(connection).map(drop)
 }
 
@@ -33,13 +37,37 @@ fn version(connection: &Connection) -> Result<u32, StoreError> {
 /// Runs what is missing, in one transaction: several nodes that start at once wait for the first.
 pub(crate) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN")?;
-    let outcome = migrate(connection);
+    let outcome = lock(connection)
+        .and_then(|()| check_finished(connection))
+        .and_then(|()| migrate(connection));
     connection.execute_batch(if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     outcome
 }
 
-fn migrate(connection: &Connection) -> Result<(), StoreError> {
+/// Until the transaction ends nobody else migrates.
+pub(crate) fn lock(connection: &Connection) -> Result<(), StoreError> {
     connection.prepare("SELECT pg_advisory_xact_lock(?1)")?.query([LOCK])?;
+    Ok(())
+}
+
+/// Whether a store is being copied into the database and has not arrived.
+pub(crate) fn is_unfinished(connection: &Connection) -> Result<bool, StoreError> {
+    let look = format!("SELECT to_regclass('{MIGRATION_NOTE}') IS NOT NULL");
+    Ok(connection.query_row(&look, (), |row| row.get(0))?)
+}
+
+/// Refuses a database that holds but a part of a store.
+fn check_finished(connection: &Connection) -> Result<(), StoreError> {
+    if !is_unfinished(connection)? {
+        return Ok(());
+    }
+    let why = "the database holds a store that is not migrated to its end; run `uptake migrate-store` \
+        again, it goes on where it stopped";
+    Err(StoreError::Migration(why.into()))
+}
+
+/// Runs what is missing, inside of a transaction that has the lock.
+pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
     connection
         .execute_batch("CREATE TABLE IF NOT EXISTS schema_version (number BIGINT NOT NULL)")?;
     let found = version(connection)?;

@@ -29,6 +29,13 @@ pub trait TurnLogCopies: Send + Sync {
     /// Forgets all copies, and how far they came: nobody keeps them up to date any more.
     fn forget_copies(&self) -> Task<'_, ()>;
 
+    /// Turns of erased users whose copies must be made again or taken away, of one scope or of all.
+    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>>;
+
+    /// Notes that these copies are due no longer, together with those that were made again.
+    fn settle_copies(&self, settled: Vec<(Scope, TurnId)>, again: Vec<TurnLogCopy>)
+    -> Task<'_, ()>;
+
     /// The copy of a turn's log, if there is one.
     fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>>;
 }

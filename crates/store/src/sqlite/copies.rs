@@ -2,7 +2,7 @@
 
 use event::{Position, Scope, TurnId};
 
-use super::keys::{Table, find_key, find_project};
+use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::read::copies::TurnLogCopy;
 use crate::sql::{Connection, OptionalExtension};
@@ -47,11 +47,21 @@ pub(super) fn note(
     upto: Position,
 ) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
+    put(&transaction, copies)?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO cursors (name, position) VALUES (?1, ?2)
+             ON CONFLICT (name) DO UPDATE SET position = excluded.position",
+        )?
+        .execute((format!("{CURSOR}{place}"), upto.0 as i64))?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn put(connection: &Connection, copies: &[TurnLogCopy]) -> Result<(), StoreError> {
     for copy in copies {
-        let Some(project) = find_project(&transaction, &copy.scope)? else { continue };
-        let turn = find_key(&transaction, Table::Turns, project, copy.turn.as_str())?;
-        let Some(turn) = turn else { continue };
-        transaction
+        let Some(turn) = key_of(connection, &copy.scope, &copy.turn)? else { continue };
+        connection
             .prepare_cached(
                 "INSERT INTO turn_logs (turn, hosted_uri, document) VALUES (?1, ?2, ?3)
                  ON CONFLICT (turn) DO UPDATE
@@ -59,12 +69,62 @@ pub(super) fn note(
             )?
             .execute((turn, &copy.hosted_uri, &copy.document))?;
     }
-    transaction
+    Ok(())
+}
+
+fn key_of(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+) -> Result<Option<Key>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    Ok(find_key(connection, Table::Turns, project, turn.as_str())?)
+}
+
+/// Turns of erased users whose copies may still have what was erased.
+pub(super) fn due(
+    connection: &Connection,
+    scope: Option<&Scope>,
+    limit: usize,
+) -> Result<Vec<(Scope, TurnId)>, StoreError> {
+    let project = match scope {
+        Some(scope) => match find_project(connection, scope)? {
+            Some(project) => Some(project),
+            None => return Ok(Vec::new()),
+        },
+        None => None,
+    };
+    let rows: Vec<(Key, String)> = connection
         .prepare_cached(
-            "INSERT INTO cursors (name, position) VALUES (?1, ?2)
-             ON CONFLICT (name) DO UPDATE SET position = excluded.position",
+            "SELECT t.project, t.id FROM copies_due d JOIN turns t ON t.key = d.turn
+             WHERE (t.project = ?1 OR ?1 IS NULL) ORDER BY d.turn LIMIT ?2",
         )?
-        .execute((format!("{CURSOR}{place}"), upto.0 as i64))?;
+        .query_map((project, limit as i64), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    rows.into_iter()
+        .map(|(project, turn)| {
+            Ok((scope_of(connection, project)?, TurnId::new(turn).map_err(unreadable)?))
+        })
+        .collect()
+}
+
+/// They are due no longer.
+pub(super) fn settle(
+    connection: &mut Connection,
+    settled: &[(Scope, TurnId)],
+    again: &[TurnLogCopy],
+) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    for (scope, turn) in settled {
+        let Some(turn) = key_of(&transaction, scope, turn)? else { continue };
+        for sql in
+            ["DELETE FROM turn_logs WHERE turn = ?1", "DELETE FROM copies_due WHERE turn = ?1"]
+        {
+            transaction.prepare_cached(sql)?.execute([turn])?;
+        }
+    }
+    put(&transaction, again)?;
     transaction.commit()?;
     Ok(())
 }

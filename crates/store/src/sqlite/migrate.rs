@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0013_comments.sql"),
     include_str!("../../../../migrations/sqlite/0014_strategies.sql"),
     include_str!("../../../../migrations/sqlite/0015_leases.sql"),
+    include_str!("../../../../migrations/sqlite/0016_copies_due.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

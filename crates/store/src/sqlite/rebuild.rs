@@ -18,7 +18,7 @@ const PAGE: usize = 1000;
 
 /// Projections, and the order in which their rows are compared. The ids in `turns` are no
 /// projection, but comparing them as well does no harm.
-pub(super) const PROJECTIONS: [(&str, &str); 29] = [
+pub(crate) const PROJECTIONS: [(&str, &str); 29] = [
     ("turns", "key"),
     ("reactions", "position"),
     ("activity", "conversation, day, origin, reaction"),

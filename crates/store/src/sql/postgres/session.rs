@@ -6,6 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::future::{join, join_all};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
@@ -15,6 +16,7 @@ use super::super::error::{Error, Result};
 use super::super::value::{Value, ValueRef};
 use super::column::{Column, columns};
 use super::keys::Keys;
+use super::value::value;
 
 /// How long a connection may take to come about.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -135,6 +137,35 @@ impl Session {
     /// The same, together with the next question.
     pub(crate) fn batch_later(&self, sql: &'static str) {
         self.pending.borrow_mut().push(Pending::Batch(sql));
+    }
+
+    /// Gives rows to a `COPY` that is written for Postgres.
+    pub(crate) fn copy_in(&self, sql: &str, rows: Bytes) -> Result<()> {
+        self.ask(async {
+            use futures_util::SinkExt;
+            let mut sink = std::pin::pin!(self.client.copy_in::<_, Bytes>(sql).await?);
+            sink.send(rows).await?;
+            sink.finish().await.map(drop)
+        })
+    }
+
+    /// Each row that a statement written for Postgres finds, one after the other: they need not fit into
+    /// memory.
+    pub(crate) fn each(&self, sql: &str, mut row: impl FnMut(&[ValueRef<'_>])) -> Result<()> {
+        let read = self.ask(async {
+            use futures_util::TryStreamExt;
+            let none: [ValueRef<'_>; 0] = [];
+            let mut rows = std::pin::pin!(self.client.query_raw(sql, none.iter()).await?);
+            while let Some(found) = rows.try_next().await? {
+                let values = (0..found.len()).map(|column| value(&found, column));
+                match values.collect::<Result<Vec<_>>>() {
+                    Ok(values) => row(&values),
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+            Ok(Ok(()))
+        });
+        read?
     }
 
     /// Whether something was not sent yet.

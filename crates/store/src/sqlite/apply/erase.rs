@@ -103,6 +103,11 @@ fn forget_questions(connection: &Connection, user: Key) -> sql::Result<()> {
         format!("UPDATE baseline_turn_facts SET strategy = '' WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM turn_vectors WHERE turn IN {THEIR_TURNS}"),
         format!("DELETE FROM baseline_turn_vectors WHERE turn IN {THEIR_TURNS}"),
+        // Copies of their turns' logs elsewhere must be made again.
+        format!(
+            "INSERT INTO copies_due (turn) SELECT key FROM turns WHERE key IN {THEIR_TURNS}
+             ON CONFLICT (turn) DO NOTHING"
+        ),
         format!("UPDATE router_turns SET features = NULL WHERE turn IN {THEIR_TURNS}"),
         // Tells whoever keeps vectors in memory to look again: a correction, a correction of that,
         // and so on, are found by her question too.
@@ -185,6 +190,14 @@ fn stub(
     connection
         .prepare_cached(
             "DELETE FROM turn_logs WHERE turn = (SELECT turn FROM events WHERE position = ?1)",
+        )?
+        .run([position])?;
+    // Whoever keeps copies elsewhere must make this one again.
+    connection
+        .prepare_cached(
+            "INSERT INTO copies_due (turn)
+             SELECT turn FROM events WHERE position = ?1 AND turn IS NOT NULL
+             ON CONFLICT (turn) DO NOTHING",
         )?
         .run([position])?;
     let turn = event.turn.as_ref().map(|id| id.as_str());

@@ -1,0 +1,55 @@
+//! Every table of a store. A test fails when a schema has one that is not here.
+
+use crate::sqlite::PROJECTIONS;
+
+/// A table and the order in which its rows are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// Its name, on both sides.
+    pub(super) name: String,
+    /// What makes the order of its rows in SQLite one and the same each time.
+    pub(super) order: String,
+}
+
+/// Tables that are neither projections nor copies of them.
+const OTHERS: [(&str, &str); 17] = [
+    ("meta", "name"),
+    ("projects", "key"),
+    ("users", "key"),
+    ("conversations", "key"),
+    ("events", "position"),
+    ("claims", "project, space, id"),
+    ("cursors", "name"),
+    ("turn_logs", "turn"),
+    ("copies_due", "turn"),
+    ("keys", "id"),
+    ("leases", "name"),
+    ("dead_letters", "number"),
+    ("deliveries", "position"),
+    ("router_progress", "project"),
+    ("router_states", "project, name"),
+    ("router_turns", "turn"),
+    ("turns", "key"),
+];
+
+/// Tables that Postgres alone has: they are made there, or say something of that database.
+#[cfg(test)]
+pub(super) const ONLY_IN_POSTGRES: [&str; 3] = ["log_head", "schema_version", "turn_touches"];
+
+/// All of them.
+pub(super) fn all() -> impl Iterator<Item = Table> {
+    let table = |name: &str, order: &str| Table { name: name.into(), order: order.into() };
+    let others = OTHERS.into_iter().map(move |(name, order)| table(name, order));
+    // Turns are a projection but for their ids; they are among the others already.
+    let projections = PROJECTIONS.into_iter().filter(|(name, _)| *name != "turns");
+    let projections = projections.map(move |(name, order)| table(name, order));
+    let copies = PROJECTIONS.into_iter();
+    let copies = copies.map(move |(name, _)| table(&format!("baseline_{name}"), "rowid"));
+    others.chain(projections).chain(copies)
+}
+
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}

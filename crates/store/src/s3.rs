@@ -1,0 +1,162 @@
+//! Documents in a bucket of whoever speaks the S3 API: `<prefix>/<tenant>/<project>/<turn>.json`.
+
+mod refusal;
+
+use std::fmt;
+use std::time::Duration;
+
+use event::{Scope, TurnId};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::path::Path;
+use object_store::{BackoffConfig, ClientOptions, ObjectStoreExt, RetryConfig};
+
+use crate::blobs::{Blobs, place_of};
+use crate::error::StoreError;
+use crate::log::Task;
+
+/// Nobody waits long for one document: whoever wants it tries again.
+const PATIENCE: Duration = Duration::from_secs(10);
+const FOR_A_CONNECTION: Duration = Duration::from_secs(3);
+const TRIES: usize = 2;
+
+/// Where a bucket is and how to get in.
+#[derive(Clone, Default)]
+pub struct S3Place {
+    /// The bucket's name.
+    pub bucket: String,
+    /// What the names of all documents begin with; may be empty.
+    pub prefix: String,
+    /// The address of the server, such as `https://minio.internal:9000`; empty: that of AWS. Only one
+    /// that begins with `http://` is spoken to without TLS.
+    pub endpoint: String,
+    /// The region; empty: what `options` say, else `us-east-1`.
+    pub region: String,
+    /// Credentials and the like, named as AWS names its environment variables. What the fields above
+    /// say is not taken from here, and names that mean nothing are passed over.
+    pub options: Vec<(String, String)>,
+}
+
+impl fmt::Debug for S3Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bucket, prefix, endpoint, region, options } = self;
+        let mut shown = f.debug_struct("S3Place");
+        shown.field("bucket", bucket).field("prefix", prefix).field("endpoint", endpoint);
+        let names: Vec<&str> = options.iter().map(|(name, _)| name.as_str()).collect();
+        shown.field("region", region).field("options", &names).finish()
+    }
+}
+
+/// Documents as objects in a bucket.
+#[derive(Clone)]
+pub struct S3Blobs {
+    client: AmazonS3,
+    bucket: String,
+    prefix: String,
+    endpoint: String,
+}
+
+impl S3Blobs {
+    /// Keeps documents there. Nothing is asked of the server yet.
+    pub fn new(place: &S3Place) -> Result<Self, StoreError> {
+        // Whoever was first has chosen for all; if that was somebody else, theirs is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let S3Place { bucket, prefix, endpoint, region, options } = place;
+        let unusable = |why: String| StoreError::Unavailable(format!("S3 cannot be used: {why}"));
+        if bucket.is_empty() {
+            return Err(unusable("no bucket is named".into()));
+        }
+        let mut builder = AmazonS3Builder::new();
+        for (name, value) in options {
+            match name.to_ascii_lowercase().parse() {
+                Ok(
+                    AmazonS3ConfigKey::Endpoint
+                    | AmazonS3ConfigKey::S3Endpoint
+                    | AmazonS3ConfigKey::Bucket
+                    | AmazonS3ConfigKey::SkipSignature,
+                )
+                | Err(_) => {}
+                Ok(key) => builder = builder.with_config(key, value),
+            }
+        }
+        if !endpoint.is_empty() {
+            builder = builder.with_endpoint(endpoint).with_virtual_hosted_style_request(false);
+        }
+        if !region.is_empty() {
+            builder = builder.with_region(region);
+        }
+        let client = ClientOptions::new()
+            .with_timeout(PATIENCE)
+            .with_connect_timeout(FOR_A_CONNECTION)
+            .with_allow_http(endpoint.starts_with("http://"));
+        let retry = RetryConfig {
+            max_retries: TRIES,
+            retry_timeout: PATIENCE,
+            backoff: BackoffConfig::default(),
+        };
+        let builder = builder
+            .with_bucket_name(bucket)
+            .with_client_options(client)
+            .with_retry(retry)
+            // One by one: not every server knows the other way.
+            .with_disable_bulk_delete(true);
+        Ok(Self {
+            client: builder.build().map_err(|error| unusable(error.to_string()))?,
+            bucket: bucket.clone(),
+            prefix: prefix.trim_matches('/').to_owned(),
+            endpoint: endpoint.trim_end_matches('/').to_owned(),
+        })
+    }
+
+    fn key(&self, scope: &Scope, turn: &TurnId) -> Path {
+        let place = place_of(scope, turn).join("/");
+        let prefix = self.prefix.split('/').filter(|part| !part.is_empty());
+        Path::from_iter(prefix.chain(place.split('/')))
+    }
+
+    fn failed(&self, error: &object_store::Error) -> StoreError {
+        StoreError::Unavailable(refusal::in_words(&self.name(), error))
+    }
+}
+
+impl Blobs for S3Blobs {
+    fn put(&self, scope: &Scope, turn: &TurnId, document: String) -> Task<'_, String> {
+        let key = self.key(scope, turn);
+        Box::pin(async move {
+            let put = self.client.put(&key, document.into_bytes().into()).await;
+            put.map_err(|error| self.failed(&error))?;
+            Ok(format!("s3://{}/{key}", self.bucket))
+        })
+    }
+
+    fn get(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<String>> {
+        let key = self.key(scope, turn);
+        Box::pin(async move {
+            let found = match self.client.get(&key).await {
+                Ok(found) => found.bytes().await.map_err(|error| self.failed(&error))?,
+                Err(error) if refusal::is_absent(&error) => return Ok(None),
+                Err(error) => return Err(self.failed(&error)),
+            };
+            let text = String::from_utf8(found.into());
+            text.map(Some).map_err(|_| StoreError::Corrupt(format!("{key} in S3 is not text")))
+        })
+    }
+
+    fn delete(&self, scope: &Scope, turn: &TurnId) -> Task<'_, ()> {
+        let key = self.key(scope, turn);
+        Box::pin(async move {
+            match self.client.delete(&key).await {
+                Err(error) if !refusal::is_absent(&error) => Err(self.failed(&error)),
+                Ok(()) | Err(_) => Ok(()),
+            }
+        })
+    }
+
+    fn name(&self) -> String {
+        let Self { bucket, prefix, endpoint, .. } = self;
+        let at = if endpoint.is_empty() { String::new() } else { format!(" at {endpoint}") };
+        format!("s3:{bucket}/{prefix}{at}")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! What a server with the S3 API says when it does not do what it was asked, in a few words.
+
+use object_store::Error;
+
+/// Whether the document is not there. A bucket that is not there is another matter.
+pub(super) fn is_absent(error: &Error) -> bool {
+    let Error::NotFound { source, .. } = error else { return false };
+    code(&chain(source.as_ref())) != Some("NoSuchBucket")
+}
+
+/// Names what a person must look at first.
+pub(super) fn in_words(place: &str, error: &Error) -> String {
+    let said = chain(error);
+    let code = code(&said).map(|code| format!(" ({code})")).unwrap_or_default();
+    if matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) {
+        format!("{place} refuses these credentials{code}")
+    } else if matches!(error, Error::NotFound { .. }) {
+        format!("{place} is not there{code}")
+    } else {
+        format!("{place} does not answer as it should{code}: {}", without_body(&said))
+    }
+}
+
+/// The error and its causes.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if !said.contains(&words) {
+            said.push_str(": ");
+            said.push_str(&words);
+        }
+        cause = error.source();
+    }
+    said
+}
+
+/// What the server calls it.
+fn code(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    let plain = |code: &&str| code.len() < 64 && code.chars().all(|c| c.is_ascii_alphanumeric());
+    Some(code).filter(plain)
+}
+
+/// The answer's body may repeat what was sent; that does not belong into a log.
+fn without_body(said: &str) -> &str {
+    said.split_once('<').map_or(said, |(before, _)| before).trim_end_matches([':', ' '])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn denied(body: &str) -> Error {
+        Error::PermissionDenied { path: "a/b.json".into(), source: body.to_owned().into() }
+    }
+
+    #[test]
+    fn a_refusal_is_told_without_what_was_sent() {
+        let body = "403: <Error><Code>SignatureDoesNotMatch</Code><Key>words</Key></Error>";
+        let told = in_words("s3:b/p", &denied(body));
+        assert_eq!(told, "s3:b/p refuses these credentials (SignatureDoesNotMatch)");
+        let other = Error::Generic { store: "S3", source: body.to_owned().into() };
+        let told = in_words("s3:b/p", &other);
+        assert!(told.contains("SignatureDoesNotMatch") && !told.contains("words"), "{told}");
+    }
+
+    #[test]
+    fn a_missing_document_is_not_a_missing_bucket() {
+        let missing = |code: &str| Error::NotFound {
+            path: "a".into(),
+            source: format!("<Error><Code>{code}</Code></Error>").into(),
+        };
+        assert!(is_absent(&missing("NoSuchKey")));
+        assert!(!is_absent(&missing("NoSuchBucket")));
+        assert!(!is_absent(&denied("")));
+    }
+}

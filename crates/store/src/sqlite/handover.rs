@@ -1,0 +1,40 @@
+//! A store that is read to its last row, to be kept elsewhere from then on.
+
+use std::path::Path;
+
+use event::Position;
+
+use super::folder::FolderLock;
+use super::{connect, events, migrate};
+use crate::error::StoreError;
+use crate::sql::{Connection, OptionalExtension};
+
+/// A store that nobody else serves as long as this is there.
+pub(crate) struct Handover {
+    /// For reading.
+    pub(crate) connection: Connection,
+    /// The position of its newest event.
+    pub(crate) head: Position,
+    /// By which it is known again.
+    pub(crate) seal_key: [u8; 32],
+    _lock: FolderLock,
+}
+
+impl Handover {
+    /// Takes the folder, and brings what is in it to the newest schema.
+    pub(crate) fn of(folder: &Path) -> Result<Self, StoreError> {
+        let file = folder.join("uptake.db");
+        if !file.exists() {
+            return Err(StoreError::NoStore { folder: folder.to_owned() });
+        }
+        let lock = FolderLock::take(folder)?;
+        let mut connection = Connection::Sqlite(connect::writer(&file)?);
+        migrate::to_newest(&mut connection)?;
+        let select = "SELECT value FROM meta WHERE name = 'seal_key'";
+        let key: Option<[u8; 32]> =
+            connection.query_row(select, (), |row| row.get(0)).optional()?;
+        let seal_key = key.ok_or_else(|| StoreError::Corrupt("there is no seal key".into()))?;
+        let head = events::newest(&connection)?;
+        Ok(Self { connection, head, seal_key, _lock: lock })
+    }
+}

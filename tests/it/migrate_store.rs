@@ -1,0 +1,194 @@
+//! A store moves from SQLite to Postgres, and nobody who asks it can tell.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::rating_body;
+use testkit::servers::{Database, Postgres, or_skip};
+
+use crate::experiments::lab;
+use crate::reports::{react, turn};
+use crate::server::{Client, Server};
+
+const UUID: &str = "018f2f9e-7e6d-7c3a-9b1d-0123456789ab";
+
+/// `uptake` with these arguments, which says where its store is by itself.
+fn uptake(arguments: &[&str], database: Option<&Database>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
+    command.args(arguments).env("UPTAKE__LOG__LEVEL", "warn");
+    command.env("UPTAKE__STORE__POSTGRES", database.map_or("", Database::url));
+    command
+}
+
+fn run(command: &mut Command) -> (Option<i32>, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+fn migrate(folder: &Path, database: &Database, rows: &str) -> Command {
+    let from = folder.to_str().unwrap();
+    let arguments = ["migrate-store", "--from", from, "--to", database.url(), "--rows", rows];
+    let mut command = uptake(&arguments, None);
+    command.arg("--json");
+    command
+}
+
+fn serve(folder: TempDir, database: Option<&Database>) -> Server {
+    let address = database.map_or("", Database::url);
+    Server::start_with(folder, &[("UPTAKE__STORE__POSTGRES", address)])
+}
+
+/// A bit of everything that a store can hold.
+fn live(server: &Server) {
+    let client = server.client();
+    let arms = json!({"arms": [{"id": "small"}, {"id": "large"}], "seed": 7});
+    assert_eq!(client.put("/api/v1/routers/chat", &arms).0, 200);
+    lab::run(&client, "x", "satisfaction", &json!({}));
+    for n in 0..30 {
+        let (user, id) = (format!("u{}", n % 5), format!("t{n}"));
+        lab::assign(&client, "x", &user);
+        let body = json!({"turn_id": id, "conversation_id": format!("c{}", n % 4),
+            "user_id": user, "text": format!("What is the sum of order {n}?"),
+            "include": ["route"], "router": "chat"});
+        let (status, opened) = client.post("/api/v1/turns", &body);
+        assert_eq!(status, 201, "{opened}");
+        let done = json!({"response": format!("It is {n}."), "model": opened["route"]["arm"],
+            "retrieved": [{"entity_id": "e1", "content": "orders"}]});
+        assert_eq!(client.post(&format!("/api/v1/turns/{id}/complete"), &done).0, 200);
+        let said = if n % 3 == 0 { "not_ok" } else { "ok" };
+        react(server, &format!("c{}", n % 4), &id, &json!({"reaction": said, "text": "words"}));
+    }
+    turn(server, "c-uuid", UUID);
+    let mut rating = rating_body(UUID);
+    rating["id"] = json!("018f2f9e-7e6d-7c3a-9b1d-00000000000f");
+    assert_eq!(client.post("/api/v1/feedback", &rating).0, 201);
+    let decision = json!({"decision_id": "d1", "session_id": "c1", "turn_id": "t1",
+        "decision_type": "routing", "decision_data": {"tables": ["orders"]}, "confidence": 0.8});
+    assert_eq!(client.post("/api/v1/decisions", &decision).0, 201);
+    let profile = json!({"attributes": {"plan": "pro"}});
+    assert_eq!(client.put("/api/v1/users/u1", &profile).0, 200);
+    assert_eq!(client.delete("/api/v1/users/u2").0, 200);
+}
+
+const QUESTIONS: [&str; 21] = [
+    "/api/v1/events?limit=500",
+    "/api/v1/turns/t1",
+    "/api/v1/turns/t2",
+    "/api/v1/turns/t1/log",
+    "/api/v1/turns/018f2f9e-7e6d-7c3a-9b1d-0123456789ab",
+    "/api/v1/feedback/018f2f9e-7e6d-7c3a-9b1d-00000000000f",
+    "/api/v1/conversations/c1",
+    "/api/v1/decisions?session_id=c1",
+    "/api/v1/users/u1",
+    "/api/v1/users/u2",
+    "/api/v1/users/u1/history",
+    "/api/v1/routers",
+    "/api/v1/routers/chat",
+    "/api/v1/experiments/x",
+    "/api/v1/experiments/x/results",
+    "/api/v1/retrieval/entities/e1/stats",
+    "/api/v1/calibration",
+    "/api/v1/topics/feedback-events",
+    "/api/v1/keys",
+    "/conversations/default/default/feedback/conversations-in-period?include_turns=true",
+    "/conversations/default/default/c1/turns-with-feedbacks",
+];
+
+/// What is answered to each question, but for the moment of asking.
+fn answers(client: &Client) -> Vec<(&'static str, u16, Value)> {
+    let ask = |path: &'static str| {
+        let (status, mut body) = client.get(path);
+        assert_eq!(status, if path.ends_with("/u2") { 404 } else { 200 }, "{path}: {body}");
+        for moment in ["request_id", "window"] {
+            body.as_object_mut().unwrap().remove(moment);
+        }
+        (path, status, body)
+    };
+    QUESTIONS.into_iter().map(ask).collect()
+}
+
+#[test]
+fn nobody_can_tell_that_a_store_has_moved() {
+    let Some(postgres) = or_skip(Postgres::shared()) else { return };
+    let database = postgres.database().unwrap();
+    let server = serve(tempfile::tempdir().unwrap(), None);
+    live(&server);
+    let mut event = rating_body("t5");
+    event["id"] = json!("once");
+    assert_eq!(server.post("/api/v1/feedback", &event).0, 201);
+    let key = crate::keys::create(&server, &["--tenant", "default", "--role", "admin"]);
+    let with_key =
+        |server: &Server| server.client().with("Authorization", &format!("Bearer {key}"));
+    let (status, folder) = server.stop();
+    assert!(status.success());
+    // Started again, so that both have read what routers learnt from where it is stored.
+    let server = serve(folder, None);
+    let before = answers(&with_key(&server));
+    let held = run(&mut migrate(server.folder(), &database, "5000"));
+    assert_eq!(held.0, Some(1));
+    assert!(held.2.contains("is in use by another uptake process"), "{}", held.2);
+    let (_, folder) = server.stop();
+    let (code, out, err) = run(&mut migrate(folder.path(), &database, "7"));
+    assert_eq!(code, Some(0), "{err}");
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert!(said["rows"].as_u64().unwrap() > 300 && said["found"] == 0, "{said}");
+    let moved = serve(tempfile::tempdir().unwrap(), Some(&database));
+    for (old, new) in before.into_iter().zip(answers(&with_key(&moved))) {
+        assert_eq!(old, new);
+    }
+    let (status, again) = with_key(&moved).post("/api/v1/feedback", &event);
+    assert_eq!((status, &again["replayed"]), (200, &json!(true)), "{again}");
+    assert_eq!(moved.get("/api/v1/events").0, 401, "keys are asked for");
+    let (status, new) = with_key(&moved).post("/api/v1/turns", &json!({"text": "And now?"}));
+    assert_eq!(status, 201, "{new}");
+    let (_, folder) = moved.stop();
+    let data = folder.path().to_str().unwrap();
+    let (code, out, err) =
+        run(&mut uptake(&["rebuild", "--json", "--data", data], Some(&database)));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("{\"changed\":false"), "{out}");
+    let (code, _, err) = run(&mut migrate(folder.path(), &database, "7"));
+    assert_eq!(code, Some(1));
+    assert!(err.contains("there is no store in"), "{err}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a process that is killed takes real time")]
+fn a_migration_that_is_killed_goes_on_where_it_was() {
+    let Some(postgres) = or_skip(Postgres::shared()) else { return };
+    let database = postgres.database().unwrap();
+    let server = serve(tempfile::tempdir().unwrap(), None);
+    live(&server);
+    let (_, folder) = server.stop();
+    let noted = || -> u64 {
+        let sum = "SELECT sum(rows) FROM store_migration WHERE part !~ 'source'";
+        database.run(sum).ok().and_then(|sum| sum.parse().ok()).unwrap_or(0)
+    };
+    for wanted in [20, 150] {
+        let mut command = migrate(folder.path(), &database, "1");
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        let begin = Instant::now();
+        while noted() < wanted {
+            assert!(begin.elapsed() < Duration::from_secs(60), "it did not come so far");
+        }
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success(), "it was killed in the middle");
+        let data = tempfile::tempdir().unwrap();
+        let data = data.path().to_str().unwrap();
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--data", data];
+        let (code, _, err) = run(&mut uptake(&serve, Some(&database)));
+        assert_eq!(code, Some(1));
+        assert!(err.contains("run `uptake migrate-store` again"), "{err}");
+    }
+    let (code, out, err) = run(&mut migrate(folder.path(), &database, "5000"));
+    assert_eq!(code, Some(0), "{err}");
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert!(said["found"].as_u64().unwrap() >= 150, "{said}");
+    let old = serve(folder, None);
+    let new = serve(tempfile::tempdir().unwrap(), Some(&database));
+    assert_eq!(answers(&old.client()), answers(&new.client()));
+}
