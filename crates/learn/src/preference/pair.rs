@@ -71,6 +71,8 @@ pub(super) struct Single<'a> {
     pub(super) prompt: Vec<Message>,
     pub(super) answer: &'a str,
     pub(super) good: bool,
+    /// From 0 to 1, if it was rated.
+    pub(super) rating: Option<f64>,
     pub(super) source: PairSource,
     pub(super) experiment: &'a str,
     pub(super) margin: f64,
