@@ -247,10 +247,9 @@ fn what_a_model_writes_is_dropped_when_it_may_not_go_into_a_prompt() {
     assert!(found.iter().all(|one| one["source"] == "template") && !found.is_empty(), "{told}");
 }
 
-/// One who corrects the turns of others is one, and no model is asked about them; a second who says the
-/// same of one of these turns makes two.
-#[test]
-fn who_corrects_counts_and_not_whose_turn_it_was() {
+/// The sources of suggestions when Mallory corrected five turns of others, and these people the first of
+/// them too; and whether a model was asked.
+fn after_mallory(others: &[&str]) -> (Vec<String>, bool) {
     let content = json!({"instruction": "Count only completed orders."}).to_string();
     let answer = json!({"choices": [{"message": {"content": content}}]}).to_string();
     let (url, asked) = writer(answer);
@@ -274,15 +273,18 @@ fn who_corrects_counts_and_not_whose_turn_it_was() {
             "message_id": turn, "user_id": format!("victim{n}"), "data": {"rating": 5}});
         assert_eq!(server.post("/api/v1/feedback", &praise).0, 201);
     }
-    assert_eq!(failures(&server)["patterns"][0]["count"], 5);
+    others.iter().for_each(|user| correct("t0", user));
     let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
-    assert_eq!(told["suggestions"], json!([]), "{told}");
-    assert!(asked.try_recv().is_err());
-    correct("t0", "ann");
-    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
-    let sources: Vec<&Value> =
-        told["suggestions"].as_array().unwrap().iter().map(|one| &one["source"]).collect();
-    assert_eq!(sources, ["llm", "template"], "{told}");
+    let source = |one: &Value| one["source"].as_str().unwrap().to_owned();
+    let sources = told["suggestions"].as_array().unwrap().iter().map(source).collect();
+    (sources, asked.try_recv().is_ok())
+}
+
+#[test]
+fn who_corrects_counts_and_not_whose_turn_it_was() {
+    assert_eq!(after_mallory(&[]), (Vec::new(), false));
+    let both = vec!["llm".to_owned(), "template".to_owned()];
+    assert_eq!(after_mallory(&["ann"]), (both, true), "two people said the same of one turn");
 }
 
 #[test]
