@@ -257,38 +257,6 @@ impl<'a> Told<'a> {
     }
 }
 
-impl<'a> Pair<'a> {
-    /// Its two answers, each by itself.
-    fn singles(self) -> [Single<'a>; 2] {
-        let Self { source, experiment, margin, confidence, .. } = self;
-        let (given, prompt) = (self.better, self.prompt.clone());
-        let better = Single {
-            prompt,
-            answer: self.chosen,
-            good: true,
-            rating: None,
-            source,
-            experiment,
-            margin,
-            confidence,
-            given,
-        };
-        let (given, prompt) = (self.worse, self.prompt);
-        let worse = Single {
-            prompt,
-            answer: self.rejected,
-            good: false,
-            rating: None,
-            source,
-            experiment,
-            margin,
-            confidence,
-            given,
-        };
-        [better, worse]
-    }
-}
-
 /// Good or bad, and how clearly; nothing where ratings are in the middle.
 fn label(mean: f64) -> Option<(bool, f64)> {
     let mean = UnitInterval::new(mean)?;

@@ -79,3 +79,35 @@ pub(super) struct Single<'a> {
     pub(super) confidence: f64,
     pub(super) given: Origin<'a>,
 }
+
+impl<'a> Pair<'a> {
+    /// Its two answers, each by itself.
+    pub(super) fn singles(self) -> [Single<'a>; 2] {
+        let Self { source, experiment, margin, confidence, .. } = self;
+        let (given, prompt) = (self.better, self.prompt.clone());
+        let better = Single {
+            prompt,
+            answer: self.chosen,
+            good: true,
+            rating: None,
+            source,
+            experiment,
+            margin,
+            confidence,
+            given,
+        };
+        let (given, prompt) = (self.worse, self.prompt);
+        let worse = Single {
+            prompt,
+            answer: self.rejected,
+            good: false,
+            rating: None,
+            source,
+            experiment,
+            margin,
+            confidence,
+            given,
+        };
+        [better, worse]
+    }
+}

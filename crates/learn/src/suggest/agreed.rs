@@ -20,7 +20,10 @@ pub enum Voice<'a> {
 }
 
 /// Who says something, and of which turn: two people may say it of one.
-pub(super) type Support<'a> = BTreeSet<(&'a str, Voice<'a>)>;
+pub(super) type Given<'a> = (&'a str, Voice<'a>);
+
+/// Everybody who says the same.
+pub(super) type Support<'a> = BTreeSet<Given<'a>>;
 
 /// Whether at least two people speak: two users or, where users are not known, two conversations.
 /// Somebody unknown may be any of those who are known.

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Voice;
-use super::agreed::{Agreed, Support, is_shared};
+use super::agreed::{Agreed, Given, Support, is_shared};
 use super::phrase::{what_to_do, what_to_do_about};
 use super::sql::{Edit, Part, edits, statement_of};
 use super::{PatternEvidence, SuggestionBasis};
@@ -11,7 +10,7 @@ use super::{PatternEvidence, SuggestionBasis};
 /// Changes that people agree on, those of most first. A change whose text repeats is told as
 /// it is; where only the columns repeat, the columns are.
 pub(super) fn from_corrections<'a>(evidence: &PatternEvidence<'a>) -> Vec<Agreed<'a>> {
-    let changed: Vec<((&'a str, Voice<'a>), Vec<Edit>)> = evidence
+    let changed: Vec<(Given<'a>, Vec<Edit>)> = evidence
         .corrections
         .iter()
         .filter_map(|one| {
@@ -21,7 +20,7 @@ pub(super) fn from_corrections<'a>(evidence: &PatternEvidence<'a>) -> Vec<Agreed
         .collect();
     let of = changed.iter().map(|(given, _)| given).collect::<BTreeSet<_>>().len();
     let mut exact: BTreeMap<&Edit, Support<'a>> = BTreeMap::new();
-    let mut loose: BTreeMap<(Part, &str), BTreeMap<(&'a str, Voice<'a>), &str>> = BTreeMap::new();
+    let mut loose: BTreeMap<(Part, &str), BTreeMap<Given<'a>, &str>> = BTreeMap::new();
     for (given, edits) in &changed {
         for edit in edits {
             exact.entry(edit).or_default().insert(*given);

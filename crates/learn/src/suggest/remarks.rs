@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agreed::{Agreed, Support, is_shared, of_turns};
-use super::{PatternEvidence, Remark, SuggestionBasis, Voice, orders, safe};
+use super::agreed::{Agreed, Given, Support, is_shared, of_turns};
+use super::{PatternEvidence, Remark, SuggestionBasis, orders, safe};
 use crate::failures::{CountedContrast, gist};
 
 /// Different remarks that are compared with all others: the commonest.
@@ -67,7 +67,7 @@ pub(super) fn from_remarks<'a>(evidence: &PatternEvidence<'a>) -> Option<Agreed<
 
 /// Remarks that are none to the model, those of most people first.
 fn by_words<'a>(evidence: &PatternEvidence<'a>) -> Vec<Said<'a>> {
-    let mut by_person: BTreeMap<(&'a str, Voice<'a>), &Remark<'a>> = BTreeMap::new();
+    let mut by_person: BTreeMap<Given<'a>, &Remark<'a>> = BTreeMap::new();
     evidence.remarks.iter().for_each(|remark| {
         by_person.entry((remark.turn_id, remark.by)).or_insert(remark);
     });
