@@ -147,7 +147,13 @@ fn a_comment_is_about_the_pattern_it_is_nearest_to() {
     );
     comment(&server, "pie", None, &json!({"comment": "The pie chart has no labels"}));
     comment(&server, "far", None, &json!({"comment": "My cat sleeps on the keyboard"}));
+    for (id, text) in [("emoji", "👍"), ("letters", "aaaaaa qwxzv"), ("dots", "...")] {
+        comment(&server, id, None, &json!({"comment": text}));
+    }
     let check = |server: &Server| {
+        for id in ["emoji", "letters", "dots"] {
+            assert_eq!(shown(server, id)["topic"], Value::Null, "{id}");
+        }
         let patterns = failures(server)["patterns"].clone();
         let about = |id: &str| {
             let topic = shown(server, id)["topic"].clone();

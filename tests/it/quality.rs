@@ -247,6 +247,7 @@ fn filters_are_heard() {
         "?bucket=year",
         "?period_days=0",
         "?colour=m1",
+        "?attr.=x",
         "?period_days=3&start=2020-01-01T00:00:00Z",
     ] {
         let (status, _) = server.get(&format!("/api/v1/feedback/quality/default{bad}"));

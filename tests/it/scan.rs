@@ -485,3 +485,48 @@ fn what_goes_wrong_alike_is_a_pattern_of_the_report() {
     let (_, out, _) = uptake(folder.path(), &["scan", "--patterns", "0", log.to_str().unwrap()]);
     assert!(!out.contains("Failure patterns"), "{out}");
 }
+
+#[test]
+fn ratings_of_our_own_log_count_and_what_came_with_them_was_said() {
+    let folder = TempDir::new().unwrap();
+    let mut lines = Vec::new();
+    for n in 0..6 {
+        let common = |id: &str| {
+            json!({"id": format!("{id}{n}"), "session_id": format!("c{n}"), "user_id": format!("u{n}"),
+                "message_id": format!("t{n}"), "timestamp": format!("2026-01-01T00:0{n}:00Z")})
+        };
+        let with = |id: &str, more: Value| {
+            let mut line = common(id);
+            line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            line
+        };
+        lines.push(with(
+            "o",
+            json!({"type": "turn", "source": "application", "category": "turn",
+            "data": {"phase": "opened", "text": "What are the total sales?"}}),
+        ));
+        lines.push(with(
+            "d",
+            json!({"type": "turn", "source": "application", "category": "turn",
+            "data": {"phase": "completed", "response": "The total is 1.", "status": "success"}}),
+        ));
+        let given = if n < 4 {
+            json!({"rating": "negative", "comment": "completed orders only"})
+        } else {
+            json!({"rating": 5, "comment": "lovely chart colours"})
+        };
+        lines.push(with(
+            "r",
+            json!({"type": "explicit", "source": "user_rating",
+            "category": "quality", "data": given}),
+        ));
+    }
+    let log = file(folder.path(), "log.jsonl", &lines);
+    let report = scan(folder.path(), &[log.to_str().unwrap()]);
+    let told = &report["satisfaction"];
+    assert_eq!(told["count"], 6, "{report}");
+    assert!((told["rate"].as_f64().unwrap() - 2.0 / 6.0).abs() < 1e-9, "{report}");
+    let found = &report["failure_patterns"];
+    assert_eq!(found["negatives"], 4, "{found}");
+    assert_eq!(found["patterns"][0]["examples"][0]["said"], "completed orders only", "{found}");
+}

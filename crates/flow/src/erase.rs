@@ -127,6 +127,7 @@ mod tests {
             patterns: Vec::new(),
             suggestions: Vec::new(),
             most_corrected: Vec::new(),
+            shared: std::collections::BTreeSet::new(),
         })
     }
 
@@ -143,6 +144,10 @@ mod tests {
         }
     }
 
+    fn about() -> crate::drafts::Topic {
+        (Scope::default(), "ann asked".to_owned())
+    }
+
     #[tokio::test]
     async fn what_was_found_before_is_found_anew_without_the_erased() {
         let folder = tempfile::tempdir().unwrap();
@@ -154,16 +159,16 @@ mod tests {
         let long = Duration::from_secs(9);
         let before = engine.patterns.generation();
         engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.drafts.remember(engine.drafts.generation(), "ann asked".into(), "Tell Ann.".into());
+        engine.drafts.remember(engine.drafts.generation(), about(), "Tell Ann.".into());
         let known = || engine.patterns.fitting(&query(), Position(9), NOW).is_some();
-        assert!(known() && engine.drafts.known("ann asked").is_some());
+        assert!(known() && engine.drafts.known(&about()).is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let copies = Copies { place: None, others: Vec::new() };
         engine.erase_user(&scope, &ann, &copies).await.unwrap();
-        assert!(!known() && engine.drafts.known("ann asked").is_none());
+        assert!(!known() && engine.drafts.known(&about()).is_none());
         // Whoever began before it was done does not bring it back.
         engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.drafts.remember(0, "ann asked".into(), "Tell Ann.".into());
-        assert!(!known() && engine.drafts.known("ann asked").is_none());
+        engine.drafts.remember(0, about(), "Tell Ann.".into());
+        assert!(!known() && engine.drafts.known(&about()).is_none());
     }
 }

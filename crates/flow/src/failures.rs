@@ -5,15 +5,17 @@
 //!     kept for a while, since many turns take seconds --> reports, suggestions
 //! ```
 
+mod people;
 mod negative;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use event::{Scope, Timestamp, TurnId, Window};
 use learn::{
     AnsweredTotals, By, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern, FailureRule,
-    PatternEvidence, Period, Remark, Suggestion, failure_patterns, most_corrected, suggestions,
+    PatternEvidence, Period, Remark, Suggestion, are_several, failure_patterns, most_corrected,
+    suggestions,
 };
 use store::{QualityQuery, Stopwatch};
 
@@ -68,17 +70,17 @@ impl Engine {
         }
         let totals = self.answered_totals(query).await?;
         let patterns = move || patterns_of(&negatives, &totals, &rule);
-        let (count, patterns, suggestions, most_corrected, middles) =
+        let found =
             tokio::task::spawn_blocking(patterns).await.map_err(|_| FlowError::NotStored)?;
-        let at = now;
         Ok(FailureReport {
-            at,
-            negatives: count,
+            at: now,
+            negatives: found.count,
             truncated,
-            patterns,
-            suggestions,
-            most_corrected,
-            middles,
+            patterns: found.patterns,
+            suggestions: found.suggestions,
+            most_corrected: found.most_corrected,
+            shared: found.shared,
+            middles: found.middles,
         })
     }
 
@@ -114,7 +116,17 @@ fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
     found
 }
 
-type Found = (usize, Vec<FailurePattern>, Vec<Suggestion>, Vec<CorrectedQuery>, PatternMiddles);
+/// What was found among answers that went wrong.
+pub(crate) struct Found {
+    /// How many of the window there are.
+    pub(crate) count: usize,
+    pub(crate) patterns: Vec<FailurePattern>,
+    pub(crate) suggestions: Vec<Suggestion>,
+    most_corrected: Vec<CorrectedQuery>,
+    /// Patterns that at least two people complain of.
+    shared: BTreeSet<String>,
+    middles: PatternMiddles,
+}
 
 /// The patterns among answers that went wrong, with what follows from them.
 pub(crate) fn patterns_of(
@@ -154,12 +166,17 @@ pub(crate) fn patterns_of(
         patterns.iter().map(|pattern| evidence_of(pattern, &of)).collect();
     let suggestions = suggestions(&evidence);
     drop(evidence);
+    let is_shared = |pattern: &&FailurePattern| {
+        let turns = pattern.turns.iter().filter_map(|turn| of.get(turn.as_str()));
+        are_several(turns.flat_map(|one| one.voices()))
+    };
+    let shared = patterns.iter().filter(is_shared).map(|pattern| pattern.id.clone()).collect();
     let corrections = now()
         .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
-    let corrected = most_corrected(corrections, MOST_CORRECTED);
+    let most_corrected = most_corrected(corrections, MOST_CORRECTED);
     let ids = negatives.iter().map(|one| one.turn.as_str());
     let middles = PatternMiddles::of(&patterns, &ids.zip(vectors).collect());
-    (now().count(), patterns, suggestions, corrected, middles)
+    Found { count: now().count(), patterns, suggestions, most_corrected, shared, middles }
 }
 
 /// What is known of a pattern's turns.
@@ -176,11 +193,14 @@ fn evidence_of<'a>(
     for one in pattern.turns.iter().filter_map(|turn| negatives.get(turn.as_str())) {
         let turn_id = one.turn.as_str();
         evidence.voices.insert(turn_id, one.voice());
-        if let Some((original, corrected)) = &one.correction {
-            evidence.corrections.push(CorrectedAnswer { turn_id, original, corrected });
-        }
-        if let Some(said) = one.said.as_deref() {
-            evidence.remarks.push(Remark { turn_id, said });
+        for person in &one.people {
+            let by = one.voice_of(person.user.as_deref());
+            if let Some((original, corrected)) = &person.correction {
+                evidence.corrections.push(CorrectedAnswer { turn_id, original, corrected, by });
+            }
+            if let Some(said) = person.said.as_deref() {
+                evidence.remarks.push(Remark { turn_id, said, by });
+            }
         }
     }
     evidence

@@ -2,11 +2,12 @@
 
 mod middles;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use event::{Position, Timestamp};
-use learn::{CorrectedQuery, FailurePattern, Suggestion};
+use learn::{CorrectedQuery, FailurePattern, Suggestion, telling_words};
 use store::QualityQuery;
 
 pub(crate) use middles::{Meaning, PatternMiddles};
@@ -26,6 +27,8 @@ pub struct FailureReport {
     pub suggestions: Vec<Suggestion>,
     /// Whose answers were corrected most often.
     pub most_corrected: Vec<CorrectedQuery>,
+    /// Patterns that at least two people complain of.
+    pub(crate) shared: BTreeSet<String>,
     pub(crate) middles: PatternMiddles,
 }
 
@@ -41,10 +44,18 @@ pub struct CommentTopic {
 }
 
 impl FailureReport {
-    /// The pattern whose turns mean most nearly what a text says, if any does.
+    /// The pattern whose turns mean most nearly what a text says, if any does. The text must have a word
+    /// that says something, to the model of meaning or because the pattern is called so.
     pub fn topic_of(&self, text: &str) -> Option<CommentTopic> {
         let (place, similarity) = self.middles.nearest(text)?;
         let pattern = self.patterns.get(place)?;
+        let (model, label) = (embed::built_in(), pattern.label.to_lowercase());
+        let is_known = |word: &String| {
+            model.whole_token(word).is_some() || label.split([' ', ',']).any(|term| term == word)
+        };
+        if !telling_words(text).iter().any(is_known) {
+            return None;
+        }
         Some(CommentTopic { id: pattern.id.clone(), label: pattern.label.clone(), similarity })
     }
 }

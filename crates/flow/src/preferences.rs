@@ -1,13 +1,14 @@
 //! Preference data out of the store: which of two answers is better, row by row.
 //!
 //! ```text
+//! conversations, page by page: what people think of each answer
 //! conversations, page by page --> corrected, regenerated, rephrased --+
 //! corrections of no turn ----------> corrected ------------------------+--> rows --> bytes
 //! answers to the same question ----> rated up and down ----------------+
 //! ```
 //!
 //! Every page is read by itself, so nothing is held up by whoever reads slowly. What is kept from one
-//! to the next is a number for each row and for each rated turn.
+//! to the next are numbers for each row, for each rated turn and for each pair.
 
 mod ask;
 mod bytes;
@@ -48,6 +49,8 @@ pub struct PreferenceExport {
 
 /// What is read next.
 enum Step {
+    /// Before rows are made of the first.
+    Weighed(ConversationMark),
     Conversations(ConversationMark),
     Corrections(Option<Position>),
     /// Before the first question is read: which are the same?
@@ -70,7 +73,7 @@ impl PreferenceExport {
     /// An export of whatever can be read so.
     pub fn new(reads: Arc<dyn JudgedReads>, scope: Scope, query: PreferenceQuery) -> Self {
         let maker = Some(Maker::new(&query));
-        let step = Step::Conversations(ConversationMark::default());
+        let step = Step::Weighed(ConversationMark::default());
         Self { reads, scope, query, step, maker, stop: None }
     }
 
@@ -87,6 +90,7 @@ impl PreferenceExport {
             }
             let bytes = match std::mem::replace(&mut self.step, Step::Done) {
                 Step::Done => return Ok(None),
+                Step::Weighed(behind) => self.weigh(behind).await?,
                 Step::Conversations(behind) => self.conversations(behind).await?,
                 Step::Corrections(before) => self.corrections(before).await?,
                 Step::Questions => {
@@ -111,6 +115,17 @@ impl PreferenceExport {
                 return Ok(Some(bytes));
             }
         }
+    }
+
+    async fn weigh(&mut self, behind: ConversationMark) -> Result<Vec<u8>, FlowError> {
+        let (page, next) = self.reads.judged_conversations(&self.scope, behind, PAGE).await?;
+        self.step = next.map_or(Step::Conversations(ConversationMark::default()), Step::Weighed);
+        let window = self.query.window();
+        self.work(move |maker| {
+            page.into_iter().for_each(|talk| maker.weigh(&conversation(talk, window)));
+            Ok(Vec::new())
+        })
+        .await
     }
 
     async fn conversations(&mut self, behind: ConversationMark) -> Result<Vec<u8>, FlowError> {

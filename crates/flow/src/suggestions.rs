@@ -37,7 +37,8 @@ impl Engine {
     ) -> Result<Vec<KeptSuggestion>, FlowError> {
         let prompt = query.prompt.clone();
         let report = self.failures(query).await?;
-        let drafts = self.drafts.of(&report.patterns, &report.suggestions).await;
+        let drafts =
+            self.drafts.of(scope, &report.patterns, &report.shared, &report.suggestions).await;
         let mut kept = Vec::new();
         for pattern in &report.patterns {
             let by_template = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);

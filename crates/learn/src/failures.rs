@@ -7,6 +7,7 @@
 
 mod turn;
 mod words;
+mod gist;
 mod clip;
 mod blend;
 mod neighbours;
@@ -24,9 +25,11 @@ mod corrected;
 
 pub use corrected::{CorrectedQuery, most_corrected};
 pub use find::{FailureRule, failure_patterns};
+pub(crate) use gist::gist;
 pub use pattern::{CountedContrast, Direction, FailureExample, FailurePattern, Lift, Trend};
 pub use turn::{AnswerChange, AnsweredTotals, By, FailedTurn, FailureKind, Period};
-pub(crate) use words::{content_words, stems};
+pub(crate) use words::content_words;
+pub use words::telling_words;
 
 #[cfg(test)]
 mod tests;

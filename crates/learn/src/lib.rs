@@ -26,7 +26,7 @@ pub use examples::{
 pub use failures::{
     AnswerChange, AnsweredTotals, By, CorrectedQuery, CountedContrast, Direction, FailedTurn,
     FailureExample, FailureKind, FailurePattern, FailureRule, Lift, Period, Trend,
-    failure_patterns, most_corrected,
+    failure_patterns, most_corrected, telling_words,
 };
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
 pub use planner::{
@@ -56,6 +56,6 @@ pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;
 pub use suggest::{
-    CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, Voice, asked_for,
-    changes_of, speaks_to_the_model, suggestions,
+    CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, Voice, are_several,
+    asked_for, changes_of, fit_to_instruct, speaks_to_the_model, suggestions,
 };

@@ -6,7 +6,8 @@
 //! groups of the same question, one by one --rating, experiment ---+
 //! ```
 //!
-//! Nothing is kept but a number for each row that was written, so that none is written twice.
+//! Conversations are gone through twice: what people think is counted before anything is written, so that
+//! nothing is said twice in opposite ways. Kept are numbers only, for each row, rated answer and pair.
 
 mod turn;
 mod pair;
@@ -18,6 +19,7 @@ mod groups;
 mod split;
 mod shape;
 mod rule;
+mod votes;
 mod export;
 
 pub use across::AnsweredElsewhere;

@@ -17,8 +17,9 @@ use std::collections::BTreeMap;
 
 use crate::failures::FailurePattern;
 
-pub use agreed::Voice;
+pub use agreed::{Voice, are_several};
 pub use asked::{asked_for, changes_of};
+pub use safe::fit_to_instruct;
 
 /// A correction of a turn's answer.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,8 @@ pub struct CorrectedAnswer<'a> {
     pub original: &'a str,
     /// What should have been.
     pub corrected: &'a str,
+    /// Who says so.
+    pub by: Voice<'a>,
 }
 
 /// What was said of a turn's answer.
@@ -38,6 +41,8 @@ pub struct Remark<'a> {
     pub turn_id: &'a str,
     /// In the user's words.
     pub said: &'a str,
+    /// Who said it.
+    pub by: Voice<'a>,
 }
 
 /// A pattern with what its turns were answered with and what was said of it.
@@ -45,11 +50,11 @@ pub struct Remark<'a> {
 pub struct PatternEvidence<'a> {
     /// The pattern.
     pub pattern: &'a FailurePattern,
-    /// Corrections of its turns, the latest of each turn.
+    /// Corrections of its turns, the latest of each person.
     pub corrections: Vec<CorrectedAnswer<'a>>,
     /// Comments, rejecting messages and explanations of its turns.
     pub remarks: Vec<Remark<'a>>,
-    /// Whose its turns are.
+    /// Who rejected each turn in their next message or, where nobody did, who asked.
     pub voices: BTreeMap<&'a str, Voice<'a>>,
 }
 
@@ -82,7 +87,7 @@ pub struct Suggestion {
     pub reach: f64,
     /// The turns that agree.
     pub evidence: Vec<String>,
-    /// How many turns agree.
+    /// How many agree: people, once for each turn.
     pub agree: u32,
     /// Of how many that could have.
     pub of: u32,

@@ -86,6 +86,10 @@ fn take_attributes(parameters: Parameters) -> Result<(Vec<(String, String)>, Par
             format!("attr: {} attributes, expected at most {MOST_ATTRIBUTES}", attributes.len());
         return Err(Problem::invalid("attr", detail));
     }
+    if attributes.iter().any(|(name, _)| name[ATTRIBUTE.len()..].trim().is_empty()) {
+        let detail = "attr.: got no name, expected one as in attr.plan=pro";
+        return Err(Problem::invalid(ATTRIBUTE, detail));
+    }
     let name = |(name, value): (String, String)| (name[ATTRIBUTE.len()..].to_owned(), value);
     Ok((attributes.into_iter().map(name).collect(), Ok(Query(others))))
 }

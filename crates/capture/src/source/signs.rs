@@ -13,6 +13,8 @@ pub enum Sign {
         value: UnitInterval,
         /// 1 for a person.
         confidence: UnitInterval,
+        /// What was written with it.
+        said: Option<String>,
     },
     /// The rating was taken back.
     Cleared,
@@ -28,7 +30,8 @@ impl Sign {
     /// How many bytes of text it holds.
     pub fn size(&self) -> usize {
         match self {
-            Self::Rated { .. } | Self::Cleared | Self::Regenerated => 0,
+            Self::Rated { said, .. } => said.as_ref().map_or(0, String::len),
+            Self::Cleared | Self::Regenerated => 0,
             Self::Said(text) => text.len(),
             Self::Corrected(given) => {
                 given.corrected.len() + given.original.as_ref().map_or(0, String::len)
@@ -45,12 +48,16 @@ pub(super) fn of_event(record: &Map<String, Value>, data: &Map<String, Value>) -
         source: Source::from_word(word("source")?)?,
     };
     match Body::read(kind, data).ok()? {
-        Body::Rating(rating) => Some(by_person(rating.value())),
+        Body::Rating(rating) => {
+            let written = ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
+            Some(by_person(rating.value(), written.map(str::to_owned)))
+        }
         Body::Reaction(given) => match (given.reaction, given.origin, given.detected_in) {
             (None, ..) => Some(Sign::Cleared),
             (Some(_), Origin::Machine, Some(_)) => None,
             (Some(reaction), Origin::User | Origin::Machine, _) => {
-                Some(Sign::Rated { value: reaction.value(), confidence: given.confidence })
+                let (value, said) = (reaction.value(), given.text);
+                Some(Sign::Rated { value, confidence: given.confidence, said })
             }
         },
         Body::Correction(given) if !given.corrected.is_empty() => {
@@ -83,7 +90,7 @@ pub(super) fn beside(fields: &Map<String, Value>) -> Vec<Sign> {
     };
     let mut signs = Vec::new();
     if let Ok(Body::Rating(rating)) = read(Source::UserRating, &["rating"]) {
-        signs.push(by_person(rating.value()));
+        signs.push(by_person(rating.value(), None));
     }
     let corrected = ["corrected", "corrected_sql", "original", "original_sql", "explanation"];
     if let Ok(Body::Correction(given)) = read(Source::UserCorrection, &corrected)
@@ -109,11 +116,11 @@ pub(super) fn of_scores(trace: &Map<String, Value>) -> Vec<Sign> {
         let is_meant = CALLED.iter().any(|word| name.contains(word));
         let value = score.get("value").filter(|_| is_meant)?;
         let number = value.as_f64().or_else(|| value.as_bool().map(|yes| f64::from(u8::from(yes))));
-        UnitInterval::new(number?).map(by_person)
+        UnitInterval::new(number?).map(|value| by_person(value, None))
     });
     given.collect()
 }
 
-fn by_person(value: UnitInterval) -> Sign {
-    Sign::Rated { value, confidence: UnitInterval::ONE }
+fn by_person(value: UnitInterval, said: Option<String>) -> Sign {
+    Sign::Rated { value, confidence: UnitInterval::ONE, said }
 }

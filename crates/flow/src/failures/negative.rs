@@ -7,6 +7,8 @@ use learn::{AnswerChange, FailureKind, Period, Voice, asked_for, changes_of};
 use serde_json::{Map, Value};
 use store::StoredTurn;
 
+use super::people::{Person, beside_rating, people, voice};
+
 /// What is known of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Negative {
@@ -20,12 +22,12 @@ pub(crate) struct Negative {
     pub(crate) model: Option<String>,
     pub(crate) prompt: Option<String>,
     pub(crate) strategy: Option<String>,
-    /// What was answered and what should have been, by the latest correction.
-    pub(crate) correction: Option<(String, String)>,
-    /// What that changed.
+    /// Everybody who said something of it, each by themselves.
+    pub(crate) people: Vec<Person>,
+    /// What the latest correction changed.
     pub(crate) changes: Vec<AnswerChange>,
     pub(crate) corrections: usize,
-    /// Who said so or, when nobody did, who asked.
+    /// Who rejected it with the next message or, when nobody did, who asked.
     pub(crate) user: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) at: Timestamp,
@@ -48,7 +50,7 @@ struct Told {
     explanation: Option<String>,
     correction: Option<(String, String)>,
     corrections: usize,
-    user: Option<String>,
+    rejecting: Option<String>,
 }
 
 impl Negative {
@@ -57,12 +59,11 @@ impl Negative {
         let mut told = Told::default();
         for stored in &turn.events {
             if let Ok(body) = Body::read(stored.event.kind, &stored.event.data) {
-                let speaks = matches!(
-                    body,
-                    Body::Correction(_) | Body::Comment(_) | Body::Rating(_) | Body::Reaction(_)
-                );
-                let user = stored.event.user.as_ref().filter(|_| speaks);
-                told.user = user.map(ToString::to_string).or(told.user.take());
+                if let (Body::Finding(Finding::Verdict(_)), Some(user)) =
+                    (&body, &stored.event.user)
+                {
+                    told.rejecting = Some(user.to_string());
+                }
                 told.hear(body, &stored.event.data);
             }
         }
@@ -98,9 +99,9 @@ impl Negative {
             prompt: told.prompt,
             strategy: told.strategy,
             changes: changes_of(&original, &corrected),
-            correction: told.correction,
+            people: people(turn),
             corrections: told.corrections,
-            user: told.user.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
+            user: told.rejecting.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
             conversation: turn.head.conversation.as_ref().map(ToString::to_string),
             at: turn.head.ts,
             period: if turn.head.ts >= start { Period::Now } else { Period::Before },
@@ -109,13 +110,22 @@ impl Negative {
 }
 
 impl Negative {
-    /// Whose it is.
+    /// Who rejected it or, when nobody did, who asked.
     pub(super) fn voice(&self) -> Voice<'_> {
-        match (&self.user, &self.conversation) {
-            (Some(user), _) => Voice::User(user),
-            (None, Some(conversation)) => Voice::Conversation(conversation),
-            (None, None) => Voice::Turn(&self.turn),
+        self.voice_of(self.user.as_deref())
+    }
+
+    /// Somebody who spoke of it.
+    pub(super) fn voice_of<'a>(&'a self, user: Option<&'a str>) -> Voice<'a> {
+        voice(user, self.conversation.as_deref(), &self.turn)
+    }
+
+    /// Everybody who complained or said something of it or, when nobody did, who asked.
+    pub(super) fn voices(&self) -> Vec<Voice<'_>> {
+        if self.people.is_empty() {
+            return vec![self.voice()];
         }
+        self.people.iter().map(|person| self.voice_of(person.user.as_deref())).collect()
     }
 }
 
@@ -150,11 +160,8 @@ impl Told {
                     .then_some((FailureKind::NotOk, given.text));
             }
             Body::Rating(rating) => {
-                // What is written beside a rating is no part of it.
-                let beside =
-                    ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
                 self.disliked = (rating.reaction() == Reaction::NotOk)
-                    .then(|| (FailureKind::Rating, beside.map(str::to_owned)));
+                    .then(|| (FailureKind::Rating, beside_rating(data)));
             }
             Body::Comment(text) => self.comment = Some(text),
             Body::Correction(correction) if !correction.corrected.is_empty() => {

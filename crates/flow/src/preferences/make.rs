@@ -105,6 +105,11 @@ impl<T: Copy + Ord> Maker<T> {
         groups.groups().collect()
     }
 
+    /// Counts what a conversation says, before rows are made of any.
+    pub(crate) fn weigh(&mut self, talk: &PreferenceConversation) {
+        self.exporter.weigh(talk);
+    }
+
     pub(crate) fn conversation(&mut self, talk: &PreferenceConversation) -> Result<(), FlowError> {
         let rows = self.exporter.conversation(talk);
         self.push(&rows)

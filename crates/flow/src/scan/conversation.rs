@@ -51,6 +51,8 @@ pub struct ScannedTurn {
     pub next: Option<String>,
     /// How it was rated last.
     pub rating: Option<TurnRating>,
+    /// What was written with that.
+    pub rated_because: Option<String>,
     /// What people wrote instead, in order.
     pub corrections: Vec<Correction>,
     /// What was last said about it.
@@ -62,10 +64,11 @@ pub struct ScannedTurn {
 impl ScannedTurn {
     fn hear(&mut self, sign: Sign) {
         match sign {
-            Sign::Rated { value, confidence } => {
-                self.rating = Some(TurnRating { value, confidence })
+            Sign::Rated { value, confidence, said } => {
+                let rating = TurnRating { value, confidence };
+                (self.rating, self.rated_because) = (Some(rating), said);
             }
-            Sign::Cleared => self.rating = None,
+            Sign::Cleared => (self.rating, self.rated_because) = (None, None),
             Sign::Corrected(given) => self.corrections.push(*given),
             Sign::Said(text) => self.comment = Some(text),
             Sign::Regenerated => self.regenerated = true,
@@ -123,6 +126,7 @@ pub(super) fn judge(detectors: &Detectors, line: u64, record: &ChatRecord) -> Op
             verdict: None,
             next: None,
             rating: None,
+            rated_because: None,
             corrections: Vec::new(),
             comment: None,
             regenerated: false,

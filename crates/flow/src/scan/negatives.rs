@@ -60,7 +60,8 @@ impl ScanReport {
         let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
         let by = named.map(|(model, [turns, ..])| (By::Model, model.clone(), *turns)).collect();
         let totals = AnsweredTotals { now: self.turns, before: 0, by };
-        let (looked_at, patterns, ..) = patterns_of(negatives, &totals, &FailureRule::default());
+        let found = patterns_of(negatives, &totals, &FailureRule::default());
+        let (looked_at, patterns) = (found.count, found.patterns);
         ScanPatterns { negatives: self.negatives.count, looked_at, patterns }
     }
 }
@@ -88,7 +89,11 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
     let explanation = correction.and_then(|given| given.explanation.as_deref());
     let said = [explanation, turn.comment.as_deref()]
         .into_iter()
-        .chain([rejection.and_then(|said| said.user_said.as_deref()), asked.as_deref()])
+        .chain([
+            rejection.and_then(|said| said.user_said.as_deref()),
+            turn.rated_because.as_deref().filter(|_| disliked),
+            asked.as_deref(),
+        ])
         .flatten()
         .find(|said| !said.trim().is_empty())
         .map(cut);
@@ -105,7 +110,7 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
         prompt: None,
         strategy: None,
         // For suggestions, which a scan does not make.
-        correction: None,
+        people: Vec::new(),
         changes: pair.map_or(Vec::new(), |(original, corrected)| changes_of(original, corrected)),
         user: None,
         conversation: None,
@@ -134,7 +139,7 @@ mod tests {
             model: None,
             prompt: None,
             strategy: None,
-            correction: None,
+            people: Vec::new(),
             changes: Vec::new(),
             user: None,
             conversation: None,

@@ -23,7 +23,10 @@ pub struct ScanPairs {
     redactor: Redactor,
     context: usize,
     compares: bool,
+    /// Until all are known that say something of the same answers.
+    held: Vec<PreferenceConversation>,
     rated: Vec<Answered>,
+    held_bytes: usize,
     kept_bytes: usize,
     not_compared: u64,
 }
@@ -36,7 +39,9 @@ impl ScanPairs {
             redactor: Redactor::default(),
             context: query.rule().context_turns,
             compares: query.rule().sources.contains(&PairSource::Rating),
+            held: Vec::new(),
             rated: Vec::new(),
+            held_bytes: 0,
             kept_bytes: 0,
             not_compared: 0,
         }
@@ -59,17 +64,29 @@ impl ScanPairs {
         }
         let turns = scanned.turns.iter().map(|turn| self.turn(turn)).collect();
         let talk = PreferenceConversation { id: scanned.id.clone(), turns };
-        self.maker.conversation(&talk)?;
+        self.maker.weigh(&talk);
         if self.compares {
             for at in 0..talk.turns.len() {
                 self.keep(&talk, at);
             }
+        }
+        let bytes: usize =
+            talk.turns.iter().map(|turn| turn.question.len() + turn.answer.len()).sum();
+        if self.held_bytes + bytes <= MOST_KEPT_BYTES {
+            self.held_bytes += bytes;
+            self.held.push(talk);
+        } else {
+            // With what is known so far.
+            self.maker.conversation(&talk)?;
         }
         self.maker.take()
     }
 
     /// The rest: answers to the same question, rated up here and down there.
     pub fn finish(&mut self) -> Result<Vec<u8>, FlowError> {
+        for talk in std::mem::take(&mut self.held) {
+            self.maker.conversation(&talk)?;
+        }
         for group in self.maker.groups() {
             let newest = group.len().saturating_sub(MOST_OF_A_QUESTION);
             let answers: Vec<&Answered> =

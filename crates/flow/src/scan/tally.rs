@@ -28,6 +28,9 @@ pub struct ScanReport {
     pub status: [u64; 3],
     /// Answers that the user certainly liked: accepted with confidence 0.7 or more.
     pub liked: u64,
+    /// Answers with a clear reaction, and how many of them were liked: a rating stands above what the
+    /// next message seems to say.
+    pub clear: [u64; 2],
     /// Rejections: explicit, rephrased, abandonment.
     pub corrections: [u64; 3],
     /// Answers that failed by themselves: execution error, empty, refusal, error text.
@@ -83,6 +86,24 @@ pub struct WorstTurn {
     pub confidence: f64,
 }
 
+/// An answer was accepted for sure.
+const SURE: f64 = 0.7;
+
+/// Whether an answer was liked: by its rating, else by what the next message says; nothing where neither
+/// is clear.
+fn reaction_to(turn: &ScannedTurn) -> Option<bool> {
+    if let Some(rating) = turn.rating {
+        // As everywhere, who neither likes nor dislikes it does not like it.
+        return Some(rating.is_up());
+    }
+    let verdict = turn.verdict.as_ref()?;
+    match verdict.status {
+        VerdictStatus::Rejected => Some(false),
+        VerdictStatus::Accepted => (verdict.confidence.get() >= SURE).then_some(true),
+        VerdictStatus::Neutral => None,
+    }
+}
+
 impl ScanReport {
     /// Answers that somebody reacted to.
     pub fn judged(&self) -> u64 {
@@ -91,7 +112,8 @@ impl ScanReport {
 
     /// Of the answers with a clear reaction, how many were liked.
     pub fn satisfaction(&self) -> Satisfaction {
-        Satisfaction::share(self.liked, self.liked + self.status[0])
+        let [clear, liked] = self.clear;
+        Satisfaction::share(liked, clear)
     }
 
     /// Adds another file's report, keeping so many of the worst.
@@ -130,6 +152,10 @@ impl ScanReport {
                 Tolerance::Low => 2,
             }] += 1;
         }
+        if let Some(liked) = reaction_to(turn) {
+            self.clear[0] += 1;
+            self.clear[1] += u64::from(liked);
+        }
         let by_model = self.models.entry(model.unwrap_or(NO_MODEL).to_owned()).or_default();
         by_model[0] += 1;
         let Some(verdict) = &turn.verdict else { return };
@@ -144,7 +170,7 @@ impl ScanReport {
             }
             VerdictStatus::Accepted => {
                 self.status[1] += 1;
-                self.liked += u64::from(verdict.confidence.get() >= 0.7);
+                self.liked += u64::from(verdict.confidence.get() >= SURE);
             }
             VerdictStatus::Neutral => self.status[2] += 1,
         }
@@ -165,6 +191,7 @@ impl ScanReport {
         let sum = |mine: &mut [u64], theirs: &[u64]| {
             mine.iter_mut().zip(theirs).for_each(|(m, t)| *m += t)
         };
+        sum(&mut self.clear, &other.clear);
         sum(&mut self.status, &other.status);
         sum(&mut self.corrections, &other.corrections);
         sum(&mut self.failures, &other.failures);

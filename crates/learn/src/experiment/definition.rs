@@ -126,8 +126,8 @@ impl ExperimentDefinition {
                 return Err(bad("adaptive.min_share", &min_share, &expected));
             }
         }
-        if !(self.alpha > 0.0 && self.alpha <= 0.25) {
-            return Err(bad("alpha", &self.alpha, "above 0, at most 0.25"));
+        if !(0.0001..=0.5).contains(&self.alpha) {
+            return Err(bad("alpha", &self.alpha, "a number from 0.0001 to 0.5"));
         }
         Ok(())
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::clip::{NAME, clipped};
+use super::gist::gist;
 use super::interval::{ratio, share};
 use super::turn::{AnsweredTotals, By, FailedTurn};
-use super::words::stems;
 
 /// Turns that went wrong in the same way.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +160,7 @@ type Sides<'a> = (Option<&'a str>, Option<&'a str>);
 /// Contrasts that are told.
 const MOST_CONTRASTS: usize = 20;
 
-/// Contrasts that differ only in case, articles and word endings are one.
+/// Contrasts that differ only in case, articles and word endings are one; other numbers make another.
 pub(super) fn contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
     let mut merged: BTreeMap<(String, String), BTreeMap<Sides<'_>, Vec<&str>>> = BTreeMap::new();
     for turn in turns {
@@ -183,8 +183,8 @@ pub(super) fn contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
 /// What two ways to write the same have in common.
 fn key(side: Option<&str>) -> String {
     let text = side.unwrap_or_default();
-    let stems: Vec<String> = stems(text).into_iter().collect();
-    if stems.is_empty() { text.trim().to_lowercase() } else { stems.join(" ") }
+    let words: Vec<String> = gist(text).into_iter().collect();
+    if words.is_empty() { text.trim().to_lowercase() } else { words.join(" ") }
 }
 
 /// One contrast out of several ways to write it: as most turns do, of equals the first.

@@ -206,3 +206,24 @@ fn contrasts_in_other_words_are_one() {
     assert_eq!(contrasts.len(), 1);
     assert_eq!((contrasts[0].wants.as_deref(), contrasts[0].count), (Some("gaming laptops"), 3));
 }
+
+#[test]
+fn contrasts_with_other_numbers_or_the_other_way_round_are_others() {
+    let mut turns: Vec<Made> =
+        (0..6).map(|n| made(&format!("t{n}"), "show the sales report", None)).collect();
+    let sides = [
+        ("sales of 2021", "sales of 2020"),
+        ("sales of 2022", "sales of 2020"),
+        ("under 500", "all"),
+        ("under 2000", "all"),
+        ("net", "gross"),
+        ("gross", "net"),
+    ];
+    for (turn, (wants, instead_of)) in turns.iter_mut().zip(sides) {
+        let side = |text: &str| Some(text.to_owned());
+        turn.contrast = Some(Contrast { wants: side(wants), instead_of: side(instead_of) });
+    }
+    let patterns = found(&turns, &AnsweredTotals::default());
+    let counts: Vec<u32> = patterns[0].contrasts.iter().map(|contrast| contrast.count).collect();
+    assert_eq!(counts, [1; 6]);
+}

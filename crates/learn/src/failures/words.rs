@@ -56,12 +56,17 @@ pub(crate) fn content_words(text: &str) -> Vec<ContentWord> {
         .collect()
 }
 
+/// The words of a text that can tell what it is about, in lower case.
+pub fn telling_words(text: &str) -> Vec<String> {
+    content_words(text).into_iter().map(|word| word.word).collect()
+}
+
 /// The stems of a text.
-pub(crate) fn stems(text: &str) -> BTreeSet<String> {
+pub(super) fn stems(text: &str) -> BTreeSet<String> {
     content_words(text).into_iter().map(|word| word.stem).collect()
 }
 
-fn carries_meaning(word: &str) -> bool {
+pub(super) fn carries_meaning(word: &str) -> bool {
     static STOPPED: OnceLock<HashSet<&'static str>> = OnceLock::new();
     let stopped =
         STOPPED.get_or_init(|| empty_words().chain(COMPLAINING.split_whitespace()).collect());

@@ -1,6 +1,8 @@
 //! Pairs from answers that were given to the same question at different times: rated up and down, or
 //! by two variants of an experiment.
 
+use std::collections::BTreeMap;
+
 use event::{ConversationId, Vector};
 
 use super::alike::{same_context, same_question, stands_alone};
@@ -51,7 +53,24 @@ pub(super) fn pairs<'a>(
     // first that is found is the one that is written.
     let mut found = tried(&group, &fits, context);
     found.extend(rated(&group, &fits, context));
-    found
+    agreed(found)
+}
+
+/// Of two answers that are each better than the other, the one for which more speaks; neither when it is
+/// as much.
+fn agreed(found: Vec<Pair<'_>>) -> Vec<Pair<'_>> {
+    // In whole millionths, the sums of which are the same in any order.
+    let margin = |pair: &Pair<'_>| (pair.margin * 1e6).round() as i64;
+    let mut sums: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    for pair in &found {
+        *sums.entry((pair.chosen, pair.rejected)).or_default() += margin(pair);
+    }
+    let mut kept = Vec::with_capacity(found.len());
+    for pair in &found {
+        let (own, against) = ((pair.chosen, pair.rejected), (pair.rejected, pair.chosen));
+        kept.push(sums.get(&against).is_none_or(|against| sums.get(&own) > Some(against)));
+    }
+    found.into_iter().zip(kept).filter_map(|(pair, kept)| kept.then_some(pair)).collect()
 }
 
 type Fits<'f, 'a> = &'f dyn Fn(&AnsweredElsewhere<'a>, &AnsweredElsewhere<'a>) -> bool;

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use event::UnitInterval;
+
 use super::across::{self, AnsweredElsewhere};
 use super::pair::{Origin, Pair, PairSource, Single};
 use super::rule::{ExportFormat, ExportRule};
@@ -10,7 +12,8 @@ use super::shape::{
     DpoRow, KtoRow, Message, OpenAiInput, OpenAiRow, PreferenceRow, Provenance, SftRow,
 };
 use super::split::Split;
-use super::turn::PreferenceConversation;
+use super::turn::{PreferenceConversation, TurnRating};
+use super::votes::Votes;
 use super::within;
 use crate::fingerprint::Fingerprint;
 
@@ -33,18 +36,41 @@ pub struct ExportTally {
 pub struct Exporter {
     rule: ExportRule,
     seen: HashSet<u64>,
+    votes: Votes,
     tally: ExportTally,
 }
 
 impl Exporter {
     /// Nothing was handed out yet.
     pub fn new(rule: ExportRule) -> Self {
-        Self { rule, seen: HashSet::new(), tally: ExportTally::default() }
+        Self { rule, seen: HashSet::new(), votes: Votes::default(), tally: ExportTally::default() }
     }
 
     /// What became of the pairs so far.
     pub fn tally(&self) -> &ExportTally {
         &self.tally
+    }
+
+    /// Counts what a conversation says of its answers. To be done with all before rows are made of the
+    /// first: then an answer that several rated gets one label, by their mean, and of two answers only
+    /// one is the better one.
+    pub fn weigh(&mut self, conversation: &PreferenceConversation) {
+        let context = self.rule.context_turns;
+        if !self.takes_singles() {
+            for pair in within::pairs(conversation, context) {
+                if self.is_wanted(pair.source, pair.confidence) {
+                    self.votes.prefer(&pair);
+                }
+            }
+            return;
+        }
+        for single in within::singles(conversation, context) {
+            if let (Some(value), true) =
+                (single.rating, self.is_wanted(single.source, single.confidence))
+            {
+                self.votes.rate(&single.prompt, single.answer, value);
+            }
+        }
     }
 
     /// Rows from one conversation: corrections, regenerated and rephrased questions; for shapes
@@ -58,7 +84,9 @@ impl Exporter {
         }
         if self.takes_singles() {
             for single in within::singles(conversation, context) {
-                self.add_single(&mut rows, single, split);
+                let mean = self.votes.mean(&single.prompt, single.answer).or(single.rating);
+                let Some((good, margin)) = mean.and_then(label) else { continue };
+                self.add_single(&mut rows, Single { good, margin, ..single }, split);
             }
         }
         rows
@@ -86,7 +114,7 @@ impl Exporter {
             ExportFormat::Dpo | ExportFormat::Reward | ExportFormat::OpenAiDpo => {
                 let origins = [pair.better, pair.worse];
                 let answers = [pair.chosen, pair.rejected];
-                if answers.contains(&"") {
+                if answers.contains(&"") || self.votes.contradict(&pair) {
                     return;
                 }
                 let told = Told::of(&pair);
@@ -97,9 +125,15 @@ impl Exporter {
                 rows.push(self.paired(pair, provenance));
             }
             ExportFormat::Kto | ExportFormat::Sft => {
-                let [better, worse] = pair.singles();
-                self.add_single(rows, better, split);
-                self.add_single(rows, worse, split);
+                for single in pair.singles() {
+                    let mean = self.votes.mean(&single.prompt, single.answer);
+                    let tried = single.source == PairSource::Experiment;
+                    // One of those who rated it must not stand for all.
+                    let agrees = |mean| label(mean).is_some_and(|(good, _)| good == single.good);
+                    if !tried || mean.is_none_or(agrees) {
+                        self.add_single(rows, single, split);
+                    }
+                }
             }
         }
     }
@@ -138,10 +172,13 @@ impl Exporter {
     }
 
     fn wants(&mut self, source: PairSource, confidence: f64) -> bool {
-        let sure = confidence >= self.rule.min_confidence.get();
-        let wanted = self.rule.sources.contains(&source);
-        self.tally.unsure += u64::from(wanted && !sure);
-        wanted && sure
+        let wanted = self.is_wanted(source, confidence);
+        self.tally.unsure += u64::from(!wanted && self.rule.sources.contains(&source));
+        wanted
+    }
+
+    fn is_wanted(&self, source: PairSource, confidence: f64) -> bool {
+        confidence >= self.rule.min_confidence.get() && self.rule.sources.contains(&source)
     }
 
     /// Counts a row in, unless it was there, is of another part, or its source has had its share. A
@@ -220,34 +257,11 @@ impl<'a> Told<'a> {
     }
 }
 
-impl<'a> Pair<'a> {
-    /// Its two answers, each by itself.
-    fn singles(self) -> [Single<'a>; 2] {
-        let Self { source, experiment, margin, confidence, .. } = self;
-        let (given, prompt) = (self.better, self.prompt.clone());
-        let better = Single {
-            prompt,
-            answer: self.chosen,
-            good: true,
-            source,
-            experiment,
-            margin,
-            confidence,
-            given,
-        };
-        let (given, prompt) = (self.worse, self.prompt);
-        let worse = Single {
-            prompt,
-            answer: self.rejected,
-            good: false,
-            source,
-            experiment,
-            margin,
-            confidence,
-            given,
-        };
-        [better, worse]
-    }
+/// Good or bad, and how clearly; nothing where ratings are in the middle.
+fn label(mean: f64) -> Option<(bool, f64)> {
+    let mean = UnitInterval::new(mean)?;
+    let rating = TurnRating { value: mean, confidence: UnitInterval::ONE };
+    (rating.is_up() || rating.is_down()).then(|| (rating.is_up(), (mean.get() - 0.5).abs() * 2.0))
 }
 
 fn row_id(prompt: &[Message], answers: &[&str]) -> u64 {

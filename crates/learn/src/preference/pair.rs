@@ -71,9 +71,43 @@ pub(super) struct Single<'a> {
     pub(super) prompt: Vec<Message>,
     pub(super) answer: &'a str,
     pub(super) good: bool,
+    /// From 0 to 1, if it was rated.
+    pub(super) rating: Option<f64>,
     pub(super) source: PairSource,
     pub(super) experiment: &'a str,
     pub(super) margin: f64,
     pub(super) confidence: f64,
     pub(super) given: Origin<'a>,
+}
+
+impl<'a> Pair<'a> {
+    /// Its two answers, each by itself.
+    pub(super) fn singles(self) -> [Single<'a>; 2] {
+        let Self { source, experiment, margin, confidence, .. } = self;
+        let (given, prompt) = (self.better, self.prompt.clone());
+        let better = Single {
+            prompt,
+            answer: self.chosen,
+            good: true,
+            rating: None,
+            source,
+            experiment,
+            margin,
+            confidence,
+            given,
+        };
+        let (given, prompt) = (self.worse, self.prompt);
+        let worse = Single {
+            prompt,
+            answer: self.rejected,
+            good: false,
+            rating: None,
+            source,
+            experiment,
+            margin,
+            confidence,
+            given,
+        };
+        [better, worse]
+    }
 }

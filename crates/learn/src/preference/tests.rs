@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 
 mod properties;
+mod votes;
 
 fn unit(value: f64) -> UnitInterval {
     UnitInterval::new(value).unwrap()

@@ -44,10 +44,8 @@ pub(super) fn pairs(conversation: &PreferenceConversation, context: usize) -> Ve
 /// Answers that somebody rated, each by itself.
 pub(super) fn singles(conversation: &PreferenceConversation, context: usize) -> Vec<Single<'_>> {
     let turns = conversation.turns.iter().enumerate();
-    let single = |(at, turn): (usize, &'_ PreferenceTurn)| {
-        let rating = turn.rating.filter(|rating| rating.is_up() || rating.is_down())?;
-        turn.has_answer().then_some((at, rating))
-    };
+    let single =
+        |(at, turn): (usize, &'_ PreferenceTurn)| turn.has_answer().then_some((at, turn.rating?));
     let rated = turns.filter_map(single);
     let made = rated.map(|(at, rating)| {
         let turn = &conversation.turns[at];
@@ -55,6 +53,7 @@ pub(super) fn singles(conversation: &PreferenceConversation, context: usize) -> 
             prompt: prompt(&conversation.turns[..at], &turn.question, context),
             answer: turn.answer.trim(),
             good: rating.is_up(),
+            rating: Some(rating.value.get()),
             source: PairSource::Rating,
             experiment: "",
             margin: (rating.value.get() - 0.5).abs() * 2.0,

@@ -8,8 +8,8 @@ use crate::failures::FailurePattern;
 /// People that must agree: what one repeats is that one's opinion.
 const LEAST_VOICES: usize = 2;
 
-/// Whose a turn is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Who said something, or whose a turn is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Voice<'a> {
     /// A user.
     User(&'a str),
@@ -19,21 +19,38 @@ pub enum Voice<'a> {
     Turn(&'a str),
 }
 
-/// Whether at least two people stand behind turns: two users or, where users are not known, two
-/// conversations. Somebody unknown may be any of those who are known.
-pub(super) fn are_several(turns: &BTreeSet<&str>, voices: &BTreeMap<&str, Voice<'_>>) -> bool {
-    let found: BTreeSet<&Voice<'_>> = turns.iter().filter_map(|turn| voices.get(turn)).collect();
+/// Who says something, and of which turn: two people may say it of one.
+pub(super) type Given<'a> = (&'a str, Voice<'a>);
+
+/// Everybody who says the same.
+pub(super) type Support<'a> = BTreeSet<Given<'a>>;
+
+/// Whether at least two people speak: two users or, where users are not known, two conversations.
+/// Somebody unknown may be any of those who are known.
+pub fn are_several<'a>(voices: impl IntoIterator<Item = Voice<'a>>) -> bool {
+    let found: BTreeSet<Voice<'a>> = voices.into_iter().collect();
     let users = found.iter().filter(|voice| matches!(voice, Voice::User(_))).count();
     users >= LEAST_VOICES || found.len() - users >= LEAST_VOICES
 }
 
-/// Turns of a pattern that agree on what to do.
+/// Whether at least two people are behind it.
+pub(super) fn is_shared(support: &Support<'_>) -> bool {
+    are_several(support.iter().map(|(_, voice)| *voice))
+}
+
+/// These turns, with whose they are.
+pub(super) fn of_turns<'a>(turns: &'a [String], voices: &BTreeMap<&str, Voice<'a>>) -> Support<'a> {
+    let voiced = |turn: &'a String| Some((turn.as_str(), *voices.get(turn.as_str())?));
+    turns.iter().filter_map(voiced).collect()
+}
+
+/// People who agree on what to do in a pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Agreed<'a> {
     pub(super) basis: SuggestionBasis,
     /// Behind "When the question is about …,".
     pub(super) what: String,
-    pub(super) turns: BTreeSet<&'a str>,
+    pub(super) support: Support<'a>,
     pub(super) of: usize,
 }
 
@@ -57,7 +74,7 @@ pub(super) fn merged<'a>(
             continue;
         };
         same.agreed.of += agreed.of;
-        same.agreed.turns.extend(agreed.turns);
+        same.agreed.support.extend(agreed.support);
         if same.patterns.iter().all(|known| known.id != pattern.id) {
             same.patterns.push(pattern);
         }
@@ -67,12 +84,13 @@ pub(super) fn merged<'a>(
 
 impl Merged<'_> {
     fn suggested(self) -> Option<Suggestion> {
-        let Agreed { basis, what, turns, of } = self.agreed;
+        let Agreed { basis, what, support, of } = self.agreed;
+        let turns: BTreeSet<&str> = support.iter().map(|(turn, _)| *turn).collect();
         let first = self.patterns.first()?;
         let topics: BTreeSet<&str> = self.patterns.iter().map(|p| p.topic.as_str()).collect();
         // In several topics it holds without one.
         let topic = if topics.len() == 1 { first.topic.as_str() } else { "" };
-        let agree = turns.len();
+        let agree = support.len();
         let of = of.max(agree);
         let why = match basis {
             SuggestionBasis::Corrections => {

@@ -1,5 +1,6 @@
 //! What a correction without an explanation asks for, in words.
 
+use super::safe::has_sentence;
 use super::sql::{Edit, edits, statement_of};
 use crate::failures::{AnswerChange, content_words};
 
@@ -16,8 +17,12 @@ pub fn asked_for(original: &str, corrected: &str) -> String {
             return String::new();
         };
         let edits = edits(before, after);
-        let added: Vec<&str> = edits.iter().filter_map(|edit| edit.added.as_deref()).collect();
-        let removed: Vec<&str> = edits.iter().filter_map(|edit| edit.removed.as_deref()).collect();
+        // A sentence among the values is the text of somebody, not a condition.
+        let told = |text: &&str| !has_sentence(text);
+        let added = edits.iter().filter_map(|edit| edit.added.as_deref());
+        let added: Vec<&str> = added.filter(told).collect();
+        let removed = edits.iter().filter_map(|edit| edit.removed.as_deref());
+        let removed: Vec<&str> = removed.filter(told).collect();
         return if added.is_empty() { removed.join(", ") } else { added.join(", ") };
     }
     let known: Vec<String> = content_words(original).into_iter().map(|word| word.stem).collect();

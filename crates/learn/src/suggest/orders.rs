@@ -6,13 +6,15 @@
 
 mod lists;
 
+use unicode_normalization::UnicodeNormalization;
+
 use lists::{MARKS, OPENINGS, OVERRIDING, PHRASES, RUN_TOGETHER};
 
 /// An object may come so many words after its verb, or before it.
 const REACH: usize = 6;
 
-/// Whether a text speaks to the model. Case, accents, invisible characters and letters that look like
-/// others do not hide it.
+/// Whether a text speaks to the model. Case, accents, invisible characters, letters that look like
+/// others and digits in the place of letters do not hide it.
 pub(super) fn is_order(text: &str) -> bool {
     let lower = folded(text);
     if MARKS.iter().any(|mark| lower.contains(mark)) {
@@ -20,13 +22,39 @@ pub(super) fn is_order(text: &str) -> bool {
     }
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if is_ordering(&words) {
+        return true;
+    }
+    let spelt: Vec<String> = words.iter().map(|word| without_digits(word)).collect();
+    let spelt: Vec<&str> = spelt.iter().map(String::as_str).collect();
+    spelt != words && is_ordering(&spelt)
+}
+
+fn is_ordering(words: &[&str]) -> bool {
     let line = format!(" {} ", words.join(" "));
     let together: String = words.concat();
     let spaced = |phrase: &str| format!(" {} ", folded(phrase));
     PHRASES.iter().any(|phrase| line.contains(&spaced(phrase)))
         || OPENINGS.iter().any(|opening| line.starts_with(&spaced(opening)))
         || RUN_TOGETHER.iter().any(|run| together.contains(run))
-        || OVERRIDING.iter().any(|(verbs, objects)| reaches(&words, verbs, objects))
+        || OVERRIDING.iter().any(|(verbs, objects)| reaches(words, verbs, objects))
+}
+
+/// The letters that digits stand for inside a word; a number stays a number.
+fn without_digits(word: &str) -> String {
+    if !word.chars().any(char::is_alphabetic) {
+        return word.to_owned();
+    }
+    let letter = |c| match c {
+        '0' => 'o',
+        '1' => 'i',
+        '3' => 'e',
+        '4' => 'a',
+        '5' => 's',
+        '7' => 't',
+        other => other,
+    };
+    word.chars().map(letter).collect()
 }
 
 fn reaches(words: &[&str], verbs: &str, objects: &str) -> bool {
@@ -39,7 +67,8 @@ fn reaches(words: &[&str], verbs: &str, objects: &str) -> bool {
 }
 
 fn folded(text: &str) -> String {
-    let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
+    // Compatibility forms as what they stand for: bold, wide, in circles.
+    let visible: String = text.nfkd().filter(|c| !is_invisible(*c)).collect();
     visible.to_lowercase().chars().map(as_latin).collect()
 }
 
@@ -49,24 +78,18 @@ fn is_invisible(c: char) -> bool {
         | '\u{feff}' | '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Small letters without their accents; of other alphabets as the Latin ones that they look like; wide
-/// ones as usual.
+/// Small letters of other alphabets as the Latin ones that they look like.
 fn as_latin(c: char) -> char {
     match c {
-        'à' | 'á' | 'â' | 'ã' | 'ä' | 'а' | 'α' => 'a',
-        'è' | 'é' | 'ê' | 'ë' | 'е' | 'ε' => 'e',
-        'ì' | 'í' | 'î' | 'ï' | 'і' | 'ι' => 'i',
-        'ò' | 'ó' | 'ô' | 'õ' | 'ö' | 'о' | 'ο' => 'o',
-        'ù' | 'ú' | 'û' | 'ü' => 'u',
-        'ç' | 'с' => 'c',
-        'ñ' => 'n',
+        'а' | 'α' => 'a',
+        'е' | 'ε' => 'e',
+        'і' | 'ι' | 'ı' => 'i',
+        'о' | 'ο' => 'o',
+        'с' => 'c',
         'р' | 'ρ' => 'p',
         'у' => 'y',
         'х' => 'x',
         'ѕ' => 's',
-        '\u{ff01}'..='\u{ff5e}' => {
-            char::from_u32(u32::from(c) - 0xff01 + u32::from('!')).unwrap_or(c)
-        }
         other => other,
     }
 }

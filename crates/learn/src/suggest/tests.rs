@@ -97,7 +97,8 @@ fn pattern_of(corrections: &[Correction]) -> Vec<FailurePattern> {
 }
 
 fn answer_of<'a>(turn_id: &'a str, correction: &'a Correction) -> CorrectedAnswer<'a> {
-    CorrectedAnswer { turn_id, original: &correction.original, corrected: &correction.corrected }
+    let (original, corrected) = (&correction.original, &correction.corrected);
+    CorrectedAnswer { turn_id, original, corrected, by: Voice::User(turn_id) }
 }
 
 #[test]
@@ -130,8 +131,11 @@ fn without_statements_the_remarks_speak() {
     let corrections = ten_corrections();
     let patterns = pattern_of(&corrections);
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
-    let remarks =
-        ids.iter().zip(&corrections).map(|(turn_id, c)| Remark { turn_id, said: c.said }).collect();
+    let remarks = ids
+        .iter()
+        .zip(&corrections)
+        .map(|(turn_id, c)| Remark { turn_id, said: c.said, by: Voice::User(turn_id) })
+        .collect();
     let evidence = [PatternEvidence {
         pattern: &patterns[0],
         corrections: Vec::new(),
@@ -161,7 +165,12 @@ fn with_corrections(pairs: &[(&str, &str)]) -> Vec<String> {
     let corrections = ids
         .iter()
         .zip(pairs)
-        .map(|(turn_id, (original, corrected))| CorrectedAnswer { turn_id, original, corrected })
+        .map(|(turn_id, (original, corrected))| CorrectedAnswer {
+            turn_id,
+            original,
+            corrected,
+            by: Voice::User(turn_id),
+        })
         .collect();
     let pattern = pattern();
     let evidence =
@@ -275,7 +284,7 @@ proptest::proptest! {
     fn an_instruction_is_one_line_of_limited_length(said in "\\PC{0,300}", topic in ".{0,300}") {
         let mut pattern = pattern();
         pattern.topic = topic;
-        let remarks = vec![Remark { turn_id: "a", said: &said }, Remark { turn_id: "b", said: &said }];
+        let remarks = ["a", "b"].map(|turn_id| Remark { turn_id, said: &said, by: Voice::User(turn_id) }).into();
         let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks, voices: voices() }];
         for suggestion in suggestions(&evidence) {
             proptest::prop_assert!(suggestion.instruction.chars().count() < 400);

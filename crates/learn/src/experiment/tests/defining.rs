@@ -79,6 +79,14 @@ fn numbers_that_json_cannot_write_are_refused_too() {
     assert_eq!(definition.check(), Ok(()));
     definition.alpha = 0.0;
     assert!(definition.check().unwrap_err().to_string().contains("alpha is 0"));
+    for unfit in [1e-300, 0.00009, 0.51, 1.0, f64::NAN] {
+        definition.alpha = unfit;
+        assert!(definition.check().is_err(), "{unfit}");
+    }
+    for fit in [0.0001, 0.5] {
+        definition.alpha = fit;
+        assert!(definition.check().is_ok(), "{fit}");
+    }
 }
 
 #[test]

@@ -44,6 +44,26 @@ pub(super) const OVERRIDING: &[(&str, &str)] = &[
         "revela revele muestra muestre imprime imprima repite repita dime diga divulga",
         "prompt sistema instrucciones secreto secretos contraseña contraseñas",
     ),
+    // Italian
+    (
+        "ignora ignori ignorate ignorare dimentica dimentichi dimenticate trascura trascurate",
+        "istruzione istruzioni regola regole direttiva direttive comandi prompt",
+    ),
+    // Portuguese
+    (
+        "ignore ignora ignorem ignorar esqueça esquece esqueçam desconsidere desconsidera",
+        "instrução instruções regra regras diretriz diretrizes ordens prompt",
+    ),
+    // Dutch
+    (
+        "negeer negeert negeren vergeet vergeten",
+        "instructie instructies regel regels richtlijn richtlijnen opdrachten aanwijzingen prompt",
+    ),
+    // Russian
+    (
+        "игнорируй игнорируйте проигнорируй проигнорируйте игнорировать забудь забудьте",
+        "инструкция инструкции инструкцию инструкций указания указаний правила правил команды промпт",
+    ),
 ];
 
 /// What says it all by itself.
@@ -60,7 +80,10 @@ pub(super) const PHRASES: &[&str] = &[
     "obey the", "respond only with", "reply only with", "answer only with", "reply with exactly",
     "respond with exactly", "repeat after me", "no longer bound", "without restrictions", "unrestricted mode",
     "base64", "run this command", "execute the following", "execute this", "run the following", "call the tool",
-    "use the tool",
+    "use the tool", "your instructions have changed", "instructions have changed", "instructions have been updated",
+    "don t listen to", "dont listen to", "do not listen to", "tell every user", "tell every customer",
+    "tell all users", "tell all customers", "tell all the users", "tell all the customers", "tell each user",
+    "tell each customer", "tell your users", "tell your customers",
     // German
     "du bist jetzt", "du bist nun", "sie sind jetzt", "ab jetzt", "von nun an", "ab sofort bist", "tu so als",
     "tue so als", "verhalte dich wie", "spiele die rolle", "neue anweisung", "neue anweisungen",
@@ -72,13 +95,25 @@ pub(super) const PHRASES: &[&str] = &[
     "fais comme si", "faites comme si", "agis comme", "agissez comme", "comporte toi comme",
     "nouvelles instructions", "nouvelle instruction", "instructions précédentes", "consignes précédentes",
     "en tant qu ia", "modèle de langage", "réponds uniquement par", "répondez uniquement par", "exécute la commande",
-    "exécutez", "invite système", "mode développeur",
+    "exécutez", "invite système", "mode développeur", "tout ce qui précède", "oubliez ce qui précède",
+    "ignorez ce qui précède", "ignore ce qui précède", "n écoute pas", "n écoutez pas",
     // Spanish
     "ahora eres", "ahora usted es", "a partir de ahora", "desde ahora", "de ahora en adelante", "actúa como",
     "actúe como", "finge ser", "finge que", "haz como si", "compórtate como", "nuevas instrucciones",
     "nueva instrucción", "instrucciones anteriores", "reglas anteriores", "como ia", "modelo de lenguaje",
     "responde solo con", "responda solo con", "responde únicamente con", "ejecuta el", "ejecute el",
-    "modo desarrollador",
+    "modo desarrollador", "todo lo anterior",
+    // Italian
+    "d ora in poi", "ora sei", "istruzioni precedenti", "precedenti istruzioni", "nuove istruzioni",
+    "tutto quanto sopra", "fingi di essere",
+    // Portuguese
+    "agora você é", "a partir de agora", "de agora em diante", "instruções anteriores", "novas instruções",
+    "tudo acima", "finja ser",
+    // Dutch
+    "je bent nu", "vanaf nu", "vorige instructies", "eerdere instructies", "nieuwe instructies", "doe alsof je",
+    // Russian
+    "ты теперь", "теперь ты", "с этого момента", "предыдущие инструкции", "предыдущих инструкций",
+    "новые инструкции", "всё вышесказанное",
 ];
 
 /// Remarks begin with these when they order what to write.
@@ -94,7 +129,7 @@ pub(super) const OPENINGS: &[&str] = &[
 #[rustfmt::skip]
 pub(super) const MARKS: &[&str] = &[
     "<|", "|>", "[inst", "[/inst", "<<sys", "</", "<system", "<s>", "###", "```", "system:", "assistant:", "user:",
-    "human:", "{{", "}}", "http://", "https://", "ftp://", "javascript:", "data:text", "-----begin",
+    "human:", "{{", "}}", "http://", "https://", "www.", "ftp://", "javascript:", "data:text", "-----begin",
 ];
 
 /// Written without spaces, or with something between all letters.

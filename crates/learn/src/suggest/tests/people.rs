@@ -5,9 +5,9 @@ use super::*;
 /// Instructions from one remark of three turns, and whose they are.
 fn from_said(said: &str, of: [Option<Voice<'static>>; 3]) -> Vec<String> {
     let pattern = pattern();
-    let remarks = ["t0", "t1", "t2"].map(|turn_id| Remark { turn_id, said }).into();
-    let voices = ["t0", "t1", "t2"].into_iter().zip(of);
-    let voices = voices.filter_map(|(turn, voice)| Some((turn, voice?))).collect();
+    let remarks = ["t0", "t1", "t2"].into_iter().zip(of);
+    let remarks = remarks.filter_map(|(turn_id, by)| Some(Remark { turn_id, said, by: by? }));
+    let (remarks, voices) = (remarks.collect(), BTreeMap::new());
     let evidence =
         [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks, voices }];
     suggestions(&evidence).into_iter().map(|suggestion| suggestion.instruction).collect()
@@ -27,7 +27,7 @@ fn one_person_is_not_enough_however_often_they_say_it() {
         ([None, None, None], 0),
     ];
     for (voices, expected) in rows {
-        let found = from_said("completed orders only", voices.clone());
+        let found = from_said("completed orders only", *voices);
         assert_eq!(found.len(), *expected, "{voices:?} {found:?}");
     }
     let ann = vec![("SELECT a FROM t", "SELECT a FROM t WHERE b = 1"); 3];
@@ -36,12 +36,54 @@ fn one_person_is_not_enough_however_often_they_say_it() {
     let corrections = ids
         .into_iter()
         .zip(&ann)
-        .map(|(turn_id, (original, corrected))| CorrectedAnswer { turn_id, original, corrected });
-    let (pattern, corrections) = (pattern(), corrections.collect());
-    let voices = ids.into_iter().map(|turn| (turn, User("ann"))).collect();
-    let evidence =
-        [PatternEvidence { pattern: &pattern, corrections, remarks: Vec::new(), voices }];
-    assert_eq!(suggestions(&evidence), []);
+        .map(|(turn_id, (original, corrected))| (turn_id, *original, *corrected));
+    let all: Vec<_> = corrections.collect();
+    assert_eq!(by_people(&all, User("ann"), User("ann")), Vec::<String>::new());
+    // The turns are of many; one corrects them all.
+    assert_eq!(by_people(&all, User("mallory"), User("mallory")), Vec::<String>::new());
+    assert_eq!(by_people(&all[..1], User("ann"), User("bob")).len(), 1, "two on one turn");
+}
+
+/// Instructions from corrections that both give, of turns that are a user's each.
+fn by_people(
+    given: &[(&'static str, &'static str, &'static str)],
+    one: Voice<'static>,
+    other: Voice<'static>,
+) -> Vec<String> {
+    let both = given.iter().flat_map(|(turn_id, original, corrected)| {
+        [one, other].map(|by| CorrectedAnswer { turn_id, original, corrected, by })
+    });
+    let (pattern, corrections, remarks) = (pattern(), both.collect(), Vec::new());
+    let evidence = [PatternEvidence { pattern: &pattern, corrections, remarks, voices: voices() }];
+    suggestions(&evidence).into_iter().map(|suggestion| suggestion.instruction).collect()
+}
+
+/// Instructions from what Ann and Bob say.
+fn said_by_two(ann: &str, bob: &str) -> Vec<String> {
+    let (ann, bob) = (("t0", "ann", ann), ("t1", "bob", bob));
+    let remark = |(turn_id, user, said)| Remark { turn_id, said, by: Voice::User(user) };
+    let (pattern, corrections, remarks) = (pattern(), Vec::new(), [ann, bob].map(remark).into());
+    let evidence = [PatternEvidence { pattern: &pattern, corrections, remarks, voices: voices() }];
+    suggestions(&evidence).into_iter().map(|suggestion| suggestion.instruction).collect()
+}
+
+#[test]
+fn who_says_the_opposite_does_not_agree() {
+    let rows = [
+        ("completed orders only", "only completed orders please", 1),
+        ("completed orders only", "not completed orders only", 0),
+        ("completed orders only", "never completed orders only", 0),
+        ("completed orders only", "why completed orders only?", 0),
+        ("why completed orders only?", "why completed orders only?", 0),
+        ("I meant net, not gross", "I meant gross, not net", 0),
+        ("I meant net, not gross", "net, not gross", 1),
+        ("the sales figures of 2021", "the sales figures of 2022", 0),
+        ("orders under 500", "orders under 2000", 0),
+        ("orders under 500", "only orders under 500", 1),
+    ];
+    for (ann, bob, expected) in rows {
+        assert_eq!(said_by_two(ann, bob).len(), expected, "{ann} / {bob}");
+    }
 }
 
 #[test]
@@ -86,6 +128,7 @@ fn the_same_for_two_patterns_is_one_suggestion_with_the_reach_of_both() {
         turn_id,
         original: "SELECT a FROM t",
         corrected: "SELECT a FROM t WHERE status = 'completed'",
+        by: Voice::User(turn_id),
     };
     let evidence = |pattern, turns: [&'static str; 3]| PatternEvidence {
         pattern,

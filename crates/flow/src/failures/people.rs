@@ -1,0 +1,122 @@
+//! Who said what of a turn. Two people who correct the same turn are two; one who corrects the turns of
+//! many is one.
+
+use std::collections::BTreeMap;
+
+use event::{Body, Finding, Origin, Reaction, VerdictStatus};
+use learn::{Voice, asked_for};
+use serde_json::{Map, Value};
+use store::StoredTurn;
+
+/// What one person said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Person {
+    /// Who, if that is known.
+    pub(crate) user: Option<String>,
+    /// What was answered and what should have been, by their latest correction.
+    pub(crate) correction: Option<(String, String)>,
+    /// The clearest of what they said of the answer.
+    pub(crate) said: Option<String>,
+}
+
+/// What one person said so far.
+#[derive(Default)]
+struct Heard {
+    correction: Option<(String, String)>,
+    explanation: Option<String>,
+    comment: Option<String>,
+    /// What they wrote when they disliked it, if they wrote something.
+    disliked: Option<Option<String>>,
+    rejected: Option<Option<String>>,
+}
+
+/// Everybody who complained about a turn, corrected it or said something of it. What names nobody is of
+/// whoever asked.
+pub(super) fn people(turn: &StoredTurn) -> Vec<Person> {
+    let asker = turn.head.user.as_ref().map(ToString::to_string);
+    let mut heard: BTreeMap<Option<String>, Heard> = BTreeMap::new();
+    let mut response = None;
+    for stored in &turn.events {
+        let Ok(body) = Body::read(stored.event.kind, &stored.event.data) else { continue };
+        if let Body::Turn(event::TurnHalf::Completed(done)) = body {
+            response = done.response;
+            continue;
+        }
+        let user = stored.event.user.as_ref().map(ToString::to_string).or_else(|| asker.clone());
+        if matches!(body, Body::Finding(Finding::Review { status }) if status != VerdictStatus::Rejected)
+        {
+            // The machine was wrong about whomever it heard.
+            heard.values_mut().for_each(|person| person.rejected = None);
+        }
+        heard.entry(user).or_default().hear(body, &stored.event.data, response.as_deref());
+    }
+    heard.into_iter().filter_map(|(user, heard)| heard.told(user)).collect()
+}
+
+/// What a rating comes with is no part of it.
+pub(super) fn beside_rating(data: &Map<String, Value>) -> Option<String> {
+    let beside = ["comment", "text"].into_iter().find_map(|name| data.get(name)?.as_str());
+    beside.map(str::to_owned)
+}
+
+impl Heard {
+    fn hear(&mut self, body: Body, data: &Map<String, Value>, response: Option<&str>) {
+        match body {
+            Body::Finding(Finding::Verdict(found)) => {
+                let verdict = found.verdict;
+                self.rejected =
+                    (verdict.status == VerdictStatus::Rejected).then_some(verdict.user_said);
+            }
+            Body::Reaction(given) if given.origin == Origin::User => {
+                self.disliked = (given.reaction == Some(Reaction::NotOk)).then_some(given.text);
+            }
+            Body::Rating(rating) => {
+                self.disliked = (rating.reaction() == Reaction::NotOk).then(|| beside_rating(data));
+            }
+            Body::Comment(text) => self.comment = Some(text),
+            Body::Correction(correction) if !correction.corrected.is_empty() => {
+                let original = correction.original.or_else(|| response.map(str::to_owned));
+                self.correction = Some((original.unwrap_or_default(), correction.corrected));
+                self.explanation = correction.explanation.or(self.explanation.take());
+            }
+            Body::Turn(_)
+            | Body::Finding(_)
+            | Body::Reaction(_)
+            | Body::Correction(_)
+            | Body::Interaction(_)
+            | Body::Metric
+            | Body::Decision(_)
+            | Body::Settlement(_)
+            | Body::Rule(_)
+            | Body::Other => {}
+        }
+    }
+
+    fn told(self, user: Option<String>) -> Option<Person> {
+        let Self { correction, explanation, comment, disliked, rejected } = self;
+        let spoke = correction.is_some() || comment.is_some();
+        if !spoke && disliked.is_none() && rejected.is_none() {
+            return None;
+        }
+        let said = [explanation, comment, rejected.flatten(), disliked.flatten()]
+            .into_iter()
+            .flatten()
+            .find(|said| !said.trim().is_empty());
+        let put_in = correction.as_ref().map(|(before, after)| asked_for(before, after));
+        let said = said.or(put_in.filter(|text| !text.is_empty()));
+        Some(Person { user, correction, said })
+    }
+}
+
+/// A user or, where nobody is known, somebody in the conversation.
+pub(super) fn voice<'a>(
+    user: Option<&'a str>,
+    conversation: Option<&'a str>,
+    turn: &'a str,
+) -> Voice<'a> {
+    match (user, conversation) {
+        (Some(user), _) => Voice::User(user),
+        (None, Some(conversation)) => Voice::Conversation(conversation),
+        (None, None) => Voice::Turn(turn),
+    }
+}

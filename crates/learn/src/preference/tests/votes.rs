@@ -1,0 +1,74 @@
+//! Where people disagree.
+
+use super::*;
+
+fn weighed(format: ExportFormat, talks: &[PreferenceConversation]) -> Vec<Value> {
+    let mut exporter = Exporter::new(uncut(format));
+    talks.iter().for_each(|talk| exporter.weigh(talk));
+    let rows: Vec<PreferenceRow> =
+        talks.iter().flat_map(|talk| exporter.conversation(talk)).collect();
+    as_json(&rows)
+}
+
+#[test]
+fn an_answer_that_several_rated_has_one_label_by_their_mean_in_any_order() {
+    let rows = [
+        (vec![1.0, 0.0, 0.0, 0.0], Some(false)),
+        (vec![0.0, 1.0, 1.0, 1.0], Some(true)),
+        (vec![1.0, 0.0], None),
+        (vec![1.0, 0.5, 0.5], None),
+        (vec![0.5, 1.0, 1.0, 1.0], Some(true)),
+        (vec![1.0], Some(true)),
+    ];
+    for (values, expected) in rows {
+        let talks: Vec<PreferenceConversation> = (0..)
+            .zip(&values)
+            .map(|(at, value): (u32, _)| {
+                rated(&format!("c{at}"), "Which colour?", "Black.", *value)
+            })
+            .collect();
+        let mut back = talks.clone();
+        back.reverse();
+        for talks in [talks, back] {
+            let found = weighed(ExportFormat::Kto, &talks);
+            let labels: Vec<Option<bool>> = found.iter().map(|r| r["label"].as_bool()).collect();
+            let one: Vec<Option<bool>> = expected.map(Some).into_iter().collect();
+            assert_eq!(labels, one, "{values:?}");
+            let good = usize::from(expected == Some(true));
+            assert_eq!(weighed(ExportFormat::Sft, &talks).len(), good, "{values:?}");
+        }
+    }
+}
+
+/// A conversation in which the first answer is corrected to the second.
+fn corrects(id: &str, before: &str, after: &str) -> PreferenceConversation {
+    let mut turn = turn(id, "Which colour for walls?", before);
+    turn.corrections = vec![corrected(after, 0)];
+    conversation(id, vec![turn])
+}
+
+#[test]
+fn of_two_answers_only_one_is_the_better_one() {
+    let (one, other) = (corrects("a", "Black.", "White."), corrects("b", "White.", "Black."));
+    let third = corrects("c", "White.", "Black.");
+    assert_eq!(weighed(ExportFormat::Dpo, &[one.clone(), other.clone()]), Vec::<Value>::new());
+    for talks in [[one.clone(), other.clone(), third.clone()], [third, one, other]] {
+        let found = weighed(ExportFormat::Dpo, &talks);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0]["chosen"][0]["content"], "Black.");
+    }
+}
+
+#[test]
+fn ratings_that_contradict_each_other_make_no_two_pairs() {
+    let one = |at: usize, answer: &str, value: f64| {
+        rated(&format!("c{at}"), "Which colour for walls?", answer, value)
+    };
+    let mut talks = vec![one(0, "A", 1.0), one(1, "B", 0.0), one(2, "A", 0.0), one(3, "B", 1.0)];
+    assert_eq!(grouped(&talks), Vec::<Value>::new());
+    talks.extend([one(4, "A", 1.0), one(5, "B", 0.0)]);
+    let found = grouped(&talks);
+    let chosen: BTreeSet<&str> =
+        found.iter().filter_map(|row| row["chosen"][0]["content"].as_str()).collect();
+    assert_eq!(chosen, BTreeSet::from(["A"]), "{found:?}");
+}
