@@ -1,6 +1,6 @@
 //! One way to speak SQL to the two databases, so that every statement is written once.
 //!
-//! The statements are SQLite's, kept to what both understand; [`dialect`] puts in the few words
+//! The statements are SQLite's, kept to what both understand; `dialect` puts in the few words
 //! that differ. What a statement is given and gives back are [`ValueRef`]s of five sorts.
 
 mod connection;
