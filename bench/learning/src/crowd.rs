@@ -43,7 +43,7 @@ const FRAMES: [&str; 8] = [
     "List {what} for the ten largest accounts",
     "{what} of new against old clients, {where}",
 ];
-const WHERES: [&str; 9] =
+const PLACES: [&str; 9] =
     ["Ghent", "Malmo", "Quito", "Hanoi", "Turin", "Leeds", "Omaha", "Nantes", "Split"];
 /// What others ask and say meanwhile.
 const OTHERS: [(&str, &str); 6] = [
@@ -64,7 +64,7 @@ struct Row {
 
 fn crowd(size: usize) -> Vec<Row> {
     let filled = |text: &str, n: usize| {
-        text.replace("{what}", WHATS[(n / 8) % 10]).replace("{where}", WHERES[(n / 5) % 9])
+        text.replace("{what}", WHATS[(n / 8) % 10]).replace("{where}", PLACES[(n / 5) % 9])
     };
     let complaint = |n: usize| {
         let sql = format!("SELECT sum(x{}) FROM orders o", n % 5);

@@ -53,7 +53,7 @@ pub(crate) async fn a_question_comes_back_as_it_was(history: &dyn QueryHistory) 
     assert_eq!(Asked { vector: None, ..found.clone() }, Asked { vector: None, ..asked("t1", 0) });
 }
 
-pub(crate) async fn nobody_sees_anothers(history: &dyn QueryHistory) {
+pub(crate) async fn nobody_sees_what_others_asked(history: &dyn QueryHistory) {
     let conversation = |id| Asker::Conversation(scope("acme"), ConversationId::new(id).unwrap());
     let other_project = Asker::User(
         Scope { project: Project::new("q").unwrap(), ..scope("acme") },
@@ -119,7 +119,7 @@ macro_rules! history_tests {
         $crate::contract::history::history_tests! { @each $fresh
             the_latest_ten_of_the_last_minutes_count,
             a_question_comes_back_as_it_was,
-            nobody_sees_anothers,
+            nobody_sees_what_others_asked,
             a_question_is_taken_back,
             who_is_forgotten_begins_anew,
         }
