@@ -40,9 +40,20 @@ pub(crate) fn holds(folder: &Path, text: &str) -> bool {
 
 /// Gives a command what it needs to find the store of this folder.
 pub(crate) fn equip(command: &mut Command, folder: &Path) {
+    command.envs(setting(folder));
+}
+
+/// The same as a name and a value.
+pub(crate) fn setting(folder: &Path) -> Option<(&'static str, String)> {
+    is_scaled().then(|| ("UPTAKE__STORE__POSTGRES", store_of(folder)))
+}
+
+/// Whether a test is about the folder of the store, where it has one; if not it says so.
+pub(crate) fn is_in_folder(test: &str) -> bool {
     if is_scaled() {
-        command.env("UPTAKE__STORE__POSTGRES", store_of(folder));
+        eprintln!("[skipped] {test}: it is about a disk that the store is not on");
     }
+    !is_scaled()
 }
 
 /// Where the store of a folder is: a schema of its own in the database that all tests share.

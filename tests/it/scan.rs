@@ -234,35 +234,23 @@ fn wrong_numbers_in_the_configuration_are_told() {
 #[test]
 fn a_chat_log_is_imported_once_and_served() {
     for (name, lines) in shapes() {
-        let folder = TempDir::new().unwrap();
+        let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let log = file(folder.path(), "log.jsonl", &lines);
-        let data = folder.path().join("data");
         let import = || {
-            let (code, out, err) = uptake(&data, &["import", "--json", log.to_str().unwrap()]);
+            let import = ["import", "--json", log.to_str().unwrap()];
+            let (code, out, err) = uptake(data.path(), &import);
             assert_eq!(code, Some(0), "{name}: {err}");
             serde_json::from_str::<Value>(&out).unwrap()
         };
         assert_eq!(import(), json!({"imported": 6, "replayed": 0, "rejected": 0}), "{name}");
         assert_eq!(import(), json!({"imported": 0, "replayed": 6, "rejected": 0}), "{name}");
-        let server = Server::start_in(folder_of(&data));
+        let server = Server::start_in(data);
         // The sweep may end the old session meanwhile, which is an event of another type.
         let shown = server.get("/api/v1/events?type=query").1;
         assert_eq!(shown["items"].as_array().unwrap().len(), 6, "{name}");
         assert_eq!(shown["items"][0]["session_id"], "x1", "{name}");
         assert_eq!(shown["items"][0]["data"]["text"], ASKED, "{name}");
     }
-}
-
-/// A folder of the test's own that the server may keep.
-fn folder_of(data: &Path) -> TempDir {
-    let folder = TempDir::new().unwrap();
-    for entry in fs::read_dir(data).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_file() {
-            fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
-        }
-    }
-    folder
 }
 
 #[test]
