@@ -14,11 +14,43 @@ SCHEMATHESIS_VERSION := 4.32.5
 run: compiler
 	cargo run --release --locked -- serve
 
+## The same with a month of made-up conversations to look at, in ./demo-data.
+.PHONY: demo
+demo: compiler
+	cargo run --release --locked -- serve --demo --data demo-data
+
+## Puts the program `uptake` where cargo puts programs (~/.cargo/bin).
+.PHONY: install
+install: compiler
+	cargo install --path . --locked
+
+## Takes the pictures of the README again, in docs/images.
+.PHONY: screenshots
+screenshots: compiler
+	cargo build --release --locked
+	scripts/screenshots $(CARGO_TARGET_DIR)/release/uptake
+
 ## Runs every test.
 test: compiler
-	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++
+	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ openssl:openssl chromium:chromium curl:curl
 	-@scripts/servers install
 	scripts/run-tests --features scaled
+
+## Runs the tests of the whole program once more with every server on Postgres; those that always run on
+## such servers are in `make test` already.
+.PHONY: test-scaled
+test-scaled: compiler
+	@scripts/need sqlite3:sqlite3 prlimit:util-linux make:make g++:g++ chromium:chromium
+	-@scripts/servers install
+	UPTAKE_TEST_ENGINE=scaled scripts/run-tests --features scaled --test it -- \
+		--skip nodes:: --skip kafka:: --skip history:: --skip s3:: --skip migrate_store:: --skip demo:: --skip layers:: \
+		--skip docs:: --skip programs::
+
+## Runs what the pages in docs, README.md and the programs in examples say, and compares the answers.
+.PHONY: test-docs
+test-docs: compiler
+	@scripts/need curl:curl python3:python3 make:make g++:g++
+	cargo test --locked --features scaled --test it -- docs:: programs::
 
 ## Gets the servers that tests start: PostgreSQL, Redis, Kafka, an S3 server. Once; says what it could not get.
 .PHONY: servers
@@ -29,6 +61,7 @@ servers:
 check: compiler $(TOOLS)/bin/cargo-deny-$(DENY_VERSION) $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
+	cargo clippy -p uptake --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 	$(TOOLS)/bin/cargo-deny-$(DENY_VERSION) --all-features --locked check bans licenses sources
 	$(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos
@@ -38,6 +71,14 @@ bench: compiler
 	@scripts/need wrk:wrk
 	cargo build --release --locked -p uptake -p uptake-bench $(if $(FEATURES),--features uptake/$(FEATURES))
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake $(SECTION)
+
+## Mixed load at 70% of the limit for ten minutes while the server is killed, its disk is full and its clock jumps:
+## nothing lost, nothing doubled, memory flat. SECS=120 for less, RATE=500 for a rate instead of the limit.
+.PHONY: soak
+soak: compiler
+	@scripts/need prlimit:util-linux
+	cargo build --release --locked -p uptake -p uptake-bench
+	$(CARGO_TARGET_DIR)/release/soak $(CARGO_TARGET_DIR)/release/uptake $(or $(SECS),600) $(RATE)
 
 ## Measures the history of questions in this process and in a Redis on loopback. Half a minute.
 .PHONY: bench-history
@@ -51,6 +92,14 @@ bench-kafka: compiler
 	cargo build --release --locked -p uptake -p uptake-bench --features uptake/scaled
 	$(CARGO_TARGET_DIR)/release/uptake-bench $(CARGO_TARGET_DIR)/release/uptake kafka
 
+## Measures Uptake beside Phoenix and MLflow, which are installed for it (bench/peers/README.md). Half an hour.
+.PHONY: bench-peers
+bench-peers: compiler
+	@scripts/need wrk:wrk
+	cargo build --release --locked -p uptake
+	python3 bench/peers/measure.py $(CARGO_TARGET_DIR)/release/uptake \
+		$$(scripts/python-with peer-phoenix arize-phoenix==20.26.1) $$(scripts/python-with peer-mlflow mlflow==3.17.2)
+
 ## Measures the similarity index on the corpus; bench/README.md says what. A minute.
 .PHONY: bench-vectors
 bench-vectors: compiler
@@ -60,6 +109,20 @@ bench-vectors: compiler
 .PHONY: fuzz-detect
 fuzz-detect: compiler
 	cargo run --release --locked -q -p uptake-bench-detect --bin fuzz-detect -- training/corpus $(or $(SECS),60)
+
+## What `make test` does with a few thousand mangled inputs, with very many: every parser (events, chat logs, cursors, ids of
+## decisions, rows to score, bodies of requests) takes or refuses whatever comes. CASES=1000000 for more.
+.PHONY: fuzz-parsers
+fuzz-parsers: compiler
+	FUZZ_CASES=$(or $(CASES),100000) cargo test --release --locked -q -p uptake-capture -p uptake-report -p uptake-serve -p uptake-flow -- any_
+
+## Ten minutes of made-up histories, written to SQLite and to Postgres in groups by chance: both come to the same.
+## SECS=60 for fewer; `UPTAKE_FUZZ_SEED=N` tells one again.
+.PHONY: fuzz-store
+fuzz-store: compiler
+	-@scripts/servers install
+	UPTAKE_FUZZ_SEED=$$(date +%s)000 UPTAKE_FUZZ_SECS=$(or $(SECS),600) cargo test --locked -p uptake-store --features scaled --lib \
+		tables::tests::fuzz -- --nocapture
 
 ## Measures the detectors on public data; UPTAKE_DATA names its folder.
 .PHONY: bench-detect

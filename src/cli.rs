@@ -3,8 +3,10 @@
 #![expect(clippy::print_stdout, reason = "commands answer on standard output")]
 
 mod ask;
+mod backup;
 mod config;
 mod consume;
+mod demo;
 mod excerpt;
 mod evaluate;
 mod export;
@@ -19,6 +21,7 @@ mod progress;
 mod rebuild;
 mod redetect;
 mod report;
+mod restore;
 mod routers;
 mod scan;
 mod score;
@@ -44,6 +47,8 @@ enum Command {
     Serve(serve::Serve),
     /// Offer tools to agents over standard input and output (MCP).
     Mcp(mcp::Mcp),
+    /// Fill a store with a month of made-up conversations, or take them away again.
+    Demo(demo::Demo),
     /// Create, list and revoke API keys.
     Keys(keys::Keys),
     /// Show conversations with feedback, or one of them turn by turn.
@@ -54,6 +59,10 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Make every projection again from the log.
     Rebuild(rebuild::Rebuild),
+    /// Copy a store into a file while it is served.
+    Backup(backup::Backup),
+    /// Make a backup the store of an empty folder.
+    Restore(restore::Restore),
     /// Copy a store into a Postgres database.
     #[cfg(feature = "scaled")]
     MigrateStore(migrate_store::MigrateStore),
@@ -79,11 +88,14 @@ impl Arguments {
         match self.command {
             Command::Serve(command) => command.run(),
             Command::Mcp(command) => command.run(),
+            Command::Demo(command) => command.run(),
             Command::Keys(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Routers(command) => command.run(),
             Command::Evaluate(command) => command.run(),
             Command::Rebuild(command) => command.run(),
+            Command::Backup(command) => command.run(),
+            Command::Restore(command) => command.run(),
             #[cfg(feature = "scaled")]
             Command::MigrateStore(command) => command.run(),
             Command::Redetect(command) => command.run(),

@@ -12,5 +12,5 @@ pub(crate) use aws::aws_options;
 pub(crate) use load::{Overrides, Setting, load};
 pub(crate) use section::{
     Config, DetectMode, DetectSection, EmbedSection, HistorySection, KafkaSection, KeepCopies,
-    LlmSection, LogFormat, MovedOn, StoreSection, TargetScope, TurnLogSection,
+    LlmSection, LogFormat, MovedOn, ServerSection, StoreSection, TargetScope, TurnLogSection,
 };

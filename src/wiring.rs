@@ -1,6 +1,7 @@
 //! Builds the engine from configuration, one small function per step.
 
 mod agents;
+mod connections;
 mod copies;
 mod detectors;
 mod models;
@@ -13,11 +14,12 @@ use std::time::Duration;
 use anyhow::Context;
 use event::{Clock, Timestamp};
 use flow::{Engine, RetryRule};
-use store::sqlite::{Limits, SqliteLog, SqliteStore};
+use store::tables::{Limits, SqlLog, SqlStore};
 use store::{QueryHistory, Store};
 
 use crate::config::{Config, HistorySection, StoreSection};
 
+pub(crate) use connections::connection_limits;
 pub(crate) use copies::copies;
 pub(crate) use detectors::{detectors, mode};
 pub(crate) use models::embedder;
@@ -41,7 +43,7 @@ pub(crate) fn clock() -> Arc<dyn Clock> {
 /// The store that the configuration names, and the engine over it.
 pub(crate) struct Opened {
     pub(crate) engine: Arc<Engine>,
-    store: Arc<SqliteStore>,
+    store: Arc<SqlStore>,
     owner_token: String,
 }
 
@@ -61,10 +63,16 @@ impl Opened {
         Ok(api.with_face("/mcp", tools))
     }
 
+    /// Whether commits wait until they are on disk.
+    pub(crate) async fn wait_for_disk(&self, wait: bool) -> anyhow::Result<()> {
+        Ok(self.store.wait_for_disk(wait).await?)
+    }
+
     /// Starts what goes on beside the requests.
     pub(crate) async fn keep_going(&self, config: &Config) -> anyhow::Result<()> {
-        self.engine.keep_copies(copies(config)?).await?;
         self.engine.keep_following();
+        self.engine.keep_duty();
+        self.engine.keep_copies(copies(config)?).await?;
         if !config.kafka.brokers.is_empty() {
             let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
             self.engine.keep_publishing(outlet, serve::event_line);
@@ -85,15 +93,23 @@ impl Opened {
 
 /// Opens everything.
 pub(crate) async fn open(config: &Config) -> anyhow::Result<Opened> {
+    open_at(config, clock(), random_bytes()?).await
+}
+
+/// Opens everything with another clock, and with ids that follow from a seed.
+pub(crate) async fn open_at(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    seed: [u8; 32],
+) -> anyhow::Result<Opened> {
     let store = Arc::new(store(&config.store)?);
     let shared = Arc::clone(&store) as Arc<dyn Store>;
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
     let writer = models::writer(&config.llm)?;
     let history = history(&config.history, &detectors.retry).await?;
-    let seed = random_bytes()?;
     let opened =
-        Engine::open_with_history(shared, clock(), seed, detectors, embedder, history).await?;
+        Engine::open_with_history(shared, clock, seed, detectors, embedder, history).await?;
     let engine = Arc::new(match writer {
         Some(writer) => opened.with_writer(writer),
         None => opened,
@@ -134,12 +150,12 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 pub(crate) async fn ask_for_folder(config: &Config) -> anyhow::Result<()> {
     let folder = Path::new(&config.store.data);
     for look in 0..LOOKS {
-        let Some(holder) = store::sqlite::holder_of(folder).filter(|holder| holder.yields) else {
+        let Some(holder) = store::tables::holder_of(folder).filter(|holder| holder.yields) else {
             return Ok(());
         };
         if look == 0 {
             tracing::info!(holder = holder.process, "an agent has the data folder; asking for it");
-            store::sqlite::ask_for(folder).context("the data folder cannot be asked for")?;
+            store::tables::ask_for(folder).context("the data folder cannot be asked for")?;
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
@@ -170,7 +186,14 @@ fn serve_on(
     };
     let (engine, token) = (Arc::clone(&opened.engine), opened.owner_token.clone());
     #[expect(clippy::disallowed_methods, reason = "`Served::stop` waits for it")]
-    let serving = tokio::spawn(serve::run(listener, router, engine, stopped));
+    let serving = tokio::spawn(serve::run(
+        listener,
+        router,
+        engine,
+        stopped,
+        Duration::ZERO,
+        serve::ConnectionLimits::default(),
+    ));
     Ok(Served { url, token, stop, serving })
 }
 
@@ -181,13 +204,12 @@ pub(crate) async fn open_existing(config: &Config) -> anyhow::Result<Opened> {
 }
 
 /// The log alone, for reading, whoever owns the store.
-pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqliteLog> {
+pub(crate) fn log(section: &StoreSection) -> anyhow::Result<SqlLog> {
     if !section.postgres.is_empty() {
         return scaled::log(&section.postgres).context("cannot read the store in Postgres");
     }
     let folder = Path::new(&section.data);
-    SqliteLog::open(folder)
-        .with_context(|| format!("cannot read the store in {}", folder.display()))
+    SqlLog::open(folder).with_context(|| format!("cannot read the store in {}", folder.display()))
 }
 
 /// Where the latest questions are, unless in this process.
@@ -203,7 +225,7 @@ async fn history(
     opened.map(Some).context("cannot keep the history of questions in Redis")
 }
 
-fn store(section: &StoreSection) -> anyhow::Result<SqliteStore> {
+fn store(section: &StoreSection) -> anyhow::Result<SqlStore> {
     let limits = Limits {
         queue_bytes: section.queue_mib << 20,
         group_writes: section.group_writes,
@@ -214,7 +236,7 @@ fn store(section: &StoreSection) -> anyhow::Result<SqliteStore> {
         return scaled::store(folder, &section.postgres, limits, random_bytes()?)
             .context("cannot open the store in Postgres");
     }
-    SqliteStore::open(folder, limits, random_bytes()?)
+    SqlStore::open(folder, limits, random_bytes()?)
         .with_context(|| format!("cannot open the store in {}", folder.display()))
 }
 

@@ -178,7 +178,7 @@ pub(crate) fn import(
 }
 
 /// Seconds until the index is read in.
-fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
+pub(crate) fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
     let (agent, begun) = (fill::agent(), now());
     while begun.elapsed() < Duration::from_secs(120) {
         let body = json!({"query": question(1)});
@@ -193,7 +193,7 @@ fn wait_until_complete(server: &Server) -> anyhow::Result<f64> {
 
 /// Seconds until the log stands still: everything imported went silent long ago, and the sweep ends
 /// it beside requests.
-fn wait_until_settled(server: &Server) -> anyhow::Result<f64> {
+pub(crate) fn wait_until_settled(server: &Server) -> anyhow::Result<f64> {
     let (agent, begun) = (fill::agent(), now());
     let position = || -> anyhow::Result<String> {
         let request = agent.get(format!("{}/metrics", server.url));
@@ -213,7 +213,7 @@ fn wait_until_settled(server: &Server) -> anyhow::Result<f64> {
     bail!("the log did not come to rest within ten minutes")
 }
 
-fn search(server: &Server) -> anyhow::Result<(f64, f64)> {
+pub(crate) fn search(server: &Server) -> anyhow::Result<(f64, f64)> {
     let agent = fill::agent();
     let mut times = Vec::with_capacity(SEARCHES);
     for n in 0..SEARCHES {
@@ -228,7 +228,7 @@ fn search(server: &Server) -> anyhow::Result<(f64, f64)> {
 
 /// Opens turns at a steady rate, and completes each. The time of an opening counts from when it was
 /// due.
-fn open_steadily(server: &Server, size: usize) -> anyhow::Result<(f64, f64)> {
+pub(crate) fn open_steadily(server: &Server, size: usize) -> anyhow::Result<(f64, f64)> {
     steadily(RATE, SENDERS, SECONDS, |agent, sender, n| {
         // Forty conversations to a sender, ten turns each; every third message is a complaint.
         let conversation = format!("live-{sender}-{}", n / SENDERS % 40);

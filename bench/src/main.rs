@@ -5,16 +5,21 @@
 mod server;
 mod wrk;
 mod fill;
+mod growth;
 mod table;
 mod writes;
 mod reads;
 mod life;
 mod loops;
+mod page;
 mod migrate;
 mod routes;
 mod rerank;
 mod steady;
 mod kafka;
+mod nodes;
+mod plot;
+mod postgres;
 
 use std::path::PathBuf;
 
@@ -28,19 +33,25 @@ fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let binary = PathBuf::from(arguments.next().context("usage: uptake-bench BINARY [SECTION]")?);
     let wanted = arguments.next();
-    let sections: [(&str, Measure); 7] = [
+    let sections: [(&str, Measure); 8] = [
         ("writes", writes::measure),
         ("reads", reads::measure),
         ("loop", loops::measure),
         ("route", routes::measure),
         ("rerank", rerank::measure),
+        ("page", page::measure),
         ("life", life::measure),
-        ("migrate", migrate::measure),
+        ("growth", growth::measure),
     ];
     let binary = server::Binary::new(binary);
     let mut table = Table::default();
-    if wanted.as_deref() == Some("kafka") {
-        kafka::measure(&binary, &mut table).context("measuring kafka")?;
+    // These need a binary with the feature `scaled` and servers of others.
+    match wanted.as_deref() {
+        Some("kafka") => kafka::measure(&binary, &mut table).context("measuring kafka")?,
+        Some("migrate") => migrate::measure(&binary, &mut table).context("measuring migrate")?,
+        Some("nodes") => nodes::measure(&binary, &mut table).context("measuring nodes")?,
+        Some("postgres") => postgres::measure(&binary, &mut table).context("measuring postgres")?,
+        Some(_) | None => {}
     }
     for (name, measure) in sections {
         if wanted.as_deref().is_none_or(|wanted| wanted == name) {

@@ -1,10 +1,11 @@
-//! Moving a store from SQLite to Postgres. Only when the address of an empty database is given.
+//! Moving a store from SQLite to Postgres on the same machine. Needs a binary with the feature `scaled`.
 
 use std::fs;
 use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use testkit::servers::Postgres;
 
 use crate::server::{Binary, now};
 use crate::table::Table;
@@ -14,14 +15,10 @@ use crate::{fill, loops};
 const TURNS: usize = 50_000;
 const RATINGS: usize = 200_000;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-/// The address of an empty database.
-const ADDRESS: &str = "UPTAKE_BENCH_POSTGRES";
 
 pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> {
-    let Some(address) = std::env::var_os(ADDRESS) else {
-        println!("migrate: left out, {ADDRESS} names no empty database");
-        return Ok(());
-    };
+    let postgres = Postgres::start()?;
+    let database = postgres.database()?;
     let folder = tempfile::tempdir()?;
     loops::import(binary, &folder, 0, TURNS)?;
     let server = binary.start_in(folder)?;
@@ -31,7 +28,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
     table.add("store to be migrated", megabytes, "MB", None);
     let begun = now();
     let mut command = binary.command(&["migrate-store", "--json", "--from"]);
-    command.arg(folder.path()).arg("--to").arg(address).stdout(Stdio::piped());
+    command.arg(folder.path()).arg("--to").arg(database.url()).stdout(Stdio::piped());
     let mut child = command.spawn()?;
     let mut memory: f64 = 0.0;
     while child.try_wait()?.is_none() {

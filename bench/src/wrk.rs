@@ -23,15 +23,28 @@ pub(crate) fn run(
     connections: u32,
     seconds: u32,
 ) -> anyhow::Result<Load> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("wrk").join(script);
+    run_at(&server.url, server, script, connections, seconds)
+}
+
+/// The same by another address that leads to the server.
+pub(crate) fn run_at(
+    url: &str,
+    server: &Server,
+    script: &str,
+    connections: u32,
+    seconds: u32,
+) -> anyhow::Result<Load> {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("wrk");
     let threads = connections.min(2);
     let before = server.cpu_seconds()?;
     let output = Command::new("wrk")
         .args(["--latency", &format!("-t{threads}"), &format!("-c{connections}")])
         .args(["-H", &format!("Authorization: Bearer {}", server.key)])
         .args([&format!("-d{seconds}s"), "--script"])
-        .arg(script)
-        .arg(&server.url)
+        .arg(scripts.join(script))
+        .arg(url)
+        // Where scripts find what they have in common.
+        .env("LUA_PATH", scripts.join("?.lua"))
         .output()
         .context("cannot run wrk; is it installed?")?;
     let cpu = server.cpu_seconds()? - before;

@@ -1,14 +1,9 @@
 -- One rating per request, each on a turn of its own; the server makes the event's id.
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
-local thread = 0
-function setup(t)
-  thread = thread + 1
-  t:set("id", thread)
-end
-local n = 0
+local count = require("counter")
 function request()
-  n = n + 1
+  local id, n = count()
   local turn = id .. "-" .. n
   local body = '{"type":"explicit","source":"user_rating","category":"user_satisfaction",' ..
     '"session_id":"c' .. id .. "-" .. math.floor(n / 10) .. '","message_id":"t' .. turn .. '",' ..

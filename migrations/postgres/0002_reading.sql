@@ -51,12 +51,30 @@ LEFT JOIN events r ON r.position BETWEEN t.opened + 1 AND t.opened + 8
     AND json_extract(r.data, '$.finding') = 'retry' AND json_extract(r.data, '$.detected_in') = t.id
 LEFT JOIN turns o ON o.key = r.turn;
 
--- A second lock: whoever reads as `uptake_read` sees the tenant that `uptake.tenant` names and nobody else,
--- whatever the statement says. Somebody who may not make roles has to have it made for them.
+-- A second lock: whoever reads as a member of `uptake_read` sees the tenants that their login has a row for
+-- here and nobody else, whatever the statement says and whatever they set. Only the owner writes it.
+CREATE TABLE readers (
+    role   TEXT NOT NULL, -- the login
+    tenant TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (role, tenant)
+);
+REVOKE ALL ON readers FROM PUBLIC;
+
+-- Somebody who may not make roles has to have it made for them.
 DO $$
 DECLARE
     name TEXT;
 BEGIN
+    -- By the login, which nobody can change, unlike the role or a setting; and by the tables of this schema,
+    -- whatever the reader's search_path has under their names.
+    EXECUTE format('CREATE FUNCTION tenants_of_reader() RETURNS TEXT[] LANGUAGE sql STABLE
+        SECURITY DEFINER SET search_path = %1$I, pg_temp AS
+        $f$ SELECT ARRAY(SELECT tenant FROM %1$I.readers WHERE role = session_user) $f$', current_schema());
+    EXECUTE format('CREATE FUNCTION projects_of_reader() RETURNS BIGINT[] LANGUAGE sql STABLE
+        SECURITY DEFINER SET search_path = %1$I, pg_temp AS
+        $f$ SELECT ARRAY(SELECT key FROM %1$I.projects p JOIN %1$I.readers r ON r.tenant = p.tenant
+            WHERE r.role = session_user) $f$', current_schema());
+    REVOKE ALL ON FUNCTION tenants_of_reader(), projects_of_reader() FROM PUBLIC;
     BEGIN
         CREATE ROLE uptake_read NOLOGIN;
     EXCEPTION WHEN duplicate_object OR unique_violation OR insufficient_privilege THEN
@@ -67,18 +85,20 @@ BEGIN
         RETURN;
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO uptake_read', current_schema());
+    GRANT EXECUTE ON FUNCTION tenants_of_reader(), projects_of_reader() TO uptake_read;
+    -- A select in brackets is run once for a statement, not for each row.
     ALTER TABLE projects ENABLE ROW LEVEL SECURITY;
     CREATE POLICY one_tenant ON projects FOR SELECT TO uptake_read
-        USING (tenant = current_setting('uptake.tenant', TRUE));
+        USING (tenant = ANY (CAST((SELECT tenants_of_reader()) AS TEXT[])));
     GRANT SELECT ON projects, conv_messages, implicit_feedback TO uptake_read;
-    -- Their own rows of projects are all that the role sees, so this is the same tenant.
     FOREACH name IN ARRAY ARRAY['users', 'conversations', 'turns', 'events', 'reactions', 'turn_index',
-        'turn_facts', 'quality', 'waits', 'decisions', 'activity', 'alerts', 'routers', 'experiments',
+        'turn_facts', 'quality', 'quality_days', 'waits', 'waits_days', 'decisions', 'activity', 'alerts',
+        'routers', 'experiments',
         'returned', 'relevance', 'entity_tallies', 'pair_tallies', 'rank_totals']
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('CREATE POLICY one_tenant ON %I FOR SELECT TO uptake_read
-            USING (project IN (SELECT key FROM projects))', name);
+            USING (project = ANY (CAST((SELECT projects_of_reader()) AS BIGINT[])))', name);
         EXECUTE format('GRANT SELECT ON %I TO uptake_read', name);
     END LOOP;
 END $$;

@@ -4,18 +4,29 @@ use std::path::Path;
 
 use anyhow::Context;
 use remote::RunningServer;
-use serde_json::Value;
 
 use crate::config::Config;
 use crate::wiring;
 
-/// Asks the server that has the folder, or one started for this question alone.
-pub(super) fn ask(
+/// Asks the server that has the folder, or one started for this question alone. A folder without a store is
+/// an error: who mistyped its name should not be told that nothing happened yet.
+pub(super) fn ask<A>(
     config: &Config,
-    question: impl FnOnce(&RunningServer) -> Result<Value, remote::RemoteError>,
-) -> anyhow::Result<Value> {
+    question: impl FnOnce(&RunningServer) -> Result<A, remote::RemoteError>,
+) -> anyhow::Result<A> {
+    if store::tables::holder_of(Path::new(&config.store.data)).is_none() {
+        wiring::log(&config.store).context("nothing to ask; --data names the server's folder")?;
+    }
+    ask_or_make(config, question)
+}
+
+/// The same; where there is no store yet, one is made.
+pub(super) fn ask_or_make<A>(
+    config: &Config,
+    question: impl FnOnce(&RunningServer) -> Result<A, remote::RemoteError>,
+) -> anyhow::Result<A> {
     let folder = Path::new(&config.store.data);
-    if let Some(holder) = store::sqlite::holder_of(folder) {
+    if let Some(holder) = store::tables::holder_of(folder) {
         let (url, token) = holder.server.with_context(|| {
             format!("{} has the data folder and cannot be asked; try again", holder.process)
         })?;

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Common;
-use super::ask::ask;
+use super::ask::{ask, ask_or_make};
 
 /// Create, list and revoke API keys.
 ///
@@ -91,13 +91,14 @@ impl Create {
         let (config, _) = self.common.load(Vec::new())?;
         let body = json!({"tenant": self.tenant, "project": self.project, "role": self.role,
             "rate": self.rate, "origin": self.origin});
-        let made = ask(&config, |server| server.post("/api/v1/keys", &body))?;
+        let made = ask_or_make(&config, |server| server.post("/api/v1/keys", &body))?;
         let key = made["key"].as_str().context("the server answered without a key")?;
         if self.json {
             println!("{made}");
         } else {
             println!("{key}");
-            eprintln!("Keep it: it is shown this once. Its id is {}.", made["id"]);
+            let id = made["id"].as_str().unwrap_or("unknown");
+            eprintln!("Keep it: it is shown this once. Its id is {id}.");
         }
         Ok(())
     }

@@ -2,10 +2,12 @@
 
 mod print;
 
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, Write, stdout};
+use std::path::Path;
 
 use anyhow::{Context, ensure};
 use clap::Args;
+use event::{Project, Tenant};
 use serde_json::{Value, json};
 
 use super::Common;
@@ -15,12 +17,16 @@ use crate::config::Config;
 /// Show conversations with feedback, or one of them turn by turn.
 ///
 /// Without a conversation: the latest ones that somebody reacted to, people or the machine. With
-/// one: what was asked and answered, how each answer was taken, and the words that show it. Asks the
-/// running server, or opens the data folder if there is none.
+/// one: what was asked and answered, how each answer was taken, and the words that show it. With --html:
+/// figures with their intervals and trends, what went wrong and where, models and routers, as one file
+/// that needs neither this server nor any other. Asks the running server, or opens the data folder if
+/// there is none.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake report
   uptake report c1
+  uptake report --html quality.html --days 7
+  uptake report --html --tenant acme --project shop > quality.html
   uptake report --tenant acme --project shop --days 7 --json")]
 pub(super) struct Report {
     #[command(flatten)]
@@ -33,7 +39,7 @@ pub(super) struct Report {
     /// Which project's.
     #[arg(long, default_value = "default")]
     project: String,
-    /// Only feedback of so many days.
+    /// Only what happened in so many days.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: u32,
     /// How many conversations or turns, the latest.
@@ -42,12 +48,20 @@ pub(super) struct Report {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Write a report on all of it to this file, as a page that stands alone; to standard output without
+    /// a name.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-",
+          conflicts_with_all = ["json", "conversation", "limit"])]
+    html: Option<String>,
 }
 
 impl Report {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
         let scope = (self.tenant.as_str(), self.project.as_str());
+        if let Some(file) = &self.html {
+            return write(file, &page(&config, scope, self.days)?);
+        }
         let colour = stdout().is_terminal();
         let (found, text): (Value, fn(&Value, bool) -> String) = match &self.conversation {
             Some(conversation) => {
@@ -62,6 +76,23 @@ impl Report {
         }
         Ok(())
     }
+}
+
+/// The report as a page that stands alone.
+fn page(config: &Config, (tenant, project): (&str, &str), days: u32) -> anyhow::Result<String> {
+    let tenant = Tenant::new(tenant).with_context(|| format!("--tenant {tenant:?}"))?;
+    let project = Project::new(project).with_context(|| format!("--project {project:?}"))?;
+    let path = format!("/report?tenant={tenant}&project={project}&days={days}");
+    ask(config, |server| server.page(&path)).with_context(|| format!("{tenant}/{project}"))
+}
+
+fn write(file: &str, page: &str) -> anyhow::Result<()> {
+    if file == "-" {
+        return Ok(stdout().write_all(page.as_bytes())?);
+    }
+    std::fs::write(Path::new(file), page).with_context(|| format!("cannot write {file}"))?;
+    eprintln!("wrote {file}, {} KB", page.len().div_ceil(1024));
+    Ok(())
 }
 
 fn one(

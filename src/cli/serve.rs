@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -16,6 +17,7 @@ use crate::wiring;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   uptake serve
+  uptake serve --demo
   uptake serve --listen 127.0.0.1:9000 --data /var/lib/uptake
   uptake serve --config uptake.toml")]
 pub(super) struct Serve {
@@ -24,6 +26,10 @@ pub(super) struct Serve {
     /// Address and port; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// First fill a fresh store with a month of made-up conversations; `uptake demo --remove` takes them
+    /// away again.
+    #[arg(long)]
+    demo: bool,
 }
 
 impl Serve {
@@ -33,7 +39,13 @@ impl Serve {
         super::logging::start(&config)?;
         let address = parse_address(&config.server.listen)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(serve(config, address))
+        runtime.block_on(async {
+            if self.demo {
+                wiring::ask_for_folder(&config).await?;
+                super::demo::load_if_absent(&config, demo::CONVERSATIONS, false).await?;
+            }
+            serve(config, address).await
+        })
     }
 }
 
@@ -47,13 +59,28 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     opened.keep_going(&config).await?;
     let run = format!("{:x}", wiring::clock().now().as_micros());
     let router = opened.router(&config, &run)?;
-    let stop = stop_signal()?;
+    let (told, outdated) = (stop_signal()?, engine.until_outdated());
+    let stop = async {
+        tokio::select! {
+            () = told => {}
+            () = outdated => {}
+        }
+    };
     let url = format!("http://{}", listener.local_addr()?);
     opened.announce(&url, false)?;
     println!("listening on {url}");
     let open = engine.is_open();
     tracing::info!(position = engine.head().0, data = config.store.data, open, "ready");
-    Ok(serve::run(listener, router, Arc::clone(engine), stop).await?)
+    let linger = Duration::from_secs(config.server.linger_secs);
+    let limits = wiring::connection_limits(&config.server);
+    serve::run(listener, router, Arc::clone(engine), stop, linger, limits).await?;
+    if engine.is_outdated() {
+        bail!(
+            "the log in Postgres is shorter than what this node has read: the database was set back, and what \
+             was acknowledged since is lost with it; start again to read it anew"
+        );
+    }
+    Ok(())
 }
 
 fn parse_address(text: &str) -> anyhow::Result<SocketAddr> {

@@ -24,6 +24,9 @@ pub(crate) struct ServerSection {
     pub(crate) listen: String,
     pub(crate) max_body_kib: usize,
     pub(crate) max_batch_mib: usize,
+    pub(crate) linger_secs: u64,
+    pub(crate) max_connections: usize,
+    pub(crate) idle_secs: u64,
 }
 
 /// `[store]`

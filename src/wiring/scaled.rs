@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flow::RetryRule;
-use store::sqlite::{Limits, SqliteLog, SqliteStore};
+use store::tables::{Limits, SqlLog, SqlStore};
 use store::{Blobs, Inlet, Outlet, QueryHistory};
 
 use crate::config::{KafkaSection, TurnLogSection};
@@ -17,14 +17,14 @@ pub(super) fn store(
     address: &str,
     limits: Limits,
     fresh_key: [u8; 32],
-) -> anyhow::Result<SqliteStore> {
-    Ok(SqliteStore::connect(folder, address, limits, fresh_key)?)
+) -> anyhow::Result<SqlStore> {
+    Ok(SqlStore::connect(folder, address, limits, fresh_key)?)
 }
 
 /// The log in a Postgres database.
 #[cfg(feature = "scaled")]
-pub(super) fn log(address: &str) -> anyhow::Result<SqliteLog> {
-    Ok(SqliteLog::connect(address)?)
+pub(super) fn log(address: &str) -> anyhow::Result<SqlLog> {
+    Ok(SqlLog::connect(address)?)
 }
 
 /// The latest questions in Redis. It need not be there yet.
@@ -104,12 +104,12 @@ const ABSENT: &str = "this program was built without it; build with `--features 
     this setting empty";
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<SqliteStore> {
+pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<SqlStore> {
     anyhow::bail!(ABSENT)
 }
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn log(_: &str) -> anyhow::Result<SqliteLog> {
+pub(super) fn log(_: &str) -> anyhow::Result<SqlLog> {
     anyhow::bail!(ABSENT)
 }
 

@@ -80,6 +80,12 @@ fn commands_say_what_to_do_when_they_cannot_work() {
         assert_eq!(code, Some(1));
         assert!(err.contains("there is no store in"), "{err}");
     }
+    for command in [&["report"][..], &["routers", "show"], &["keys", "list"], &["demo", "--remove"]]
+    {
+        let (code, _, err) = uptake(empty.path(), command);
+        assert_eq!(code, Some(1), "{command:?}: {err}");
+        assert!(err.contains("--data") && err.contains("there is no store in"), "{err}");
+    }
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 0, "nothing was created");
     assert_eq!(uptake(empty.path(), &["nonsense"]).0, Some(2));
 }

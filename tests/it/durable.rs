@@ -143,11 +143,15 @@ fn send_turn(
     Ok(())
 }
 
-fn whole_log(server: &Server) -> Vec<Value> {
+pub(crate) fn whole_log(server: &Server) -> Vec<Value> {
+    whole_log_of(&server.client())
+}
+
+pub(crate) fn whole_log_of(client: &Client) -> Vec<Value> {
     let mut events: Vec<Value> = Vec::new();
     loop {
         let after = events.last().map_or(0, |event| event["position"].as_u64().unwrap());
-        let (status, page) = server.get(&format!("/api/v1/events?after={after}"));
+        let (status, page) = client.get(&format!("/api/v1/events?after={after}"));
         assert_eq!(status, 200);
         let items = page["items"].as_array().unwrap();
         if items.is_empty() {

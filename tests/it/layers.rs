@@ -20,7 +20,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "flow",
         &["capture", "detect", "embed", "event", "export", "learn", "remote", "report", "store"],
     ),
-    ("serve", &["event", "flow", "report"]),
+    ("pages", &["event", "flow", "report"]),
+    ("serve", &["event", "flow", "pages", "report"]),
+    // Tells made-up conversations through the engine's doors, and knows nothing behind them.
+    ("demo", &["event", "flow"]),
     ("mcp", &[]),
     ("testkit", &["event"]),
 ];
@@ -28,6 +31,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 /// Outside crates that only one of ours may use, and things that the pure ones never use.
 const ONLY: &[(&str, &str)] = &[
     ("axum", "serve"),
+    ("askama", "pages"),
     ("rmcp", "mcp"),
     ("rusqlite", "store"),
     ("redis", "store"),

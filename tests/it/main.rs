@@ -3,19 +3,23 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
 mod engine;
+mod everything;
 mod server;
 mod reports;
 mod talk;
 
 mod alerts;
 mod artifacts;
+mod backup;
 mod bad_input;
 mod calibration;
 mod commands;
 mod comments;
 mod conversation_loop;
 mod decisions;
+mod demo;
 mod deploy;
+mod docs;
 mod durable;
 mod erasure;
 mod events;
@@ -25,6 +29,8 @@ mod examples;
 mod full_disk;
 #[cfg(feature = "scaled")]
 mod history;
+mod hostile;
+mod import;
 mod isolation;
 #[cfg(feature = "scaled")]
 mod kafka;
@@ -34,10 +40,14 @@ mod mcp;
 mod metrics;
 #[cfg(feature = "scaled")]
 mod migrate_store;
+#[cfg(feature = "scaled")]
+mod nodes;
 mod openapi;
+mod pages;
 mod period;
 mod preferences;
 mod privacy;
+mod programs;
 mod quality;
 mod reactions;
 mod redetect;
@@ -46,6 +56,7 @@ mod repeats;
 mod retrieval;
 mod routing;
 mod scan;
+mod score;
 #[cfg(feature = "scaled")]
 mod s3;
 mod sessions;
@@ -54,3 +65,5 @@ mod strategies;
 mod topics;
 mod turn_log;
 mod turns;
+mod upgrade;
+mod widget;

@@ -10,7 +10,7 @@ use crate::server::{Client, Server};
 const METHODS: [&str; 5] = ["put", "post", "patch", "get", "delete"];
 
 /// Every operation of the document: method, path with example ids, example body.
-fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Value)> {
+pub(crate) fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Value)> {
     let tags = [
         "turns",
         "strategies",
@@ -52,7 +52,7 @@ fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Va
     found
 }
 
-const EXAMPLES: [(&str, &str); 14] = [
+pub(crate) const EXAMPLES: [(&str, &str); 14] = [
     ("{suggestion_id}", "none"),
     ("experiments/{id}", "experiments/greeting"),
     ("{action}", "start"),
@@ -85,7 +85,10 @@ const NOTHING: [(&str, &str); 14] = [
     ("{topic}", "feedback-events"),
 ];
 
-fn call(client: &Client, (method, path, body): &(String, String, Value)) -> (u16, Value) {
+pub(crate) fn call(
+    client: &Client,
+    (method, path, body): &(String, String, Value),
+) -> (u16, Value) {
     match method.as_str() {
         "get" => client.get(path),
         "post" => client.post(path, body),
@@ -95,7 +98,7 @@ fn call(client: &Client, (method, path, body): &(String, String, Value)) -> (u16
     }
 }
 
-fn document(server: &Server) -> Value {
+pub(crate) fn document(server: &Server) -> Value {
     let (status, document) = server.get("/openapi.json");
     assert_eq!(status, 200);
     document

@@ -143,6 +143,28 @@ fn evaluated_and_made_again(server: Server, shown: &Value) {
 }
 
 #[test]
+fn a_seed_repeats_the_choices() {
+    let server = Server::start();
+    let arms_of = |project: &str| {
+        let client = server.client().with("X-Uptake-Project", project);
+        assert_eq!(client.put("/api/v1/routers/chat", &three_models()).0, 200);
+        let choose = |n: u32| {
+            let (turn, conversation) = (format!("t{n}"), format!("c{n}"));
+            let body = json!({"turn_id": turn, "conversation_id": conversation, "include": ["route"],
+                "router": "chat", "text": format!("How many items number {n} did we sell?")});
+            let (status, opened) = client.post("/api/v1/turns", &body);
+            assert_eq!(status, 201, "{opened}");
+            let arm = opened["route"]["arm"].as_str().unwrap().to_owned();
+            let body = json!({"response": "You sold 12 of them.", "latency_ms": 900, "model": arm});
+            assert_eq!(client.post(&format!("/api/v1/turns/{turn}/complete"), &body).0, 200);
+            arm
+        };
+        (0..40).map(choose).collect::<Vec<_>>()
+    };
+    assert_eq!(arms_of("first"), arms_of("second"));
+}
+
+#[test]
 fn a_rating_an_hour_later_moves_the_arm_that_served_the_turn() {
     let server = Server::start();
     set(&server, "chat", &three_models());

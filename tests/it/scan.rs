@@ -1,18 +1,16 @@
-//! Chat logs through `uptake scan`, `uptake score` and `uptake import`.
+//! Chat logs through `uptake scan`.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, uptake};
+use crate::server::uptake;
 
-const ASKED: &str = "find laptops under $1000";
-const GIVEN: &str = "Here are three business laptops: ThinkPad, Latitude and ProBook.";
-const WRONG: &str = "No, I meant gaming laptops, not business laptops";
+pub(crate) const ASKED: &str = "find laptops under $1000";
+pub(crate) const GIVEN: &str = "Here are three business laptops: ThinkPad, Latitude and ProBook.";
+pub(crate) const WRONG: &str = "No, I meant gaming laptops, not business laptops";
 const BETTER: &str = "For gaming under $1000: the Katana 15 and the TUF A15.";
 const GLAD: &str = "Perfect, thanks, I'll take the TUF";
 
@@ -25,7 +23,7 @@ fn messages() -> Value {
 }
 
 /// The same conversation in every shape we read.
-fn shapes() -> Vec<(&'static str, Vec<Value>)> {
+pub(crate) fn shapes() -> Vec<(&'static str, Vec<Value>)> {
     let pairs = [(ASKED, GIVEN), (WRONG, BETTER), (GLAD, "Enjoy!")];
     let share_gpt: Vec<Value> = pairs
         .iter()
@@ -51,7 +49,7 @@ fn shapes() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-fn file(folder: &Path, name: &str, lines: &[Value]) -> PathBuf {
+pub(crate) fn file(folder: &Path, name: &str, lines: &[Value]) -> PathBuf {
     let path = folder.join(name);
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     fs::write(&path, text).unwrap();
@@ -151,70 +149,6 @@ fn a_report_is_readable_and_a_missing_file_is_told() {
     assert!(err.contains("cannot read nowhere.jsonl"), "{err}");
 }
 
-/// What `uptake score` writes for some lines, and its exit code.
-fn score(
-    arguments: &[&str],
-    lines: &[u8],
-    environment: &[(&str, &str)],
-) -> (Option<i32>, Vec<Value>) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_uptake"))
-        .arg("score")
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(lines).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let rows = String::from_utf8(output.stdout).unwrap();
-    (output.status.code(), rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect())
-}
-
-#[test]
-fn rows_come_back_scored_with_their_own_fields() {
-    let row =
-        json!({"set": "x", "label": true, "prev_user": ASKED, "assistant": GIVEN, "user": WRONG});
-    let (code, rows) = score(&["--task", "verdict"], format!("{row}\n").as_bytes(), &[]);
-    assert_eq!(code, Some(0));
-    assert_eq!(
-        (&rows[0]["set"], &rows[0]["label"], &rows[0]["pred"]),
-        (&json!("x"), &json!(true), &json!(true))
-    );
-    assert_eq!(
-        (&rows[0]["status"], &rows[0]["correction_type"]),
-        (&json!("rejected"), &json!("explicit"))
-    );
-    assert!(rows[0]["p"].as_f64().unwrap() > 0.7);
-
-    let refusal = json!({"response": "I'm sorry, but I can't help with that request."});
-    let (_, rows) = score(&["--task", "refusal"], format!("{refusal}\n").as_bytes(), &[]);
-    assert_eq!((&rows[0]["pred"], &rows[0]["error_type"]), (&json!(true), &json!("model_refusal")));
-
-    let pairs = [
-        json!({"a": "How do I install Docker?", "b": "how do i install docker"}),
-        json!({"a": "How do I install Docker?", "b": "How do I uninstall Docker?"}),
-    ];
-    let lines: String = pairs.iter().map(|pair| format!("{pair}\n")).collect();
-    let (_, rows) = score(&["--task", "pair"], lines.as_bytes(), &[]);
-    assert_eq!((&rows[0]["pred"], &rows[1]["pred"]), (&json!(true), &json!(false)));
-
-    let (_, rows) = score(&["--task", "embed"], b"{\"text\":\"hello\"}\n", &[]);
-    assert_eq!(rows[0]["vector"].as_array().unwrap().len(), 256);
-}
-
-#[test]
-fn a_bad_line_is_an_error_row_in_its_place() {
-    let lines = b"{\"user\":\"thanks\"}\nnonsense\n{\"user\":1}\n[]\n{\"user\":\"wrong\"}\n";
-    let (code, rows) = score(&["--task", "verdict"], lines, &[]);
-    assert_eq!((code, rows.len()), (Some(1), 5));
-    for place in [1, 2, 3] {
-        assert!(rows[place]["error"].is_string(), "{}", rows[place]);
-    }
-    assert_eq!(rows[4]["status"], "rejected");
-}
-
 #[test]
 fn wrong_numbers_in_the_configuration_are_told() {
     let folder = TempDir::new().unwrap();
@@ -228,28 +162,6 @@ fn wrong_numbers_in_the_configuration_are_told() {
         let (code, _, err) = uptake(folder.path(), &arguments);
         assert_eq!(code, Some(1));
         assert!(err.contains("detect.retry_similarity is 8.5, expected 0 to 1"), "{err}");
-    }
-}
-
-#[test]
-fn a_chat_log_is_imported_once_and_served() {
-    for (name, lines) in shapes() {
-        let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let log = file(folder.path(), "log.jsonl", &lines);
-        let import = || {
-            let import = ["import", "--json", log.to_str().unwrap()];
-            let (code, out, err) = uptake(data.path(), &import);
-            assert_eq!(code, Some(0), "{name}: {err}");
-            serde_json::from_str::<Value>(&out).unwrap()
-        };
-        assert_eq!(import(), json!({"imported": 6, "replayed": 0, "rejected": 0}), "{name}");
-        assert_eq!(import(), json!({"imported": 0, "replayed": 6, "rejected": 0}), "{name}");
-        let server = Server::start_in(data);
-        // The sweep may end the old session meanwhile, which is an event of another type.
-        let shown = server.get("/api/v1/events?type=query").1;
-        assert_eq!(shown["items"].as_array().unwrap().len(), 6, "{name}");
-        assert_eq!(shown["items"][0]["session_id"], "x1", "{name}");
-        assert_eq!(shown["items"][0]["data"]["text"], ASKED, "{name}");
     }
 }
 
@@ -276,34 +188,6 @@ fn turns_out_of_order_are_judged_in_the_order_of_time() {
     assert_eq!(report["models"]["m2"]["rejected"], 0);
     assert_eq!(report["latency"]["low"], 1);
     assert_eq!(report["failures"]["execution_error"], 1);
-}
-
-#[test]
-fn an_answer_after_a_tool_call_is_the_answer() {
-    let folder = TempDir::new().unwrap();
-    let tool = json!({"id": "w", "messages": [
-        {"role": "user", "content": "weather in Rome?"},
-        {"role": "assistant", "content": null, "tool_calls": [{"id": "1"}]},
-        {"role": "tool", "content": "20"},
-        {"role": "assistant", "content": "It is 20 degrees."},
-        {"role": "user", "content": "thanks"}]});
-    let again =
-        |answer: &str| json!({"conversation_id": "c", "text": "try again", "response": answer});
-    let log = file(folder.path(), "log.jsonl", &[tool, again("one"), again("two"), again("one")]);
-    let data = folder.path().join("data");
-    let (code, out, err) = uptake(&data, &["import", "--json", log.to_str().unwrap()]);
-    assert_eq!((code, err.as_str()), (Some(0), ""));
-    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["imported"], 9);
-    let (_, out, _) = uptake(&data, &["export"]);
-    let responses: Vec<String> = out
-        .lines()
-        .filter_map(|line| {
-            serde_json::from_str::<Value>(line).unwrap()["data"]["response"]
-                .as_str()
-                .map(str::to_owned)
-        })
-        .collect();
-    assert_eq!(responses, ["It is 20 degrees.", "one", "two", "one"]);
 }
 
 #[test]

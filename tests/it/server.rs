@@ -77,6 +77,13 @@ impl Server {
         (status, folder)
     }
 
+    /// How it ended by itself, if it has, and what it said.
+    #[cfg(feature = "scaled")]
+    pub(crate) fn ended(&mut self) -> Option<(ExitStatus, std::process::ChildStderr)> {
+        let status = self.child.try_wait().unwrap()?;
+        Some((status, self.child.stderr.take().unwrap()))
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -147,6 +154,12 @@ pub(crate) fn uptake(folder: &Path, arguments: &[&str]) -> (Option<i32>, String,
     let output = command.args(arguments).arg("--data").arg(folder).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// A client of something else that answers for a server.
+#[cfg(feature = "scaled")]
+pub(crate) fn client_of(url: &str) -> Client {
+    Client { url: url.to_owned(), agent: agent(), headers: Vec::new() }
 }
 
 fn agent() -> ureq::Agent {

@@ -13,6 +13,8 @@ mod redact;
 mod source;
 mod rule;
 mod fingerprint;
+#[cfg(test)]
+mod any_input;
 
 pub use accept::{RawEvent, accept};
 pub use check::CaptureError;

@@ -77,6 +77,16 @@ impl Engine {
         Ok(self.store.alerts(tenant, project, limit).await?)
     }
 
+    /// The same as they were found lately: whoever watches does so two seconds after anything happened.
+    pub async fn known_alerts(
+        &self,
+        tenant: &Tenant,
+        project: Option<&Project>,
+        limit: usize,
+    ) -> Result<Vec<StoredAlert>, FlowError> {
+        Ok(self.store.alerts(tenant, project, limit).await?)
+    }
+
     /// Figures that are on the wrong side now, of one tenant or of all.
     pub async fn standing_alerts(
         &self,
@@ -102,7 +112,7 @@ impl Engine {
     }
 
     /// Compares a project's figures with its tenant's targets, and says in the log what changed.
-    async fn check_targets(&self, scope: &Scope) -> Result<(), FlowError> {
+    pub(crate) async fn check_targets(&self, scope: &Scope) -> Result<(), FlowError> {
         let targets = self.targets.of(&scope.tenant);
         let now = self.clock.now();
         let start = now.plus_secs(-i64::from(targets.window_hours) * 3600);
@@ -196,7 +206,7 @@ fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) 
 
 async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
     let mut round = 0_u32;
-    while !*stop.borrow() {
+    while engine.duty.wait(&mut stop).await {
         let looked = look(&engine, round.is_multiple_of(ALL_EVERY)).await;
         if let Err(error) = looked {
             tracing::warn!(%error, "projects could not be listed; trying again");

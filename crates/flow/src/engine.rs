@@ -8,6 +8,7 @@ use event::{Clock, Position};
 use remote::RemoteWriter;
 use report::Seal;
 use store::{LogStats, QueryHistory, Rebuild, Store};
+use tokio::sync::watch;
 
 use crate::attention::Attention;
 use crate::calibrate::{Curves, NewLabels};
@@ -15,7 +16,9 @@ use crate::changes::changes_of;
 use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::drafts::Drafts;
+use crate::duty::Duty;
 use crate::embedder::Embedder;
+use crate::ended_visits::EndedVisits;
 use crate::error::FlowError;
 use crate::example_pool::ExampleShelf;
 use crate::experiment_views::KeptViews;
@@ -40,6 +43,7 @@ pub struct Engine {
     pub(crate) seal: Seal,
     pub(crate) tasks: Tasks,
     pub(crate) keys: KeyRing,
+    pub(crate) ended_visits: EndedVisits,
     pub(crate) privacy: Redactors,
     pub(crate) detectors: Detectors,
     pub(crate) embedder: Embedder,
@@ -57,6 +61,9 @@ pub struct Engine {
     pub(crate) experiment_views: KeptViews,
     pub(crate) examples: Arc<ExampleShelf>,
     pub(crate) published: Arc<Published>,
+    pub(crate) duty: Arc<Duty>,
+    /// The log lost something that this engine knows.
+    pub(crate) outdated: watch::Sender<bool>,
 }
 
 impl Engine {
@@ -87,6 +94,7 @@ impl Engine {
         }
         let opened_at = store.head();
         let keys = KeyRing::load(&*store).await?;
+        let ended_visits = EndedVisits::load(&*store).await?;
         let privacy = Redactors::load(&*store).await?;
         let curves = Curves::load(&*store).await?;
         let targets = AllTargets::load(&*store).await?;
@@ -98,6 +106,7 @@ impl Engine {
         let (mint, tasks) = (Mint::new(seed), Tasks::new());
         let counters = Arc::default();
         let routing = Arc::new(Routing::load(&*store).await?);
+        let duty = Arc::new(Duty::new(store.is_shared()));
         Ok(Self {
             opened_at,
             store,
@@ -107,6 +116,7 @@ impl Engine {
             seal,
             tasks,
             keys,
+            ended_visits,
             privacy,
             detectors,
             embedder,
@@ -124,6 +134,8 @@ impl Engine {
             experiment_views: KeptViews::default(),
             examples: Arc::default(),
             published: Arc::default(),
+            duty,
+            outdated: watch::channel(false).0,
         })
     }
 
@@ -164,6 +176,22 @@ impl Engine {
         self.counters.routes()
     }
 
+    /// Waits until the log is shorter than it was: a database that others share was set back, as by a
+    /// failover to a copy that was behind. What this engine has learnt is then of no use.
+    pub fn until_outdated(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut outdated = self.outdated.subscribe();
+        async move {
+            if outdated.wait_for(|is_so| *is_so).await.is_err() {
+                std::future::pending::<()>().await; // the engine is gone
+            }
+        }
+    }
+
+    /// Whether that happened.
+    pub fn is_outdated(&self) -> bool {
+        *self.outdated.borrow()
+    }
+
     /// Lets those who read along end; what is being written goes on.
     pub fn begin_to_stop(&self) {
         self.tasks.begin_to_stop();
@@ -172,6 +200,11 @@ impl Engine {
     /// Finishes and commits what was accepted. Nothing is taken in afterwards.
     pub async fn close(&self) -> Result<(), FlowError> {
         self.tasks.stop().await;
+        self.give_duty_back().await;
+        if self.is_outdated() {
+            // Routers learnt from what is gone; nothing of that may be kept.
+            return Ok(self.store.close().await?);
+        }
         self.store_choices().await;
         self.routing.keep(&*self.store).await?;
         Ok(self.store.close().await?)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{Change, Mac, Rule, Scope, UserId, Write};
+use event::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
 use store::{Asker, ErasedCounts, StoreError};
 
 use crate::engine::Engine;
@@ -24,6 +24,11 @@ impl Engine {
         user: &UserId,
         copies: &Copies,
     ) -> Result<ErasedCounts, FlowError> {
+        if user.as_str() == ANONYMOUS {
+            // Reactions of nobody in particular go by that name, and would go by another one after a rebuild.
+            let why = "anonymous stands for everybody whom nobody named, and cannot be erased";
+            return Err(FlowError::NotPossible(why.into()));
+        }
         // What a router chose for them is in the log before it is emptied.
         self.store_choices().await;
         let (counts, turns) = self.store.whats_of(scope, user).await?;
@@ -55,7 +60,7 @@ impl Engine {
             self.examples.clear();
         }
         if let Some(project) = &routed {
-            project.forget_late(&*self.store, user, &erasure).await?;
+            project.forget_late(&*self.store, Some(user), &erasure).await?;
         }
         self.settle_copies(scope, copies).await?;
         self.scrub().await?;
@@ -74,7 +79,10 @@ impl Engine {
         let late = "somebody still reads what was erased; ask again".to_owned();
         match tokio::time::timeout(SCRUB_WAIT, scrubbed).await {
             Ok(result) => result,
-            Err(_) => Err(StoreError::Unavailable(late).into()),
+            Err(_) => {
+                tracing::warn!("{late}");
+                Err(StoreError::Unavailable(late).into())
+            }
         }
     }
 
@@ -103,11 +111,17 @@ impl Engine {
     }
 }
 
+/// Whether an event says that somebody was erased.
+pub(crate) fn is_erasure(event: &Event) -> bool {
+    let body = Body::read(event.kind, &event.data);
+    matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
+}
+
 #[cfg(test)]
 mod tests {
     use event::{Position, Tenant, Timestamp, Window};
     use store::QualityQuery;
-    use store::sqlite::{Limits, SqliteStore};
+    use store::tables::{Limits, SqlStore};
     use testkit::TestClock;
 
     use std::sync::Arc;
@@ -149,9 +163,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn nobody_in_particular_cannot_be_erased() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let clock = Arc::new(TestClock::at(NOW));
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let (scope, nobody) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
+        let copies = Copies { place: None, others: Vec::new() };
+        let erased = engine.erase_user(&scope, &nobody, &copies).await;
+        assert!(matches!(erased, Err(FlowError::NotPossible(_))), "{erased:?}");
+        assert_eq!(engine.head(), Position(0));
+    }
+
+    #[tokio::test]
     async fn what_was_found_before_is_found_anew_without_the_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let clock = Arc::new(TestClock::at(NOW));
         let engine =

@@ -13,6 +13,7 @@
 mod assign;
 mod evidence;
 mod moves;
+mod sequence;
 
 use event::{
     BadData, Claim, ClaimSpace, Event, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
@@ -24,6 +25,7 @@ use learn::experiment::{
 
 pub use crate::experiment_views::ExperimentView;
 pub use assign::Assigned;
+pub use sequence::SequencePoint;
 
 use crate::engine::Engine;
 use crate::error::FlowError;

@@ -7,6 +7,7 @@
 
 mod people;
 mod negative;
+mod at_hand;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use learn::{
 };
 use store::{QualityQuery, Stopwatch};
 
+pub use at_hand::FailuresAtHand;
 pub(crate) use negative::Negative;
 
 use crate::engine::Engine;
@@ -52,14 +54,8 @@ impl Engine {
         query: &QualityQuery,
         now: Timestamp,
     ) -> Result<FailureReport, FlowError> {
-        let rule = FailureRule::default();
-        let Window { start, end } = query.window;
-        let length = end.as_micros() - start.as_micros();
-        let both = QualityQuery {
-            window: Window { start: start.plus_secs(-(length / 1_000_000)), end },
-            ..query.clone()
-        };
-        let turns = self.store.negative_turns(both, rule.most_turns + 1).await?;
+        let (rule, start) = (FailureRule::default(), query.window.start);
+        let turns = self.store.negative_turns(with_before(query), rule.most_turns + 1).await?;
         let truncated = turns.len() > rule.most_turns;
         let mut negatives = Vec::with_capacity(turns.len());
         for (scope, turns) in by_scope(turns) {
@@ -103,6 +99,14 @@ impl Engine {
         totals.by.extend(by_strategy.map(|(name, count)| (By::Strategy, name, count)));
         Ok(totals)
     }
+}
+
+/// The same with the window before it.
+fn with_before(query: &QualityQuery) -> QualityQuery {
+    let Window { start, end } = query.window;
+    let length = end.as_micros() - start.as_micros();
+    let window = Window { start: start.plus_secs(-(length / 1_000_000)), end };
+    QualityQuery { window, ..query.clone() }
 }
 
 fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {

@@ -1,18 +1,23 @@
 //! Hears of what other nodes write, where several share a store: what this one keeps in memory to answer
 //! quickly is read again when the log says that it changed.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use event::{Change, Position};
+use event::{Change, Event, Position, Scope};
+use store::StoredEvent;
+use tokio::sync::Notify;
 
 use crate::calibrate::Curves;
 use crate::changes::changes_of;
+use crate::ended_visits::EndedVisits;
 use crate::engine::Engine;
+use crate::erase::is_erasure;
 use crate::error::FlowError;
 use crate::key_ring::KeyRing;
 use crate::redactors::Redactors;
+use crate::routing::concerns_routers;
 use crate::targets::AllTargets;
 use crate::tasks::Stop;
 
@@ -20,6 +25,8 @@ use crate::tasks::Stop;
 const PAGE: usize = 1_000;
 /// Keys are in no log; a key that another node made or revoked is heard of within this.
 const KEYS_EVERY: Duration = Duration::from_secs(1);
+/// After trouble.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// What has to be read again.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,29 +41,48 @@ impl Engine {
     /// Keeps up with other nodes, if there can be any.
     pub fn keep_following(self: &Arc<Self>) {
         if self.store.is_shared() {
+            let to_learn = Arc::new(ToLearn::default());
+            let (engine, noted) = (Arc::clone(self), Arc::clone(&to_learn));
+            self.tasks.start(|stop| follow_on(engine, noted, stop));
+            // Apart from each other: a rule or a key must not wait until routers have learnt.
             let engine = Arc::clone(self);
-            self.tasks.start(|stop| follow_on(engine, stop));
+            self.tasks.start(|stop| learn_on(engine, to_learn, stop));
+            let engine = Arc::clone(self);
+            self.tasks.start(|stop| look_at_keys(engine, stop));
         }
     }
 
     /// Hears everything behind a position. Answers how far that is.
-    async fn catch_up(&self, mut after: Position) -> Result<Position, FlowError> {
+    async fn catch_up(&self, after: &mut Position, to_learn: &ToLearn) -> Result<(), FlowError> {
         loop {
-            let page = self.store.tail(after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(after) };
+            let page = self.store.tail(*after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
             let last = last.position;
             let (mut changed, mut scopes) = (Changed::default(), HashSet::new());
+            let (mut routed, mut erasures) = (HashMap::new(), Vec::new());
             for stored in &page {
-                changes_of(&stored.event).iter().for_each(|change| changed.note(change));
+                let StoredEvent { event, .. } = stored;
+                let changes = changes_of(event);
+                changes.iter().for_each(|change| changed.note(change));
+                let sets = |change: &Change| matches!(change, Change::SetRouter { .. });
+                let learns = concerns_routers(event) && self.routing.of(&event.scope).is_some();
+                if learns || changes.iter().any(sets) {
+                    routed.insert(event.scope.clone(), last);
+                }
+                if is_erasure(event) {
+                    erasures.push(event.clone());
+                }
                 if !scopes.contains(&stored.event.scope) {
                     scopes.insert(stored.event.scope.clone());
                 }
             }
+            changed.erased = !erasures.is_empty();
             self.read_again(&changed).await?;
+            to_learn.note(Noted { scopes: routed, erasures });
             scopes.iter().for_each(|scope| self.labels.note(scope));
             self.for_targets.note(scopes.clone());
             self.for_experiments.note(scopes);
-            after = last;
+            *after = last;
         }
     }
 
@@ -73,8 +99,68 @@ impl Engine {
         if changed.erased {
             self.patterns.clear();
             self.drafts.clear();
+            self.examples.clear();
+            let (now, window) = (self.clock.now(), self.detectors.retry.window);
+            self.history.read_again(&*self.store, now, window).await?;
         }
         Ok(())
+    }
+
+    /// Routers learn from what others wrote. Answers what they could not.
+    async fn learn_from_others(&self, noted: Noted) -> Noted {
+        let mut left = Noted::default();
+        for (scope, upto) in noted.scopes {
+            // Not the head: it may be heard of only after what it is the head of was read.
+            if !self.routing.reach(&*self.store, &scope, upto).await {
+                left.scopes.insert(scope, upto);
+            }
+        }
+        for erasure in noted.erasures {
+            let Some(project) = self.routing.of(&erasure.scope) else { continue };
+            if let Err(error) = project.forget_late(&*self.store, None, &erasure).await {
+                tracing::warn!(%error, "what routers know of somebody who was erased goes later");
+                left.erasures.push(erasure);
+            }
+        }
+        left
+    }
+}
+
+/// What routers have not learnt yet.
+#[derive(Default)]
+struct ToLearn {
+    noted: Mutex<Noted>,
+    is_more: Notify,
+}
+
+/// Projects in which something was written, up to where, and erasures.
+#[derive(Default)]
+struct Noted {
+    scopes: HashMap<Scope, Position>,
+    erasures: Vec<Event>,
+}
+
+impl Noted {
+    fn is_empty(&self) -> bool {
+        self.scopes.is_empty() && self.erasures.is_empty()
+    }
+}
+
+impl ToLearn {
+    fn note(&self, more: Noted) {
+        if !more.is_empty() {
+            let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            for (scope, upto) in more.scopes {
+                let known = noted.scopes.entry(scope).or_default();
+                *known = upto.max(*known);
+            }
+            noted.erasures.extend(more.erasures);
+            self.is_more.notify_one();
+        }
+    }
+
+    fn take(&self) -> Noted {
+        std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -84,9 +170,9 @@ impl Changed {
             Change::SetPrivacy(_) => self.privacy = true,
             Change::SetTargets(_) => self.targets = true,
             Change::Calibrate(_) => self.curves = true,
-            Change::EraseUser(_) => self.erased = true,
             // Read from the store whenever it is asked for, or followed by those who learn.
             Change::OpenTurn { .. }
+            | Change::EraseUser(_)
             | Change::SetVector(_)
             | Change::CompleteTurn { .. }
             | Change::React { .. }
@@ -108,26 +194,57 @@ impl Changed {
     }
 }
 
-async fn follow_on(engine: Arc<Engine>, mut stop: Stop) {
+async fn follow_on(engine: Arc<Engine>, to_learn: Arc<ToLearn>, mut stop: Stop) {
     let mut heads = engine.store.watch();
     let mut heard = engine.opened_at;
-    let mut keys = tokio::time::interval(KEYS_EVERY);
     loop {
+        let failed = engine.catch_up(&mut heard, &to_learn).await.is_err_and(|error| {
+            tracing::warn!(%error, "what other nodes wrote is heard later");
+            true
+        });
         tokio::select! {
             _ = stop.changed() => return,
-            told = heads.changed() => {
+            told = heads.changed(), if !failed => {
                 if told.is_err() {
                     return; // the store is closed
                 }
-                match engine.catch_up(heard).await {
-                    Ok(head) => heard = head,
-                    Err(error) => tracing::warn!(%error, "what other nodes wrote is heard later"),
-                }
             }
-            _ = keys.tick() => match KeyRing::load(&*engine.store).await {
-                Ok(ring) => engine.keys.take_over(ring),
-                Err(error) => tracing::warn!(%error, "keys of other nodes are heard of later"),
-            },
+            () = tokio::time::sleep(AGAIN), if failed => {}
+        }
+    }
+}
+
+async fn learn_on(engine: Arc<Engine>, to_learn: Arc<ToLearn>, mut stop: Stop) {
+    loop {
+        tokio::select! {
+            _ = stop.changed() => return,
+            () = to_learn.is_more.notified() => {}
+        }
+        let left = engine.learn_from_others(to_learn.take()).await;
+        if !left.is_empty() {
+            tokio::time::sleep(AGAIN).await;
+            to_learn.note(left);
+        }
+    }
+}
+
+async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
+    loop {
+        match KeyRing::load(&*engine.store).await {
+            Ok(ring) => engine.keys.take_over(ring),
+            Err(error) => tracing::warn!(%error, "keys of other nodes are heard of later"),
+        }
+        match EndedVisits::load(&*engine.store).await {
+            Ok(ended) => engine.ended_visits.take_over(ended, engine.clock.now()),
+            Err(error) => tracing::warn!(%error, "visits ended at other nodes are heard of later"),
+        }
+        if engine.store.went_back() {
+            engine.outdated.send_replace(true);
+            return;
+        }
+        tokio::select! {
+            _ = stop.changed() => return,
+            () = tokio::time::sleep(KEYS_EVERY) => {}
         }
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Background<'a> {
     pub(crate) history: &'a History,
     /// Where the message stands in the log; `None` when it is just coming in.
     pub(crate) position: Option<Position>,
+    /// Its conversation was only just given a name: nothing is before it.
+    pub(crate) is_first: bool,
 }
 
 /// What a message says.
@@ -96,7 +98,7 @@ impl Engine {
         // Neither waits for the other.
         let (retry, previous) = tokio::try_join!(
             self.hear_retry(event, &message, background.history),
-            self.last_before(event, before),
+            self.last_before(event, background),
         )?;
         let verdict = match previous {
             None => None,
@@ -111,24 +113,29 @@ impl Engine {
     async fn last_before(
         &self,
         event: &Event,
-        before: Option<Position>,
+        background: Background<'_>,
     ) -> Result<Option<StoredExchange>, FlowError> {
+        if background.is_first || event.conversation.is_none() {
+            return Ok(None);
+        }
         for few in FEW {
-            let found = self.answered_before(event, before, few).await?.into_iter().next();
-            if found.is_some() || event.conversation.is_none() {
+            let (found, is_all) = self.answered_before(event, background.position, few).await?;
+            let found = found.into_iter().next();
+            if found.is_some() || is_all {
                 return Ok(found);
             }
         }
         Ok(None)
     }
 
-    /// The last answered turns of the conversation before this one, the newest first.
+    /// The last answered turns of the conversation before this one, the newest first, and whether there
+    /// are no more.
     async fn answered_before(
         &self,
         event: &Event,
         before: Option<Position>,
         limit: usize,
-    ) -> Result<Vec<StoredExchange>, FlowError> {
+    ) -> Result<(Vec<StoredExchange>, bool), FlowError> {
         let query = ExchangeQuery {
             scope: event.scope.clone(),
             conversation: event.conversation.clone(),
@@ -140,6 +147,7 @@ impl Engine {
             limit,
         };
         let mut found = self.store.exchanges(query).await?;
+        let is_all = found.len() < limit;
         // A repeat of the same request finds the turn itself; what was erased or dropped cannot be
         // judged; and an answer that came after the message was not seen by whoever wrote it.
         found.retain(|exchange| {
@@ -148,7 +156,7 @@ impl Engine {
                 && !exchange.opening.text.is_empty()
                 && !exchange.answered_at.is_some_and(unseen)
         });
-        Ok(found)
+        Ok((found, is_all))
     }
 
     async fn hear_verdict(
@@ -199,7 +207,7 @@ impl Engine {
         if !may_be_about_earlier(verdict, message) {
             return Ok((Some(place_of(event, previous)), None));
         }
-        let past = self.answered_before(event, before, MOST_LOOKED_AT + 1).await?;
+        let (past, _) = self.answered_before(event, before, MOST_LOOKED_AT + 1).await?;
         let turns: Vec<PastTurn<'_>> = past.iter().map(|turn| past_turn(event, turn)).collect();
         match find_target(&self.detectors.target, verdict, message, &turns) {
             Target::Previous => Ok((Some(place_of(event, previous)), None)),

@@ -71,6 +71,18 @@ impl History {
         Ok(())
     }
 
+    /// Somebody was erased by another node, which does not say who: what this one remembers is read again from
+    /// the log, where their words are no more.
+    pub(crate) async fn read_again(
+        &self,
+        store: &dyn Store,
+        now: Timestamp,
+        window: Duration,
+    ) -> Result<(), StoreError> {
+        self.place.clear();
+        self.refill(store, now, window).await
+    }
+
     /// Where the questions are, for whoever must know when that is away.
     pub(crate) fn place(&self) -> &dyn QueryHistory {
         &*self.place

@@ -23,10 +23,17 @@ impl KeyRing {
         keys.insert(key.id.clone(), Arc::new(key));
     }
 
-    /// From now on these, as the store has them. Nothing is taken away: a key is revoked, not forgotten.
+    /// From now on these, as the store has them. Nothing is taken away: a key is revoked, not forgotten, and
+    /// one that was revoked here while these were read stays so.
     pub(crate) fn take_over(&self, ring: Self) {
         let ring = ring.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.0.write().unwrap_or_else(PoisonError::into_inner).extend(ring);
+        let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for (id, key) in ring {
+            let is_revoked = keys.get(&id).is_some_and(|known| known.revoked_at.is_some());
+            if !is_revoked {
+                keys.insert(id, key);
+            }
+        }
     }
 
     /// The key with this id.

@@ -6,6 +6,7 @@ mod error;
 mod mint;
 mod tasks;
 mod key_ring;
+mod ended_visits;
 mod redactors;
 mod detectors;
 mod embedder;
@@ -19,11 +20,14 @@ mod history;
 mod targets;
 mod patterns;
 mod drafts;
+mod duty;
+mod chores;
 mod routing;
 mod choices;
 mod example_pool;
 mod engine;
 mod keys;
+mod visits;
 mod privacy;
 mod record;
 mod hear;
@@ -49,6 +53,7 @@ mod view;
 mod react;
 mod decide;
 mod lookup;
+mod listed;
 mod topics;
 mod publish;
 mod consume;
@@ -66,6 +71,8 @@ mod erase;
 mod retain;
 mod replay;
 mod redetect;
+mod rounds;
+mod demo_mark;
 
 pub use calibration::{CalibrationReport, ReliabilityBin};
 pub use capture::{
@@ -74,6 +81,7 @@ pub use capture::{
 };
 pub use comments::CommentView;
 pub use consume::Consumed;
+pub use demo_mark::{DEMO_TENANT, DemoState, demo_scope};
 pub use detect::{
     AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
     VerdictRule,
@@ -85,7 +93,8 @@ pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
 
 pub use examples::{ExampleSearch, FoundExample};
-pub use experiments::{Assigned, ExperimentView};
+pub use experiments::{Assigned, ExperimentView, SequencePoint};
+pub use failures::FailuresAtHand;
 pub use keys::NewKey;
 pub use learn::experiment;
 pub use learn::{
@@ -93,10 +102,13 @@ pub use learn::{
     FailureExample, FailurePattern, Lead, Lift, PlannerContext, RankMode, Reranked,
     RouterDefinition, Suggestion,
 };
+pub use listed::{FoundConversations, ListOrder};
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
 pub use patterns::{CommentTopic, FailureReport};
-pub use preferences::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+pub use preferences::{
+    PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
+};
 pub use publish::LineOf;
 pub use published::PublishLag;
 pub use react::{IncomingReaction, ReactionReceipt};
@@ -114,10 +126,12 @@ pub use scan::{
 };
 pub use score::{ScoreError, Task, score_line};
 pub use store::{
-    DeadLetter, ErasedCounts, EventPage, Extreme, Histogram, HistoryHealth, KindFilter, LogStats,
-    QualityBucket, QualityQuery, QualityUsers, ReactionCounts, ReactionFilter, ReactionSearch,
-    Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision, StoredEvent,
-    StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
+    AnsweredBy, Arrived, ConversationTally, DeadLetter, ErasedCounts, EventPage, Extreme,
+    Histogram, HistoryHealth, KindFilter, ListMark, ListPage, ListQuery, ListedConversation,
+    LogStats, QualityBucket, QualityQuery, QualityUsers, ReactionCounts, ReactionFilter,
+    ReactionSearch, Rebuilt, SECONDS, Snapshot, Standing, Stopwatch, StoredAlert, StoredDecision,
+    StoredEvent, StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
+    TurnMark,
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use suggestions::KeptSuggestion;
@@ -126,3 +140,4 @@ pub use told::{Previous, Signals};
 pub use topics::{Follow, Topic};
 pub use turn::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
 pub use view::{Timeline, TurnView};
+pub use visits::Visit;

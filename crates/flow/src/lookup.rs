@@ -1,7 +1,7 @@
 //! Events out: one by its id, or the log in order.
 
 use event::{EventId, Position, Scope};
-use store::{EventPage, StoredEvent};
+use store::{EventPage, KindFilter, StoredEvent};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -31,5 +31,16 @@ impl Engine {
         let items = self.store.events(page).await?;
         let next = items.last().map_or(after, |last| last.position);
         Ok(Stretch { items, next })
+    }
+
+    /// The newest events of a kind before a position, the newest first.
+    pub async fn newest_events(
+        &self,
+        scope: &Scope,
+        kind: KindFilter,
+        before: Position,
+        limit: usize,
+    ) -> Result<Vec<StoredEvent>, FlowError> {
+        Ok(self.store.newest_events(scope, kind, before, limit).await?)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Reads along the event log behind the commits: a reaction is safe before its copy is made, and a
 //! copy that cannot be made is tried again without holding anything up. How far it has come is
-//! stored with the copies, so a crash costs at most some work done twice.
+//! stored with the copies, so a crash costs at most some work done twice. Of several nodes the one on duty
+//! copies; what one wrote that no longer was is made again by the one that is.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use event::{Position, Scope, Timestamp, TurnId};
 use store::{Blobs, ConversationQuery, Store, StoreError, TurnLogCopy};
 
 use crate::counters::Counters;
+use crate::duty::Duty;
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::tasks::Stop;
@@ -72,7 +74,12 @@ impl Engine {
     }
 
     pub(crate) fn mirror(&self, copies: Copies) -> Mirror {
-        Mirror { store: Arc::clone(&self.store), counters: Arc::clone(&self.counters), copies }
+        Mirror {
+            store: Arc::clone(&self.store),
+            counters: Arc::clone(&self.counters),
+            duty: Arc::clone(&self.duty),
+            copies,
+        }
     }
 
     /// The copy of a turn's log, if one was made.
@@ -95,6 +102,7 @@ impl Engine {
 pub(crate) struct Mirror {
     store: Arc<dyn Store>,
     counters: Arc<Counters>,
+    duty: Arc<Duty>,
     copies: Copies,
 }
 
@@ -106,6 +114,9 @@ impl Mirror {
             if due.is_empty() {
                 return Ok(());
             }
+            // Taking copies away is anybody's to do.
+            let right = if self.copies.place.is_none() { Some(None) } else { self.duty.right() };
+            let Some(lease) = right else { return Ok(()) };
             let mut again = Vec::new();
             for (scope, turn) in &due {
                 let copy = match self.copy(scope, turn.clone()).await {
@@ -118,14 +129,14 @@ impl Mirror {
                 }
                 again.extend(copy);
             }
-            self.store.settle_copies(due, again).await?;
+            self.store.settle_copies(due, again, lease).await?;
         }
     }
 
     async fn run(self, mut stop: Stop) {
         let mut head = self.store.watch();
         let mut pause = FIRST_PAUSE;
-        while !*stop.borrow() {
+        while self.duty.wait(&mut stop).await {
             let waited = match self.step().await {
                 Ok(Step::Done) => return,
                 Ok(Step::More) => {
@@ -137,6 +148,8 @@ impl Mirror {
                     tokio::select! {
                         _ = stop.changed() => continue,
                         changed = head.wait_for(|newest| *newest > done) => changed.is_ok(),
+                        // Another node may have left something to be made again.
+                        () = tokio::time::sleep(LONGEST_PAUSE) => true,
                     }
                 }
                 Err(error) => {
@@ -160,6 +173,7 @@ impl Mirror {
     async fn step(&self) -> Result<Step, StoreError> {
         self.settle().await?;
         let Some(place) = &self.copies.place else { return Ok(Step::Done) };
+        let Some(lease) = self.duty.right() else { return Ok(Step::More) };
         let done = self.store.mirrored_to(&place.name()).await?;
         let events = self.store.tail(done, STRETCH).await?;
         let Some(last) = events.last() else { return Ok(Step::UpTo(done)) };
@@ -186,7 +200,7 @@ impl Mirror {
                 Err(error) => return Err(error),
             }
         }
-        self.store.note_copies(&place.name(), copies, upto).await?;
+        self.store.note_copies(&place.name(), copies, upto, lease).await?;
         Ok(Step::More)
     }
 

@@ -3,12 +3,13 @@
 mod middles;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use event::{Position, Timestamp};
 use learn::{CorrectedQuery, FailurePattern, Suggestion, telling_words};
 use store::QualityQuery;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub(crate) use middles::{Meaning, PatternMiddles};
 
@@ -64,6 +65,8 @@ impl FailureReport {
 const QUICK: Duration = Duration::from_millis(150);
 /// How long what took longer is good for.
 const GOOD_FOR_SECS: i64 = 60;
+/// How long it may be shown while newer ones are looked for.
+const SHOWN_SECS: i64 = 3600;
 /// Windows that are kept.
 const MOST: usize = 64;
 
@@ -78,8 +81,18 @@ struct Kept {
 }
 
 /// Those of the windows that were asked for last.
-#[derive(Debug, Default)]
-pub(crate) struct KeptPatterns(Mutex<Generation>);
+#[derive(Debug)]
+pub(crate) struct KeptPatterns {
+    now: Mutex<Generation>,
+    /// Whoever has it looks for patterns while nobody waits for them: one at a time.
+    looking: Arc<Semaphore>,
+}
+
+impl Default for KeptPatterns {
+    fn default() -> Self {
+        Self { now: Mutex::default(), looking: Arc::new(Semaphore::new(1)) }
+    }
+}
 
 /// What was found since everything was last forgotten.
 #[derive(Debug, Default)]
@@ -89,6 +102,10 @@ struct Generation {
 }
 
 impl KeptPatterns {
+    fn lock(&self) -> MutexGuard<'_, Generation> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What is known of a window, if it is good enough.
     pub(crate) fn fitting(
         &self,
@@ -96,22 +113,39 @@ impl KeptPatterns {
         head: Position,
         now: Timestamp,
     ) -> Option<Arc<FailureReport>> {
-        let now_kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_kept = self.lock();
         let found = now_kept.kept.iter().find(|kept| is_same(&kept.query, query))?;
         let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
         let fresh = found.head == head || found.took > QUICK;
         (fresh && age < GOOD_FOR_SECS).then(|| Arc::clone(&found.report))
     }
 
+    /// What was last found of a window that ends now and was as long, if that is not long ago.
+    pub(crate) fn earlier(
+        &self,
+        query: &QualityQuery,
+        now: Timestamp,
+    ) -> Option<Arc<FailureReport>> {
+        let now_kept = self.lock();
+        let found = now_kept.kept.iter().find(|kept| kept.is_earlier_than(query))?;
+        let age = (now.as_micros() - found.at.as_micros()) / 1_000_000;
+        (age < SHOWN_SECS).then(|| Arc::clone(&found.report))
+    }
+
+    /// The place of whoever looks while nobody waits, if it is free.
+    pub(crate) fn take_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.looking).try_acquire_owned().ok()
+    }
+
     /// Forgets everything: somebody was erased, and their words must not be shown again.
     pub(crate) fn clear(&self) {
-        let mut now_kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now_kept = self.lock();
         *now_kept = Generation { number: now_kept.number + 1, kept: Vec::new() };
     }
 
     /// How often everything was forgotten. Ask before looking for something that will be kept.
     pub(crate) fn generation(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).number
+        self.lock().number
     }
 
     /// Keeps what was found, unless everything was forgotten since the looking began.
@@ -124,27 +158,112 @@ impl KeptPatterns {
         began: u64,
         report: &Arc<FailureReport>,
     ) {
-        let mut now_kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now_kept = self.lock();
         if now_kept.number != began {
             return;
         }
         let kept = &mut now_kept.kept;
-        kept.retain(|one| !is_same(&one.query, &query));
+        kept.retain(|one| !is_same(&one.query, &query) && !one.is_earlier_than(&query));
         kept.truncate(MOST - 1);
         kept.insert(0, Kept { query, head, at, took, report: Arc::clone(report) });
     }
 }
 
+impl Kept {
+    /// Whether it is of a window that ended when it was looked for, and that is now this one.
+    fn is_earlier_than(&self, query: &QualityQuery) -> bool {
+        let secs = |micros: i64| micros.abs() / 1_000_000;
+        let ended = self.query.window.end.as_micros();
+        secs(self.at.as_micros() - ended) < GOOD_FOR_SECS
+            && ended <= query.window.end.as_micros()
+            && is_alike(&self.query, query)
+    }
+}
+
 /// The same but for the moment: windows that end now move on.
 fn is_same(one: &QualityQuery, other: &QualityQuery) -> bool {
+    let apart = one.window.end.as_micros().abs_diff(other.window.end.as_micros());
+    is_alike(one, other) && apart < (GOOD_FOR_SECS as u64) * 1_000_000
+}
+
+/// The same but for when.
+fn is_alike(one: &QualityQuery, other: &QualityQuery) -> bool {
     let length =
         |query: &QualityQuery| query.window.end.as_micros() - query.window.start.as_micros();
-    let apart = one.window.end.as_micros().abs_diff(other.window.end.as_micros());
     one.tenant == other.tenant
         && one.project == other.project
         && one.model == other.model
         && one.prompt == other.prompt
         && one.users == other.users
         && length(one) == length(other)
-        && apart < (GOOD_FOR_SECS as u64) * 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use event::{Tenant, Window};
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    /// A week that ends so many seconds from now.
+    fn week(end: i64) -> QualityQuery {
+        let end = NOW.plus_secs(end);
+        QualityQuery {
+            tenant: Tenant::new("default").unwrap(),
+            project: None,
+            window: Window { start: end.plus_secs(-7 * 86_400), end },
+            model: None,
+            prompt: None,
+            users: None,
+            bucket_hours: 24,
+            bucket_shift: 0,
+        }
+    }
+
+    fn keep(patterns: &KeptPatterns, query: QualityQuery, at: i64) {
+        let at = NOW.plus_secs(at);
+        let report = Arc::new(FailureReport {
+            at,
+            negatives: 0,
+            truncated: false,
+            patterns: Vec::new(),
+            suggestions: Vec::new(),
+            most_corrected: Vec::new(),
+            shared: BTreeSet::new(),
+            middles: PatternMiddles::default(),
+        });
+        let began = patterns.generation();
+        patterns.keep(query, Position(1), at, Duration::from_secs(5), began, &report);
+    }
+
+    #[test]
+    fn what_was_found_earlier_is_shown_for_a_while_and_only_of_the_same_window() {
+        let patterns = KeptPatterns::default();
+        keep(&patterns, week(0), 0);
+        let shown = |query: &QualityQuery, now: i64| {
+            patterns.earlier(query, NOW.plus_secs(now)).map(|report| report.at)
+        };
+        assert!(patterns.fitting(&week(300), Position(2), NOW.plus_secs(300)).is_none());
+        assert_eq!(shown(&week(300), 300), Some(NOW));
+        assert_eq!(shown(&week(SHOWN_SECS), SHOWN_SECS), None, "too long ago");
+        let other = QualityQuery { model: Some("m".into()), ..week(300) };
+        assert_eq!(shown(&other, 300), None);
+        assert_eq!(shown(&week(-300), 0), None, "it ended later");
+        // The newest takes the place of what was before; a week that was past already is another.
+        keep(&patterns, week(600), 600);
+        keep(&patterns, week(-9000), 700);
+        assert_eq!(shown(&week(900), 900), Some(NOW.plus_secs(600)));
+        assert_eq!(patterns.lock().kept.len(), 2);
+        patterns.clear();
+        assert_eq!(shown(&week(900), 900), None);
+    }
+
+    #[test]
+    fn one_looks_at_a_time() {
+        let patterns = KeptPatterns::default();
+        let place = patterns.take_place();
+        assert!(place.is_some() && patterns.take_place().is_none());
+        drop(place);
+        assert!(patterns.take_place().is_some());
+    }
 }

@@ -15,6 +15,7 @@ mod bytes;
 mod convert;
 mod make;
 mod near;
+mod preview;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use convert::{conversation, of_correction};
 pub(crate) use make::{Answered, Maker};
 
 pub use ask::{PreferenceEncoding, PreferenceQuery, PreferenceWish};
+pub use preview::PreferencePair;
 
 /// Turns that are read at once.
 const PAGE: usize = 500;

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use crate::engine::Engine;
+use crate::erase::is_erasure;
 use crate::published::{PublishLag, Published};
 use crate::tasks::Stop;
 
@@ -183,7 +184,7 @@ impl Publisher {
         let head = self.store.head();
         let mut events = self.store.tail(done, STRETCH).await?;
         // What an erasure emptied follows it at once.
-        let erasure = events.iter().position(messages::is_erasure);
+        let erasure = events.iter().position(|stored| is_erasure(&stored.event));
         if let Some(at) = erasure {
             events.truncate(at + 1);
         }

@@ -22,9 +22,25 @@ impl Engine {
     ) -> Result<[QualityBucket; 2], FlowError> {
         let [now, before] = whole_hours(query.window);
         let earlier = QualityQuery { window: before, ..query.clone() };
-        let now = self.store.quality(QualityQuery { window: now, ..query }).await?;
-        let before = self.store.quality(earlier).await?;
-        Ok([report::total(&now), report::total(&before)])
+        Ok([
+            self.sums_of(QualityQuery { window: now, ..query }).await?,
+            self.sums_of(earlier).await?,
+        ])
+    }
+
+    /// The sums of the window before, as long as this one.
+    pub async fn quality_before(&self, query: QualityQuery) -> Result<QualityBucket, FlowError> {
+        let [_, window] = whole_hours(query.window);
+        self.sums_of(QualityQuery { window, ..query }).await
+    }
+
+    /// All of a window together. Nobody wants to know how it was spread, so it is read in whole days.
+    async fn sums_of(&self, query: QualityQuery) -> Result<QualityBucket, FlowError> {
+        let hours = (query.window.end.as_micros() - query.window.start.as_micros()) / HOUR;
+        let days = u32::try_from(hours / 24 + 1).unwrap_or(u32::MAX / 24);
+        let bucket_hours = days.saturating_mul(24);
+        let query = QualityQuery { bucket_hours, bucket_shift: 0, ..query };
+        Ok(report::total(&self.store.quality(query).await?))
     }
 }
 

@@ -337,7 +337,7 @@ mod tests {
 
     use event::{Clock, Timestamp};
     use serde_json::json;
-    use store::sqlite::{Limits, SqliteStore};
+    use store::tables::{Limits, SqlStore};
     use testkit::TestClock;
 
     use super::*;
@@ -362,7 +362,7 @@ mod tests {
     #[tokio::test]
     async fn an_embedded_engine_goes_by_the_clock_it_was_given() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(START));
         let clock_for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
         let engine = Engine::open(

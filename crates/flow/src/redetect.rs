@@ -63,7 +63,7 @@ impl Engine {
         if is_stub(opening) {
             return Ok(0);
         }
-        let background = Background { history, position: Some(stored.position) };
+        let background = Background { history, position: Some(stored.position), is_first: false };
         let heard = self.hear(opening, background).await?;
         let now = Event { received_at: self.clock.now(), ..opening.clone() };
         let mut findings = 0;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use event::{Clock, Tenant};
 use store::{Store, StoreError};
 
+use crate::duty::Duty;
 use crate::engine::Engine;
 use crate::example_pool::ExampleShelf;
 use crate::routing::Routing;
@@ -21,19 +22,19 @@ impl Engine {
     pub fn keep_retention(&self) {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
         let (routing, examples) = (Arc::clone(&self.routing), Arc::clone(&self.examples));
-        let changed = self.privacy.changed();
-        self.tasks.start(|stop| run(store, clock, (routing, examples), changed, stop));
+        let (changed, duty) = (self.privacy.changed(), Arc::clone(&self.duty));
+        self.tasks.start(|stop| run(store, clock, (routing, examples, duty), changed, stop));
     }
 }
 
 async fn run(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    (routing, examples): (Arc<Routing>, Arc<ExampleShelf>),
+    (routing, examples, duty): (Arc<Routing>, Arc<ExampleShelf>, Arc<Duty>),
     mut changed: tokio::sync::watch::Receiver<u64>,
     mut stop: Stop,
 ) {
-    while !*stop.borrow() {
+    while duty.wait(&mut stop).await {
         changed.mark_unchanged();
         match drop_all(&*store, &*clock, &routing).await {
             Ok(0) => {}
@@ -97,7 +98,7 @@ async fn drop_of(
 mod tests {
     use event::{Scope, Timestamp};
     use serde_json::json;
-    use store::sqlite::{Limits, SqliteStore};
+    use store::tables::{Limits, SqlStore};
     use testkit::TestClock;
 
     use super::*;
@@ -123,7 +124,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_older_than_wanted_goes_and_its_id_stays_used() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(START));
         let for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
         let engine = Engine::open(

@@ -93,7 +93,10 @@ impl Engine {
         if let Some(choice) = before.filter(may_stand) {
             return Ok(self.told_again(scope, choice));
         }
-        let made = project.made(&request.router);
+        let known = project
+            .with(|routers| Some(routers.get(&request.router)?.state.choices()))
+            .ok_or(FlowError::Unknown("router"))?;
+        let made = project.made(&request.router, known);
         let (choice, chosen) = project
             .with(|routers| {
                 let router = routers.get(&request.router)?;
@@ -154,7 +157,7 @@ impl Engine {
         // Chosen by what will be learnt from, in the same steps.
         let seen = from_codes(&codes);
         let random = match rule.definition().seed {
-            Some(seed) => mixed(seed, made.wrapping_add(state.choices())),
+            Some(seed) => mixed(seed, made),
             None => self.mint.number(),
         };
         let chosen = state.choose(

@@ -9,6 +9,9 @@
 //! is kept is only to start quickly: the log says the same.
 
 mod project;
+mod keeping;
+mod forgetting;
+mod recent;
 mod queue;
 mod ticket;
 #[cfg(test)]
@@ -59,30 +62,37 @@ impl Routing {
     }
 
     /// A project has its first router.
-    async fn begin(&self, store: &dyn Store, scope: &Scope) -> Result<(), StoreError> {
-        if self.of(scope).is_some() {
-            return Ok(());
-        }
+    async fn begin(
+        &self,
+        store: &dyn Store,
+        scope: &Scope,
+        position: Position,
+    ) -> Result<(), StoreError> {
         let scopes = store.router_scopes().await?;
         let Some(with) = scopes.into_iter().find(|with| with.scope == *scope) else {
             return Ok(());
         };
-        let begun = Project::load(store, with, self.key).await?;
-        let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
-        projects.entry(scope.clone()).or_insert_with(|| Arc::new(begun));
-        Ok(())
+        let begun = Arc::new(Project::load(store, with, self.key).await?);
+        let project = {
+            let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(projects.entry(scope.clone()).or_insert(begun))
+        };
+        // Somebody else may have been first, and have read less.
+        project.reach(store, position).await
     }
 
     /// Brings a project's routers up to date with what was stored up to a position. What was stored
-    /// stays stored when that fails; the next one tries again.
-    pub(crate) async fn reach(&self, store: &dyn Store, scope: &Scope, position: Position) {
+    /// stays stored when that fails; the next one tries again. Answers whether it did not.
+    pub(crate) async fn reach(&self, store: &dyn Store, scope: &Scope, position: Position) -> bool {
         let reached = match self.of(scope) {
             Some(project) => project.reach(store, position).await,
-            None => self.begin(store, scope).await,
+            None => self.begin(store, scope, position).await,
         };
         if let Err(error) = reached {
             tracing::warn!(%error, "routers could not learn from what was just stored; trying again");
+            return false;
         }
+        true
     }
 
     /// Keeps what was learnt since the last time.

@@ -165,3 +165,34 @@ fn fields(value: Value) -> Map<String, Value> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::scan::{Scan, scan};
+
+    const ROWS: [&str; 5] = [
+        r#"{"prev_user":"What does it cost?","assistant":"It costs 12.","user":"No, that is wrong","intent":"a"}"#,
+        r#"{"prompt":"Tell me","response":"I cannot help with that."}"#,
+        r#"{"a":"how much is it","b":"what does it cost","text":"a text"}"#,
+        r#"{"id":"x","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"no, I meant the other one"}]}"#,
+        r#"{"id":"t","sessionId":"s","input":{"messages":[{"role":"user","content":"a"}]},"output":"b"}"#,
+    ];
+
+    #[test]
+    fn any_row_has_a_score_or_a_reason_and_any_log_can_be_scanned() {
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let mut scored = 0;
+        testkit::mangled(&ROWS, 150, |row| {
+            for task in [Task::Verdict, Task::Refusal, Task::Pair, Task::Embed] {
+                scored += usize::from(score_line(&detectors, &embedder, task, row).is_ok());
+            }
+            let settings =
+                Scan { detectors: Detectors::default(), threads: 1, worst: 2, keep: true };
+            scan(&settings, Cursor::new(row), |_| Ok(()), |_| {}).unwrap();
+        });
+        assert!(scored > 50, "only {scored} had a score");
+    }
+}

@@ -1,6 +1,6 @@
 //! What happens by itself: sessions end after a silence, confidences are calibrated.
 //!
-//! One sweep at a time owns the folder, and whether a session still is as it was found is judged when
+//! One node at a time sweeps, and whether a session still is as it was found is judged when
 //! its end is stored: two sweeps that find the same silence end it once.
 
 use std::collections::HashMap;
@@ -74,7 +74,7 @@ impl Engine {
 }
 
 async fn sweep_on(engine: Arc<Engine>, every: Duration, mut stop: Stop) {
-    while !*stop.borrow() {
+    while engine.duty.wait(&mut stop).await {
         match engine.sweep().await {
             Ok(0) => {}
             Ok(ended) => tracing::info!(ended, "sessions ended after a silence"),

@@ -28,7 +28,10 @@ impl Tasks {
         task: impl FnOnce(Stop) -> T,
     ) {
         let handle = tokio::spawn(task(self.stop.subscribe()));
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that came to their end are not waited for.
+        running.retain(|task| !task.is_finished());
+        running.push(handle);
     }
 
     /// Tells whoever reads along when to stop.

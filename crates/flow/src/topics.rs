@@ -1,5 +1,7 @@
 //! Topics: parts of the log by what they are about, to be read along.
 
+use std::time::Duration;
+
 use event::{Event, Position, Scope, Source, Type};
 use store::{EventPage, KindFilter, StoredEvent};
 
@@ -73,6 +75,9 @@ impl Topic {
     }
 }
 
+/// Between two looks, for each project that is looked at.
+const LULL: Duration = Duration::from_millis(10);
+
 /// Reads along: first what is there, then whatever comes.
 #[derive(Debug)]
 pub struct Follow {
@@ -133,5 +138,51 @@ impl Engine {
                 }
             }
         }
+    }
+    /// Waits until something is stored in one of these scopes behind a position, and a while longer for
+    /// what comes with it. Answers the newest position then; `None` when the engine stops, or when the key
+    /// that the reader came with is not valid any more.
+    pub async fn wait_for_any(
+        &self,
+        scopes: &[Scope],
+        mut after: Position,
+        rest: Duration,
+        key: Option<&str>,
+    ) -> Result<Option<Position>, FlowError> {
+        let (mut heads, mut stop) = (self.store.watch(), self.tasks.stop_signal());
+        loop {
+            if *stop.borrow() || key.is_some_and(|id| !self.is_valid(id)) {
+                return Ok(None);
+            }
+            let seen = *heads.borrow_and_update();
+            if self.is_any_behind(scopes, after).await? {
+                tokio::select! {
+                    _ = stop.changed() => return Ok(None),
+                    () = tokio::time::sleep(rest) => return Ok(Some(*heads.borrow())),
+                }
+            }
+            after = after.max(seen);
+            tokio::select! {
+                _ = stop.changed() => return Ok(None),
+                changed = heads.wait_for(|head| *head > seen) => {
+                    if changed.is_err() {
+                        return Ok(None);
+                    }
+                }
+            }
+            // Others may be busy: whoever looks at many projects does not look at them all each time.
+            tokio::time::sleep(LULL * scopes.len().min(20) as u32).await;
+        }
+    }
+
+    async fn is_any_behind(&self, scopes: &[Scope], after: Position) -> Result<bool, FlowError> {
+        for scope in scopes {
+            let (scope, any_of) = (scope.clone(), Vec::new());
+            let page = EventPage { scope, after, limit: 1, any_of };
+            if !self.store.events(page).await?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -132,8 +132,9 @@ impl Engine {
             None => None,
             Some(half) => Some((capture::accept_completion(half.raw, now)?, half.mac)),
         };
+        let is_first = accepted.conversation.is_none();
         let (place, write) = self.opening_write(scope, accepted, opening.mac, key);
-        let (receipt, asked, together) = self.hear_and_store(write).await?;
+        let (receipt, asked, together) = self.hear_and_store(write, is_first).await?;
         let place = TurnPlace {
             turn: asked.turn.clone().unwrap_or(place.turn),
             conversation: asked.conversation.clone(),
@@ -162,6 +163,10 @@ impl Engine {
             None => None,
             Some(router) => Some(self.route(scope, &self.route_request(router, &asked))?),
         };
+        if route.is_some() && self.store.is_shared() {
+            // The answer may come in by another node, which finds the choice in the log.
+            self.store_choices().await;
+        }
         Ok(OpenReceipt {
             turn: place.turn,
             conversation: place.conversation,
@@ -218,15 +223,16 @@ impl Engine {
     async fn hear_and_store(
         &self,
         mut write: Write,
+        is_first: bool,
     ) -> Result<(Receipt, Event, Vec<Event>), FlowError> {
         let event = write.entry.event.clone();
-        let heard =
-            self.hear(&event, Background { history: &self.history, position: None }).await?;
+        let background = Background { history: &self.history, position: None, is_first };
+        let heard = self.hear(&event, background).await?;
         write.more = self.entries_of(&event, heard);
         write.more.extend(self.vector_entry(&event).await);
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         // A session that went silent ends before the message that comes after it.
-        let ended = self.session_ended_by(&event).await?;
+        let ended = if is_first { None } else { self.session_ended_by(&event).await? };
         // Before it is stored: whoever erases the user meanwhile finds it.
         let asking = self.history.add(&event).await;
         let stored = self.commit_last(ended.into_iter().chain([write]).collect()).await;

@@ -1,12 +1,19 @@
 //! A turn as people look at it: asked, answered, how it was taken, and why we think so.
 
+use std::collections::HashMap;
+
 use event::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
-use store::{ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn};
+use store::{
+    ConversationQuery, ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn,
+};
 
 use crate::comments::CommentView;
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::told::Signals;
+
+/// Reactions on all turns of a timeline that are looked at: the newest.
+const MOST_REACTIONS: usize = 10_000;
 
 /// A turn with what is known of it.
 #[derive(Clone, Debug)]
@@ -85,11 +92,41 @@ impl Engine {
         let more = found.len() > limit;
         found.truncate(limit);
         let oldest = found.last().filter(|_| more).map(|last| (last.ts, last.opened));
-        let mut turns = Vec::with_capacity(found.len());
-        for exchange in found.into_iter().rev() {
-            turns.extend(self.view_of(scope, exchange).await?);
+        found.reverse();
+        Ok(Some(Timeline { turns: self.views_of(scope, found).await?, older_than: oldest }))
+    }
+
+    /// Turns of one conversation, all read together.
+    async fn views_of(
+        &self,
+        scope: &Scope,
+        exchanges: Vec<StoredExchange>,
+    ) -> Result<Vec<TurnView>, FlowError> {
+        let Some(conversation) = exchanges.iter().find_map(|one| one.conversation.clone()) else {
+            return Ok(Vec::new());
+        };
+        let turns: Vec<TurnId> = exchanges.iter().map(|one| one.turn.clone()).collect();
+        let query = ConversationQuery {
+            scope: scope.clone(),
+            conversation,
+            turns: Some(turns.clone()),
+            since: Timestamp::from_micros(0),
+            limit: MOST_REACTIONS,
+        };
+        let mut reactions: HashMap<TurnId, Vec<StoredReaction>> = HashMap::new();
+        for given in self.store.reactions_of(query).await? {
+            reactions.entry(given.turn.clone()).or_default().push(given);
         }
-        Ok(Some(Timeline { turns, older_than: oldest }))
+        let mut stored: HashMap<TurnId, StoredTurn> = HashMap::new();
+        for turn in self.store.turns(scope, turns).await? {
+            stored.insert(turn.head.turn.clone(), turn);
+        }
+        let one = |exchange: StoredExchange| {
+            let turn = stored.remove(&exchange.turn)?;
+            let given = reactions.remove(&exchange.turn).unwrap_or_default();
+            Some(view(exchange, turn, given))
+        };
+        Ok(exchanges.into_iter().filter_map(one).collect())
     }
 
     async fn view_of(

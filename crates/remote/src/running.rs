@@ -7,6 +7,9 @@ use ureq::http::{Method, Request, Response};
 
 use crate::error::RemoteError;
 
+/// The largest answer that is read.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// Where it is and how it knows us.
 #[derive(Clone)]
 pub struct RunningServer {
@@ -46,6 +49,11 @@ impl RunningServer {
         self.call(Method::GET, path, "")
     }
 
+    /// Asks it for a page of ours, as it is.
+    pub fn page(&self, path: &str) -> Result<String, RemoteError> {
+        self.send(Method::GET, path, "")
+    }
+
     /// Tells it something.
     pub fn post(&self, path: &str, body: &Value) -> Result<Value, RemoteError> {
         self.call(Method::POST, path, &body.to_string())
@@ -57,6 +65,11 @@ impl RunningServer {
     }
 
     fn call(&self, method: Method, path: &str, body: &str) -> Result<Value, RemoteError> {
+        let text = self.send(method, path, body)?;
+        Ok(serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    fn send(&self, method: Method, path: &str, body: &str) -> Result<String, RemoteError> {
         let unreachable =
             |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
         let mut request = Request::builder()
@@ -87,13 +100,14 @@ enum Read {
     Refused(RemoteError),
 }
 
-fn read(mut response: Response<ureq::Body>) -> Result<Value, Read> {
+fn read(mut response: Response<ureq::Body>) -> Result<String, Read> {
     let status = response.status().as_u16();
-    let text = response.body_mut().read_to_string().map_err(Read::Failed)?;
-    let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+    let body = response.body_mut().with_config().limit(MOST_BYTES);
+    let text = body.read_to_string().map_err(Read::Failed)?;
     if (200..300).contains(&status) {
-        return Ok(value);
+        return Ok(text);
     }
+    let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     let detail = value["detail"].as_str().map_or_else(|| format!("status {status}"), str::to_owned);
     Err(Read::Refused(RemoteError::Refused { status, detail }))
 }

@@ -99,4 +99,19 @@ mod tests {
             assert_eq!(seal.open("a", bad), None, "{bad}");
         }
     }
+
+    #[test]
+    fn any_text_opens_only_if_we_sealed_it() {
+        let seal = Seal::new(&[7; 32]);
+        let cursor = seal.close_numbers("a", [1, -2, i64::MAX, i64::MIN]);
+        testkit::mangled(&[&cursor, "", "null", "00ff"], 5000, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let is_ours = text.eq_ignore_ascii_case(&cursor);
+            assert_eq!(seal.open("a", &text).is_some(), is_ours, "{text}");
+            assert_eq!(seal.open_numbers("a", &text).is_some(), is_ours);
+            // What is sealed but no cursor.
+            let payload = seal.close("a", bytes);
+            assert_eq!(seal.open_numbers("a", &payload).is_some(), bytes.len() == 32);
+        });
+    }
 }

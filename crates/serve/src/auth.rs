@@ -34,7 +34,8 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    fn role(&self) -> Role {
+    /// What it may do.
+    pub(crate) fn role(&self) -> Role {
         match self {
             Self::Open | Self::Owner => Role::Admin,
             Self::Key(key) => key.role,
@@ -52,10 +53,13 @@ pub(crate) struct Doorman {
 
 /// The result of looking, for the handler that needs it.
 #[derive(Clone)]
-struct Identity {
-    caller: Result<Caller, Problem>,
-    client: Option<IpAddr>,
-    doorman: Doorman,
+pub(crate) struct Identity {
+    /// Who it is by the headers, or why nobody.
+    pub(crate) caller: Result<Caller, Problem>,
+    /// Where it comes from.
+    pub(crate) client: Option<IpAddr>,
+    /// What is needed to know more.
+    pub(crate) doorman: Doorman,
 }
 
 /// Looks at every request; refuses none, because some addresses are for everybody.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
@@ -14,7 +14,7 @@ use crate::error::Problem;
 
 const MAX_DEPTH: usize = 32;
 /// A client that sends slower than this is not going to finish.
-const READ_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A request's headers and body, with our own answer when it is too large.
 #[derive(Debug)]
@@ -55,6 +55,7 @@ pub(crate) enum Format {
 
 /// What the `Content-Type` says.
 pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
+    refuse_packed(headers)?;
     let text = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
     let essence = text.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     match essence.as_str() {
@@ -66,6 +67,15 @@ pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
             "the Content-Type is not JSON; send Content-Type: application/json",
         )),
     }
+}
+
+/// Nothing is unpacked here, so that nothing small can become large.
+fn refuse_packed(headers: &HeaderMap) -> Result<(), Problem> {
+    let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
+        return Ok(());
+    }
+    Err(Problem::wrong_media_type("the body has a Content-Encoding; send it as it is, without one"))
 }
 
 /// A body that holds one JSON value.

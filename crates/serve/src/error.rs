@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A request that was not done, and what its sender can do about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    status: StatusCode,
+    pub(crate) status: StatusCode,
     kind: &'static str,
     title: &'static str,
     pub(crate) detail: String,
@@ -86,6 +86,11 @@ impl Problem {
         Self { retry_after: Some(1), ..problem }
     }
 
+    /// Its status, and what it says in a few words.
+    pub(crate) fn head(&self) -> (StatusCode, &'static str) {
+        (self.status, self.title)
+    }
+
     /// The answer as it goes out.
     pub(crate) fn render(&self, request_id: &str) -> Response {
         let body = ProblemBody {
@@ -157,8 +162,19 @@ impl From<FlowError> for Problem {
                 Self::new(status, "set-aside", "Accepted, not stored yet", error.to_string())
             }
             FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),
+            FlowError::Store(cause) if cause.is_in_doubt() => {
+                tracing::debug!(error = %cause, "a commit is in doubt");
+                Self::unavailable(
+                    "the store went away while it stored this, and it is not known whether it did; send it \
+                     again with the same id or Idempotency-Key, and it is stored once",
+                )
+            }
             FlowError::Store(cause) => {
-                tracing::error!(error = %cause, "the store did not answer");
+                match cause.is_away() {
+                    // The store says so itself, and not for each request.
+                    true => tracing::debug!(error = %cause, "the store did not answer"),
+                    false => tracing::error!(error = %cause, "the store did not answer"),
+                }
                 Self::unavailable(
                     "the store cannot do this right now; nothing was changed, try again",
                 )

@@ -17,11 +17,16 @@ mod routes;
 mod openapi;
 mod reference;
 mod docs;
+mod widget;
+mod site;
 mod router;
+mod leaving;
+mod connections;
 mod server;
 mod within;
 
 pub use axum::Router;
+pub use connections::ConnectionLimits;
 pub use router::{Api, Settings};
 pub use server::run;
 pub use wire::feedback::event_line;

@@ -82,6 +82,8 @@ use crate::routes;
         routes::keys::revoke,
         routes::dead_letters::list,
         routes::dead_letters::replay,
+        routes::demo::show,
+        routes::demo::remove,
         routes::health::live,
         routes::health::ready,
         routes::metrics::show,
@@ -165,6 +167,9 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
     add(503, "Not possible right now; try again");
     if path.contains('{') && !path.contains("privacy") || path.ends_with("/feedback") {
         add(404, "There is no such thing");
+    }
+    if (method, path) == ("delete", "/api/v1/users/{user_id}") {
+        add(409, "Nobody in particular cannot be erased");
     }
     if matches!(method, "post" | "put" | "patch") {
         if !has_202 {

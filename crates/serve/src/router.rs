@@ -20,10 +20,12 @@ use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
 use crate::routes::batch::Turnstile;
 use crate::routes::{
-    artifacts, batch, calibration, conversations, dead_letters, decisions, events, examples,
+    artifacts, batch, calibration, conversations, dead_letters, decisions, demo, events, examples,
     experiments, failures, feedback, health, keys, metrics, preferences, quality, reactions,
     reports, retrieval, routers, strategies, tenants, turns,
 };
+use crate::site;
+use crate::widget;
 
 /// What the server is told from outside.
 #[derive(Clone, Debug)]
@@ -110,6 +112,7 @@ fn routes(engine: Arc<Engine>, settings: Settings, requests: Requests) -> Router
         .merge(experimenting())
         .merge(retrieving())
         .merge(management())
+        .merge(site::routes(&engine))
         .route("/api/v1/turns/{turn_id}/log", log)
         .route("/api/v1/users/{user_id}", users)
         .route("/health/live", get(health::live))
@@ -117,6 +120,7 @@ fn routes(engine: Arc<Engine>, settings: Settings, requests: Requests) -> Router
         .route("/metrics", figures)
         .route("/openapi.json", get(docs::document).with_state(texts.clone()))
         .route("/docs", get(docs::page).with_state(texts))
+        .route("/widget.js", get(widget::script))
         .layer(DefaultBodyLimit::max(settings.body_bytes))
         .fallback(unknown_address)
         .method_not_allowed_fallback(wrong_method)
@@ -200,6 +204,7 @@ fn management() -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/dead-letters", get(dead_letters::list))
         .route("/api/v1/dead-letters/{id}/replay", post(dead_letters::replay))
+        .route("/api/v1/demo", get(demo::show).delete(demo::remove))
         .route("/api/v1/keys", post(keys::create).get(keys::list))
         .route("/api/v1/keys/{id}", delete(keys::revoke))
         .route("/api/v1/tenants/{tenant}/targets", put(quality::set_targets).get(quality::targets))

@@ -23,3 +23,4 @@ pub(crate) mod artifacts;
 pub(crate) mod keys;
 pub(crate) mod tenants;
 pub(crate) mod dead_letters;
+pub(crate) mod demo;

@@ -13,7 +13,10 @@ pub(crate) mod decision;
 pub(crate) mod key;
 pub(crate) mod tenant;
 pub(crate) mod dead_letter;
+pub(crate) mod demo;
 pub(crate) mod quality;
 pub(crate) mod failure;
 pub(crate) mod comment;
 pub(crate) mod report;
+#[cfg(test)]
+mod any_body;

@@ -14,6 +14,7 @@ pub(crate) mod judged;
 pub(crate) mod routing;
 pub(crate) mod relevance;
 pub(crate) mod quality;
+pub(crate) mod listed;
 pub(crate) mod alerts;
 pub(crate) mod experiments;
 pub(crate) mod reactions;
@@ -23,6 +24,7 @@ pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
 pub(crate) mod history;
+pub(crate) mod removal;
 pub(crate) mod users;
 pub(crate) mod leases;
 
@@ -41,6 +43,7 @@ macro_rules! contract_tests {
             events::a_scope_sees_only_its_own,
             events::pages_follow_the_log,
             events::a_page_has_what_its_filter_holds,
+            events::the_newest_come_first,
             events::the_tail_is_of_every_scope,
             needs::a_needed_turn_must_be_open_and_in_its_conversation,
             needs::a_needed_decision_must_be_made,
@@ -49,6 +52,7 @@ macro_rules! contract_tests {
             needs::events_of_one_write_stay_together,
             turns::a_turn_is_known_from_its_opening_on,
             turns::turns_come_with_what_happened_to_them,
+            turns::turns_are_opened_whether_they_were_known_or_not,
             exchanges::a_conversation_is_read_newest_first,
             exchanges::the_right_word_counts,
             exchanges::a_message_speaks_once,
@@ -61,11 +65,15 @@ macro_rules! contract_tests {
             judged::what_was_touched_is_told,
             judged::conversations_come_whole,
             routing::what_routers_learnt_is_kept_whole,
+            routing::routers_are_kept_only_behind_the_latest,
             alerts::what_is_to_be_told_outlasts_new_targets,
             alerts::what_could_not_be_told_is_tried_anew,
+            listed::conversations_are_listed_by_what_their_turns_were_like,
+            listed::pages_of_the_list_are_the_whole_list,
             quality::turns_count_as_they_are,
             quality::statements_count_by_their_newest_outcome,
             quality::sums_are_those_of_the_turns,
+            quality::days_are_those_of_their_hours,
             experiments::turns_count_for_what_was_served,
             experiments::an_experiment_stands_where_a_write_needs_it,
             relevance::a_query_counts_once_for_an_item,
@@ -78,10 +86,14 @@ macro_rules! contract_tests {
             decisions::a_decision_has_its_newest_outcome,
             copies::copies_are_kept_with_how_far_they_came,
             copies::copies_of_the_erased_are_due_until_they_are_settled,
+            copies::copies_of_one_who_lost_the_lease_are_due,
             rebuild::a_rebuild_changes_nothing,
             keys::keys_are_kept_and_revoked,
+            keys::ended_visits_are_remembered_while_they_matter,
             users::what_an_erasure_emptied_is_found_by_it,
+            users::what_was_erased_is_repeated_by_whatever_comes,
             users::what_is_set_aside_is_listed,
+            removal::a_tenant_goes_whole_and_alone,
             leases::a_lease_has_one_holder,
             leases::a_late_holder_notes_nothing,
         }

@@ -11,6 +11,9 @@ pub enum StoreError {
     /// The disk or the database cannot be used right now; nothing was changed.
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),
+    /// The connection broke while a commit was on its way: nobody knows whether it came to pass.
+    #[error("it is not known whether it was stored: {0}")]
+    InDoubt(String),
     /// The store is shutting down.
     #[error("the store is closed")]
     Closed,
@@ -40,6 +43,9 @@ pub enum StoreError {
     #[cfg(feature = "scaled")]
     #[error("{0}")]
     Migration(String),
+    /// A backup cannot be made, or is not fit to be restored.
+    #[error("{0}")]
+    Backup(String),
     /// Something in the database is not as it should be.
     #[error("the store holds something unreadable: {0}")]
     Corrupt(String),
@@ -64,16 +70,40 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 impl StoreError {
+    /// Whether it may have been stored all the same.
+    pub fn is_in_doubt(&self) -> bool {
+        matches!(self, Self::InDoubt(_))
+    }
+
+    /// Whether the disk or the database is to blame. The store itself says so, once and not for each request.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Unavailable(_) | Self::InDoubt(_) => true,
+            Self::Database(error) => error.is_trouble(),
+            #[cfg(feature = "scaled")]
+            Self::Migration(_) => false,
+            Self::Busy
+            | Self::Closed
+            | Self::NoStore { .. }
+            | Self::Locked { .. }
+            | Self::NewerSchema { .. }
+            | Self::Corrupt(_)
+            | Self::Backup(_)
+            | Self::Folder { .. } => false,
+        }
+    }
+
     /// Whether the same question would be answered the same way again: what is stored is to blame,
     /// not the moment.
     pub fn is_lasting(&self) -> bool {
         match self {
-            Self::Corrupt(_) => true,
+            Self::Corrupt(_) | Self::Backup(_) => true,
             #[cfg(feature = "scaled")]
             Self::Migration(_) => true,
             Self::Database(error) => error.is_lasting(),
             Self::Busy
             | Self::Unavailable(_)
+            | Self::InDoubt(_)
             | Self::Closed
             | Self::NoStore { .. }
             | Self::Locked { .. }

@@ -79,6 +79,12 @@ impl InProcessHistory {
         shard.bytes -= gone;
     }
 
+    fn clear_now(&self) {
+        for shard in &self.shards {
+            *shard.lock().unwrap_or_else(PoisonError::into_inner) = Shard::default();
+        }
+    }
+
     fn forget_now(&self, asker: &Asker) -> usize {
         let mut shard = self.shard(asker);
         let gone = shard.askers.remove(asker).unwrap_or_default();
@@ -129,6 +135,10 @@ impl QueryHistory for InProcessHistory {
 
     fn forget(&self, asker: &Asker) -> Task<'_, usize> {
         done(self.forget_now(asker))
+    }
+
+    fn clear(&self) {
+        self.clear_now();
     }
 
     fn is_shared(&self) -> bool {

@@ -18,7 +18,7 @@ pub mod vectors;
 mod postgres;
 #[cfg(feature = "scaled")]
 pub mod redis;
-pub mod sqlite;
+pub mod tables;
 #[cfg(feature = "scaled")]
 pub mod kafka;
 #[cfg(feature = "scaled")]
@@ -53,6 +53,9 @@ pub use read::judged::{
 pub use read::keys::{KeyStore, StoredKey};
 pub use read::labels::{Label, LabelReads, StoredCalibration};
 pub use read::leases::{Lease, Leases};
+pub use read::listed::{
+    ConversationTally, ListMark, ListPage, ListQuery, ListReads, ListedConversation, TurnMark,
+};
 pub use read::quality::{
     AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
     wait_millis, wait_step,
@@ -63,7 +66,10 @@ pub use read::reactions::{
 };
 pub use read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
 pub use read::retention::Retention;
-pub use read::routing::{RouterCheckpoint, RouterScope, RouterTurn, RoutingStore, StoredRouter};
+pub use read::routing::{
+    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, RoutingStore,
+    StoredRouter,
+};
 pub use read::rules::{RuleReads, TenantSettings};
 pub use read::sessions::{OpenSession, SessionReads};
 pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
@@ -86,6 +92,7 @@ pub trait Store:
     + RoutingStore
     + RelevanceReads
     + QualityReads
+    + ListReads
     + AlertStore
     + ExperimentReads
     + ReactionReads
@@ -112,6 +119,7 @@ impl<T> Store for T where
         + RoutingStore
         + RelevanceReads
         + QualityReads
+        + ListReads
         + AlertStore
         + ExperimentReads
         + ReactionReads

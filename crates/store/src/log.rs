@@ -50,6 +50,9 @@ pub trait Log: Send + Sync {
     /// Whether other processes may write too.
     fn is_shared(&self) -> bool;
 
+    /// Whether the log is shorter than it was: whoever has read it knows what is not so any more.
+    fn went_back(&self) -> bool;
+
     /// Makes every projection again from the log, in one transaction; writes wait meanwhile.
     fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt>;
 

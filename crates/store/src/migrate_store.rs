@@ -16,7 +16,7 @@ mod tests;
 use std::path::Path;
 
 use crate::error::StoreError;
-use crate::sqlite::Handover;
+use crate::tables::Handover;
 
 use columns::Layout;
 use target::Target;

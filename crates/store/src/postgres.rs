@@ -1,21 +1,37 @@
 //! Postgres, for several nodes: how it is reached and what it must hold before it is used. The
 //! statements are those of SQLite (`crate::sql`).
 
+mod hosts;
 mod migrate;
+mod months;
+mod settings;
+mod tls;
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 use crate::sql::{Connection, Session};
 
 pub(crate) use migrate::{MIGRATION_NOTE, check, is_unfinished, lock, migrate, to_newest};
+pub(crate) use months::Months;
 
 /// Where a database is and who asks.
-#[derive(Clone, Debug)]
-pub(crate) struct Server(Box<Config>);
+#[derive(Clone)]
+pub(crate) struct Server {
+    hosts: hosts::Hosts,
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let is_encrypted = self.tls.is_some();
+        f.debug_struct("Server").field("hosts", &self.hosts).field("tls", &is_encrypted).finish()
+    }
+}
 
 impl Server {
     /// Reads an address such as `postgres://uptake:secret@db.internal/uptake`.
@@ -23,15 +39,23 @@ impl Server {
         let mut config = Config::from_str(address).map_err(|error| {
             StoreError::Unavailable(format!("the address of Postgres: {error}"))
         })?;
-        config.application_name("uptake").connect_timeout(Duration::from_secs(5));
-        config.keepalives_idle(Duration::from_secs(30));
-        Ok(Self(Box::new(config)))
+        settings::put(&mut config, address);
+        // A server that only says that it speaks TLS may be anybody; so it is asked for it, and has to
+        // prove who it is, or it is not used at all.
+        let tls = match config.get_ssl_mode() {
+            SslMode::Require => Some(tls::connector()?),
+            SslMode::Disable | SslMode::Prefer | _ => None,
+        };
+        Ok(Self { hosts: hosts::Hosts::of(&config), tls })
     }
 
-    /// The session that writes: it remembers what it has seen.
+    /// The session that writes: it remembers what it has seen, and what it commits is on disk.
     pub(crate) fn writer(&self) -> Result<Connection, StoreError> {
         let connection = self.open()?;
         if let Some(session) = connection.postgres() {
+            session
+                .raw_batch(settings::ON_DISK)
+                .map_err(|error| StoreError::Unavailable(error.to_string()))?;
             session.keys().remember();
         }
         Ok(connection)
@@ -39,8 +63,8 @@ impl Server {
 
     /// A session.
     pub(crate) fn open(&self) -> Result<Connection, StoreError> {
-        let session =
-            Session::open(&self.0).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let connect = |config: &Config| Session::open(config, self.tls.as_ref());
+        let session = self.hosts.find(connect).map_err(StoreError::Unavailable)?;
         Ok(Connection::Postgres(Box::new(session)))
     }
 }

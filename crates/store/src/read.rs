@@ -10,6 +10,7 @@ pub(crate) mod judged;
 pub(crate) mod routing;
 pub(crate) mod relevance;
 pub(crate) mod quality;
+pub(crate) mod listed;
 pub(crate) mod alerts;
 pub(crate) mod experiments;
 pub(crate) mod reactions;

@@ -7,6 +7,7 @@ mod connection;
 #[cfg(feature = "scaled")]
 mod dialect;
 mod error;
+mod memory;
 mod params;
 #[cfg(feature = "scaled")]
 mod postgres;
@@ -18,9 +19,11 @@ mod value;
 pub(crate) use connection::Connection;
 pub use error::Error;
 pub(crate) use error::{OptionalExtension, Result};
+pub(crate) use memory::Remembered;
 pub(crate) use params::params_from_iter;
 #[cfg(feature = "scaled")]
-pub(crate) use postgres::Session;
+pub(crate) use postgres::{Question, Session};
 pub(crate) use row::Row;
+pub(crate) use statement::Together;
 pub(crate) use transaction::Transaction;
 pub(crate) use value::{ToSql, Value, ValueRef};

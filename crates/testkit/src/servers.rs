@@ -25,3 +25,8 @@ pub use postgres::{Database, Postgres};
 pub use redis::Redis;
 pub use running::Running;
 pub use s3::S3;
+
+/// What gives a program another clock when it is loaded with it (`LD_PRELOAD`).
+pub fn faketime() -> Result<std::path::PathBuf, NoServer> {
+    installed::path_of("faketime", "faketime_library")
+}

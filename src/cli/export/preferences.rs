@@ -10,7 +10,7 @@ use clap::Args;
 use event::{Project, Scope, Tenant};
 use flow::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 use serde_json::{Map, Value, json};
-use store::sqlite::SqliteLog;
+use store::tables::SqlLog;
 
 /// Which rows, and in which shape.
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(super) struct Preferences {
 impl Preferences {
     pub(super) fn run(
         self,
-        log: SqliteLog,
+        log: SqlLog,
         output: Option<PathBuf>,
         as_json: bool,
     ) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use flow::experiment::{Action, ExperimentDefinition};
 use flow::{
     Detectors, Embedder, Engine, Include, IncomingHalf, IncomingTurn, RawCompletion, RawOpening,
 };
-use store::sqlite::{Limits, SqliteStore};
+use store::tables::{Limits, SqlStore};
 use tokio::task::JoinSet;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -39,7 +39,7 @@ pub(super) fn measure() -> anyhow::Result<()> {
 }
 
 async fn measure_in(folder: &Path) -> anyhow::Result<()> {
-    let store = Arc::new(SqliteStore::open(folder, Limits::default(), [7; 32])?);
+    let store = Arc::new(SqlStore::open(folder, Limits::default(), [7; 32])?);
     let (clock, detectors) = (Arc::new(Now), Detectors::default());
     let engine =
         Arc::new(Engine::open(store, clock, [1; 32], detectors, Embedder::default()).await?);

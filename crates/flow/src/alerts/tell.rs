@@ -28,7 +28,7 @@ const AT_ONCE: usize = 64;
 pub(super) async fn tell_on(engine: Arc<Engine>, mut stop: Stop) {
     let mut telling = JoinSet::new();
     let mut busy: HashMap<Tenant, AbortHandle> = HashMap::new();
-    while !*stop.borrow() {
+    while engine.duty.wait(&mut stop).await {
         while telling.try_join_next().is_some() {}
         busy.retain(|_, telling| !telling.is_finished());
         for (tenant, url) in engine.targets.with_webhook() {

@@ -22,7 +22,7 @@ impl Engine {
 }
 
 /// `None` when the sums are not those that the definition asks for.
-fn put_together(view: &ExperimentView, rows: &[StoredSums]) -> Option<Evidence> {
+pub(super) fn put_together(view: &ExperimentView, rows: &[StoredSums]) -> Option<Evidence> {
     let mut evidence = Evidence::new(&view.definition);
     view.moves.iter().for_each(|_| evidence.open_stratum());
     let shares: Vec<Shares> =

@@ -149,7 +149,7 @@ fn adapted(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<St
 
 async fn look_after(engine: Arc<Engine>, mut stop: Stop) {
     let mut round = 0_u32;
-    while !*stop.borrow() {
+    while engine.duty.wait(&mut stop).await {
         let all = round.is_multiple_of(ROUNDS_TO_ALL);
         let scopes = engine.for_experiments.take();
         let watch = Stopwatch::start();

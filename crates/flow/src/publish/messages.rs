@@ -1,6 +1,6 @@
 //! What others are told of an event: on which topics, under which keys.
 
-use event::{Body, Event, Position, Rule};
+use event::{Event, Position};
 use store::{Outgoing, StoredEvent};
 
 use super::LineOf;
@@ -57,12 +57,6 @@ fn addressed(event: &Event, position: Position) -> Vec<Outgoing> {
             headers: headers(),
         })
         .collect()
-}
-
-/// Whether an event says that somebody was erased.
-pub(super) fn is_erasure(stored: &StoredEvent) -> bool {
-    let body = Body::read(stored.event.kind, &stored.event.data);
-    matches!(body, Ok(Body::Rule(Rule::Erasure { .. })))
 }
 
 /// What a message is called in the log.

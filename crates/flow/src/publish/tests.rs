@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use event::{Scope, Timestamp};
-use store::sqlite::{Limits, SqliteStore};
+use store::tables::{Limits, SqlStore};
 use store::{Leases, Outgoing, Outlet, Refused, StoreError, Task};
 use testkit::TestClock;
 
@@ -39,8 +39,8 @@ impl Outlet for Fickle {
     }
 }
 
-async fn engine(folder: &std::path::Path) -> (Engine, Arc<SqliteStore>) {
-    let store = Arc::new(SqliteStore::open(folder, Limits::default(), [7; 32]).unwrap());
+async fn engine(folder: &std::path::Path) -> (Engine, Arc<SqlStore>) {
+    let store = Arc::new(SqlStore::open(folder, Limits::default(), [7; 32]).unwrap());
     let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     let shared = Arc::clone(&store);

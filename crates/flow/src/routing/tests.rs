@@ -1,9 +1,10 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use event::{GivenReward, Mac, Scope, Timestamp, TurnId};
+use event::{GivenReward, Mac, Position, Scope, Timestamp, TurnId, UserId};
 use learn::{Algorithm, RouterDefinition};
-use store::sqlite::{Limits, SqliteStore};
-use store::{Log, RouterTurn, RoutingStore, StoredRouter};
+use store::tables::{Limits, SqlStore};
+use store::{EventReads, Keeping, Log, NextState, RouterTurn, RoutingStore};
 use testkit::TestClock;
 
 use crate::{
@@ -13,10 +14,11 @@ use crate::{
 
 const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-async fn open(store: Arc<SqliteStore>) -> Arc<Engine> {
+async fn open(store: Arc<SqlStore>) -> Arc<Engine> {
     // Every start makes other ids.
+    static STARTS: AtomicU64 = AtomicU64::new(0);
     let mut seed = [0; 32];
-    seed[..8].copy_from_slice(&store.head().0.to_be_bytes());
+    seed[..8].copy_from_slice(&STARTS.fetch_add(1, Ordering::Relaxed).to_be_bytes());
     let clock = Arc::new(TestClock::at(START));
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     Arc::new(Engine::open(store, clock, seed, detectors, embedder).await.unwrap())
@@ -61,6 +63,16 @@ fn definition(algorithm: Algorithm) -> RouterDefinition {
     RouterDefinition { algorithm, seed: Some(3), ..RouterDefinition::of(&["a", "b", "c"]) }
 }
 
+/// Keeps what was kept once more, with something in it that is not so.
+async fn spoil(store: &SqlStore, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)) {
+    let scope = Scope::default();
+    let (at, kept) = store.router_checkpoint(&scope).await.unwrap();
+    let mut checkpoint = kept.unwrap();
+    checkpoint.routers.iter_mut().for_each(|router| how(&mut router.state));
+    let state = NextState { from: at.version, forgets: false, checkpoint, turns };
+    assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
+}
+
 /// What every router has learnt, bit for bit.
 fn bits(engine: &Engine) -> Vec<Vec<u8>> {
     let project = engine.routing.of(&Scope::default()).unwrap();
@@ -72,7 +84,7 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::Hybrid] {
         let folder = tempfile::tempdir().unwrap();
         let scope = Scope::default();
-        let store = Arc::new(SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+        let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let engine = open(Arc::clone(&store)).await;
         engine.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
         // Many at once: whoever comes first brings the routers up to date for all.
@@ -97,18 +109,11 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
         assert_ne!(learnt, more);
         assert_eq!(bits(&*open(Arc::clone(&store)).await), more, "{algorithm:?} from a checkpoint");
         // From the beginning, when what was kept cannot be read.
-        let mut kept = store.router_checkpoint(&scope).await.unwrap().unwrap();
-        kept.routers = kept
-            .routers
-            .into_iter()
-            .map(|router| StoredRouter { state: vec![1, 2, 3], ..router })
-            .collect();
-        store.save_routers(&scope, kept, Vec::new()).await.unwrap();
+        spoil(&store, Vec::new(), |state| *state = vec![1, 2, 3]).await;
         assert_eq!(bits(&*open(Arc::clone(&store)).await), more, "{algorithm:?} from the log");
         // When what is kept of one turn cannot be read, and somebody speaks of it.
         let engine = open(Arc::clone(&store)).await;
         engine.routing.keep(&*store).await.unwrap();
-        let kept = store.router_checkpoint(&scope).await.unwrap().unwrap();
         let turn = TurnId::new("t1").unwrap();
         let record = RouterTurn {
             turn: turn.clone(),
@@ -117,7 +122,7 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
             record: "{\"x".into(),
             features: Vec::new(),
         };
-        store.save_routers(&scope, kept, vec![record]).await.unwrap();
+        spoil(&store, vec![record], |_| {}).await;
         let engine = open(Arc::clone(&store)).await;
         assert_eq!(bits(&engine), more);
         let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
@@ -126,8 +131,130 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
         assert_ne!(rated, more, "{algorithm:?}: it is learnt from");
         let more = rated;
         // And when there is nothing.
-        store.forget_routers(&scope).await.unwrap();
-        assert!(store.router_turn(&scope, &turn).await.unwrap().is_none());
+        let (at, _) = store.router_checkpoint(&scope).await.unwrap();
+        store.forget_routers(&scope, at.version).await.unwrap();
+        assert!(store.router_turn(&scope, &turn).await.unwrap().1.is_none());
         assert_eq!(bits(&*open(Arc::clone(&store)).await), more);
     }
+}
+
+/// Nodes that share a store and keep what they learnt whenever they like, one of them far behind the others,
+/// some of them new: in the end all have learnt the same, and the same as one that reads the whole log.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_share_a_store_learn_the_same_bits() {
+    for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::Hybrid] {
+        let folder = tempfile::tempdir().unwrap();
+        let scope = Scope::default();
+        let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+        let mut nodes = vec![open(Arc::clone(&store)).await, open(Arc::clone(&store)).await];
+        nodes[0].set_router(&scope, "chat", definition(algorithm)).await.unwrap();
+        nodes[1].routing.reach(&*store, &scope, store.head()).await;
+        let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut roll = |sides: u64| {
+            dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (dice >> 33) % sides
+        };
+        let mut served = 0;
+        for _ in 0..160 {
+            let which = roll(nodes.len() as u64) as usize;
+            match roll(8) {
+                0..=2 => {
+                    serve(&nodes[which], served).await;
+                    served += 1;
+                }
+                3..=4 if served > 0 => {
+                    let turn = TurnId::new(format!("t{}", roll(u64::from(served)))).unwrap();
+                    let rating = Some(roll(5) as u8 + 1);
+                    let given = GivenReward { user_rating: rating, ..GivenReward::default() };
+                    let mac = Mac([roll(250) as u8; 16]);
+                    _ = nodes[which].reward(&scope, turn, None, given, mac, None).await;
+                }
+                5 => _ = nodes[which].router(&scope, "chat").await.unwrap(),
+                6 if nodes.len() < 4 => nodes.push(open(Arc::clone(&store)).await),
+                _ => nodes[which].routing.keep(&*store).await.unwrap(),
+            }
+        }
+        let mut learnt = Vec::new();
+        for node in &nodes {
+            node.routing.reach(&*store, &scope, store.head()).await;
+            learnt.push(bits(node));
+        }
+        let (at, _) = store.router_checkpoint(&scope).await.unwrap();
+        store.forget_routers(&scope, at.version).await.unwrap();
+        learnt.push(bits(&*open(Arc::clone(&store)).await));
+        assert!(served > 20 && nodes.len() > 2, "{served} turns, {} nodes", nodes.len());
+        assert!(learnt.iter().all(|bits| *bits == learnt[0]), "{algorithm:?}");
+    }
+}
+
+/// Whoever is forgotten on one node is forgotten on the others, however far those were.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_node_forgets_no_other_brings_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let scope = Scope::default();
+    let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+    let (one, other) = (open(Arc::clone(&store)).await, open(Arc::clone(&store)).await);
+    one.set_router(&scope, "chat", definition(Algorithm::LinTs)).await.unwrap();
+    for n in 0..8 {
+        serve(&one, n).await;
+    }
+    other.routing.reach(&*store, &scope, store.head()).await;
+    one.routing.keep(&*store).await.unwrap();
+    // It has more in its memory than is kept, and knows nothing of what comes now.
+    serve(&other, 8).await;
+    let project = one.routing.of(&scope).unwrap();
+    let user = UserId::new("ann").unwrap();
+    let turns = [TurnId::new("t3").unwrap(), TurnId::new("t8").unwrap()];
+    let erasure = store.tail(Position(0), 1).await.unwrap().remove(0).event;
+    one.routing.reach(&*store, &scope, store.head()).await;
+    project.forget(&*store, &user, &turns, &turns, &erasure).await.unwrap();
+    other.routing.keep(&*store).await.unwrap();
+    serve(&other, 9).await;
+    other.routing.keep(&*store).await.unwrap();
+    for turn in turns {
+        let (_, kept) = store.router_turn(&scope, &turn).await.unwrap();
+        assert_eq!(kept.unwrap().1, Vec::<u8>::new(), "{turn} has no features any more");
+    }
+    one.routing.reach(&*store, &scope, store.head()).await;
+    assert_eq!(bits(&one), bits(&other));
+}
+
+/// While one node learns from the log again, another one that is far ahead gets a rating of an old turn.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_goes_on_beside_a_state_that_is_only_half_learnt_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let scope = Scope::default();
+    let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+    let one = open(Arc::clone(&store)).await;
+    one.set_router(&scope, "chat", definition(Algorithm::Thompson)).await.unwrap();
+    for n in 0..10 {
+        serve(&one, n).await;
+    }
+    one.routing.keep(&*store).await.unwrap();
+    let half = store.router_checkpoint(&scope).await.unwrap().1.unwrap();
+    let since = Timestamp::from_micros(0);
+    let turns = store.router_turns(&scope, "chat", since, 0, 100).await.unwrap();
+    for n in 10..20 {
+        serve(&one, n).await;
+    }
+    one.routing.keep(&*store).await.unwrap();
+    // It has nothing in memory but what it took up.
+    let other = open(Arc::clone(&store)).await;
+    let (at, _) = store.router_checkpoint(&scope).await.unwrap();
+    store.forget_routers(&scope, at.version).await.unwrap();
+    let (at, _) = store.router_checkpoint(&scope).await.unwrap();
+    let state = NextState { from: at.version, forgets: false, checkpoint: half, turns };
+    assert!(matches!(store.save_routers(&scope, state).await.unwrap(), Keeping::Kept(_)));
+    let before = bits(&other);
+    let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
+    let turn = TurnId::new("t15").unwrap();
+    other.reward(&scope, turn, None, given, Mac([9; 16]), None).await.unwrap();
+    assert_ne!(bits(&other), before, "it is learnt from");
+    other.routing.keep(&*store).await.unwrap();
+    let (at, _) = store.router_checkpoint(&scope).await.unwrap();
+    store.forget_routers(&scope, at.version).await.unwrap();
+    let fresh = open(Arc::clone(&store)).await;
+    assert_eq!(bits(&other), bits(&fresh), "and nothing else is lost");
 }

@@ -116,4 +116,27 @@ mod tests {
         let id = DecisionId::new(plain.seal(&seal, &scope)).unwrap();
         assert_eq!(Ticket::open(&seal, &scope, &id), Some(plain));
     }
+
+    #[test]
+    fn any_id_opens_or_does_not_and_so_does_anything_that_we_sealed_ourselves() {
+        let (seal, scope) = (Seal::new(&[7; 32]), Scope::default());
+        let ticket =
+            Ticket { router: 1, arm: 2, propensity: 0.5, shadow: None, codes: vec![1, -1] };
+        let sealed = ticket.seal(&seal, &scope);
+        let mut opened = 0;
+        testkit::mangled(&[&sealed, "d1", "0100"], 3000, |bytes| {
+            // As a client might send it.
+            if let Ok(id) = DecisionId::new(String::from_utf8_lossy(bytes).into_owned()) {
+                let found = Ticket::open(&seal, &scope, &id);
+                assert!(found.is_none() || id.as_str().eq_ignore_ascii_case(&sealed), "{id}");
+                opened += usize::from(found.is_some());
+            }
+            // As an older or a newer program might have sealed it.
+            let ours = seal.close(&purpose(&scope), bytes);
+            if let Ok(id) = DecisionId::new(ours) {
+                drop(Ticket::open(&seal, &scope, &id));
+            }
+        });
+        assert!(opened > 0);
+    }
 }

@@ -90,7 +90,8 @@ fn wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
     }
 }
 
-fn streamed(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {
+/// The rows as they are made.
+pub(crate) fn streamed(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {
     let Some(first) = first else { return Body::empty() };
     let parts = stream::unfold((Some(first), Some(export)), |(first, export)| async move {
         if let Some(first) = first {

@@ -53,12 +53,21 @@ pub(crate) async fn open(
     };
     let (include, router) = take_include(&mut fields)?;
     let mac = engine.fingerprint(OPEN_DOOR, &fields);
-    let request: OpeningRequest = body::shape(fields)?;
+    let request: OpeningRequest = body::shape(fields).map_err(with_second_half)?;
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key, include, router };
     let receipt = engine.open_turn(scope.get(), incoming).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(OpenResponse::from(receipt))))
+}
+
+/// Who mistypes a field of the second half must not be told that only those of the first are expected.
+fn with_second_half(mut problem: Problem) -> Problem {
+    if problem.detail.contains("unknown field") {
+        let fields = CompletionRequest::FIELDS.join("`, `");
+        problem.detail.push_str(&format!(", or of the answer `{fields}`"));
+    }
+    problem
 }
 
 /// What the request wants back. It says nothing about the turn, so the same turn may come again

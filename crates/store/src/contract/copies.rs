@@ -1,6 +1,8 @@
 //! What every backend must keep for the mirror.
 
-use event::{Change, Position, Project, Reaction, Scope};
+use std::time::Duration;
+
+use event::{Change, Position, Project, Reaction, Scope, Timestamp};
 
 use super::scene::{Scene, play, turn_id, user_id};
 use crate::{Store, TurnLogCopy};
@@ -18,7 +20,7 @@ pub(crate) async fn copies_are_kept_with_how_far_they_came(store: &dyn Store) {
     play(store, [Scene::open("t1", "c1")]).await;
     assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
     for (n, document) in [(1, "old"), (2, "new")] {
-        store.note_copies("a", vec![copy(document)], Position(n)).await.unwrap();
+        store.note_copies("a", vec![copy(document)], Position(n), None).await.unwrap();
     }
     assert_eq!(store.mirrored_to("a").await.unwrap(), Position(2));
     assert_eq!(store.mirrored_to("b").await.unwrap(), Position(0), "another place starts anew");
@@ -43,7 +45,7 @@ pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &
     play(store, [Scene::react("r1", "t2", Reaction::Ok).by("u1")]).await;
     play(store, [Scene::open("t3", "c1").by("u2")]).await;
     let copies = ["t1", "t2", "t3"].map(copy).to_vec();
-    store.note_copies("a", copies, Position(4)).await.unwrap();
+    store.note_copies("a", copies, Position(4), None).await.unwrap();
     assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
     let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
     erasure.event.turn = None;
@@ -54,10 +56,38 @@ pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &
     let other = Scope { project: Project::new("other").unwrap(), ..scope.clone() };
     assert_eq!(store.copies_due(Some(other), 9).await.unwrap(), []);
     // A copy that was under way meanwhile settles nothing.
-    store.note_copies("a", vec![copy("t1")], Position(5)).await.unwrap();
+    store.note_copies("a", vec![copy("t1")], Position(5), None).await.unwrap();
     assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
-    store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")]).await.unwrap();
+    store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")], None).await.unwrap();
     assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
     assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
     assert_eq!(store.copy_of(&scope, &turn_id("t2")).await.unwrap(), Some(copy("t2")));
+}
+
+/// Whoever copied without having the lease any more settles nothing, and what it wrote is made again.
+pub(crate) async fn copies_of_one_who_lost_the_lease_are_due(store: &dyn Store) {
+    let scope = Scope::default();
+    let copy = |turn: &str| TurnLogCopy {
+        scope: Scope::default(),
+        turn: turn_id(turn),
+        hosted_uri: "uri".into(),
+        document: None,
+    };
+    let due = |turn: &str| (Scope::default(), turn_id(turn));
+    play(store, [Scene::open("t1", "c1"), Scene::open("t2", "c1")]).await;
+    let now = Timestamp::from_micros(1);
+    let old = store.hold("chores", "one", now, Duration::ZERO).await.unwrap();
+    store.note_copies("a", vec![copy("t1")], Position(1), old.clone()).await.unwrap();
+    assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
+    let now = Timestamp::from_micros(2);
+    let new = store.hold("chores", "other", now, Duration::from_secs(60)).await.unwrap();
+    assert!(old.is_some() && new.is_some());
+    store.note_copies("a", vec![copy("t2")], Position(2), old.clone()).await.unwrap();
+    assert_eq!(store.mirrored_to("a").await.unwrap(), Position(1), "others go on from there");
+    assert_eq!(store.copy_of(&scope, &turn_id("t2")).await.unwrap(), None);
+    assert_eq!(store.copies_due(None, 9).await.unwrap(), [due("t2")]);
+    store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")], old).await.unwrap();
+    assert_eq!(store.copies_due(None, 9).await.unwrap(), [due("t1"), due("t2")]);
+    store.settle_copies(vec![due("t1"), due("t2")], vec![copy("t2")], new).await.unwrap();
+    assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
 }

@@ -149,3 +149,22 @@ pub(crate) async fn a_page_has_what_its_filter_holds(store: &dyn Store) {
         }
     }
 }
+
+/// From the end of the log backwards, and only a scope's own.
+pub(crate) async fn the_newest_come_first(store: &dyn Store) {
+    let (ours, theirs) =
+        (Scope::default(), Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() });
+    for n in 0..3 {
+        put(store, &full(&ours, &format!("r{n}"), Type::Explicit, Source::UserRating)).await;
+        put(store, &full(&ours, &format!("m{n}"), Type::Metric, Source::SystemMetric)).await;
+        put(store, &full(&theirs, &format!("x{n}"), Type::Explicit, Source::UserRating)).await;
+    }
+    let newest = async |before: u64, limit: usize| -> Vec<String> {
+        let kind = KindFilter { types: vec![Type::Explicit], source: None };
+        let found = store.newest_events(&ours, kind, Position(before), limit).await.unwrap();
+        found.iter().map(|stored| stored.event.id.to_string()).collect()
+    };
+    assert_eq!(newest(u64::MAX, 9).await, ["r2", "r1", "r0"]);
+    assert_eq!(newest(u64::MAX, 2).await, ["r2", "r1"]);
+    assert_eq!(newest(7, 9).await, ["r1", "r0"], "before that position");
+}

@@ -91,6 +91,22 @@ async fn rows(store: &dyn Store) -> Vec<StoredUnit> {
     store.experiment_units(&Scope::default(), &id(), None, 10).await.unwrap()
 }
 
+/// Where units stand when all of it was played.
+async fn check_standings(store: &dyn Store) {
+    let scope = Scope::default();
+    let standing =
+        async |name: &str| store.experiment_standing(&scope, &id(), name).await.unwrap().unwrap();
+    let known = Some(StoredExposure { first: 0, current: 1 });
+    let (position, status) = (Position(4), "COMPLETED".to_owned());
+    let expected = StoredStanding { position, status, moves: 1, exposure: known };
+    assert_eq!(standing("u1").await, expected);
+    let nobody = StoredStanding { exposure: None, ..expected };
+    assert_eq!(standing("u2").await, nobody);
+    assert_eq!(standing("c1").await, nobody, "a conversation is no user");
+    let other = ExperimentId::new("y").unwrap();
+    assert_eq!(store.experiment_standing(&scope, &other, "u1").await.unwrap(), None);
+}
+
 /// A turn counts for what its unit was served then, whatever becomes of either later; a rebuild finds
 /// the same.
 pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
@@ -109,17 +125,7 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     assert_eq!(seen, expected);
     let behind = store.experiment_units(&scope, &id(), Some(found[1].mark), 10).await.unwrap();
     assert_eq!(behind, found[2..]);
-    let standing =
-        async |name: &str| store.experiment_standing(&scope, &id(), name).await.unwrap().unwrap();
-    let known = Some(StoredExposure { first: 0, current: 1 });
-    let (position, status) = (Position(4), "COMPLETED".to_owned());
-    let expected = StoredStanding { position, status, moves: 1, exposure: known };
-    assert_eq!(standing("u1").await, expected);
-    let nobody = StoredStanding { exposure: None, ..expected };
-    assert_eq!(standing("u2").await, nobody);
-    assert_eq!(standing("c1").await, nobody, "a conversation is no user");
-    let other = ExperimentId::new("y").unwrap();
-    assert_eq!(store.experiment_standing(&scope, &other, "u1").await.unwrap(), None);
+    check_standings(store).await;
     let sums = store.experiment_sums(&scope, &id()).await.unwrap();
     let cost = Moments::of(UnitTotals { value: 7e-9, count: 1.0, before: None });
     let failed = Moments::of(UnitTotals { value: 1.0, count: 1.0, before: Some(1.0) });
@@ -127,6 +133,10 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     let later = vec![Moments::default(), cost];
     let second = StoredSums { variant: 1, moves: 1, exposed: 0, moments: later };
     assert_eq!(sums, [first, second], "what it was served later is no comparison");
+    let days = store.experiment_days(&scope, &id(), 10).await.unwrap();
+    let at_the_end: Vec<&StoredSums> = days.iter().map(|(_, sums)| sums).collect();
+    assert_eq!(at_the_end, sums.iter().collect::<Vec<_>>(), "all of it was heard on one day");
+    assert_eq!(store.experiment_days(&scope, &id(), 1).await.unwrap(), days[..1]);
     let (talks, _) =
         store.judged_conversations(&scope, ConversationMark::default(), 10).await.unwrap();
     let served = |variant: &str| {
@@ -152,6 +162,7 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     assert!(!store.rebuild(rebuild).await.unwrap().changed);
     assert_eq!(rows(store).await, found);
     assert_eq!(store.experiment_sums(&scope, &id()).await.unwrap(), sums);
+    assert_eq!(store.experiment_days(&scope, &id(), 10).await.unwrap(), days);
 }
 
 /// What an experiment needs is judged where it is stored.

@@ -37,3 +37,16 @@ pub(crate) async fn keys_are_kept_and_revoked(store: &dyn Store) {
     let revoked = StoredKey { revoked_at: Some(at(9)), ..full };
     assert_eq!(store.keys().await.unwrap(), [plain, revoked]);
 }
+
+/// Ended once or twice, remembered until they would have been over anyway.
+pub(crate) async fn ended_visits_are_remembered_while_they_matter(store: &dyn Store) {
+    assert_eq!(store.ended_visits().await.unwrap(), []);
+    store.end_visit("b", at(20), at(1)).await.unwrap();
+    store.end_visit("a", at(10), at(2)).await.unwrap();
+    store.end_visit("a", at(10), at(3)).await.unwrap();
+    let both = [("a".to_owned(), at(10)), ("b".to_owned(), at(20))];
+    assert_eq!(store.ended_visits().await.unwrap(), both);
+    store.end_visit("c", at(30), at(10)).await.unwrap();
+    let later = [("b".to_owned(), at(20)), ("c".to_owned(), at(30))];
+    assert_eq!(store.ended_visits().await.unwrap(), later);
+}

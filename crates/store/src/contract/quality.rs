@@ -189,14 +189,20 @@ fn anything() -> Vec<Scene> {
         .collect()
 }
 
-fn changes_of(event: &Event) -> Vec<Change> {
+/// What follows from an event of [`play_anything`].
+pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
     let same = |scene: &Scene| scene.event.id == event.id;
     anything().into_iter().filter(same).map(|scene| scene.change).collect()
 }
 
+/// Plays all of that.
+pub(crate) async fn play_anything(store: &dyn Store) {
+    play(store, anything()).await;
+}
+
 /// Counting turn by turn gives the sums, and so does counting anew from the log.
 pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
-    play(store, anything()).await;
+    play_anything(store).await;
     let all = counts(store, query()).await;
     assert!(all.turns == 9 && all.answered > 5 && all.corrected > 5, "{all:?}");
     let planned = store.answered_by_strategy(query()).await.unwrap();
@@ -215,4 +221,50 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
     assert!(!rebuilt.changed);
     assert_eq!(counts(store, query()).await, all);
     assert_eq!(store.answered_by_strategy(query()).await.unwrap(), planned);
+}
+
+/// However a window lies to the days, the sums by day and by hour say the same.
+pub(crate) async fn days_are_those_of_their_hours(store: &dyn Store) {
+    play_anything(store).await;
+    let total = async |query: QualityQuery| {
+        let mut all = QualityBucket::default();
+        for bucket in store.quality(query).await.unwrap() {
+            all.counts = all.counts.plus(&bucket.counts);
+            all.waits.extend(bucket.waits);
+        }
+        all.waits.sort_unstable();
+        let steps: Vec<u32> = all.waits.iter().map(|(step, _)| *step).collect();
+        let of = |step: &u32| all.waits.iter().filter(|one| one.0 == *step).map(|one| one.1).sum();
+        let waits: std::collections::BTreeMap<u32, i64> =
+            steps.iter().map(|step| (*step, of(step))).collect();
+        (all.counts, waits)
+    };
+    let mut most = 0;
+    for (start, end) in [(-30, 100), (0, 48), (1, 47), (5, 30), (23, 25), (7, 9)] {
+        let window = Window { start: at(start * HOUR), end: at(end * HOUR) };
+        for model in [None, Some("m1".to_owned())] {
+            let query = QualityQuery { window, model, ..query() };
+            let hours = total(query.clone()).await;
+            for bucket_hours in [6, 24, 48, 168] {
+                let days = total(QualityQuery { bucket_hours, bucket_shift: 72, ..query.clone() });
+                assert_eq!(days.await, hours, "{start} to {end} by {bucket_hours}");
+            }
+            let by =
+                store.answered_by(QualityQuery { model: None, ..query.clone() }).await.unwrap();
+            let of_model =
+                by.iter().filter(|one| query.model.as_ref().is_none_or(|m| *m == one.model));
+            let answered: u64 = of_model.map(|one| one.answered).sum();
+            assert_eq!(answered, hours.0.answered.unsigned_abs(), "{start} to {end}");
+            for bucket_hours in [1, 24] {
+                let over_time = QualityQuery { bucket_hours, ..query.clone() };
+                let found = store.answers_over_time(over_time).await.unwrap();
+                let all: u64 = found.iter().map(|(.., count)| count).sum();
+                assert_eq!(all, answered, "{start} to {end} by {bucket_hours}");
+                let of = |hour: &i64| hour % i64::from(bucket_hours) == 0;
+                assert!(found.iter().all(|(_, hour, _)| of(hour)), "{found:?}");
+            }
+            most = most.max(answered);
+        }
+    }
+    assert!(most > 3, "{most} answers");
 }

@@ -3,7 +3,9 @@
 use event::{Change, Position, Scope, Tenant, Timestamp};
 
 use super::scene::{Scene, play, turn_id};
-use crate::{RouterCheckpoint, RouterScope, RouterTurn, Store, StoredRouter};
+use crate::{
+    Keeping, KeptAt, NextState, RouterCheckpoint, RouterScope, RouterTurn, Store, StoredRouter,
+};
 
 fn checkpoint(position: u64, state: u8) -> RouterCheckpoint {
     let router = |name: &str| StoredRouter {
@@ -24,6 +26,43 @@ fn turn(id: &str, router: Option<&str>, ts: i64, record: &str) -> RouterTurn {
     }
 }
 
+fn kept(version: u64, forgets: u64, position: u64) -> KeptAt {
+    KeptAt { version, forgets, position: Some(Position(position)) }
+}
+
+fn state(from: u64, forgets: bool, position: u64, turns: Vec<RouterTurn>) -> NextState {
+    NextState { from, forgets, checkpoint: checkpoint(position, from as u8 + 1), turns }
+}
+
+async fn save(store: &dyn Store, state: NextState) -> Keeping {
+    store.save_routers(&Scope::default(), state).await.unwrap()
+}
+
+/// Whoever has not seen the latest state keeps nothing, and numbers are not used again.
+pub(crate) async fn routers_are_kept_only_behind_the_latest(store: &dyn Store) {
+    let scope = Scope::default();
+    play(store, [Scene::open("t1", "c1")]).await;
+    let first = vec![turn("t1", Some("a"), 10, "one")];
+    assert_eq!(save(store, state(0, false, 4, first)).await, Keeping::Kept(kept(1, 0, 4)));
+    assert_eq!(save(store, state(1, true, 5, Vec::new())).await, Keeping::Kept(kept(2, 1, 5)));
+    for from in [1, 0] {
+        let late = state(from, false, 9, vec![turn("t1", Some("a"), 10, "too late")]);
+        assert_eq!(save(store, late).await, Keeping::Moved(kept(2, 1, 5)));
+    }
+    let (at, record) = store.router_turn(&scope, &turn_id("t1")).await.unwrap();
+    assert_eq!((at, record.unwrap().0.as_str()), (kept(2, 1, 5), "one"));
+    let latest = (kept(2, 1, 5), Some(checkpoint(5, 2)));
+    store.forget_routers(&scope, 1).await.unwrap();
+    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), latest, "1 is not the latest");
+    store.forget_routers(&scope, 2).await.unwrap();
+    let forgotten = KeptAt { version: 3, forgets: 2, position: None };
+    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), (forgotten, None));
+    assert_eq!(store.router_turn(&scope, &turn_id("t1")).await.unwrap(), (forgotten, None));
+    let late = state(2, false, 6, Vec::new());
+    assert_eq!(save(store, late).await, Keeping::Moved(forgotten));
+    assert_eq!(save(store, state(3, false, 6, Vec::new())).await, Keeping::Kept(kept(4, 2, 6)));
+}
+
 /// A project's routers come back as they were kept, with their turns, and to nobody else.
 pub(crate) async fn what_routers_learnt_is_kept_whole(store: &dyn Store) {
     let scope = Scope::default();
@@ -40,18 +79,19 @@ pub(crate) async fn what_routers_learnt_is_kept_whole(store: &dyn Store) {
         definitions: vec![("a".into(), "{\"arms\":2}".into())],
     };
     assert_eq!(store.router_scopes().await.unwrap(), [expected], "since the first of them");
-    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), None);
+    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), (KeptAt::default(), None));
     let turns = vec![
         turn("t1", Some("a"), 10, "one"),
         turn("t2", Some("a"), 20, "two"),
         turn("t3", None, 0, "three"),
     ];
-    store.save_routers(&scope, checkpoint(4, 1), turns).await.unwrap();
+    save(store, state(0, false, 4, turns)).await;
     let changed = vec![turn("t1", Some("a"), 10, "one more")];
-    store.save_routers(&scope, checkpoint(5, 2), changed).await.unwrap();
-    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), Some(checkpoint(5, 2)));
+    save(store, state(1, false, 5, changed)).await;
+    let latest = (kept(2, 0, 5), Some(checkpoint(5, 2)));
+    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), latest);
     let record = async |id: &str| {
-        let found = store.router_turn(&scope, &turn_id(id)).await.unwrap();
+        let (_, found) = store.router_turn(&scope, &turn_id(id)).await.unwrap();
         found
             .inspect(|(record, features)| assert_eq!(&record.as_bytes()[..2], features))
             .map(|(r, _)| r)
@@ -69,11 +109,9 @@ pub(crate) async fn what_routers_learnt_is_kept_whole(store: &dyn Store) {
     assert_eq!(served(15, 0, 9).await, ["two"]);
     assert_eq!(served(0, 0, 1).await, ["two"]);
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
-    assert_eq!(store.router_checkpoint(&other).await.unwrap(), None);
-    assert_eq!(store.router_turn(&other, &turn_id("t1")).await.unwrap(), None);
-    store.forget_routers(&other).await.unwrap();
-    assert!(store.router_checkpoint(&scope).await.unwrap().is_some());
-    store.forget_routers(&scope).await.unwrap();
-    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), None);
-    assert_eq!(record("t1").await, None);
+    assert_eq!(store.router_checkpoint(&other).await.unwrap(), (KeptAt::default(), None));
+    let nothing = (KeptAt::default(), None);
+    assert_eq!(store.router_turn(&other, &turn_id("t1")).await.unwrap(), nothing);
+    store.forget_routers(&other, 2).await.unwrap();
+    assert_eq!(store.router_checkpoint(&scope).await.unwrap(), latest);
 }

@@ -1,6 +1,6 @@
 //! What every backend's turn reads must do.
 
-use event::{Scope, Tenant};
+use event::{Outcome, Reaction, Scope, Tenant};
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
@@ -43,4 +43,16 @@ pub(crate) async fn turns_come_with_what_happened_to_them(store: &dyn Store) {
         })
         .collect();
     assert_eq!(shown, [("t1", vec!["early", "open-t1"]), ("t2", vec!["open-t2"])]);
+}
+
+/// A turn that was spoken of before it was opened, and one that nobody knew, opened together.
+pub(crate) async fn turns_are_opened_whether_they_were_known_or_not(store: &dyn Store) {
+    play(store, [Scene::react("r1", "t1", Reaction::Ok)]).await;
+    let opened = ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1").write());
+    let outcomes = store.commit(opened.to_vec()).await.unwrap();
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Stored(_))), "{outcomes:?}");
+    for turn in ["t1", "t2", "t3"] {
+        let head = store.turn_head(&Scope::default(), &turn_id(turn)).await.unwrap();
+        assert!(head.is_some_and(|head| head.conversation.is_some()), "{turn}");
+    }
 }

@@ -1,6 +1,6 @@
 //! What every backend must keep of users who were erased, and of what they sent.
 
-use event::{Change, Event, Outcome, Position, Scope, Tenant, Write};
+use event::{Change, Event, EventId, Outcome, Position, Scope, Tenant, Write};
 use testkit::claim;
 
 use super::scene::user_id;
@@ -38,6 +38,17 @@ pub(crate) async fn what_an_erasure_emptied_is_found_by_it(store: &dyn Store) {
     assert_eq!(erased(erasure, Position(0), 9).await, all);
     assert_eq!(erased(erasure, Position(1), 2).await, all[1..3]);
     assert_eq!(erased(Position(2), Position(0), 9).await, [], "that event erased nobody");
+}
+
+/// An id whose body was erased can only be a repeat, also for what shares a commit with the erasure.
+pub(crate) async fn what_was_erased_is_repeated_by_whatever_comes(store: &dyn Store) {
+    let first = put(store, by("ann", "ann1"), Vec::new()).await;
+    let erase = vec![Change::EraseUser(user_id("ann"))];
+    let erasure = Write::of(testkit::event(&Scope::default(), "erased"), erase);
+    let group = vec![erasure, testkit::write(&Scope::default(), "ann1", 2)];
+    let outcomes = store.commit(group).await.unwrap();
+    let again = Outcome::Replayed { position: first, id: EventId::new("ann1").unwrap() };
+    assert_eq!(outcomes[1], again);
 }
 
 /// What is set aside is listed for its scope, once, until it is taken off or its sender is erased.

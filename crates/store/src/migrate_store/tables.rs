@@ -1,6 +1,6 @@
 //! Every table of a store. A test fails when a schema has one that is not here.
 
-use crate::sqlite::PROJECTIONS;
+use crate::tables::PROJECTIONS;
 
 /// A table and the order in which its rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct Table {
 }
 
 /// Tables that are neither projections nor copies of them.
-const OTHERS: [(&str, &str); 17] = [
+const OTHERS: [(&str, &str); 18] = [
     ("meta", "name"),
     ("projects", "key"),
     ("users", "key"),
@@ -23,6 +23,7 @@ const OTHERS: [(&str, &str); 17] = [
     ("turn_logs", "turn"),
     ("copies_due", "turn"),
     ("keys", "id"),
+    ("ended_visits", "id"),
     ("leases", "name"),
     ("dead_letters", "number"),
     ("deliveries", "position"),
@@ -34,7 +35,8 @@ const OTHERS: [(&str, &str); 17] = [
 
 /// Tables that Postgres alone has: they are made there, or say something of that database.
 #[cfg(test)]
-pub(super) const ONLY_IN_POSTGRES: [&str; 3] = ["log_head", "schema_version", "turn_touches"];
+pub(super) const ONLY_IN_POSTGRES: [&str; 4] =
+    ["log_head", "readers", "schema_version", "turn_touches"];
 
 /// All of them.
 pub(super) fn all() -> impl Iterator<Item = Table> {

@@ -11,7 +11,7 @@ use super::tables::{self, Table};
 use crate::error::StoreError;
 use crate::postgres::{self, MIGRATION_NOTE, Server};
 use crate::sql::{Connection, OptionalExtension, Session};
-use crate::sqlite::Handover;
+use crate::tables::Handover;
 
 /// The number under which runs wait for one another.
 const LOCK: i64 = 0x7570_6d69_6772;

@@ -44,8 +44,9 @@ pub(crate) fn to_newest(connection: &mut Connection) -> Result<(), StoreError> {
     outcome
 }
 
-/// Until the transaction ends nobody else migrates.
+/// Until the transaction ends nobody else migrates. However long another node takes, it is waited for.
 pub(crate) fn lock(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute_batch("SET LOCAL lock_timeout = 0")?;
     connection.prepare("SELECT pg_advisory_xact_lock(?1)")?.query([LOCK])?;
     Ok(())
 }
@@ -76,9 +77,6 @@ pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
         connection.execute("INSERT INTO schema_version (number) VALUES (?1)", [number])?;
         tracing::info!(schema = number, "store migrated");
     }
-    connection.execute_batch(
-        "SELECT make_partition(CAST(now() AS DATE));
-         SELECT make_partition(CAST(now() + INTERVAL '1 month' AS DATE))",
-    )?;
+    super::months::make(connection)?;
     Ok(())
 }

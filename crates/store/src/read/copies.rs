@@ -2,6 +2,7 @@
 
 use event::{Position, Scope, TurnId};
 
+use super::leases::Lease;
 use crate::log::Task;
 
 /// A copy of one turn's log.
@@ -24,7 +25,14 @@ pub trait TurnLogCopies: Send + Sync {
     fn mirrored_to(&self, place: &str) -> Task<'_, Position>;
 
     /// Notes new copies and how far the mirror to this place has come with them.
-    fn note_copies(&self, place: &str, copies: Vec<TurnLogCopy>, upto: Position) -> Task<'_, ()>;
+    /// If somebody else has the lease meanwhile, the copies are due again instead.
+    fn note_copies(
+        &self,
+        place: &str,
+        copies: Vec<TurnLogCopy>,
+        upto: Position,
+        lease: Option<Lease>,
+    ) -> Task<'_, ()>;
 
     /// Forgets all copies, and how far they came: nobody keeps them up to date any more.
     fn forget_copies(&self) -> Task<'_, ()>;
@@ -32,9 +40,14 @@ pub trait TurnLogCopies: Send + Sync {
     /// Turns of erased users whose copies must be made again or taken away, of one scope or of all.
     fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>>;
 
-    /// Notes that these copies are due no longer, together with those that were made again.
-    fn settle_copies(&self, settled: Vec<(Scope, TurnId)>, again: Vec<TurnLogCopy>)
-    -> Task<'_, ()>;
+    /// Notes that these copies are due no longer, together with those that were made again. If
+    /// somebody else has the lease meanwhile, they stay due.
+    fn settle_copies(
+        &self,
+        settled: Vec<(Scope, TurnId)>,
+        again: Vec<TurnLogCopy>,
+        lease: Option<Lease>,
+    ) -> Task<'_, ()>;
 
     /// The copy of a turn's log, if there is one.
     fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>>;

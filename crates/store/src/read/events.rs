@@ -51,6 +51,16 @@ pub trait EventReads: Send + Sync {
     /// The matching events of a page, by position; fewer than asked for if they are large.
     fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>>;
 
+    /// The newest matching events of a scope before a position, the newest first; fewer than asked for if they
+    /// are large.
+    fn newest_events(
+        &self,
+        scope: &Scope,
+        kind: KindFilter,
+        before: Position,
+        limit: usize,
+    ) -> Task<'_, Vec<StoredEvent>>;
+
     /// The log of every scope behind a position, in order: for those who read along.
     fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>>;
 

@@ -186,6 +186,15 @@ pub trait ExperimentReads: Send + Sync {
     /// What an experiment's units add up to, all as of one moment, by variant and number of moves.
     fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>>;
 
+    /// The same at the end of each day on which something changed, in order: the day since 1970, and what
+    /// changed on it. At most so many rows.
+    fn experiment_days(
+        &self,
+        scope: &Scope,
+        id: &ExperimentId,
+        limit: usize,
+    ) -> Task<'_, Vec<(i64, StoredSums)>>;
+
     /// What units gave: those behind a mark, one after the other, a unit's time before it was exposed
     /// ahead of its variants.
     fn experiment_units(

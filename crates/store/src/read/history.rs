@@ -66,6 +66,9 @@ pub trait QueryHistory: Send + Sync {
     /// it can.
     fn forget(&self, asker: &Asker) -> Task<'_, usize>;
 
+    /// Forgets everything, where nobody else adds to it; a place that is shared is left as it is.
+    fn clear(&self) {}
+
     /// Whether it outlives this process and others add to it too: then it needs no filling at start, and
     /// may know questions that were never stored.
     fn is_shared(&self) -> bool;

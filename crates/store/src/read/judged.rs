@@ -153,6 +153,14 @@ pub struct ConversationMark {
     pub turn: Option<(Timestamp, TurnNumber)>,
 }
 
+impl ConversationMark {
+    /// Before the first turn of a conversation.
+    pub fn before_all_of(conversation: ConversationId) -> Self {
+        let first = (Timestamp::from_micros(i64::MIN), TurnNumber(0));
+        Self { conversation: Some(conversation), turn: Some(first) }
+    }
+}
+
 /// Answers as people took them.
 pub trait JudgedReads: Send + Sync {
     /// These turns as they are now. One that is gone is left out.

@@ -37,4 +37,10 @@ pub trait KeyStore: Send + Sync {
 
     /// Revokes one; answers whether it was there and valid.
     fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool>;
+
+    /// Notes that a visit was ended which would have lasted until then. Forgets those that are over now.
+    fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()>;
+
+    /// Visits that were ended, and until when they would have lasted.
+    fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>>;
 }

@@ -162,6 +162,10 @@ pub trait QualityReads: Send + Sync {
     /// How many answers there were, by model and prompt.
     fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>>;
 
+    /// How many answers each model gave, by stretches of time: the model, the hour a stretch begins, and how
+    /// many. Of all users.
+    fn answers_over_time(&self, query: QualityQuery) -> Task<'_, Vec<(String, i64, u64)>>;
+
     /// How many answers there were by each strategy, by its name; those by none are left out. Of all
     /// users, in the query's window, model and prompt.
     fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>>;

@@ -21,4 +21,8 @@ pub trait Retention: Send + Sync {
         upto: Position,
         most: usize,
     ) -> Task<'_, usize>;
+
+    /// Removes everything of a tenant: events, what followed from them, and used-up ids, but not its keys.
+    /// Answers how many events there were.
+    fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize>;
 }

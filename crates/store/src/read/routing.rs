@@ -24,6 +24,42 @@ pub struct RouterCheckpoint {
     pub routers: Vec<StoredRouter>,
 }
 
+/// Which of the states that were kept one after the other the latest is. Several nodes may keep theirs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KeptAt {
+    /// Grows each time; 0 when nothing was ever kept.
+    pub version: u64,
+    /// How often something was taken out of it, which does not follow from the log.
+    pub forgets: u64,
+    /// The position of the log up to which it was learnt; none when nothing is kept.
+    pub position: Option<Position>,
+}
+
+/// What became of keeping a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// It is the latest now.
+    Kept(KeptAt),
+    /// Nothing was kept: another one was kept after the one it goes on from.
+    Moved(KeptAt),
+}
+
+/// A state to keep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextState {
+    /// The version that it goes on from.
+    pub from: u64,
+    /// Whether something was taken out of it.
+    pub forgets: bool,
+    /// The routers.
+    pub checkpoint: RouterCheckpoint,
+    /// The turns that changed.
+    pub turns: Vec<RouterTurn>,
+}
+
+/// A turn's record and its features as they were last kept.
+pub type KeptTurn = (String, Vec<u8>);
+
 /// What is known of a turn that a router may learn from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterTurn {
@@ -56,21 +92,16 @@ pub trait RoutingStore: Send + Sync {
     fn router_scopes(&self) -> Task<'_, Vec<RouterScope>>;
 
     /// A project's routers as they were last kept.
-    fn router_checkpoint(&self, scope: &Scope) -> Task<'_, Option<RouterCheckpoint>>;
+    fn router_checkpoint(&self, scope: &Scope) -> Task<'_, (KeptAt, Option<RouterCheckpoint>)>;
 
-    /// A turn as it was last kept: its record and its features.
-    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<(String, Vec<u8>)>>;
+    /// A turn as it was last kept, and when that was.
+    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, (KeptAt, Option<KeptTurn>)>;
 
-    /// Keeps routers and turns together: all of it or nothing.
-    fn save_routers(
-        &self,
-        scope: &Scope,
-        checkpoint: RouterCheckpoint,
-        turns: Vec<RouterTurn>,
-    ) -> Task<'_, ()>;
+    /// Keeps routers and turns together: all of it or nothing, and nothing if somebody else was first.
+    fn save_routers(&self, scope: &Scope, state: NextState) -> Task<'_, Keeping>;
 
-    /// Forgets what was kept of a project.
-    fn forget_routers(&self, scope: &Scope) -> Task<'_, ()>;
+    /// Forgets what was kept of a project, if that is still the version that is named.
+    fn forget_routers(&self, scope: &Scope, version: u64) -> Task<'_, ()>;
 
     /// The turns a router served, the newest first: those not older than a moment, at most so many,
     /// behind those that were passed.

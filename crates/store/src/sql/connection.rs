@@ -1,6 +1,7 @@
 //! A way to a database.
 
 use super::error::Result;
+use super::memory::Remembered;
 use super::params::Params;
 use super::row::Row;
 use super::statement::Statement;
@@ -109,7 +110,7 @@ impl Connection {
                 Ok(())
             }
             #[cfg(feature = "scaled")]
-            Self::Postgres(session) => session.raw_batch("ROLLBACK"),
+            Self::Postgres(session) => session.raw_batch_unheard("ROLLBACK"),
         }
     }
 
@@ -142,6 +143,8 @@ impl Connection {
             Self::Sqlite(connection) => Ok(connection.execute_batch("BEGIN IMMEDIATE")?),
             #[cfg(feature = "scaled")]
             Self::Postgres(session) => {
+                session.memory().end();
+                session.keys().begin();
                 // Whoever writes holds the head of the log: one after the other, on all nodes.
                 session.batch_later("BEGIN; SELECT position FROM log_head FOR UPDATE");
                 Ok(())
@@ -149,7 +152,17 @@ impl Connection {
         }
     }
 
+    /// The transaction is over: what it knew may change.
+    pub(super) fn forget_transaction(&self) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.memory().end(),
+        }
+    }
+
     pub(super) fn roll_back(&self) {
+        self.forget_transaction();
         self.forget_pending();
         if let Err(error) = self.execute_batch("ROLLBACK") {
             // SQLite has rolled back by itself after some errors, and a lost session has too.
@@ -162,8 +175,48 @@ impl Connection {
         #[cfg(feature = "scaled")]
         if let Some(session) = self.postgres() {
             session.keys().forget("users");
+            session.memory().clear();
         }
         self.flush()
+    }
+
+    /// What this transaction knows of a row, if it has asked before and a question costs a round trip.
+    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
+    pub(crate) fn recall<T: Remembered>(&self, key: i64) -> Option<T> {
+        match self {
+            Self::Sqlite(_) => None,
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.memory().get(key),
+        }
+    }
+
+    /// Lets this transaction know something of a row.
+    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
+    pub(crate) fn remember<T: Remembered>(&self, key: i64, fact: impl FnOnce() -> T) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.memory().put(key, fact()),
+        }
+    }
+
+    /// Something of a row may be otherwise than this transaction knows.
+    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
+    pub(crate) fn unlearn<T: Remembered>(&self, key: i64) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.memory().forget::<T>(key),
+        }
+    }
+
+    /// Rows that are added from now on do not go ahead of what was run before.
+    pub(crate) fn in_order(&self) {
+        match self {
+            Self::Sqlite(_) => {}
+            #[cfg(feature = "scaled")]
+            Self::Postgres(session) => session.in_order(),
+        }
     }
 
     /// Sends statements that were not sent yet, and tells if one fails.
@@ -183,6 +236,7 @@ impl Connection {
             Self::Postgres(session) => {
                 session.forget_pending();
                 session.keys().clear();
+                session.memory().clear();
             }
         }
     }

@@ -7,12 +7,11 @@
 const RESERVED: [&str; 2] = ["user", "both"];
 
 /// What makes a row of a table unique, for tables whose rows are replaced.
-const UNIQUE: [(&str, &str); 7] = [
+const UNIQUE: [(&str, &str); 6] = [
     ("meta", "name"),
     ("turn_facts", "turn"),
     ("relevance", "project, query, entity"),
     ("deliveries", "position"),
-    ("router_progress", "project"),
     ("router_states", "project, name"),
     ("router_turns", "turn"),
 ];

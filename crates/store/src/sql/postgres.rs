@@ -6,14 +6,16 @@
 
 mod column;
 mod keys;
+mod memory;
 mod numeric;
+mod pending;
 mod session;
 mod value;
 
-pub(crate) use session::{Prepared, Session};
+pub(crate) use session::{Prepared, Question, Session};
 pub(super) use value::value;
 
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
 /// What went wrong, with what Postgres says of it.
 pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
@@ -21,6 +23,20 @@ pub(super) fn in_words(error: &tokio_postgres::Error) -> String {
         Some(said) => format!("{} ({})", said.message(), said.code().code()),
         None => error.to_string(),
     }
+}
+
+/// Whether the session is of no use after this: it is over, or its server is going or is not the one that
+/// is written to any more.
+fn ends_session(error: &DbError) -> bool {
+    let is_over = matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic));
+    is_over
+        || [
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+        ]
+        .contains(error.code())
 }
 
 /// Trouble with the server or the way to it, which no single write is to blame for.
@@ -36,4 +52,5 @@ pub(super) fn is_trouble(error: &tokio_postgres::Error) -> bool {
             SqlState::LOCK_NOT_AVAILABLE,
         ]
         .contains(code)
+        || error.as_db_error().is_some_and(ends_session)
 }

@@ -13,6 +13,21 @@ pub(crate) enum Statement<'c> {
     Postgres(super::postgres::Prepared<'c>),
 }
 
+/// How rows of one table go together: by a statement that takes an array for each value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// Rows that are new and that others change or refer to: before all others.
+    #[cfg_attr(
+        not(feature = "scaled"),
+        expect(dead_code, reason = "only Postgres numbers keys so")
+    )]
+    New(&'static str),
+    /// What makes rows complete: behind those that are new, before all others.
+    First(&'static str),
+    /// All others. Nothing is said about the order of rows: what depends on it numbers them.
+    Each(&'static str),
+}
+
 impl Statement<'_> {
     /// Runs it. Answers how many rows it changed.
     pub(crate) fn execute(&mut self, params: impl Params) -> Result<usize> {
@@ -38,16 +53,17 @@ impl Statement<'_> {
         })
     }
 
-    /// Adds a row; nobody needs to know more. Where a question costs a round trip, rows of one table go
-    /// together by `many`, which takes an array for each value.
+    /// Writes a row; nobody needs to know more. Where a question costs a round trip, rows of one table go
+    /// together, and ahead of other statements that wait behind the last
+    /// [`super::Connection::in_order`]: those must not mind.
     #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "a call costs nothing"))]
-    pub(crate) fn add(&mut self, many: &'static str, params: impl Params) -> Result<()> {
+    pub(crate) fn add(&mut self, together: Together, params: impl Params) -> Result<()> {
         params.with(|values| match self {
             Self::Cached(statement) => Ok(statement.execute(bound(values)).map(drop)?),
             Self::Once(statement) => Ok(statement.execute(bound(values)).map(drop)?),
             #[cfg(feature = "scaled")]
             Self::Postgres(prepared) => {
-                prepared.add_later(many, values);
+                prepared.add_later(together, values);
                 Ok(())
             }
         })

@@ -19,9 +19,11 @@ impl<'c> Transaction<'c> {
 
     /// Keeps what was done, on disk.
     pub(crate) fn commit(mut self) -> Result<()> {
-        // A commit that fails has changed nothing, and the transaction may still be open.
+        // A commit that fails has changed nothing, and the transaction may still be open; unless the connection
+        // broke, when only another one can tell.
         self.connection.execute_batch("COMMIT")?;
         self.over = true;
+        self.connection.forget_transaction();
         Ok(())
     }
 

@@ -65,6 +65,16 @@ impl Database {
     pub fn run(&self, sql: &str) -> Result<String, String> {
         run_sql(&self.url, sql)
     }
+
+    /// The same as another login of the server.
+    pub fn run_as(&self, login: &str, password: &str, sql: &str) -> Result<String, String> {
+        run_sql(&with_login(&self.url, login, password), sql)
+    }
+
+    /// Its name, which no other database of the server has.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 impl Drop for Database {
@@ -172,9 +182,28 @@ fn with_database(url: &str, name: &str) -> String {
     format!("{}/{name}{parameters}", &address[..end])
 }
 
+/// The same address for another login.
+fn with_login(url: &str, login: &str, password: &str) -> String {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
+    let place = url[host..end].find('@').map_or(host, |at| host + at + 1);
+    format!("{}{login}:{password}@{}", &url[..host], &url[place..])
+}
+
 #[cfg(test)]
 mod tests {
-    use super::with_database;
+    use super::{with_database, with_login};
+
+    #[test]
+    fn an_address_is_kept_but_for_its_login() {
+        for (url, expected) in [
+            ("postgres://u@h:1/d", "postgres://ann:pw@h:1/d"),
+            ("postgres://u:p@h:1/d?a=b@c", "postgres://ann:pw@h:1/d?a=b@c"),
+            ("postgresql://h/d", "postgresql://ann:pw@h/d"),
+        ] {
+            assert_eq!(with_login(url, "ann", "pw"), expected);
+        }
+    }
 
     #[test]
     fn an_address_is_kept_but_for_its_database() {

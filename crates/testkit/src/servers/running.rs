@@ -121,10 +121,17 @@ impl<S: Server> Running<S> {
     }
 
     /// Starts it again on the same port with the same data, and waits until it answers. Ends it first
-    /// if it still runs.
+    /// if it still runs. What is left of one that was killed may hold its memory or its port for a while;
+    /// then it ends by itself, and is started once more.
+    #[expect(clippy::disallowed_methods, reason = "a real process takes real time")]
     pub fn restart(&self) {
         self.stop();
-        self.launch().expect("a server that started once starts again");
+        let begin = Instant::now();
+        while let Err(error) = self.launch() {
+            let is_over = self.is_alive() || begin.elapsed() > PATIENCE;
+            assert!(!is_over, "a server that started once starts again: {error:?}");
+            thread::sleep(PAUSE);
+        }
     }
 
     /// Whether the process is there.

@@ -8,7 +8,7 @@ use event::{
 use learn::experiment::{Action, Evidence, ExperimentDefinition, Shares};
 use serde_json::{Value, json};
 use store::Store;
-use store::sqlite::{Limits, SqliteStore};
+use store::tables::{Limits, SqlStore};
 use tempfile::TempDir;
 use testkit::TestClock;
 
@@ -35,7 +35,7 @@ pub(super) fn id_of(id: &str) -> ExperimentId {
 impl World {
     pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let (store, clock): (Arc<dyn Store>, _) = (Arc::new(store), Arc::new(TestClock::at(START)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let time = Arc::clone(&clock);

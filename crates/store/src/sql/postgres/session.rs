@@ -10,12 +10,15 @@ use bytes::Bytes;
 use futures_util::future::{join, join_all};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::super::dialect::for_postgres;
 use super::super::error::{Error, Result};
+use super::super::statement::Together;
 use super::super::value::{Value, ValueRef};
-use super::column::{Column, columns};
 use super::keys::Keys;
+use super::memory::Memory;
+use super::pending::{Pending, gathered};
 use super::value::value;
 
 /// How long a connection may take to come about.
@@ -32,45 +35,54 @@ pub(crate) struct Session {
     pending: RefCell<Vec<Pending>>,
     lost: Cell<bool>,
     keys: Keys,
+    memory: Memory,
 }
 
 /// A statement and its values.
 pub(crate) type Question<'a> = (&'a str, &'a [&'a (dyn tokio_postgres::types::ToSql + Sync)]);
 
-/// What is sent together with the next question.
-enum Pending {
-    Batch(&'static str),
-    Statement(Statement, Vec<Value>),
-    /// A row that may go with others of its table, by the statement for many.
-    Row(Statement, &'static str, Vec<Value>),
-    Rows(Statement, Vec<Column>),
-}
-
 type Sent<'a> = Pin<Box<dyn Future<Output = std::result::Result<(), tokio_postgres::Error>> + 'a>>;
 
+/// Carries what is said both ways.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it ends with the runtime, which is the session's own"
+)]
+fn keep(
+    connection: impl Future<Output = std::result::Result<(), tokio_postgres::Error>> + Send + 'static,
+) {
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a session with Postgres ended");
+        }
+    });
+}
+
 impl Session {
-    /// Connects.
-    pub(crate) fn open(config: &Config) -> Result<Self> {
+    /// Connects, encrypted if that is asked for.
+    pub(crate) fn open(config: &Config, tls: Option<&MakeRustlsConnect>) -> Result<Self> {
         let away = |error: &dyn std::fmt::Display| Error::Away(error.to_string());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| away(&error))?;
         let client = runtime.block_on(async {
-            let connected = tokio::time::timeout(PATIENCE, config.connect(NoTls)).await;
-            let (client, connection) = connected
-                .map_err(|_| away(&"no connection within 5 seconds"))?
-                .map_err(|error| away(&in_full(&error)))?;
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "it ends with the runtime, which is its own"
-            )]
-            tokio::spawn(async move {
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "a session with Postgres ended");
+            let connecting = async {
+                match tls {
+                    Some(tls) => config.connect(tls.clone()).await.map(|(client, connection)| {
+                        keep(connection);
+                        client
+                    }),
+                    None => config.connect(NoTls).await.map(|(client, connection)| {
+                        keep(connection);
+                        client
+                    }),
                 }
-            });
-            Ok::<_, Error>(client)
+            };
+            tokio::time::timeout(PATIENCE, connecting)
+                .await
+                .map_err(|_| away(&"no connection within 5 seconds"))?
+                .map_err(|error| away(&in_full(&error)))
         })?;
         Ok(Self {
             runtime: Some(runtime),
@@ -79,6 +91,7 @@ impl Session {
             pending: RefCell::default(),
             lost: Cell::new(false),
             keys: Keys::default(),
+            memory: Memory::default(),
         })
     }
 
@@ -123,6 +136,11 @@ impl Session {
         &self.keys
     }
 
+    /// What the transaction has read and written.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// Runs statements that take and give nothing.
     pub(crate) fn batch(&self, sql: &str) -> Result<()> {
         let sql = for_postgres(sql);
@@ -134,9 +152,30 @@ impl Session {
         self.ask(self.client.batch_execute(sql))
     }
 
+    /// The same, without waiting: an answer is not looked at, and what is wrong with the session the next
+    /// question finds out.
+    pub(crate) fn raw_batch_unheard(&self, sql: &str) -> Result<()> {
+        self.wait_for(async {
+            let mut asked = std::pin::pin!(self.client.batch_execute(sql));
+            std::future::poll_fn(|context| {
+                // It is on its way once it was polled.
+                let _ = asked.as_mut().poll(context);
+                std::task::Poll::Ready(())
+            })
+            .await;
+            // Whoever serves the socket sends it now.
+            tokio::task::yield_now().await;
+        })
+    }
+
     /// The same, together with the next question.
     pub(crate) fn batch_later(&self, sql: &'static str) {
         self.pending.borrow_mut().push(Pending::Batch(sql));
+    }
+
+    /// Rows that come later are sent behind what is pending now.
+    pub(crate) fn in_order(&self) {
+        self.pending.borrow_mut().push(Pending::InOrder);
     }
 
     /// Gives rows to a `COPY` that is written for Postgres.
@@ -183,7 +222,8 @@ impl Session {
         &self,
         question: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
-        let pending = self.gathered()?;
+        let pending = std::mem::take(&mut *self.pending.borrow_mut());
+        let pending = gathered(pending, |many| Ok(self.prepare(many)?.statement))?;
         let before = pending.iter().map(|pending| self.send(pending));
         // Futures that are polled in order are sent in order, without waiting for one another.
         let (before, answer) = self.wait_for(join(join_all(before), question))?;
@@ -193,38 +233,6 @@ impl Session {
         }
     }
 
-    /// What is pending, with rows of the same table that are many put into one statement.
-    fn gathered(&self) -> Result<Vec<Pending>> {
-        let pending = std::mem::take(&mut *self.pending.borrow_mut());
-        let mut gathered = Vec::with_capacity(pending.len());
-        let mut rows: Vec<(Statement, &'static str, Vec<Vec<Value>>)> = Vec::new();
-        for one in pending {
-            match one {
-                Pending::Row(statement, many, values) => {
-                    match rows.iter_mut().find(|(_, known, _)| *known == many) {
-                        Some((_, _, found)) => found.push(values),
-                        None => rows.push((statement, many, vec![values])),
-                    }
-                }
-                Pending::Batch(_) | Pending::Statement(..) | Pending::Rows(..) => {
-                    gathered.push(one)
-                }
-            }
-        }
-        for (single, many, mut values) in rows {
-            // Behind what opens the transaction; nothing else that is pending looks at these tables.
-            let at = gathered.iter().take_while(|one| matches!(one, Pending::Batch(_))).count();
-            gathered.insert(
-                at,
-                match values.len() {
-                    1 => Pending::Statement(single, values.remove(0)),
-                    _ => Pending::Rows(self.prepare(many)?.statement, columns(&values)),
-                },
-            );
-        }
-        Ok(gathered)
-    }
-
     fn wait_for<T>(&self, answer: impl Future<Output = T>) -> Result<T> {
         let over = || Error::Away("the session is over".into());
         Ok(self.runtime.as_ref().ok_or_else(over)?.block_on(answer))
@@ -232,8 +240,9 @@ impl Session {
 
     fn send<'a>(&'a self, pending: &'a Pending) -> Sent<'a> {
         match pending {
+            Pending::InOrder => Box::pin(std::future::ready(Ok(()))),
             Pending::Batch(sql) => Box::pin(self.client.batch_execute(sql)),
-            Pending::Statement(statement, values) | Pending::Row(statement, _, values) => {
+            Pending::Statement(statement, values) | Pending::Row { statement, values, .. } => {
                 Box::pin(async move {
                     self.client.execute_raw(statement, values.iter()).await.map(drop)
                 })
@@ -248,6 +257,9 @@ impl Session {
         if error.as_db_error().is_none() && (error.is_closed() || self.client.is_closed()) {
             self.lost.set(true);
             return Error::Away(in_full(&error));
+        }
+        if error.as_db_error().is_some_and(super::ends_session) {
+            self.lost.set(true);
         }
         Error::Postgres(error)
     }
@@ -290,10 +302,10 @@ impl Prepared<'_> {
         self.session.pending.borrow_mut().push(pending);
     }
 
-    /// Adds a row together with the next question, and with other rows of its table by `many`.
-    pub(crate) fn add_later(&self, many: &'static str, values: &[ValueRef<'_>]) {
+    /// Writes a row with the next question, together with other rows of its table.
+    pub(crate) fn add_later(&self, together: Together, values: &[ValueRef<'_>]) {
         let values = values.iter().map(|value| Value::from(*value)).collect();
-        let pending = Pending::Row(self.statement.clone(), many, values);
+        let pending = Pending::Row { statement: self.statement.clone(), together, values };
         self.session.pending.borrow_mut().push(pending);
     }
 

@@ -1,0 +1,134 @@
+//! Many times the month of the demo: other people, conversations and turns, so that everything that the page
+//! shows is there in numbers. Half of them are a month earlier, so that the period before has as much.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::ensure;
+use event::Timestamp;
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+use crate::server::Binary;
+
+const MONTH_SECS: i64 = 30 * 86_400;
+/// Copies do not all say the same at the same minute.
+const APART_SECS: i64 = 7 * 60;
+
+/// Fills a folder with at least so many events out of the demo data in another; answers how many there are.
+pub(super) fn fill(
+    binary: &Binary,
+    month: &Path,
+    events: usize,
+) -> anyhow::Result<(TempDir, usize)> {
+    let folder = tempfile::tempdir()?;
+    let (one, many) = (folder.path().join("month.jsonl"), folder.path().join("crowd.jsonl"));
+    let mut export = binary.command(&["export", "--data"]);
+    let done = export.arg(month).arg("--output").arg(&one).output()?;
+    ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let lines = read(&one)?;
+    let settings = lines.iter().filter(|line| is_setting(line)).count();
+    let copies = events.div_ceil(lines.len() - settings) as i64;
+    let count = write(&lines, copies, BufWriter::new(File::create(&many)?))?;
+    binary.import(folder.path(), &many)?;
+    std::fs::remove_file(&one)?;
+    std::fs::remove_file(&many)?;
+    Ok((folder, count))
+}
+
+/// By when it happens, so that what comes together lies together, as it would.
+fn write(lines: &[Line], copies: i64, mut file: impl Write) -> anyhow::Result<usize> {
+    let names = names_in(lines);
+    let mut count = 0;
+    for (from, month) in [(1, -MONTH_SECS), (0, 0)] {
+        for line in lines {
+            let copies = if is_setting(line) { 1 } else { copies };
+            for number in (from..copies).step_by(2) {
+                let shift = month - number / 2 * APART_SECS;
+                let copy = Copy { names: &names, number, shift };
+                writeln!(file, "{}", Value::Object(copy.of_line(line)))?;
+                count += 1;
+            }
+        }
+    }
+    file.flush()?;
+    Ok(count)
+}
+
+type Line = Map<String, Value>;
+
+fn read(path: &Path) -> anyhow::Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for line in BufReader::new(File::open(path)?).lines() {
+        lines.push(serde_json::from_str(&line?)?);
+    }
+    ensure!(lines.len() > 1000, "the demo has only {} events", lines.len());
+    Ok(lines)
+}
+
+/// Routers, experiments, targets and the like: there is one of each.
+fn is_setting(line: &Line) -> bool {
+    let is = |field: &str, word: &str| line.get(field).is_some_and(|found| found == word);
+    is("type", "log") && is("source", "engine")
+}
+
+/// What is somebody's or something's name.
+fn names_in(lines: &[Line]) -> HashSet<String> {
+    let fields = ["id", "message_id", "session_id", "user_id"];
+    let named = |line: &Line| fields.map(|field| line.get(field)?.as_str().map(str::to_owned));
+    lines.iter().flat_map(named).flatten().collect()
+}
+
+/// One of many.
+struct Copy<'a> {
+    names: &'a HashSet<String>,
+    number: i64,
+    shift: i64,
+}
+
+impl Copy<'_> {
+    fn of_line(&self, line: &Line) -> Line {
+        let mut copied: Line =
+            line.iter().map(|(name, value)| (name.clone(), self.of(value))).collect();
+        copied.insert("tenant_id".to_owned(), "default".into());
+        copied
+    }
+
+    fn of(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.of_text(text).into(),
+            Value::Array(all) => all.iter().map(|one| self.of(one)).collect(),
+            Value::Object(fields) => {
+                let copied = |(name, value): (&String, &Value)| {
+                    let value =
+                        if name == "latency" { self.of_latency(value) } else { self.of(value) };
+                    (name.clone(), value)
+                };
+                fields.iter().map(copied).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    /// Each copy has a pace of its own, or all answers of an hour would have taken the same time.
+    fn of_latency(&self, value: &Value) -> Value {
+        let mut copied = self.of(value);
+        if let Some(seconds) = copied.get("seconds").and_then(Value::as_f64) {
+            copied["seconds"] = (seconds * (0.6 + 0.04 * self.number as f64)).into();
+        }
+        copied
+    }
+
+    fn of_text(&self, text: &str) -> String {
+        if text.len() < 40
+            && text.ends_with('Z')
+            && let Ok(at) = Timestamp::parse(text)
+        {
+            return at.plus_secs(self.shift).to_string();
+        }
+        let is_name = text.starts_with("demo-decision-") || self.names.contains(text);
+        if self.number > 0 && is_name { format!("{text}-{}", self.number) } else { text.to_owned() }
+    }
+}

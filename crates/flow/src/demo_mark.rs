@@ -1,0 +1,131 @@
+//! How a store knows that it holds demo data: two events, one before it and one behind it, in a tenant of
+//! its own. Whoever finds only the first knows that loading did not come to its end.
+
+use capture::RawEvent;
+use event::{EventId, Scope, Tenant};
+use serde_json::json;
+
+use crate::calibrate::Curves;
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::record::{Incoming, Trust};
+use crate::redactors::Redactors;
+use crate::targets::AllTargets;
+
+/// The tenant that holds demo data and nothing else.
+pub const DEMO_TENANT: &str = "demo";
+
+const BEGUN: &str = "demo.begun";
+const LOADED: &str = "demo.loaded";
+
+/// What there is of demo data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DemoState {
+    /// Nothing.
+    Absent,
+    /// A part of it: loading was interrupted.
+    Begun,
+    /// All of it.
+    Loaded,
+    /// The tenant of that name holds something that is no demo data.
+    Foreign,
+}
+
+/// Where demo data is.
+pub fn demo_scope() -> Scope {
+    let usual = Scope::default();
+    // The name is an id; if it were none, the usual tenant would be refused as foreign.
+    let tenant = Tenant::new(DEMO_TENANT).unwrap_or(usual.tenant);
+    Scope { tenant, project: usual.project }
+}
+
+impl Engine {
+    /// What there is of demo data.
+    pub async fn demo_state(&self) -> Result<DemoState, FlowError> {
+        if self.is_marked(LOADED).await? {
+            return Ok(DemoState::Loaded);
+        }
+        if self.is_marked(BEGUN).await? {
+            return Ok(DemoState::Begun);
+        }
+        let scopes = self.store.scopes().await?;
+        let is_demo = |scope: &Scope| scope.tenant == demo_scope().tenant;
+        Ok(if scopes.iter().any(is_demo) { DemoState::Foreign } else { DemoState::Absent })
+    }
+
+    /// Whether the store holds demo data: then whoever shows it says so.
+    pub async fn holds_demo(&self) -> Result<bool, FlowError> {
+        let state = self.demo_state().await?;
+        Ok(matches!(state, DemoState::Begun | DemoState::Loaded))
+    }
+
+    /// Whether the store holds anything that is no demo data.
+    pub async fn holds_other_than_demo(&self) -> Result<bool, FlowError> {
+        let demo = demo_scope().tenant;
+        Ok(self.store.scopes().await?.iter().any(|scope| scope.tenant != demo))
+    }
+
+    /// What a page shows that was told nothing else: the usual tenant, unless there is nothing but demo
+    /// data.
+    pub async fn first_scope(&self) -> Result<Scope, FlowError> {
+        let only_demo = self.holds_demo().await? && !self.holds_other_than_demo().await?;
+        Ok(if only_demo { demo_scope() } else { Scope::default() })
+    }
+
+    /// Demo data begins here, or ends here.
+    pub async fn mark_demo(&self, ends: bool) -> Result<(), FlowError> {
+        let id = if ends { LOADED } else { BEGUN };
+        let data = json!({"demo": true, "message": "made-up conversations to look at; not real"});
+        let raw = RawEvent {
+            id: Some(id.to_owned()),
+            event_type: "log".to_owned(),
+            source: "application_log".to_owned(),
+            category: "quality".to_owned(),
+            data: data.as_object().cloned().unwrap_or_default(),
+            tags: vec!["demo".to_owned()],
+            ..RawEvent::default()
+        };
+        let mac = self.fingerprint("demo", &json!(id));
+        let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
+        self.record(&demo_scope(), incoming).await.map(drop)
+    }
+
+    /// Takes demo data away, and whatever else was stored in its tenant since. Answers how many events
+    /// there were; `None` when there was no demo data.
+    pub async fn remove_demo(&self) -> Result<Option<usize>, FlowError> {
+        if !self.holds_demo().await? {
+            return Ok(None);
+        }
+        if self.store.is_shared() {
+            // Other nodes know numbers of what would be gone.
+            let why =
+                "demo data that was moved to Postgres stays there; it is in a tenant of its own";
+            return Err(FlowError::NotPossible(why.into()));
+        }
+        // A choice that waits would bring the tenant back.
+        self.store_choices().await;
+        let events = self.store.remove_tenant(&demo_scope().tenant).await?;
+        self.forget_what_is_gone().await?;
+        self.scrub().await?;
+        tracing::info!(events, "demo data removed");
+        Ok(Some(events))
+    }
+
+    /// What is kept in memory to answer quickly is read again.
+    async fn forget_what_is_gone(&self) -> Result<(), FlowError> {
+        self.routing.reload(&*self.store).await?;
+        self.privacy.take_over(Redactors::load(&*self.store).await?);
+        self.targets.take_over(AllTargets::load(&*self.store).await?);
+        self.curves.take_over(Curves::load(&*self.store).await?);
+        self.patterns.clear();
+        self.drafts.clear();
+        self.examples.clear();
+        Ok(())
+    }
+
+    async fn is_marked(&self, id: &str) -> Result<bool, FlowError> {
+        let Ok(id) = EventId::new(id) else { return Ok(false) };
+        let found = self.store.event(&demo_scope(), &id).await?;
+        Ok(found.is_some_and(|found| found.event.data.get("demo") == Some(&json!(true))))
+    }
+}

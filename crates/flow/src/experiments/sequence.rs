@@ -1,0 +1,57 @@
+//! How sure one was of an experiment, day by day.
+
+use std::collections::BTreeMap;
+
+use event::{Scope, Timestamp};
+use learn::experiment::{Comparison, results};
+use store::StoredSums;
+
+use super::ExperimentView;
+use super::evidence::put_together;
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// Rows that are read at the most: an experiment with more of them moves its shares all the time.
+const MOST_ROWS: usize = 20_000;
+const DAY_MICROS: i64 = 86_400_000_000;
+
+/// What was known at the end of a day.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SequencePoint {
+    /// When the day began.
+    pub day: Timestamp,
+    /// Each treatment against the control, with what was known then.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Engine {
+    /// The differences with their intervals as they were at the end of each day on which something changed.
+    /// Nothing for an experiment whose shares moved too often to tell.
+    pub async fn experiment_sequence(
+        &self,
+        scope: &Scope,
+        view: &ExperimentView,
+    ) -> Result<Vec<SequencePoint>, FlowError> {
+        let rows = self.store.experiment_days(scope, &view.id, MOST_ROWS).await?;
+        let is_whole = rows.len() < MOST_ROWS;
+        Ok(if is_whole { points(view, rows) } else { Vec::new() })
+    }
+}
+
+/// What changed on each day, put on top of what was known before.
+fn points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePoint> {
+    let mut by_day = BTreeMap::<i64, Vec<StoredSums>>::new();
+    for (day, sums) in rows {
+        by_day.entry(day).or_default().push(sums);
+    }
+    let mut known = BTreeMap::<(u32, u32), StoredSums>::new();
+    let mut found = Vec::with_capacity(by_day.len());
+    for (day, changed) in by_day {
+        known.extend(changed.into_iter().map(|sums| ((sums.variant, sums.moves), sums)));
+        let then: Vec<StoredSums> = known.values().cloned().collect();
+        let Some(evidence) = put_together(view, &then) else { continue };
+        let comparisons = results(&view.definition, view.status, &evidence).comparisons;
+        found.push(SequencePoint { day: Timestamp::from_micros(day * DAY_MICROS), comparisons });
+    }
+    found
+}

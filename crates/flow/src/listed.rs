@@ -1,0 +1,97 @@
+//! Which conversations there were: listed, or searched for.
+
+use std::collections::HashSet;
+
+use event::{ConversationId, Scope, Timestamp, TurnId};
+use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
+
+use crate::changes::opening_of;
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// Nothing less similar than this is like what is searched for.
+const FLOOR: f32 = 0.3;
+
+/// In which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOrder {
+    /// The newest first.
+    Newest,
+    /// Those of which most went wrong first.
+    Worst,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub enum FoundConversations {
+    /// A conversation or turn with this very id.
+    ById(Vec<StoredExchange>),
+    /// Turns whose question means something like it, the most similar first, one of each conversation.
+    ByMeaning(Vec<StoredExchange>),
+}
+
+impl Engine {
+    /// A page of the list.
+    pub async fn list_conversations(
+        &self,
+        query: ListQuery,
+        order: ListOrder,
+    ) -> Result<ListPage, FlowError> {
+        Ok(match order {
+            ListOrder::Newest => self.store.newest_conversations(query).await?,
+            ListOrder::Worst => self.store.worst_conversations(query).await?,
+        })
+    }
+
+    /// Searches a project for a conversation or turn by its id, else for questions that mean the same. There
+    /// is no index of words, and no text is read through.
+    pub async fn find_conversations(
+        &self,
+        scope: &Scope,
+        text: &str,
+        most: usize,
+    ) -> Result<FoundConversations, FlowError> {
+        if let Some(found) = self.conversation_by_id(scope, text).await? {
+            return Ok(FoundConversations::ById(vec![found]));
+        }
+        let vector = self.vector_of(opening_of(text)).await;
+        let scope = scope.clone();
+        let (user, intent) = (None, None);
+        let query = SimilarQuery { scope, vector, most, floor: FLOOR, user, intent };
+        let mut similar = self.store.similar(query).await?.turns;
+        similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        similar.truncate(most * 2);
+        let numbers = similar.into_iter().map(|turn| turn.number).collect();
+        let found = self.store.found(numbers).await?.into_iter().flatten();
+        let mut seen = HashSet::new();
+        let first = |one: &StoredExchange| {
+            one.conversation.as_ref().is_some_and(|id| seen.insert(id.clone()))
+        };
+        Ok(FoundConversations::ByMeaning(found.filter(first).take(most).collect()))
+    }
+
+    async fn conversation_by_id(
+        &self,
+        scope: &Scope,
+        text: &str,
+    ) -> Result<Option<StoredExchange>, FlowError> {
+        if let Ok(id) = ConversationId::new(text) {
+            let query = ExchangeQuery {
+                scope: scope.clone(),
+                conversation: Some(id),
+                user: None,
+                until: Timestamp::from_micros(i64::MAX),
+                older_than: None,
+                before: None,
+                only_answered: false,
+                limit: 1,
+            };
+            if let Some(found) = self.store.exchanges(query).await?.pop() {
+                return Ok(Some(found));
+            }
+        }
+        let Ok(turn) = TurnId::new(text) else { return Ok(None) };
+        let found = self.store.exchanges_by_id(scope, vec![turn]).await?;
+        Ok(found.into_iter().find(|exchange| exchange.conversation.is_some()))
+    }
+}

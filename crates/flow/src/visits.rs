@@ -1,0 +1,85 @@
+//! Who looks at the page: a sealed note says by which key they came in, and until when it is good.
+//!
+//! Nothing is kept for it as long as it goes on, so any node of a cluster can read it, and it ends with its
+//! key. That it was ended before its time is kept in the store, where the others find it.
+
+use std::sync::Arc;
+
+use event::{Scope, Timestamp};
+use store::{AnsweredBy, QualityQuery, StoredKey};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+const VISIT: &str = "visit of the page";
+const FORM: &str = "form of the page";
+/// How long one may stay without coming in again.
+const HOURS: i64 = 12;
+
+/// A visit that is going on.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// The key it was begun with.
+    pub key: Arc<StoredKey>,
+    /// Until when it is good.
+    pub until: Timestamp,
+    /// Which of the key's visits it is.
+    id: String,
+}
+
+impl Engine {
+    /// The note for whoever has this key.
+    pub fn begin_visit(&self, key: &StoredKey) -> String {
+        let until = self.clock.now().plus_secs(HOURS * 3600).as_micros();
+        // Two visits with one key are not the same.
+        let payload = format!("{until} {} {}", self.mint.letters::<16>(), key.id);
+        self.seal.close(VISIT, payload.as_bytes())
+    }
+
+    /// Ends a visit for every node: for this one at once, for others as soon as they hear of it.
+    pub async fn end_visit(&self, visit: &Visit) -> Result<(), FlowError> {
+        self.ended_visits.note(&visit.id, visit.until);
+        Ok(self.store.end_visit(&visit.id, visit.until, self.clock.now()).await?)
+    }
+
+    /// The visit that a note is of, if it is ours, not over, not ended, and its key not revoked.
+    pub fn visit(&self, note: &str) -> Option<Visit> {
+        let payload = String::from_utf8(self.seal.open(VISIT, note)?).ok()?;
+        let mut parts = payload.splitn(3, ' ');
+        let until = Timestamp::from_micros(parts.next()?.parse().ok()?);
+        let id = parts.next()?.to_owned();
+        let key = self.keys.get(parts.next()?)?;
+        let is_over = self.clock.now() >= until || self.ended_visits.has(&id);
+        (!is_over && key.revoked_at.is_none()).then_some(Visit { key, until, id })
+    }
+
+    /// What proves that a form was made for this visitor.
+    pub fn form_token(&self, visitor: &str) -> String {
+        self.seal.close(&format!("{FORM} {visitor}"), b"")
+    }
+
+    /// Whether a form was made for this visitor.
+    pub fn is_form_token(&self, visitor: &str, token: &str) -> bool {
+        self.seal
+            .open(&format!("{FORM} {visitor}"), token)
+            .is_some_and(|payload| payload.is_empty())
+    }
+
+    /// Every tenant and project that something was stored for.
+    pub async fn scopes(&self) -> Result<Vec<Scope>, FlowError> {
+        Ok(self.store.scopes().await?)
+    }
+
+    /// How many answers each model gave: the model, the hour a stretch of time begins, and how many.
+    pub async fn answers_over_time(
+        &self,
+        query: QualityQuery,
+    ) -> Result<Vec<(String, i64, u64)>, FlowError> {
+        Ok(self.store.answers_over_time(query).await?)
+    }
+
+    /// Which models answered with which prompts.
+    pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, FlowError> {
+        Ok(self.store.answered_by(query).await?)
+    }
+}

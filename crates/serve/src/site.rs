@@ -1,0 +1,64 @@
+//! The page: its addresses, who may see them, and what every answer carries.
+
+mod trouble;
+mod session;
+mod visitor;
+mod posted;
+mod answer;
+mod door;
+mod assets;
+mod live;
+mod overview;
+mod conversations;
+mod timeline;
+mod failures;
+mod experiments;
+mod routing;
+mod retrieval;
+mod data;
+mod system;
+mod paper;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::map_response;
+use axum::routing::{get, post};
+use flow::Engine;
+
+/// What pages need.
+#[derive(Clone, Debug)]
+struct Site {
+    engine: Arc<Engine>,
+}
+
+/// Every address of the page.
+pub(crate) fn routes(engine: &Arc<Engine>) -> Router<Arc<Engine>> {
+    let site = Site { engine: Arc::clone(engine) };
+    Router::new()
+        .route("/", get(overview::show))
+        .route("/conversations", get(conversations::list))
+        .route("/conversations/{id}", get(timeline::show))
+        .route("/failures", get(failures::show))
+        .route("/failures/experiment", post(failures::experiment))
+        .route("/experiments", get(experiments::show))
+        .route("/experiments/{id}/{action}", post(experiments::act))
+        .route("/routing", get(routing::show))
+        .route("/retrieval", get(retrieval::show))
+        .route("/data", get(data::show))
+        .route("/data/pairs", get(data::pairs))
+        .route("/system", get(system::show))
+        .route("/report", get(paper::show))
+        .route("/turns/{id}", get(failures::turn))
+        .route("/turns/{id}/review", post(timeline::confirm))
+        .route("/turns/{id}/flip", post(timeline::flip))
+        .route("/turns/{id}/react", post(timeline::react))
+        .route("/turns/{id}/correct", post(timeline::correct))
+        .route("/help", get(door::help))
+        .route("/login", get(door::show).post(door::enter))
+        .route("/logout", post(door::leave))
+        .route("/live", get(live::follow))
+        .route("/assets/{name}", get(assets::show))
+        .route_layer(map_response(answer::guard))
+        .with_state(site)
+}

@@ -1,0 +1,35 @@
+//! How a page goes out.
+
+use std::fmt::Display;
+
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+/// Nothing from elsewhere, nothing in line, nothing around it.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// A page as an answer. It is the visitor's own: nobody on the way keeps it.
+pub(super) fn html(page: &impl Display) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::VARY, "cookie"),
+    ];
+    (headers, page.to_string()).into_response()
+}
+
+/// What every answer of the page carries.
+pub(super) async fn guard(mut response: Response) -> Response {
+    let always = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ];
+    for (name, value) in always {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

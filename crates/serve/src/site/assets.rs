@@ -1,0 +1,18 @@
+//! Styles and script. Their address says what they hold, so they may be kept for ever.
+
+use axum::http::{Uri, header};
+use axum::response::{IntoResponse, Response};
+
+use super::trouble::Trouble;
+use crate::error::Problem;
+
+/// `GET /assets/{name}`
+pub(super) async fn show(uri: Uri) -> Result<Response, Trouble> {
+    let unknown = || Problem::not_found("there is nothing at this address");
+    let asset = pages::asset(uri.path()).ok_or_else(unknown)?;
+    let headers = [
+        (header::CONTENT_TYPE, asset.media),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+    ];
+    Ok((headers, asset.body).into_response())
+}

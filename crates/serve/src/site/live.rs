@@ -1,0 +1,30 @@
+//! Tells a page that something was stored, at most every two seconds.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event as Line, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+
+use super::Site;
+use super::visitor::Visitor;
+
+/// A page is read again no more often than this.
+const REST: Duration = Duration::from_secs(2);
+
+/// `GET /live`: of the project that is looked at, or of all that are.
+pub(super) async fn follow(State(site): State<Site>, visitor: Visitor) -> Response {
+    let engine = Arc::clone(&site.engine);
+    let (scopes, key) = (visitor.scopes(), visitor.key_id());
+    let begin = (engine.head(), engine, scopes, key);
+    let lines = stream::unfold(begin, |(after, engine, scopes, key)| async move {
+        let stored = engine.wait_for_any(&scopes, after, REST, key.as_deref()).await;
+        let position = stored.ok().flatten()?;
+        let line = Line::default().event("stored").data(position.0.to_string());
+        Some((Ok::<_, Infallible>(line), (position, engine, scopes, key)))
+    });
+    Sse::new(lines).keep_alive(KeepAlive::default()).into_response()
+}

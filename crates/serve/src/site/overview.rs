@@ -1,0 +1,73 @@
+//! The first page.
+
+use std::collections::BTreeSet;
+
+use axum::extract::State;
+use axum::response::Response;
+use flow::QualityQuery;
+use pages::{Overview, Readings, View};
+
+use super::Site;
+use super::answer::html;
+use super::trouble::Trouble;
+use super::visitor::Visitor;
+
+/// Alerts that are looked at.
+const ALERTS: usize = 20;
+/// Models and prompts that can be chosen from.
+const CHOICES: usize = 200;
+
+/// `GET /`
+pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
+    let query = visitor.query(site.engine.now(), stretch(visitor.filter().days));
+    let readings = readings(&site, &visitor, query).await?;
+    Ok(html(&Overview::of(visitor.shell(&site, Some(View::Overview)), readings)))
+}
+
+/// What the figures of a period are made of.
+pub(super) async fn readings(
+    site: &Site,
+    visitor: &Visitor,
+    query: QualityQuery,
+) -> Result<Readings, Trouble> {
+    let engine = &site.engine;
+    let buckets = engine.quality(query.clone()).await?;
+    let before = engine.quality_before(query.clone()).await?;
+    let (models, prompts) = choices(site, &query).await?;
+    Ok(Readings {
+        buckets,
+        bucket_hours: query.bucket_hours,
+        before,
+        window: query.window,
+        targets: engine.targets_of(visitor.tenant()),
+        alerts: engine.known_alerts(visitor.tenant(), query.project.as_ref(), ALERTS).await?,
+        models,
+        prompts,
+        is_empty: !visitor.has_data(),
+    })
+}
+
+/// Hours that are put together, so that a chart has some thirty stretches.
+pub(super) fn stretch(days: u32) -> u32 {
+    match days {
+        0..=2 => 1,
+        3..=10 => 6,
+        11..=120 => 24,
+        _ => 168,
+    }
+}
+
+/// What can be chosen: models and prompts of the period, whatever is chosen now.
+pub(super) async fn choices(
+    site: &Site,
+    query: &QualityQuery,
+) -> Result<(Vec<String>, Vec<String>), Trouble> {
+    let all = QualityQuery { model: None, prompt: None, ..query.clone() };
+    let found = site.engine.answered_by(all).await?;
+    let names = |names: BTreeSet<&String>| -> Vec<String> {
+        names.into_iter().filter(|name| !name.is_empty()).take(CHOICES).cloned().collect()
+    };
+    let models = names(found.iter().map(|one| &one.model).collect());
+    let prompts = names(found.iter().map(|one| &one.prompt).collect());
+    Ok((models, prompts))
+}

@@ -1,0 +1,122 @@
+//! A form that was sent: from a page of ours, by whom it was made for.
+
+use axum::extract::{Form, FromRequest, Request};
+use axum::http::{HeaderMap, header};
+
+use super::Site;
+use super::trouble::Trouble;
+use super::visitor::Visitor;
+use crate::body::READ_TIMEOUT;
+use crate::error::Problem;
+
+/// The fields of a form.
+#[derive(Debug)]
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// A field, if it was sent and is not empty.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let mut found = self.0.iter().filter(|(one, value)| one == name && !value.is_empty());
+        found.next().map(|(_, value)| value.as_str())
+    }
+
+    /// A field that must be there.
+    pub(super) fn need(&self, name: &'static str) -> Result<&str, Problem> {
+        self.get(name).ok_or_else(|| Problem::invalid(name, format!("{name}: expected a value")))
+    }
+
+    /// Reads a body, if it was sent by a page of ours.
+    pub(super) async fn read(request: Request, site: &Site) -> Result<Self, Problem> {
+        if !is_from_here(request.headers()) {
+            return Err(Problem::forbidden("this form was sent from another origin"));
+        }
+        let bad = || Problem::malformed("the form could not be read");
+        let reading = tokio::time::timeout(READ_TIMEOUT, Form::from_request(request, site));
+        let Form(fields) = reading.await.map_err(|_| bad())?.map_err(|_| bad())?;
+        Ok(Self(fields))
+    }
+}
+
+/// A form by somebody who may change something.
+#[derive(Debug)]
+pub(super) struct Posted {
+    /// Who sent it.
+    pub(super) visitor: Visitor,
+    /// What it says.
+    pub(super) fields: Fields,
+}
+
+impl FromRequest<Site> for Posted {
+    type Rejection = Trouble;
+
+    async fn from_request(request: Request, site: &Site) -> Result<Self, Trouble> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = <Visitor as axum::extract::FromRequestParts<Site>>::from_request_parts(
+            &mut parts, site,
+        )
+        .await?;
+        let fields = Fields::read(Request::from_parts(parts, body), site).await?;
+        let token = fields.get("token").unwrap_or("");
+        if !site.engine.is_form_token(visitor.proof(), token) {
+            let detail =
+                "this form is not of this visit; go back, load the page again and repeat it";
+            return Err(Problem::forbidden(detail).into());
+        }
+        Ok(Self { visitor, fields })
+    }
+}
+
+impl Posted {
+    /// Refuses those who may only look.
+    pub(super) fn by_a_writer(self) -> Result<Self, Trouble> {
+        if self.visitor.may_write() {
+            return Ok(self);
+        }
+        Err(Problem::forbidden("a key with the role read cannot change anything").into())
+    }
+}
+
+impl Posted {
+    /// Refuses those who may not change the rules.
+    pub(super) fn by_a_manager(self) -> Result<Self, Trouble> {
+        if self.visitor.may_manage() {
+            return Ok(self);
+        }
+        Err(Problem::forbidden("this needs a key with the role admin").into())
+    }
+}
+
+/// Whether a form comes from a page of this server. Browsers say where a form is from, and a page elsewhere
+/// cannot make them say otherwise.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let Some(origin) = text(header::ORIGIN.as_str()) else {
+        return text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
+    };
+    let from = origin.split_once("://").map(|(_, host)| host);
+    // Behind a proxy the name that the browser used is in the second.
+    let names = [text(header::HOST.as_str()), text("x-forwarded-host")];
+    from.is_some() && names.contains(&from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(headers: &[(&'static str, &'static str)], expected: bool) {
+        let pairs =
+            headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        assert_eq!(is_from_here(&pairs.collect::<HeaderMap>()), expected, "{headers:?}");
+    }
+
+    #[test]
+    fn a_form_comes_from_here() {
+        check(&[("host", "a:1"), ("origin", "http://a:1")], true);
+        check(&[("host", "inside"), ("x-forwarded-host", "a"), ("origin", "https://a")], true);
+        check(&[("host", "a:1")], true);
+        check(&[("host", "a:1"), ("origin", "http://b:1")], false);
+        check(&[("host", "a:1"), ("origin", "null")], false);
+        check(&[("host", "a:1"), ("sec-fetch-site", "cross-site")], false);
+    }
+}

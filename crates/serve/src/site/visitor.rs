@@ -1,0 +1,341 @@
+//! Who visits a page, whose data they see, and what they may do there.
+
+use std::collections::BTreeSet;
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, header};
+use event::{Project, Role, Scope, Tenant, Timestamp, Window};
+use flow::{DEMO_TENANT, QualityQuery};
+use pages::{DEFAULT_DAYS, Filter, Reader, Shell, View};
+
+use super::Site;
+use super::session;
+use super::trouble::Trouble;
+use crate::auth::{Caller, Identity, Managing, Permission, Reading, Writing};
+use crate::error::Problem;
+
+/// Tenants and projects that can be chosen from.
+const MOST_CHOICES: usize = 200;
+const MOST_DAYS: u32 = 3650;
+
+/// Somebody who may see pages.
+#[derive(Debug)]
+pub(super) struct Visitor {
+    /// What forms of theirs are proven by.
+    proof: String,
+    role: Role,
+    key: Option<String>,
+    reader: Reader,
+    tenant: Tenant,
+    /// It is made up.
+    is_demo: bool,
+    project: Option<Project>,
+    own_project: bool,
+    tenants: Vec<String>,
+    projects: Vec<String>,
+    filter: Filter,
+    /// The parameters of the address.
+    parameters: Vec<(String, String)>,
+    /// Where this server is, as they see it.
+    address: String,
+}
+
+/// Who it is, before it is known what they look at.
+struct Known {
+    proof: String,
+    caller: Caller,
+}
+
+impl Visitor {
+    /// Whether they may change anything.
+    pub(super) fn may_write(&self) -> bool {
+        Writing::ROLES.contains(&self.role)
+    }
+
+    /// Whether they may change the rules: experiments, for one.
+    pub(super) fn may_manage(&self) -> bool {
+        Managing::ROLES.contains(&self.role)
+    }
+
+    /// By which their forms are known.
+    pub(super) fn proof(&self) -> &str {
+        &self.proof
+    }
+
+    /// Under which name they react and correct: nobody else has it.
+    pub(super) fn signs_as(&self) -> String {
+        match &self.key {
+            Some(id) => format!("page-{id}"),
+            None => "page".to_owned(),
+        }
+    }
+
+    /// The key they came in with, if they did by one.
+    pub(super) fn key_id(&self) -> Option<String> {
+        self.key.clone()
+    }
+
+    /// What they look at.
+    pub(super) fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    /// Whose data they see.
+    pub(super) fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// Projects that they may see, and that something was stored for.
+    pub(super) fn projects(&self) -> &[String] {
+        &self.projects
+    }
+
+    /// The one project that a page about one thing is in: the one that is chosen, or the only one there is.
+    pub(super) fn scope(&self) -> Scope {
+        let only = || match self.projects.as_slice() {
+            [only] => Project::new(only.as_str()).ok(),
+            [] | [_, ..] => None,
+        };
+        let project = self.project.clone().or_else(only);
+        let project = project.unwrap_or_else(|| Scope::default().project);
+        Scope { tenant: self.tenant.clone(), project }
+    }
+
+    /// Everything that they look at: the project that is chosen, or all of them.
+    pub(super) fn scopes(&self) -> Vec<Scope> {
+        if self.project.is_some() || self.projects.len() < 2 {
+            return vec![self.scope()];
+        }
+        let projects = self.projects.iter().filter_map(|name| Project::new(name.as_str()).ok());
+        projects.map(|project| Scope { tenant: self.tenant.clone(), project }).collect()
+    }
+
+    /// Whether a key's project is one that they may see: of a key of one project, only that one.
+    pub(super) fn project_is_own(&self, project: Option<&Project>) -> bool {
+        !self.own_project || project == self.project.as_ref()
+    }
+
+    /// A parameter of the address, unless it is empty.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        let mut found =
+            self.parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
+        found.next().map(|(_, value)| value.as_str())
+    }
+
+    /// Whether anything was ever stored for whom they see.
+    pub(super) fn has_data(&self) -> bool {
+        !self.projects.is_empty()
+    }
+
+    /// What is looked at, in stretches of so many hours.
+    pub(super) fn query(&self, now: Timestamp, bucket_hours: u32) -> QualityQuery {
+        let start = now.plus_secs(-i64::from(self.filter.days) * 86_400);
+        QualityQuery {
+            tenant: self.tenant.clone(),
+            project: self.project.clone(),
+            window: Window { start, end: now },
+            model: self.filter.model.clone(),
+            prompt: self.filter.prompt.clone(),
+            users: None,
+            bucket_hours,
+            bucket_shift: 0,
+        }
+    }
+
+    /// The frame of a page for them.
+    pub(super) fn shell(&self, site: &Site, here: Option<View>) -> Shell {
+        Shell {
+            here,
+            filter: self.filter.clone(),
+            tenant: self.tenant.to_string(),
+            is_demo: self.is_demo,
+            tenants: self.tenants.clone(),
+            projects: self.projects.clone(),
+            may_choose_project: !self.own_project && self.projects.len() > 1,
+            reader: self.reader.clone(),
+            may_write: self.may_write(),
+            token: site.engine.form_token(&self.proof),
+            address: self.address.clone(),
+            notice: self.parameter("done").and_then(notice).map(str::to_owned),
+        }
+    }
+}
+
+/// What was just done; only our own sentences are ever shown.
+fn notice(word: &str) -> Option<&'static str> {
+    match word {
+        "confirmed" => Some("Confirmed. It counts as a label for the detector."),
+        "flipped" => Some("Flipped. The rates follow, and the detector learns from it."),
+        "reacted" => Some("Your reaction is stored."),
+        "cleared" => Some("Your reaction is taken back."),
+        "corrected" => Some("Your correction is stored."),
+        "started" => {
+            Some("The experiment is defined. Start it when the application asks for its variants.")
+        }
+        "moved" => Some("Done. The experiment stands as shown."),
+        _ => None,
+    }
+}
+
+impl FromRequestParts<Site> for Visitor {
+    type Rejection = Trouble;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Trouble> {
+        let Known { proof, caller } = known(parts, site)?;
+        let role = caller.role();
+        if !Reading::ROLES.contains(&role) {
+            let detail = format!("a key with the role {} cannot see the page", role.as_word());
+            return Err(Problem::forbidden(detail).into());
+        }
+        let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+        let bad = |_| Problem::invalid("query", "query: it could not be read");
+        let Query(parameters) = query.map_err(bad)?;
+        let visitor = place(site, &caller, proof, parameters).await?;
+        Ok(Self { address: address(&parts.headers), ..visitor })
+    }
+}
+
+/// By a key in a header, by being on this machine without keys, or by the cookie.
+fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
+    let Some(identity) = parts.extensions.get::<Identity>() else {
+        return Err(Problem::unauthorized("nobody looked at this request").into());
+    };
+    match &identity.caller {
+        Ok(caller) => {
+            let proof = match caller {
+                Caller::Open => "open".to_owned(),
+                Caller::Owner => "owner".to_owned(),
+                Caller::Key(key) => format!("key {}", key.id),
+            };
+            return Ok(Known { proof, caller: caller.clone() });
+        }
+        // Without keys there is nothing to log in with.
+        Err(problem) if site.engine.is_open() => return Err(problem.clone().into()),
+        Err(_) => {}
+    }
+    let asked = parts.uri.path_and_query().map_or("/", |asked| asked.as_str());
+    let next = if parts.method == Method::GET { asked } else { "/" };
+    let door = || Trouble::Door(next.to_owned());
+    let note = session::note(&parts.headers).ok_or_else(door)?;
+    let visit = site.engine.visit(note).ok_or_else(door)?;
+    if let Some(rate) = visit.key.rate {
+        identity.doorman.limits.take(&visit.key.id, None, rate, site.engine.now())?;
+    }
+    Ok(Known { proof: note.to_owned(), caller: Caller::Key(visit.key) })
+}
+
+/// Whose data is looked at. A key's own names cannot be changed by the address.
+async fn place(
+    site: &Site,
+    caller: &Caller,
+    proof: String,
+    parameters: Vec<(String, String)>,
+) -> Result<Visitor, Trouble> {
+    let given = |name: &str| {
+        let mut found = parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
+        found.next().map(|(_, value)| value.clone())
+    };
+    let scopes = site.engine.scopes().await?;
+    let (tenant, choice) = match caller {
+        Caller::Key(key) => (agreed(&key.tenant, given("tenant"))?, None),
+        Caller::Open | Caller::Owner => chosen_tenant(&scopes, given("tenant"))?,
+    };
+    let own_project = match caller {
+        Caller::Key(key) => key.project.clone(),
+        Caller::Open | Caller::Owner => None,
+    };
+    let asked =
+        given("project").map(|name| Project::new(name).map_err(bad_name("project"))).transpose()?;
+    let project = match (&own_project, asked) {
+        (Some(own), Some(asked)) if *own != asked => return Err(elsewhere()),
+        (Some(own), _) => Some(own.clone()),
+        // Whoever chooses another tenant leaves the projects of the one before behind.
+        (None, asked) => asked.filter(|asked| is_of(&scopes, &tenant, asked)),
+    };
+    let tenants: BTreeSet<&str> = match caller {
+        Caller::Key(_) => BTreeSet::new(),
+        Caller::Open | Caller::Owner => scopes.iter().map(|scope| scope.tenant.as_str()).collect(),
+    };
+    let of_tenant = scopes.iter().filter(|scope| scope.tenant == tenant);
+    let projects = of_tenant.map(|scope| &scope.project);
+    let visible = projects.filter(|project| own_project.as_ref().is_none_or(|own| own == *project));
+    let texts =
+        |names: &mut dyn Iterator<Item = String>| names.take(MOST_CHOICES).collect::<Vec<_>>();
+    let days = given("days").and_then(|days| days.parse().ok()).unwrap_or(DEFAULT_DAYS);
+    let filter = Filter {
+        tenant: choice,
+        project: project.as_ref().filter(|_| own_project.is_none()).map(ToString::to_string),
+        model: given("model"),
+        prompt: given("prompt"),
+        days: days.clamp(1, MOST_DAYS),
+    };
+    Ok(Visitor {
+        proof,
+        role: caller.role(),
+        key: match caller {
+            Caller::Key(key) => Some(key.id.clone()),
+            Caller::Open | Caller::Owner => None,
+        },
+        reader: reader(caller),
+        tenants: texts(&mut tenants.into_iter().map(str::to_owned)),
+        projects: texts(&mut visible.map(ToString::to_string)),
+        own_project: own_project.is_some(),
+        is_demo: tenant.as_str() == DEMO_TENANT && site.engine.holds_demo().await?,
+        tenant,
+        project,
+        filter,
+        parameters,
+        address: String::new(),
+    })
+}
+
+/// Whether a tenant has a project; of one without any nothing is known.
+fn is_of(scopes: &[Scope], tenant: &Tenant, project: &Project) -> bool {
+    let mut own = scopes.iter().filter(|scope| scope.tenant == *tenant).peekable();
+    own.peek().is_none() || own.any(|scope| scope.project == *project)
+}
+
+fn reader(caller: &Caller) -> Reader {
+    match caller {
+        Caller::Open => Reader::Open,
+        Caller::Owner => Reader::Key { id: "of the data folder".to_owned(), role: "owner" },
+        Caller::Key(key) => Reader::Key { id: key.id.clone(), role: key.role.as_word() },
+    }
+}
+
+fn agreed(own: &Tenant, asked: Option<String>) -> Result<Tenant, Trouble> {
+    match asked {
+        Some(asked) if asked != own.as_str() => Err(elsewhere()),
+        Some(_) | None => Ok(own.clone()),
+    }
+}
+
+fn elsewhere() -> Trouble {
+    Problem::forbidden("this key is not good for the scope of this request").into()
+}
+
+fn bad_name(field: &'static str) -> impl Fn(event::BadId) -> Problem {
+    move |bad| Problem::invalid(field, format!("{field}: {bad}"))
+}
+
+/// The tenant, and its name where links must say it: the usual one goes without saying.
+fn chosen_tenant(
+    scopes: &[Scope],
+    asked: Option<String>,
+) -> Result<(Tenant, Option<String>), Trouble> {
+    let usual = Scope::default().tenant;
+    let has_usual = scopes.is_empty() || scopes.iter().any(|scope| scope.tenant == usual);
+    let usual = if has_usual { usual } else { scopes[0].tenant.clone() };
+    let Some(asked) = asked else { return Ok((usual, None)) };
+    let tenant = Tenant::new(asked).map_err(bad_name("tenant"))?;
+    let choice = (tenant != usual).then(|| tenant.to_string());
+    Ok((tenant, choice))
+}
+
+/// Where this server is, as the visitor sees it.
+fn address(headers: &HeaderMap) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let scheme = text("x-forwarded-proto").filter(|scheme| *scheme == "https").unwrap_or("http");
+    format!("{scheme}://{}", text(header::HOST.as_str()).unwrap_or("127.0.0.1:8787"))
+}

@@ -1,0 +1,138 @@
+//! Several servers in one address, tried one after the other: one that takes a connection and then says
+//! nothing must not keep anybody from asking the next.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, LoadBalanceHosts};
+
+/// The servers of an address. Clones remember together which one was good.
+#[derive(Clone, Debug)]
+pub(super) struct Hosts {
+    each: Arc<[Config]>,
+    good: Arc<AtomicUsize>,
+}
+
+impl Hosts {
+    /// All servers of an address.
+    pub(super) fn of(config: &Config) -> Self {
+        let count = config.get_hosts().len().max(config.get_hostaddrs().len());
+        let is_any = config.get_load_balance_hosts() == LoadBalanceHosts::Random;
+        let each = if count < 2 || is_any {
+            Arc::from([config.clone()])
+        } else {
+            (0..count).map(|at| only(config, at)).collect()
+        };
+        Self { each, good: Arc::default() }
+    }
+
+    /// The first of them with which it works, beginning with the one with which it last did.
+    pub(super) fn find<T, E: std::fmt::Display>(
+        &self,
+        connect: impl Fn(&Config) -> Result<T, E>,
+    ) -> Result<T, String> {
+        let (count, first) = (self.each.len(), self.good.load(Ordering::Relaxed));
+        let mut refusals = Vec::new();
+        for at in (first..first + count).map(|at| at % count) {
+            match connect(&self.each[at]) {
+                Ok(found) => {
+                    self.good.store(at, Ordering::Relaxed);
+                    return Ok(found);
+                }
+                Err(error) => refusals.push(error.to_string()),
+            }
+        }
+        Err(refusals.join("; "))
+    }
+}
+
+/// The same with one of its servers.
+fn only(config: &Config, at: usize) -> Config {
+    let mut one = Config::new();
+    match config.get_hosts().get(at) {
+        Some(Host::Tcp(name)) => drop(one.host(name)),
+        #[cfg(unix)]
+        Some(Host::Unix(path)) => drop(one.host_path(path)),
+        None => {}
+    }
+    if let Some(address) = config.get_hostaddrs().get(at) {
+        one.hostaddr(*address);
+    }
+    let ports = config.get_ports();
+    if let Some(port) = ports.get(at).or(ports.first()) {
+        one.port(*port);
+    }
+    if let Some(user) = config.get_user() {
+        one.user(user);
+    }
+    if let Some(password) = config.get_password() {
+        one.password(password);
+    }
+    if let Some(name) = config.get_dbname() {
+        one.dbname(name);
+    }
+    if let Some(options) = config.get_options() {
+        one.options(options);
+    }
+    if let Some(name) = config.get_application_name() {
+        one.application_name(name);
+    }
+    if let Some(long) = config.get_connect_timeout() {
+        one.connect_timeout(*long);
+    }
+    if let Some(long) = config.get_tcp_user_timeout() {
+        one.tcp_user_timeout(*long);
+    }
+    if let Some(long) = config.get_keepalives_interval() {
+        one.keepalives_interval(long);
+    }
+    if let Some(many) = config.get_keepalives_retries() {
+        one.keepalives_retries(many);
+    }
+    one.ssl_mode(config.get_ssl_mode())
+        .ssl_negotiation(config.get_ssl_negotiation())
+        .keepalives(config.get_keepalives())
+        .keepalives_idle(config.get_keepalives_idle())
+        .target_session_attrs(config.get_target_session_attrs())
+        .channel_binding(config.get_channel_binding());
+    one
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use super::*;
+
+    #[test]
+    fn each_server_has_the_settings_of_all() {
+        let rest = "?sslmode=require&options=-c%20a%3Db&connect_timeout=3&tcp_user_timeout=9\
+            &keepalives_idle=7&keepalives_interval=2&keepalives_retries=4\
+            &target_session_attrs=read-write&channel_binding=disable&application_name=x";
+        let of =
+            |hosts: &str| Config::from_str(&format!("postgres://u:p@{hosts}/d{rest}")).unwrap();
+        let hosts = Hosts::of(&of("a:1,b:2"));
+        assert_eq!(hosts.each[..], [of("a:1"), of("b:2")]);
+        assert_eq!(Hosts::of(&of("a")).each[..], [of("a")]);
+    }
+
+    #[test]
+    fn the_one_that_was_good_is_asked_first() {
+        let hosts = Hosts::of(&Config::from_str("host=a,b,c user=u").unwrap());
+        let name = |config: &Config| match &config.get_hosts()[0] {
+            Host::Tcp(name) => name.clone(),
+            Host::Unix(path) => path.display().to_string(),
+        };
+        let only = |good: &'static str| {
+            move |config: &Config| {
+                let name = name(config);
+                if name == good { Ok(name) } else { Err(format!("not {name}")) }
+            }
+        };
+        assert_eq!(hosts.find(only("b")).unwrap(), "b");
+        assert_eq!(hosts.clone().find(|config| Ok::<_, String>(name(config))).unwrap(), "b");
+        assert_eq!(hosts.find(only("a")).unwrap(), "a");
+        assert_eq!(hosts.find(only("d")).unwrap_err(), "not a; not b; not c");
+    }
+}

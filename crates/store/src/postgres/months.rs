@@ -1,0 +1,53 @@
+//! Places for the events of this month and the next, made before they come.
+
+use std::time::Duration;
+
+use crate::error::StoreError;
+use crate::meter::Stopwatch;
+use crate::sql::Connection;
+
+/// How often a node sees to it.
+const PAUSE: Duration = Duration::from_secs(3600);
+/// How soon it tries again when somebody was in the way.
+const SOON: Duration = Duration::from_secs(60);
+
+/// Makes what is missing. Answers whether nothing is left to do.
+pub(super) fn make(connection: &Connection) -> Result<bool, StoreError> {
+    let make = "SELECT bool_and(is_done) FROM (
+            SELECT make_partition(CAST(now() AT TIME ZONE 'UTC' + m * INTERVAL '1 month' AS DATE)) AS is_done
+            FROM generate_series(0, 1) m
+        ) months";
+    Ok(connection.query_row(make, (), |row| row.get(0))?)
+}
+
+/// Sees to it for as long as a node runs.
+pub(crate) struct Months {
+    looked: Option<Stopwatch>,
+    pause: Duration,
+    next: Duration,
+}
+
+impl Months {
+    /// Once an hour.
+    pub(crate) fn hourly() -> Self {
+        Self::every(PAUSE)
+    }
+
+    /// Once in so long.
+    pub(crate) fn every(pause: Duration) -> Self {
+        Self { looked: None, pause, next: Duration::ZERO }
+    }
+
+    /// Makes what is missing, if it is time to look.
+    pub(crate) fn look(&mut self, connection: &Connection) {
+        if self.looked.as_ref().is_some_and(|looked| looked.elapsed() < self.next) {
+            return;
+        }
+        let is_done = make(connection).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the places for coming months are not made; tried again");
+            false
+        });
+        self.next = if is_done { self.pause } else { self.pause.min(SOON) };
+        self.looked = Some(Stopwatch::start());
+    }
+}

@@ -1,0 +1,88 @@
+//! Statements that wait for the next question, and rows of one table put together.
+
+use std::mem::take;
+
+use tokio_postgres::Statement;
+
+use super::super::error::Result;
+use super::super::statement::Together;
+use super::super::value::Value;
+use super::column::{Column, columns};
+
+/// What is sent together with the next question.
+pub(super) enum Pending {
+    Batch(&'static str),
+    Statement(Statement, Vec<Value>),
+    /// A row that may go with others of its table.
+    Row {
+        statement: Statement,
+        together: Together,
+        values: Vec<Value>,
+    },
+    Rows(Statement, Vec<Column>),
+    /// Rows behind this do not go ahead of what is before it.
+    InOrder,
+}
+
+/// What is pending, with rows of one table that are many put into one statement. They go behind what
+/// opens the transaction and before everything else, in the order in which the tables came up.
+pub(super) fn gathered(
+    pending: Vec<Pending>,
+    prepare: impl Fn(&'static str) -> Result<Statement>,
+) -> Result<Vec<Pending>> {
+    let mut gathered = Vec::with_capacity(pending.len());
+    let (mut tables, mut rest): (Vec<Table>, Vec<Pending>) = (Vec::new(), Vec::new());
+    for one in pending {
+        match one {
+            Pending::Row { statement, together, values } => {
+                match tables.iter_mut().find(|table| table.together == together) {
+                    Some(table) => table.rows.push(values),
+                    None => tables.push(Table { statement, together, rows: vec![values] }),
+                }
+            }
+            Pending::Batch(_) if rest.is_empty() && tables.is_empty() => gathered.push(one),
+            Pending::Batch(_) | Pending::Statement(..) | Pending::Rows(..) => rest.push(one),
+            Pending::InOrder => put_together(&mut gathered, &mut tables, &mut rest, &prepare)?,
+        }
+    }
+    put_together(&mut gathered, &mut tables, &mut rest, &prepare)?;
+    Ok(gathered)
+}
+
+fn put_together(
+    gathered: &mut Vec<Pending>,
+    tables: &mut Vec<Table>,
+    rest: &mut Vec<Pending>,
+    prepare: &impl Fn(&'static str) -> Result<Statement>,
+) -> Result<()> {
+    tables.sort_by_key(|table| match table.together {
+        Together::New(_) => 0,
+        Together::First(_) => 1,
+        Together::Each(_) => 2,
+    });
+    for table in take(tables) {
+        gathered.push(table.into_pending(prepare)?);
+    }
+    gathered.append(rest);
+    Ok(())
+}
+
+/// Rows of one table.
+struct Table {
+    statement: Statement,
+    together: Together,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Table {
+    fn into_pending(
+        mut self,
+        prepare: impl Fn(&'static str) -> Result<Statement>,
+    ) -> Result<Pending> {
+        let (Together::New(many) | Together::First(many) | Together::Each(many)) = self.together;
+        Ok(match &mut self.rows[..] {
+            [only] => Pending::Statement(self.statement, take(only)),
+            rows => Pending::Rows(prepare(many)?, columns(rows)),
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! Keeps API keys.
+
+use event::{Project, Role, Tenant, Timestamp};
+
+use super::SqlStore;
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::keys::{KeyStore, StoredKey};
+use crate::sql::{Connection, Row};
+
+impl KeyStore for SqlStore {
+    fn keys(&self) -> Task<'_, Vec<StoredKey>> {
+        self.pool.run(self::all)
+    }
+
+    fn add_key(&self, key: StoredKey) -> Task<'_, ()> {
+        Box::pin(self.writer.run(move |connection| self::add(connection, &key)))
+    }
+
+    fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool> {
+        let id = id.to_owned();
+        Box::pin(self.writer.run(move |connection| self::revoke(connection, &id, at)))
+    }
+
+    fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()> {
+        let id = id.to_owned();
+        Box::pin(self.writer.run(move |connection| end_visit(connection, &id, until, now)))
+    }
+
+    fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>> {
+        self.pool.run(ended_visits)
+    }
+}
+
+/// All of them, oldest first.
+pub(super) fn all(connection: &Connection) -> Result<Vec<StoredKey>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT id, hash, tenant, project, role, rate, origin, created_at, revoked_at
+         FROM keys ORDER BY created_at, id",
+    )?;
+    let mut rows = select.query(())?;
+    let mut keys = Vec::new();
+    while let Some(row) = &rows.next()? {
+        keys.push(read(row)?);
+    }
+    Ok(keys)
+}
+
+/// Adds one.
+pub(super) fn add(connection: &Connection, key: &StoredKey) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO keys (id, hash, tenant, project, role, rate, origin, created_at, revoked_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute((
+            &key.id,
+            &key.hash[..],
+            key.tenant.as_str(),
+            key.project.as_ref().map(Project::as_str),
+            key.role.code(),
+            key.rate,
+            &key.origin,
+            key.created_at.as_micros(),
+            key.revoked_at.map(Timestamp::as_micros),
+        ))?;
+    Ok(())
+}
+
+/// Revokes one; answers whether it was there and valid.
+pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+    let sql = "UPDATE keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
+    Ok(connection.prepare_cached(sql)?.execute((id, at.as_micros()))? > 0)
+}
+
+fn end_visit(
+    connection: &Connection,
+    id: &str,
+    until: Timestamp,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("DELETE FROM ended_visits WHERE until <= ?1")?
+        .execute([now.as_micros()])?;
+    connection
+        .prepare_cached(
+            "INSERT INTO ended_visits (id, until) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
+        )?
+        .execute((id, until.as_micros()))?;
+    Ok(())
+}
+
+fn ended_visits(connection: &Connection) -> Result<Vec<(String, Timestamp)>, StoreError> {
+    let mut select = connection.prepare_cached("SELECT id, until FROM ended_visits ORDER BY id")?;
+    let mut rows = select.query(())?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        found.push((row.get(0)?, Timestamp::from_micros(row.get(1)?)));
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> Result<StoredKey, StoreError> {
+    let id: String = row.get(0)?;
+    let unreadable = || StoreError::Corrupt(format!("key {id} cannot be read"));
+    let project: Option<String> = row.get(3)?;
+    let revoked_at: Option<i64> = row.get(8)?;
+    Ok(StoredKey {
+        hash: row.get(1)?,
+        tenant: Tenant::new(row.get::<_, String>(2)?).map_err(|_| unreadable())?,
+        project: project.map(Project::new).transpose().map_err(|_| unreadable())?,
+        role: Role::from_code(row.get(4)?).ok_or_else(unreadable)?,
+        rate: row.get(5)?,
+        origin: row.get(6)?,
+        created_at: Timestamp::from_micros(row.get(7)?),
+        revoked_at: revoked_at.map(Timestamp::from_micros),
+        id,
+    })
+}

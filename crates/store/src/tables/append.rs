@@ -1,0 +1,384 @@
+//! Judges one write and, if it may be stored, stores it. Runs inside the group's transaction.
+
+use event::{
+    Change, Claim, ClaimSpace, Entry, Event, EventId, Mac, Need, Outcome, Position, Write,
+};
+
+use super::apply::{self, Subject};
+#[cfg(feature = "scaled")]
+use super::claims::KnownClaims;
+use super::claims::UsedClaim;
+use super::dead_letters::{self, claim_json, event_json};
+use super::keys::{Key, PackedId, Projects, find_key, key_of};
+use super::needs::{self, About, Obstacle};
+use crate::error::StoreError;
+use crate::sql::{self, Connection, OptionalExtension, Together};
+
+/// A write with everything computed that does not need the database, so that the writer thread
+/// spends its time in SQLite only.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    claims: Vec<PackedClaim>,
+    needs: Vec<Need>,
+    entries: Vec<PackedEntry>,
+}
+
+#[derive(Debug)]
+struct PackedClaim {
+    space: ClaimSpace,
+    id: PackedId,
+    mac: Option<Mac>,
+}
+
+#[derive(Debug)]
+struct PackedEntry {
+    // Its data is written out in `data`.
+    event: Event,
+    id: PackedId,
+    tags: Option<String>,
+    data: String,
+    changes: Vec<Change>,
+}
+
+impl Prepared {
+    /// The id of its first event, as it is stored.
+    pub(super) fn event_id(&self) -> Option<&PackedId> {
+        self.entries.first().map(|entry| &entry.id)
+    }
+}
+
+impl PackedEntry {
+    fn new(entry: Entry) -> Self {
+        let Entry { mut event, changes } = entry;
+        let tags = &event.tags;
+        let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
+        let data = serde_json::Value::Object(std::mem::take(&mut event.data)).to_string();
+        Self { id: PackedId::of(event.id.as_str()), tags, data, event, changes }
+    }
+}
+
+impl Prepared {
+    /// Packs ids and writes out the JSON.
+    pub(super) fn new(write: Write) -> Self {
+        let Write { claims, needs, entry, more } = write;
+        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
+        Self {
+            claims: claims.into_iter().map(pack).collect(),
+            needs,
+            entries: std::iter::once(entry).chain(more).map(PackedEntry::new).collect(),
+        }
+    }
+
+    /// The whole of it, for the list of dead letters.
+    pub(super) fn as_letter(&self) -> serde_json::Value {
+        let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), claim.mac);
+        let claims: Vec<_> = self.claims.iter().map(claim).collect();
+        let event = |entry: &PackedEntry| event_json(&entry.event, &entry.data);
+        let events: Vec<_> = self.entries.iter().map(event).collect();
+        serde_json::json!({"claims": claims, "events": events})
+    }
+
+    /// What it claims.
+    #[cfg(feature = "scaled")]
+    pub(super) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
+        self.claims.iter().map(|claim| (claim.space.code(), &claim.id))
+    }
+
+    /// Its events.
+    #[cfg(feature = "scaled")]
+    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
+        self.entries.iter().map(|entry| &entry.event)
+    }
+
+    /// Whether it can touch a turn.
+    pub(super) fn is_of_turns(&self) -> bool {
+        self.entries.iter().any(|entry| entry.event.turn.is_some() || !entry.changes.is_empty())
+    }
+
+    /// Its first event.
+    pub(super) fn first(&self) -> Option<&Event> {
+        self.entries.first().map(|entry| &entry.event)
+    }
+
+    /// Roughly what it takes up while it waits.
+    pub(super) fn bytes(&self) -> usize {
+        let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
+        self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()
+    }
+}
+
+/// Puts something on the list of dead letters that was never tried to be stored.
+pub(super) fn set_aside(
+    connection: &mut Connection,
+    write: &Prepared,
+    reason: &str,
+) -> Result<(), StoreError> {
+    let Some(event) = write.first() else { return Ok(()) };
+    let transaction = connection.transaction()?;
+    let project = Projects::default().key_of(&transaction, &event.scope)?;
+    dead_letters::put(&transaction, project, event, reason, &write.as_letter())?;
+    Ok(transaction.commit()?)
+}
+
+/// What the writer knows without asking the database.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    /// The newest position.
+    pub(super) head: Position,
+    /// Known scopes.
+    pub(super) projects: Projects,
+    /// Claims that were asked for ahead.
+    #[cfg(feature = "scaled")]
+    pub(super) claims: KnownClaims,
+    /// Groups since somebody else was seen to have written.
+    #[cfg(feature = "scaled")]
+    groups_alone: u32,
+}
+
+/// After so many groups whoever wrote too is taken to have stopped.
+#[cfg(feature = "scaled")]
+const ALONE: u32 = 100;
+
+impl Cursor {
+    /// At this position, knowing nothing else.
+    pub(super) fn at(head: Position) -> Self {
+        Self {
+            head,
+            projects: Projects::default(),
+            #[cfg(feature = "scaled")]
+            claims: KnownClaims::default(),
+            #[cfg(feature = "scaled")]
+            groups_alone: ALONE,
+        }
+    }
+
+    /// Whether somebody else writes, as far as the last groups show.
+    #[cfg(feature = "scaled")]
+    pub(super) fn others_write(&self) -> bool {
+        self.groups_alone < ALONE
+    }
+
+    /// Somebody else has written before a group, or not.
+    #[cfg(feature = "scaled")]
+    pub(super) fn note_others(&mut self, have_written: bool) {
+        self.groups_alone = if have_written { 0 } else { self.groups_alone.saturating_add(1) };
+    }
+
+    /// What was seen may not be so any more.
+    pub(super) fn forget(&mut self) {
+        self.projects.clear();
+        #[cfg(feature = "scaled")]
+        self.claims.clear();
+    }
+}
+
+/// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
+/// `Unchanged`, the request keys that are used up by it.
+pub(super) fn append(
+    connection: &Connection,
+    cursor: &mut Cursor,
+    write: &Prepared,
+) -> sql::Result<Outcome> {
+    let Some(first) = write.entries.first() else { return Ok(Outcome::Unchanged) };
+    let project = cursor.projects.key_of(connection, &first.event.scope)?;
+    let used = used_claims(connection, cursor, project, &write.claims)?;
+    if let Some(refusal) = judge_claims(connection, project, &write.claims, used)? {
+        return Ok(refusal);
+    }
+    if let Some(refusal) = judge_needs(connection, project, first, write)? {
+        return Ok(refusal);
+    }
+    let start = Position(cursor.head.0 + 1);
+    insert_claims(connection, project, start.0 as i64, &write.claims)?;
+    for (position, entry) in (start.0..).map(Position).zip(&write.entries) {
+        let subject = insert_event(connection, project, position, entry)?;
+        if position > start {
+            // Made by us together with the first: unique, and found by its id like any other.
+            let (space, id) = (ClaimSpace::Event, entry.id.clone());
+            let claim = PackedClaim { space, id, mac: None };
+            insert_claims(connection, project, position.0 as i64, [&claim])?;
+        }
+        for change in &entry.changes {
+            apply::apply(connection, &subject, change)?;
+            #[cfg(feature = "scaled")]
+            if let Change::EraseUser(_) = change {
+                // What they sent cannot be told from something else any more.
+                cursor.claims.clear();
+            }
+        }
+        cursor.head = position;
+    }
+    Ok(Outcome::Stored(start))
+}
+
+/// Who used each of these claims before, if anybody did.
+fn used_claims(
+    connection: &Connection,
+    #[cfg_attr(
+        not(feature = "scaled"),
+        expect(unused_variables, reason = "nothing is asked ahead")
+    )]
+    cursor: &mut Cursor,
+    project: Key,
+    claims: &[PackedClaim],
+) -> sql::Result<Vec<Option<UsedClaim>>> {
+    let mut select = connection.prepare_cached(
+        "SELECT c.mac, c.position, e.id FROM claims c LEFT JOIN events e USING (position)
+         WHERE c.project = ?1 AND c.space = ?2 AND c.id = ?3",
+    )?;
+    let ask = |claim: &PackedClaim| {
+        #[cfg(feature = "scaled")]
+        if let Some(known) = cursor.claims.take(project, claim.space.code(), &claim.id) {
+            return Ok(known);
+        }
+        select
+            .query_row((project, claim.space.code(), &claim.id), |row| {
+                Ok(UsedClaim {
+                    mac: row.get(0)?,
+                    position: row.get(1)?,
+                    event: PackedId::read(row, 2)?,
+                })
+            })
+            .optional()
+    };
+    claims.iter().map(ask).collect()
+}
+
+/// A used claim decides: with the same MAC the write is a repeat, with another a conflict. A claim
+/// whose MAC was erased can only be a repeat. The request's key is used up by a repeat too.
+fn judge_claims(
+    connection: &Connection,
+    project: Key,
+    claims: &[PackedClaim],
+    used: Vec<Option<UsedClaim>>,
+) -> sql::Result<Option<Outcome>> {
+    let mut repeat: Option<(i64, Outcome)> = None;
+    let mut used_ones = Vec::with_capacity(claims.len());
+    for (claim, used) in claims.iter().zip(used) {
+        used_ones.push(used.is_some());
+        let Some(UsedClaim { mac, position, event: id }) = used else { continue };
+        let other = |(known, new): ([u8; 16], Mac)| known != new.0;
+        if mac.zip(claim.mac).is_some_and(other) {
+            return Ok(Some(Outcome::Conflict(claim.space)));
+        }
+        let outcome = match id {
+            // A key that was used up by a request which had nothing to change.
+            None if position == 0 => Outcome::Unchanged,
+            // The event was dropped when it was old; that it was there is all that is known.
+            None => {
+                let own = (claim.space == ClaimSpace::Event).then(|| claim.id.text());
+                let id = own.unwrap_or_else(|| format!("dropped-{position}"));
+                let id = EventId::new(id).map_err(|_| sql::Error::Unreadable("an id".into()))?;
+                Outcome::Replayed { position: Position(position as u64), id }
+            }
+            Some(id) => {
+                let id = EventId::new(id).map_err(|_| sql::Error::Unreadable("an id".into()))?;
+                Outcome::Replayed { position: Position(position as u64), id }
+            }
+        };
+        repeat.get_or_insert((position, outcome));
+    }
+    if let Some((position, _)) = &repeat {
+        let unused_key =
+            |(claim, used): &(&PackedClaim, bool)| claim.space == ClaimSpace::RequestKey && !used;
+        let keys = claims.iter().zip(used_ones).filter(unused_key).map(|(claim, _)| claim);
+        insert_claims(connection, project, *position, keys)?;
+    }
+    Ok(repeat.map(|(_, outcome)| outcome))
+}
+
+fn judge_needs(
+    connection: &Connection,
+    project: Key,
+    first: &PackedEntry,
+    write: &Prepared,
+) -> sql::Result<Option<Outcome>> {
+    if write.needs.is_empty() {
+        return Ok(None);
+    }
+    let find = |table, id: &str| find_key(connection, table, project, id);
+    let subject = Subject::of(&first.event, Position(0), project, find)?;
+    let by_new_user = first.event.user.is_some() && subject.user.is_none();
+    let about = About { subject, by_new_user, data: &first.data };
+    for need in &write.needs {
+        match needs::check(connection, &about, need)? {
+            None => {}
+            Some(Obstacle::Missing) => return Ok(Some(Outcome::Missing(need.clone()))),
+            Some(Obstacle::AlreadySo(position)) => {
+                let keys = |claim: &&PackedClaim| claim.space == ClaimSpace::RequestKey;
+                insert_claims(connection, project, position, write.claims.iter().filter(keys))?;
+                return Ok(Some(Outcome::Unchanged));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Events, an array for each column.
+const MANY_EVENTS: &str = "
+    INSERT INTO events (position, project, type, source, severity, category, id, user, conversation, turn,
+        ts, received_at, tags, data)
+    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::BIGINT[],
+        $7::TEXT[], $8::BIGINT[], $9::BIGINT[], $10::BIGINT[], $11::BIGINT[], $12::BIGINT[], $13::TEXT[],
+        $14::TEXT[])";
+
+/// Claims, an array for each column.
+const MANY_CLAIMS: &str = "
+    INSERT INTO claims (project, space, id, mac, position)
+    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[], $4::BYTEA[], $5::BIGINT[])";
+
+fn insert_event(
+    connection: &Connection,
+    project: Key,
+    position: Position,
+    entry: &PackedEntry,
+) -> sql::Result<Subject> {
+    let event = &entry.event;
+    let key = |table, id: &str| key_of(connection, table, project, id).map(Some);
+    let subject = Subject::of(event, position, project, key)?;
+    connection
+        .prepare_cached(
+            "INSERT INTO events (position, project, type, source, severity, category, id, user,
+                 conversation, turn, ts, received_at, tags, data)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        )?
+        .add(
+            Together::Each(MANY_EVENTS),
+            (
+                position.0 as i64,
+                project,
+                event.kind.event_type.code(),
+                event.kind.source.code(),
+                event.severity.code(),
+                event.category.code(),
+                &entry.id,
+                subject.user,
+                subject.conversation,
+                subject.turn,
+                event.ts.as_micros(),
+                event.received_at.as_micros(),
+                &entry.tags,
+                &entry.data,
+            ),
+        )?;
+    Ok(subject)
+}
+
+fn insert_claims<'a>(
+    connection: &Connection,
+    project: Key,
+    position: i64,
+    claims: impl IntoIterator<Item = &'a PackedClaim>,
+) -> sql::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO claims (project, space, id, mac, position) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for claim in claims {
+        let mac = claim.mac.as_ref().map(|mac| &mac.0[..]);
+        insert.add(
+            Together::Each(MANY_CLAIMS),
+            (project, claim.space.code(), &claim.id, mac, position),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,323 @@
+//! Experiments: what was decided about them, whom they serve what, and what that adds up to.
+//!
+//! A turn counts for the variant that its unit is served when the turn is opened or, if the unit was
+//! not exposed by then, when its answer comes. From then on whatever changes about the turn changes
+//! the unit's sums by the difference, until the experiment is over.
+
+mod before;
+mod days;
+mod make;
+mod measures;
+mod sums;
+
+use std::sync::LazyLock;
+
+use event::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure, UnitInterval};
+use serde_json::Value;
+
+use super::super::keys::Key;
+use super::{Facts, Subject};
+use crate::read::experiments::UnitSums;
+use crate::sql::{self, Connection, OptionalExtension, Remembered, Row, ToSql};
+
+pub(in super::super) use make::make;
+
+/// The experiment, the unit and the variant of a row.
+type UnitKey = (Key, Key, i64);
+
+/// How far behind the exposure a turn's own clock may be. What is further back happened before,
+/// however late we hear of it.
+const SKEW_MICROS: i64 = 300_000_000;
+
+/// Applies one change.
+pub(super) fn apply(
+    connection: &Connection,
+    subject: &Subject,
+    change: &ExperimentChange,
+) -> sql::Result<()> {
+    match change {
+        ExperimentChange::Rule(rule) => decide(connection, subject, rule),
+        ExperimentChange::Expose(exposure) => expose(connection, subject, exposure),
+    }
+}
+
+fn decide(connection: &Connection, subject: &Subject, rule: &ExperimentRule) -> sql::Result<()> {
+    let (project, at, ts) = (subject.project, subject.at(), subject.ts.as_micros());
+    connection.unlearn::<GoingOn>(project);
+    match rule {
+        ExperimentRule::Defined { experiment_id, unit, definition } => {
+            let definition = Value::Object(definition.clone());
+            let is_new = connection
+                .prepare_cached(
+                    "INSERT INTO experiments (key, project, id, unit, definition, status, created, changed)
+                     VALUES (?1, ?2, ?3, ?4, ?5, 'DRAFT', ?6, ?6) ON CONFLICT DO NOTHING",
+                )?
+                .execute((
+                    at,
+                    project,
+                    experiment_id.as_str(),
+                    unit.code(),
+                    definition.to_string(),
+                    ts,
+                ))?;
+            if is_new > 0 {
+                measures::keep(connection, at, &definition)?;
+            }
+            Ok(is_new)
+        }
+        ExperimentRule::Status { experiment_id, action: _, status } => connection
+            .prepare_cached(
+                "UPDATE experiments SET status = ?3, changed = ?4 WHERE project = ?1 AND id = ?2",
+            )?
+            .execute((project, experiment_id.as_str(), status, ts)),
+        ExperimentRule::Moved { experiment_id, number, shares, step } => {
+            let shares = serde_json::json!(shares).to_string();
+            let step = Value::Object(step.clone()).to_string();
+            connection
+                .prepare_cached(
+                    "INSERT INTO experiment_moves (experiment, number, ts, shares, step)
+                     SELECT key, CAST(?3 AS BIGINT), CAST(?4 AS BIGINT), ?5, ?6 FROM experiments WHERE project = ?1 AND id = ?2
+                     ON CONFLICT DO NOTHING",
+                )?
+                .execute((project, experiment_id.as_str(), number, ts, shares, step))
+        }
+    }
+    .map(drop)
+}
+
+/// The experiment's key and the unit that the event is about.
+fn unit_of(
+    connection: &Connection,
+    subject: &Subject,
+    experiment: &str,
+) -> sql::Result<Option<(Key, u8, Key)>> {
+    let found: Option<(Key, u8)> = connection
+        .prepare_cached("SELECT key, unit FROM experiments WHERE project = ?1 AND id = ?2")?
+        .query_row((subject.project, experiment), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((key, kind)) = found else { return Ok(None) };
+    let is_user = kind == ExperimentUnit::User.code();
+    let unit = if is_user { subject.user } else { subject.conversation };
+    Ok(unit.map(|unit| (key, kind, unit)))
+}
+
+/// The variant that the event's unit is served.
+pub(in super::super) fn served(
+    connection: &Connection,
+    subject: &Subject,
+    experiment: &str,
+) -> sql::Result<Option<u32>> {
+    let Some((experiment, _, unit)) = unit_of(connection, subject, experiment)? else {
+        return Ok(None);
+    };
+    connection
+        .prepare_cached(
+            "SELECT variant FROM experiment_units
+             WHERE experiment = ?1 AND unit = ?2 AND current = 1",
+        )?
+        .query_row((experiment, unit), |row| row.get(0))
+        .optional()
+}
+
+fn expose(connection: &Connection, subject: &Subject, exposure: &Exposure) -> sql::Result<()> {
+    let Some((experiment, kind, unit)) =
+        unit_of(connection, subject, exposure.experiment_id.as_str())?
+    else {
+        return Ok(());
+    };
+    let before = connection
+        .prepare_cached(
+            "UPDATE experiment_units SET current = 0
+             WHERE experiment = ?1 AND unit = ?2 AND current = 1",
+        )?
+        .execute((experiment, unit))?;
+    let (is_first, since) = (before == 0, subject.ts.as_micros());
+    let key: UnitKey = (experiment, unit, i64::from(exposure.index));
+    let is_known = connection
+        .prepare_cached(
+            "UPDATE experiment_units SET current = 1
+             WHERE experiment = ?1 AND unit = ?2 AND variant = ?3",
+        )?
+        .execute(key)?
+        > 0;
+    if is_known {
+        return Ok(());
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO experiment_units (experiment, unit, variant, kind, moves, since, first, current)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1)",
+        )?
+        .run((experiment, unit, exposure.index, kind, exposure.moves, since, is_first))?;
+    sums::arrived(connection, subject, key, exposure.moves, is_first)?;
+    if is_first { before::keep(connection, subject, (experiment, unit), kind) } else { Ok(()) }
+}
+
+/// A turn begins.
+pub(super) fn opened(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+    if !is_any_going_on(connection, subject.project)? {
+        return Ok(());
+    }
+    bind(connection, subject, turn, (subject.user, subject.conversation))
+}
+
+/// A turn has its answer.
+pub(super) fn answered(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    score: Option<UnitInterval>,
+) -> sql::Result<()> {
+    if !is_any_going_on(connection, subject.project)? {
+        return Ok(());
+    }
+    let whose = connection
+        .prepare_cached("SELECT user, conversation FROM turns WHERE key = ?1")?
+        .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    amended(connection, subject, turn, &of_score(score.map(UnitInterval::get)))?;
+    bind(connection, subject, turn, whose)
+}
+
+/// What a validator's score adds.
+fn of_score(score: Option<f64>) -> UnitSums {
+    let billionths = score.map_or(0, |score| (score * 1e9).round() as i64);
+    UnitSums { scored: i64::from(score.is_some()), score: billionths, ..UnitSums::default() }
+}
+
+fn is_any_going_on(connection: &Connection, project: Key) -> sql::Result<bool> {
+    if let Some(GoingOn(any)) = connection.recall(project) {
+        return Ok(any);
+    }
+    let any = connection
+        .prepare_cached(
+            "SELECT 1 FROM experiments WHERE project = ?1 AND status IN ('RUNNING', 'PAUSED')",
+        )?
+        .exists([project])?;
+    connection.remember(project, || GoingOn(any));
+    Ok(any)
+}
+
+/// What a transaction remembers of a project's experiments: whether there are any whose sums change.
+#[derive(Clone, Debug)]
+pub(super) struct GoingOn(pub(super) bool);
+
+impl Remembered for GoingOn {
+    const TABLE: &'static str = "projects";
+
+    fn of_new() -> Option<Self> {
+        None
+    }
+}
+
+/// The turn counts for what its units are served now, unless it counts already.
+fn bind(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    (user, conversation): (Option<Key>, Option<Key>),
+) -> sql::Result<()> {
+    let units = [(ExperimentUnit::User, user), (ExperimentUnit::Conversation, conversation)];
+    for (kind, unit) in units {
+        let Some(unit) = unit else { continue };
+        let bound: Vec<(Key, i64)> = connection
+            .prepare_cached(
+                "INSERT INTO experiment_turns (turn, experiment, unit, variant)
+                 SELECT CAST(?1 AS BIGINT), u.experiment, u.unit, u.variant
+                 FROM experiment_units u JOIN experiments x ON x.key = u.experiment
+                 WHERE u.unit = ?2 AND u.kind = ?3 AND u.current = 1 AND u.since <= ?4
+                     AND x.status IN ('RUNNING', 'PAUSED')
+                 ON CONFLICT DO NOTHING RETURNING experiment, variant",
+            )?
+            .query_map((turn, unit, kind.code(), subject.ts.as_micros() + SKEW_MICROS), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
+            .collect::<Result<_, _>>()?;
+        if bound.is_empty() {
+            continue;
+        }
+        let sums = of_turn(connection, turn)?;
+        for (experiment, variant) in bound {
+            add(connection, subject, (experiment, unit, variant), &sums)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a turn counts for as it is now.
+fn of_turn(connection: &Connection, turn: Key) -> sql::Result<UnitSums> {
+    let known = connection
+        .prepare_cached(
+            "SELECT f.*, i.quality_score FROM turn_facts f LEFT JOIN turn_index i ON i.turn = f.turn
+             WHERE f.turn = ?1",
+        )?
+        .query_row([turn], of_row)
+        .optional()?;
+    Ok(known.unwrap_or_default())
+}
+
+fn of_row(row: &Row<'_>) -> sql::Result<UnitSums> {
+    Ok(Facts::read(row)?.of_unit().plus(&of_score(row.get("quality_score")?)))
+}
+
+/// What a turn counts for has changed by so much.
+pub(super) fn amended(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    more: &UnitSums,
+) -> sql::Result<()> {
+    if *more == UnitSums::default() || !is_any_going_on(connection, subject.project)? {
+        return Ok(());
+    }
+    let bound: Vec<(Key, Key, i64)> = connection
+        .prepare_cached(
+            "SELECT t.experiment, t.unit, t.variant
+             FROM experiment_turns t JOIN experiments x ON x.key = t.experiment
+             WHERE t.turn = ?1 AND x.status IN ('RUNNING', 'PAUSED')",
+        )?
+        .query_map([turn], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<Result<_, _>>()?;
+    bound.into_iter().try_for_each(|row| add(connection, subject, row, more))
+}
+
+/// Adds to what a unit gave under a variant, and to what all add up to.
+fn add(
+    connection: &Connection,
+    subject: &Subject,
+    key: UnitKey,
+    more: &UnitSums,
+) -> sql::Result<()> {
+    if key.2 >= 0 {
+        sums::grows(connection, subject, key, more)?;
+    }
+    let values = more.values();
+    let mut parameters: Vec<&dyn ToSql> = vec![&key.0, &key.1, &key.2];
+    parameters.extend(values.iter().map(|value| value as &dyn ToSql));
+    connection.prepare_cached(&ADD)?.run(&parameters[..])
+}
+
+/// The statements, made of the list of counters.
+static ADD: LazyLock<String> = LazyLock::new(|| {
+    let sum = |(n, name): (usize, &&str)| format!("{name} = {name} + ?{}", n + 4);
+    let sums: Vec<String> = UnitSums::COLUMNS.iter().enumerate().map(sum).collect();
+    format!(
+        "UPDATE experiment_units SET {} WHERE experiment = ?1 AND unit = ?2 AND variant = ?3",
+        sums.join(", ")
+    )
+});
+static SELECT_SUMS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT moves, first, {} FROM experiment_units
+         WHERE experiment = ?1 AND unit = ?2 AND variant = ?3",
+        UnitSums::COLUMNS.join(", ")
+    )
+});
+
+/// The counters of a row, from a column on.
+pub(in super::super) fn read_sums(row: &Row<'_>, from: usize) -> sql::Result<UnitSums> {
+    let mut values = UnitSums::default().values();
+    for (column, value) in values.iter_mut().enumerate() {
+        *value = row.get(column + from)?;
+    }
+    Ok(UnitSums::from_values(values))
+}

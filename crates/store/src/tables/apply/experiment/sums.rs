@@ -1,0 +1,119 @@
+//! What all units add up to, changed with each of them: by exactly what its row gave before and gives
+//! now, in whole numbers, so that no order and no number of changes leaves a trace.
+
+use event::{Measure, Moments};
+
+use super::super::super::keys::Key;
+use super::super::super::moments::{pack, unpack};
+use super::before::BEFORE;
+use super::measures::{self, Counted};
+use super::{SELECT_SUMS, Subject, UnitKey, days, read_sums};
+use crate::read::experiments::UnitSums;
+use crate::sql::{self, Connection, OptionalExtension, Row};
+
+/// Where the rows of units are summed up: a variant, and how many moves there had been.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) experiment: Key,
+    pub(super) variant: i64,
+    pub(super) moves: u32,
+}
+
+/// A unit is served a variant that it was never served.
+pub(super) fn arrived(
+    connection: &Connection,
+    subject: &Subject,
+    (experiment, _, variant): UnitKey,
+    moves: u32,
+    is_first: bool,
+) -> sql::Result<()> {
+    let known = connection
+        .prepare_cached(
+            "UPDATE experiment_sums SET exposed = exposed + ?4
+             WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
+        )?
+        .execute((experiment, variant, moves, is_first))?;
+    let place = Place { experiment, variant, moves };
+    if known > 0 {
+        return days::keep(connection, subject, place);
+    }
+    let nothing = vec![Moments::default(); measures::of(connection, experiment)?.len()];
+    connection
+        .prepare_cached(
+            "INSERT INTO experiment_sums (experiment, variant, moves, exposed, sums)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .run((experiment, variant, moves, is_first, pack(&nothing)))?;
+    days::keep(connection, subject, place)
+}
+
+/// What a unit gave under a variant is about to grow by so much.
+pub(super) fn grows(
+    connection: &Connection,
+    subject: &Subject,
+    key: UnitKey,
+    more: &UnitSums,
+) -> sql::Result<()> {
+    let (experiment, _, variant) = key;
+    let measures = measures::of(connection, experiment)?;
+    let concerns = |measure: &Measure| more.measured(measure.metric) != (0.0, 0.0);
+    if !measures.iter().any(concerns) {
+        return Ok(());
+    }
+    let Some((moves, is_first, sums)) = row_of(connection, key)? else { return Ok(()) };
+    let before = if is_first { before_of(connection, key)? } else { None };
+    let counted =
+        |sums: &UnitSums| Counted { is_first, sums, before: before.as_ref() }.moments(&measures);
+    let (old, new) = (counted(&sums), counted(&sums.plus(more)));
+    if old == new {
+        return Ok(());
+    }
+    let place = Place { experiment, variant, moves };
+    change(connection, place, &old, &new)?;
+    days::keep(connection, subject, place)
+}
+
+fn row_of(
+    connection: &Connection,
+    (experiment, unit, variant): UnitKey,
+) -> sql::Result<Option<(u32, bool, UnitSums)>> {
+    connection
+        .prepare_cached(&SELECT_SUMS)?
+        .query_row((experiment, unit, variant), |row: &Row<'_>| {
+            Ok((row.get(0)?, row.get(1)?, read_sums(row, 2)?))
+        })
+        .optional()
+}
+
+fn before_of(
+    connection: &Connection,
+    (experiment, unit, _): UnitKey,
+) -> sql::Result<Option<UnitSums>> {
+    Ok(row_of(connection, (experiment, unit, BEFORE))?.map(|(_, _, sums)| sums))
+}
+
+fn change(
+    connection: &Connection,
+    Place { experiment, variant, moves }: Place,
+    old: &[Moments],
+    new: &[Moments],
+) -> sql::Result<()> {
+    let kept: Option<Vec<u8>> = connection
+        .prepare_cached(
+            "SELECT sums FROM experiment_sums WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
+        )?
+        .query_row((experiment, variant, moves), |row| row.get(0))
+        .optional()?;
+    // Nobody but a rebuild can mend what cannot be read, and nobody's turn must wait for that.
+    let kept = kept.and_then(|bytes| unpack(&bytes)).filter(|kept| kept.len() == old.len());
+    let Some(mut kept) = kept else { return Ok(()) };
+    for ((kept, old), new) in kept.iter_mut().zip(old).zip(new) {
+        *kept = kept.minus(old).plus(new);
+    }
+    connection
+        .prepare_cached(
+            "UPDATE experiment_sums SET sums = ?4
+             WHERE experiment = ?1 AND variant = ?2 AND moves = ?3",
+        )?
+        .run((experiment, variant, moves, pack(&kept)))
+}

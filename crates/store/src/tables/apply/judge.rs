@@ -1,0 +1,192 @@
+//! What messages and people say about turns.
+
+use event::{Origin, Reaction, TurnId, VerdictStatus};
+
+use super::super::keys::{Key, Table, key_of};
+use super::{Subject, index, reaction};
+use crate::sql::{self, Connection, OptionalExtension, Remembered, Row, Together};
+
+/// What a message says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Said<'a> {
+    pub(super) status: VerdictStatus,
+    pub(super) confidence: f64,
+    pub(super) raw_confidence: f64,
+    pub(super) moved_on: bool,
+    pub(super) corrects: bool,
+    pub(super) detected_in: Option<&'a TurnId>,
+}
+
+/// Notes what a message says about a turn. What the same message said before goes, whatever turn
+/// that was about.
+pub(super) fn judge(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Option<Key>,
+    said: Said<'_>,
+) -> sql::Result<()> {
+    let message = match said.detected_in {
+        None => None,
+        Some(id) => Some(key_of(connection, Table::Turns, subject.project, id.as_str())?),
+    };
+    if let Some(message) = message {
+        take_back(connection, subject, message)?;
+        let corrected = turn.filter(|_| said.corrects);
+        connection
+            .prepare_cached(
+                "UPDATE turn_index SET corrects = ?2 WHERE turn = ?1 AND corrects IS DISTINCT FROM ?2",
+            )?
+            .run((message, corrected))?;
+        // Tells whoever keeps vectors in memory that this one is to be made again.
+        connection
+            .prepare_cached("UPDATE turn_vectors SET model = model WHERE turn = ?1")?
+            .run([message])?;
+    }
+    let verdict = InForce {
+        position: subject.at(),
+        status: said.status,
+        confidence: said.confidence,
+        detected_in: message,
+        moved_on: said.moved_on,
+    };
+    if let Some(turn) = turn {
+        learn(connection, turn, |known| known.push(verdict));
+    }
+    if let Some(message) = message {
+        connection.unlearn::<Silent>(message);
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO verdicts (position, turn, detected_in, status, confidence, raw_confidence,
+                 moved_on)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .add(
+            Together::Each(MANY),
+            (
+                subject.at(),
+                turn,
+                message,
+                said.status.code(),
+                said.confidence,
+                said.raw_confidence,
+                said.moved_on,
+            ),
+        )?;
+    turn.map_or(Ok(()), |turn| index::refresh(connection, subject, turn))
+}
+
+const MANY: &str = "
+    INSERT INTO verdicts (position, turn, detected_in, status, confidence, raw_confidence, moved_on)
+    SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::DOUBLE PRECISION[],
+        $6::DOUBLE PRECISION[], $7::BIGINT[])";
+
+/// What a message says of a turn, as far as it decides whose word counts.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct InForce {
+    pub(super) position: i64,
+    pub(super) status: VerdictStatus,
+    pub(super) confidence: f64,
+    pub(super) detected_in: Option<Key>,
+    moved_on: bool,
+}
+
+impl InForce {
+    /// From position, status, confidence, message and whether it only moved on. `None` for a status that
+    /// nobody knows.
+    pub(in super::super) fn read(row: &Row<'_>) -> sql::Result<Option<Self>> {
+        let (position, confidence, detected_in) = (row.get(0)?, row.get(2)?, row.get(3)?);
+        let (status, moved_on): (u8, bool) = (row.get(1)?, row.get(4)?);
+        let read = |status| Self { position, status, confidence, detected_in, moved_on };
+        Ok(VerdictStatus::from_code(status).map(read))
+    }
+}
+
+/// What a transaction remembers of what messages say of a turn.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct Known(pub(in super::super) Vec<InForce>);
+
+impl Remembered for Known {
+    const TABLE: &'static str = "turns";
+
+    fn of_new() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+/// A transaction remembers that a turn's message says nothing of another turn.
+#[derive(Clone, Debug)]
+struct Silent;
+
+impl Remembered for Silent {
+    const TABLE: &'static str = "turns";
+
+    fn of_new() -> Option<Self> {
+        Some(Self)
+    }
+}
+
+fn learn(connection: &Connection, turn: Key, change: impl FnOnce(&mut Vec<InForce>)) {
+    if let Some(Known(mut verdicts)) = connection.recall(turn) {
+        change(&mut verdicts);
+        connection.remember(turn, || Known(verdicts));
+    }
+}
+
+/// Among messages the latest counts; see [`index::refresh`].
+pub(super) fn in_force(connection: &Connection, turn: Key) -> sql::Result<Option<InForce>> {
+    if let Some(Known(verdicts)) = connection.recall(turn) {
+        let order = |verdict: &&InForce| {
+            let says_nothing = verdict.status == VerdictStatus::Neutral;
+            (says_nothing, verdict.moved_on, std::cmp::Reverse(verdict.position))
+        };
+        return Ok(verdicts.iter().min_by_key(order).copied());
+    }
+    let found = connection
+        .prepare_cached(
+            "SELECT position, status, confidence, detected_in, moved_on FROM verdicts WHERE turn = ?1
+             ORDER BY status = ?2, moved_on, position DESC LIMIT 1",
+        )?
+        .query_row((turn, VerdictStatus::Neutral.code()), InForce::read)
+        .optional()?;
+    Ok(found.flatten())
+}
+
+fn take_back(connection: &Connection, subject: &Subject, message: Key) -> sql::Result<()> {
+    if connection.recall::<Silent>(message).is_some() {
+        return Ok(());
+    }
+    let before: Option<Option<Key>> = connection
+        .prepare_cached("DELETE FROM verdicts WHERE detected_in = ?1 RETURNING turn")?
+        .query_row([message], |row| row.get(0))
+        .optional()?;
+    let Some(Some(turn)) = before else { return Ok(()) };
+    learn(connection, turn, |known| known.retain(|verdict| verdict.detected_in != Some(message)));
+    reaction::take_back(connection, subject.project, message)?;
+    index::refresh(connection, subject, turn)
+}
+
+/// A person's word takes the place of the machine's, in the index and among the reactions.
+pub(super) fn review(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    status: VerdictStatus,
+) -> sql::Result<()> {
+    connection
+        .prepare_cached("UPDATE turn_index SET review = ?2, reviewed = ?3 WHERE turn = ?1")?
+        .run((turn, status.code(), subject.at()))?;
+    if let Some(index::Known(Some(row))) = connection.recall(turn) {
+        let review = Some(status.code());
+        connection.remember(turn, || index::Known(Some(index::Row { review, ..row })));
+    }
+    reaction::remove_machines(connection, subject.project, turn)?;
+    let given = reaction::Given {
+        origin: Origin::Machine,
+        reaction: Reaction::from(status),
+        confidence: 1.0,
+        message: None,
+    };
+    reaction::react(connection, subject, turn, given)?;
+    index::refresh(connection, subject, turn)
+}

@@ -1,0 +1,79 @@
+//! Sums by hour, and once more by day, so that a long period is as quick to read as a short one; of each
+//! by model and prompt.
+
+mod statements;
+
+use super::super::keys::Key;
+use crate::read::quality::QualityCounts;
+use crate::sql::{self, Connection, ToSql, Together};
+use statements::{BY_DAY, BY_HOUR};
+
+pub(in super::super) const HOUR_MICROS: i64 = 3_600_000_000;
+/// Hours of a day.
+pub(in super::super) const DAY_HOURS: i64 = 24;
+
+/// Where something counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Place<'a> {
+    pub(in super::super) hour: i64,
+    pub(super) model: &'a str,
+    pub(super) prompt: &'a str,
+}
+
+/// The hour of a moment.
+pub(in super::super) fn hour_of(micros: i64) -> i64 {
+    micros.div_euclid(HOUR_MICROS)
+}
+
+/// The day of an hour.
+fn day_of(hour: i64) -> i64 {
+    hour.div_euclid(DAY_HOURS)
+}
+
+/// Adds to the sums of a place. A row of nothing goes, so that it does not matter in which steps
+/// the sums came about.
+pub(super) fn add(
+    connection: &Connection,
+    project: Key,
+    place: Place<'_>,
+    more: &QualityCounts,
+) -> sql::Result<()> {
+    let values = more.values();
+    if values.iter().all(|value| *value == 0) {
+        return Ok(());
+    }
+    let takes_away = values.iter().any(|value| *value < 0);
+    for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_of(place.hour))] {
+        let mut parameters: Vec<&dyn ToSql> = vec![&project, &time, &place.model, &place.prompt];
+        parameters.extend(values.iter().map(|value| value as &dyn ToSql));
+        connection
+            .prepare_cached(&kept.add)?
+            .add(Together::Each(&kept.add_many), &parameters[..])?;
+        if takes_away {
+            let clean = Together::Each(&kept.clean_many);
+            connection.prepare_cached(&kept.clean)?.add(clean, &parameters[..4])?;
+        }
+    }
+    Ok(())
+}
+
+/// One answer more or less that took so long.
+pub(super) fn wait(
+    connection: &Connection,
+    project: Key,
+    place: Place<'_>,
+    step: u32,
+    by: i64,
+) -> sql::Result<()> {
+    for (kept, time) in [(&*BY_HOUR, place.hour), (&*BY_DAY, day_of(place.hour))] {
+        let row = (project, time, place.model, place.prompt, step);
+        connection
+            .prepare_cached(&kept.wait)?
+            .add(Together::Each(&kept.wait_many), (row.0, row.1, row.2, row.3, row.4, by))?;
+        if by < 0 {
+            let clean = Together::Each(&kept.clean_wait_many);
+            connection.prepare_cached(&kept.clean_wait)?.add(clean, row)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Turns: opened once, completed once, and what came before them attached.
+
+use super::super::keys::Key;
+use super::{Subject, reaction};
+use crate::sql::{self, Connection, Remembered, Together};
+
+/// What is copied onto a turn's reactions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Labels<'a> {
+    pub(super) track: Option<&'a str>,
+    pub(super) bundle: Option<&'a str>,
+    pub(super) user_type: Option<&'a str>,
+}
+
+/// Fills in the turn's row and gives it the reactions that arrived before it.
+pub(super) fn open(
+    connection: &Connection,
+    subject: &Subject,
+    turn: Key,
+    labels: Labels<'_>,
+) -> sql::Result<()> {
+    let mut update = connection.prepare_cached(
+        "UPDATE turns SET conversation = ?2, user = ?3, ts = ?4, opened = ?5, track = ?6,
+             bundle = ?7, user_type = ?8
+         WHERE key = ?1",
+    )?;
+    let values = (
+        turn,
+        subject.conversation,
+        subject.user,
+        subject.ts.as_micros(),
+        subject.at(),
+        labels.track,
+        labels.bundle,
+        labels.user_type,
+    );
+    match connection.recall::<Row>(turn) {
+        Some(row) if !row.opened => update.add(Together::First(MANY_OPENED), values)?,
+        Some(_) | None => update.run(values)?,
+    }
+    connection.remember(turn, || Row {
+        conversation: subject.conversation,
+        user: subject.user,
+        opened: true,
+    });
+    reaction::attach(connection, subject, turn)
+}
+
+/// Notes where the answer is.
+pub(super) fn complete(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<()> {
+    connection
+        .prepare_cached("UPDATE turns SET completed = ?2 WHERE key = ?1")?
+        .add(Together::Each(MANY_COMPLETED), (turn, subject.at()))
+}
+
+const MANY_OPENED: &str = "
+    UPDATE turns SET conversation = given.conversation, user = given.user, ts = given.ts,
+        opened = given.opened, track = given.track, bundle = given.bundle, user_type = given.user_type
+    FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], $5::BIGINT[], $6::TEXT[], $7::TEXT[],
+        $8::TEXT[]) AS given (key, conversation, user, ts, opened, track, bundle, user_type)
+    WHERE turns.key = given.key";
+const MANY_COMPLETED: &str = "
+    UPDATE turns SET completed = given.completed
+    FROM (SELECT key, max(completed) AS completed FROM unnest($1::BIGINT[], $2::BIGINT[]) AS one (key, completed)
+          GROUP BY key) given
+    WHERE turns.key = given.key";
+
+/// A turn's row, as far as others follow from it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in super::super) struct Row {
+    pub(in super::super) conversation: Option<Key>,
+    /// Whose it is, unless they were erased.
+    pub(in super::super) user: Option<Key>,
+    pub(in super::super) opened: bool,
+}
+
+impl Remembered for Row {
+    const TABLE: &'static str = "turns";
+
+    fn of_new() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+/// The turn's row. Nothing is put down to somebody who was erased before the event happened.
+pub(super) fn row(connection: &Connection, subject: &Subject, turn: Key) -> sql::Result<Row> {
+    if let Some(row) = connection.recall(turn) {
+        return Ok(row);
+    }
+    connection
+        .prepare_cached(
+            "SELECT t.conversation, u.key, t.opened IS NOT NULL
+             FROM turns t LEFT JOIN users u
+                 ON u.key = t.user AND (u.erased IS NULL OR u.erased > ?2)
+             WHERE t.key = ?1",
+        )?
+        .query_row((turn, subject.at()), |row| {
+            Ok(Row { conversation: row.get(0)?, user: row.get(1)?, opened: row.get(2)? })
+        })
+}

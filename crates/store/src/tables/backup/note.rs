@@ -1,0 +1,57 @@
+//! What a backup says of itself. It lies in the backup, and nowhere else.
+
+use event::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::{Value, json};
+
+/// Under this name, among the facts about a store.
+pub(super) const NAME: &str = "backup";
+
+/// What a backup holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupNote {
+    /// When it was begun.
+    pub made_at: Timestamp,
+    /// The position of the newest event in it.
+    pub head: u64,
+    /// Tables in it.
+    pub tables: u64,
+    /// Rows in all tables together.
+    pub rows: u64,
+    /// A hash over all that is in it, in hexadecimal digits.
+    pub digest: String,
+}
+
+impl BackupNote {
+    /// Puts it in.
+    pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let text = json!({"made_at": self.made_at.as_micros(), "head": self.head,
+            "tables": self.tables, "rows": self.rows, "digest": self.digest});
+        let insert = "INSERT INTO meta (name, value) VALUES (?1, ?2)";
+        connection.execute(insert, (NAME, text.to_string().into_bytes())).map(drop)
+    }
+
+    /// What is written there, if anything is.
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
+        let select = "SELECT value FROM meta WHERE name = ?1";
+        let text: Option<Vec<u8>> =
+            connection.query_row(select, [NAME], |row| row.get(0)).optional()?;
+        Ok(text.and_then(|text| Self::parse(&text)))
+    }
+
+    /// Takes it out: what is used from now on is no backup any more.
+    pub(super) fn remove(connection: &Connection) -> rusqlite::Result<()> {
+        connection.execute("DELETE FROM meta WHERE name = ?1", [NAME]).map(drop)
+    }
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let value: Value = serde_json::from_slice(text).ok()?;
+        Some(Self {
+            made_at: Timestamp::from_micros(value["made_at"].as_i64()?),
+            head: value["head"].as_u64()?,
+            tables: value["tables"].as_u64()?,
+            rows: value["rows"].as_u64()?,
+            digest: value["digest"].as_str()?.to_owned(),
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Puts a backup into an empty folder, after it has proved that it is whole.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use rusqlite::Connection as File;
+
+use super::content;
+use super::make::check_structure;
+use super::note::BackupNote;
+use super::place::Unfinished;
+use crate::error::StoreError;
+use crate::tables::folder::FolderLock;
+use crate::tables::migrate;
+
+const CHUNK: usize = 1 << 20;
+
+/// Copies of turn logs in a folder are not in a backup; they are made again. Those in the database or in a bucket
+/// are where they were.
+const FORGET_FILES: &str = "
+    DELETE FROM turn_logs WHERE document IS NULL AND hosted_uri LIKE 'file://%';
+    DELETE FROM cursors WHERE name LIKE 'turn\\_log\\_mirror:folder:%' ESCAPE '\\';";
+
+/// Checks a backup and makes it the store of a folder that is empty, or not there yet. `progress` is told how
+/// much is copied, and of how much.
+pub fn restore(
+    from: &Path,
+    folder: &Path,
+    progress: impl FnMut(u64, u64),
+) -> Result<BackupNote, StoreError> {
+    let was_there = is_there_and_empty(folder)?;
+    let source = fs::File::open(from)
+        .map_err(|error| StoreError::Backup(format!("cannot open {}: {error}", from.display())))?;
+    let lock = FolderLock::take(folder)?;
+    let restored = fill(from, source, folder, progress);
+    if restored.is_err() {
+        drop(lock);
+        // As it was, so that the next try finds it empty again.
+        let _ = fs::remove_file(folder.join("lock"));
+        if !was_there {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+    restored
+}
+
+fn is_there_and_empty(folder: &Path) -> Result<bool, StoreError> {
+    let failed = |cause| StoreError::Folder { folder: folder.to_owned(), cause };
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failed(error)),
+        Ok(mut entries) => match entries.next() {
+            None => Ok(true),
+            Some(_) => Err(StoreError::Backup(format!(
+                "{} is not empty; name a folder that is, or that is not there yet",
+                folder.display()
+            ))),
+        },
+    }
+}
+
+fn fill(
+    from: &Path,
+    source: fs::File,
+    folder: &Path,
+    progress: impl FnMut(u64, u64),
+) -> Result<BackupNote, StoreError> {
+    let unfinished = Unfinished::beside(&folder.join("uptake.db"))?;
+    copy_bytes(source, unfinished.path(), progress)
+        .map_err(|cause| StoreError::Folder { folder: unfinished.path().to_owned(), cause })?;
+    let copy = File::open(unfinished.path())?;
+    let note = check(&copy).map_err(|error| in_words(from, error))?;
+    BackupNote::remove(&copy)?;
+    copy.execute_batch(FORGET_FILES)?;
+    copy.close().map_err(|(_, error)| error)?;
+    unfinished.finish()?;
+    Ok(note)
+}
+
+fn copy_bytes(
+    mut from: fs::File,
+    to: &Path,
+    mut progress: impl FnMut(u64, u64),
+) -> std::io::Result<()> {
+    let mut to = fs::OpenOptions::new().write(true).open(to)?;
+    let of = from.metadata()?.len();
+    let (mut buffer, mut done) = (vec![0; CHUNK], 0);
+    loop {
+        let read = from.read(&mut buffer)?;
+        if read == 0 {
+            return to.sync_all();
+        }
+        to.write_all(&buffer[..read])?;
+        done += read as u64;
+        progress(done, of);
+    }
+}
+
+/// Whether it is all that it says it is.
+fn check(copy: &File) -> Result<BackupNote, StoreError> {
+    let has_facts: i64 = copy.query_row(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'meta'",
+        (),
+        |row| row.get(0),
+    )?;
+    let note = if has_facts == 1 { BackupNote::read(copy)? } else { None };
+    let none = "it is a database, but no backup that `uptake backup` has made";
+    let note = note.ok_or_else(|| StoreError::Backup(none.into()))?;
+    migrate::check(copy)?;
+    check_structure(copy)?;
+    let counted = content::count(copy)?;
+    let rows: u64 = counted.values().sum();
+    if rows != note.rows || counted.len() as u64 != note.tables {
+        return Err(StoreError::Backup(format!(
+            "it is damaged: it has {rows} rows in {} tables and should have {} in {}",
+            counted.len(),
+            note.rows,
+            note.tables
+        )));
+    }
+    if content::digest(copy, || {})?.to_hex().as_str() != note.digest {
+        let why = "it is damaged: what is in it is not what was put in";
+        return Err(StoreError::Backup(why.into()));
+    }
+    Ok(note)
+}
+
+/// The same with the name of the backup; whatever SQLite has to say of it, it is not fit.
+fn in_words(from: &Path, error: StoreError) -> StoreError {
+    let from = from.display();
+    if let StoreError::Backup(why) = &error {
+        return StoreError::Backup(format!("{from} is refused: {why}"));
+    }
+    if let StoreError::Database(cause) = &error {
+        let why = format!("{from} is refused: it is damaged, or no backup: {cause}");
+        return StoreError::Backup(why);
+    }
+    error
+}

@@ -1,0 +1,175 @@
+//! A backup is whole or it is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use event::{Scope, Timestamp, Write};
+use tempfile::TempDir;
+
+use super::{BackupNote, back_up, restore};
+use crate::error::StoreError;
+use crate::log::Log;
+use crate::tables::{Limits, SqlStore};
+
+const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+fn sample(id: &str) -> Write {
+    testkit::write(&Scope::default(), id, 1)
+}
+
+struct Scene {
+    folder: TempDir,
+    store: SqlStore,
+}
+
+impl Scene {
+    /// A store that is in use, with so many events.
+    async fn with(events: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store =
+            SqlStore::open(&folder.path().join("data"), Limits::default(), [7; 32]).unwrap();
+        let scene = Self { folder, store };
+        scene.write(0, events).await;
+        scene
+    }
+
+    async fn write(&self, from: usize, to: usize) {
+        let writes = (from..to).map(|n| sample(&format!("e{n}"))).collect();
+        self.store.commit(writes).await.unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn back_up(&self, name: &str) -> Result<BackupNote, StoreError> {
+        back_up(&self.path("data"), &self.path(name), NOW, |_, _| {})
+    }
+
+    fn restore(&self, name: &str, folder: &str) -> Result<BackupNote, StoreError> {
+        restore(&self.path(name), &self.path(folder), |_, _| {})
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[track_caller]
+fn check_refused(outcome: Result<BackupNote, StoreError>, expected: &str) {
+    let told = outcome.unwrap_err().to_string();
+    assert!(told.contains(expected), "{told}");
+}
+
+#[tokio::test]
+async fn what_is_restored_is_what_was_there_and_goes_on() {
+    let scene = Scene::with(300).await;
+    let made = scene.back_up("copy.db").unwrap();
+    assert_eq!(made.head, 300);
+    scene.write(300, 310).await;
+    assert_eq!(scene.restore("copy.db", "again").unwrap(), made);
+    assert_eq!(names(&scene.path("again")), ["lock", "uptake.db"]);
+    let again = SqlStore::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
+    assert_eq!(again.head().0, 300);
+    assert_eq!(again.seal_key(), [7; 32], "the key of the store came along");
+    again.commit(vec![sample("e300")]).await.unwrap();
+    assert_eq!(again.head().0, 301);
+}
+
+#[tokio::test]
+async fn nothing_is_written_over() {
+    let scene = Scene::with(3).await;
+    scene.back_up("copy.db").unwrap();
+    let before = fs::read(scene.path("copy.db")).unwrap();
+    check_refused(scene.back_up("copy.db"), "is there already");
+    assert_eq!(fs::read(scene.path("copy.db")).unwrap(), before);
+    fs::write(scene.path("other.db.partial"), "mine").unwrap();
+    check_refused(scene.back_up("other.db"), "delete it if nobody is");
+    check_refused(scene.restore("copy.db", "data"), "is not empty");
+    assert_eq!(fs::read_to_string(scene.path("other.db.partial")).unwrap(), "mine");
+    assert_eq!(names(scene.folder.path()), ["copy.db", "data", "other.db.partial"]);
+}
+
+#[tokio::test]
+async fn a_folder_without_a_store_has_no_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = back_up(folder.path(), &folder.path().join("copy.db"), NOW, |_, _| {});
+    check_refused(made, "there is no store in");
+    assert!(names(folder.path()).is_empty());
+}
+
+#[tokio::test]
+async fn a_damaged_backup_is_refused_wherever_the_damage_is() {
+    let scene = Scene::with(500).await;
+    scene.back_up("copy.db").unwrap();
+    let whole = fs::read(scene.path("copy.db")).unwrap();
+    let refused = |bytes: &[u8], what: &str| {
+        fs::write(scene.path("bad.db"), bytes).unwrap();
+        let outcome = scene.restore("bad.db", "again");
+        let told = outcome.expect_err(what).to_string();
+        assert!(told.contains("bad.db") && told.contains("refused"), "{what}: {told}");
+        assert!(!scene.path("again").exists(), "{what}: something was left behind");
+    };
+    refused(b"", "nothing");
+    refused(b"hello", "no database");
+    refused(&whole[..whole.len() / 2], "cut");
+    refused(&whole[..whole.len() - 4096], "cut by a page");
+    refused(&[b"x", &whole[1..]].concat(), "another beginning");
+    // One letter of what somebody said: no structure is broken by that.
+    let word = whole.windows(8).position(|window| window == b"event e4").unwrap();
+    let mut bytes = whole.clone();
+    bytes[word] = b'E';
+    refused(&bytes, "one letter");
+    // Whole pages, anywhere. Pages that nothing is in can be damaged as they like.
+    let pages = whole.len() / 4096;
+    let seen = (0..20).filter(|n| {
+        let mut bytes = whole.clone();
+        let page = pages / 20 * n * 4096;
+        bytes[page..page + 4096].iter_mut().for_each(|byte| *byte = !*byte);
+        fs::write(scene.path("bad.db"), &bytes).unwrap();
+        let refused = scene.restore("bad.db", "again").is_err();
+        assert!(refused != scene.path("again").exists());
+        drop(fs::remove_dir_all(scene.path("again")));
+        refused
+    });
+    assert!(seen.count() >= 18);
+    fs::write(scene.path("good.db"), &whole).unwrap();
+    scene.restore("good.db", "again").unwrap();
+}
+
+#[tokio::test]
+async fn a_store_itself_is_no_backup_and_a_newer_one_is_told() {
+    let scene = Scene::with(3).await;
+    scene.store.close().await.unwrap();
+    fs::copy(scene.path("data/uptake.db"), scene.path("plain.db")).unwrap();
+    check_refused(scene.restore("plain.db", "again"), "no backup that `uptake backup` has made");
+    scene.back_up("copy.db").unwrap();
+    let file = rusqlite::Connection::open(scene.path("copy.db")).unwrap();
+    file.pragma_update(None, "user_version", 999).unwrap();
+    file.close().unwrap();
+    let refused = scene.restore("copy.db", "again").unwrap_err();
+    assert!(matches!(refused, StoreError::NewerSchema { found: 999, .. }), "{refused}");
+    assert!(!scene.path("again").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_writes_meanwhile_is_not_in_the_way_and_not_in_it_by_halves() {
+    let scene = Scene::with(2000).await;
+    let (data, copy) = (scene.path("data"), scene.path("copy.db"));
+    let making = tokio::task::spawn_blocking(move || back_up(&data, &copy, NOW, |_, _| {}));
+    let mut written = 2000;
+    while !making.is_finished() || written == 2000 {
+        scene.write(written, written + 10).await;
+        written += 10;
+    }
+    let made = making.await.unwrap().unwrap();
+    assert!((2000..=written as u64).contains(&made.head), "{} {written}", made.head);
+    scene.restore("copy.db", "again").unwrap();
+    let again = SqlStore::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
+    assert_eq!(again.head().0, made.head);
+}

@@ -1,0 +1,228 @@
+//! Copies of turn logs, and how far they have come.
+
+use event::{Position, Scope, TurnId};
+
+use super::SqlStore;
+use super::keys::{Key, Table, find_key, find_project, scope_of};
+use super::leases;
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::copies::{TurnLogCopies, TurnLogCopy};
+use crate::read::leases::Lease;
+use crate::sql::{Connection, OptionalExtension};
+
+impl TurnLogCopies for SqlStore {
+    fn mirrored_to(&self, place: &str) -> Task<'_, Position> {
+        let place = place.to_owned();
+        self.pool.run(move |connection| self::mirrored_to(connection, &place))
+    }
+
+    fn note_copies(
+        &self,
+        place: &str,
+        copies: Vec<TurnLogCopy>,
+        upto: Position,
+        lease: Option<Lease>,
+    ) -> Task<'_, ()> {
+        let place = place.to_owned();
+        let note =
+            move |connection: &mut _| self::note(connection, &place, &copies, upto, lease.as_ref());
+        Box::pin(self.writer.run(note))
+    }
+
+    fn forget_copies(&self) -> Task<'_, ()> {
+        Box::pin(self.writer.run(self::forget))
+    }
+
+    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>> {
+        self.pool.run_short(move |connection| self::due(connection, scope.as_ref(), limit))
+    }
+
+    fn settle_copies(
+        &self,
+        settled: Vec<(Scope, TurnId)>,
+        again: Vec<TurnLogCopy>,
+        lease: Option<Lease>,
+    ) -> Task<'_, ()> {
+        let settle =
+            move |connection: &mut _| self::settle(connection, &settled, &again, lease.as_ref());
+        Box::pin(self.writer.run(settle))
+    }
+
+    fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {
+        let (scope, turn) = (scope.clone(), turn.clone());
+        self.pool.run(move |connection| self::copy_of(connection, &scope, &turn))
+    }
+}
+
+/// What the mirror's cursors are called, before the place they are for.
+const CURSOR: &str = "turn_log_mirror:";
+
+/// Writes something as large as an ordinary group and takes it back, to see whether that is
+/// possible: a little room is not enough to call a store ready.
+pub(super) fn try_to_write(connection: &mut Connection) -> Result<(), StoreError> {
+    let much = vec![0_u8; 1 << 18];
+    connection.execute("REPLACE INTO meta (name, value) VALUES ('try', ?1)", [&much])?;
+    connection.execute("DELETE FROM meta WHERE name = 'try'", ())?;
+    Ok(())
+}
+
+/// Forgets all copies, and how far they came.
+pub(super) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    transaction.execute("DELETE FROM turn_logs", ())?;
+    transaction.execute(
+        "DELETE FROM cursors WHERE substr(name, 1, ?2) = ?1",
+        (CURSOR, CURSOR.len() as i64),
+    )?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// How far the mirror has come.
+pub(super) fn mirrored_to(connection: &Connection, place: &str) -> Result<Position, StoreError> {
+    let position: Option<i64> = connection
+        .prepare_cached("SELECT position FROM cursors WHERE name = ?1")?
+        .query_row([format!("{CURSOR}{place}")], |row| row.get(0))
+        .optional()?;
+    Ok(Position(position.unwrap_or(0) as u64))
+}
+
+/// Notes copies and position together.
+pub(super) fn note(
+    connection: &mut Connection,
+    place: &str,
+    copies: &[TurnLogCopy],
+    upto: Position,
+    lease: Option<&Lease>,
+) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    if !leases::is_held(&transaction, lease)? {
+        let turns = copies.iter().map(|copy| (&copy.scope, &copy.turn));
+        make_due(&transaction, turns)?;
+        return Ok(transaction.commit()?);
+    }
+    put(&transaction, copies)?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO cursors (name, position) VALUES (?1, ?2)
+             ON CONFLICT (name) DO UPDATE SET position = excluded.position",
+        )?
+        .execute((format!("{CURSOR}{place}"), upto.0 as i64))?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn put(connection: &Connection, copies: &[TurnLogCopy]) -> Result<(), StoreError> {
+    for copy in copies {
+        let Some(turn) = key_of(connection, &copy.scope, &copy.turn)? else { continue };
+        connection
+            .prepare_cached(
+                "INSERT INTO turn_logs (turn, hosted_uri, document) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (turn) DO UPDATE
+                     SET hosted_uri = excluded.hosted_uri, document = excluded.document",
+            )?
+            .execute((turn, &copy.hosted_uri, &copy.document))?;
+    }
+    Ok(())
+}
+
+fn key_of(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+) -> Result<Option<Key>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    Ok(find_key(connection, Table::Turns, project, turn.as_str())?)
+}
+
+/// Turns of erased users whose copies may still have what was erased.
+pub(super) fn due(
+    connection: &Connection,
+    scope: Option<&Scope>,
+    limit: usize,
+) -> Result<Vec<(Scope, TurnId)>, StoreError> {
+    let project = match scope {
+        Some(scope) => match find_project(connection, scope)? {
+            Some(project) => Some(project),
+            None => return Ok(Vec::new()),
+        },
+        None => None,
+    };
+    let rows: Vec<(Key, String)> = connection
+        .prepare_cached(
+            "SELECT t.project, t.id FROM copies_due d JOIN turns t ON t.key = d.turn
+             WHERE (t.project = ?1 OR ?1 IS NULL) ORDER BY d.turn LIMIT ?2",
+        )?
+        .query_map((project, limit as i64), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    rows.into_iter()
+        .map(|(project, turn)| {
+            Ok((scope_of(connection, project)?, TurnId::new(turn).map_err(unreadable)?))
+        })
+        .collect()
+}
+
+/// What somebody wrote who no longer had the lease may be older than what whoever has it wrote.
+fn make_due<'a>(
+    connection: &Connection,
+    turns: impl Iterator<Item = (&'a Scope, &'a TurnId)>,
+) -> Result<(), StoreError> {
+    for (scope, turn) in turns {
+        let Some(turn) = key_of(connection, scope, turn)? else { continue };
+        connection
+            .prepare_cached(
+                "INSERT INTO copies_due (turn) VALUES (?1) ON CONFLICT (turn) DO NOTHING",
+            )?
+            .execute([turn])?;
+    }
+    Ok(())
+}
+
+/// They are due no longer.
+pub(super) fn settle(
+    connection: &mut Connection,
+    settled: &[(Scope, TurnId)],
+    again: &[TurnLogCopy],
+    lease: Option<&Lease>,
+) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    if !leases::is_held(&transaction, lease)? {
+        make_due(&transaction, settled.iter().map(|(scope, turn)| (scope, turn)))?;
+        return Ok(transaction.commit()?);
+    }
+    for (scope, turn) in settled {
+        let Some(turn) = key_of(&transaction, scope, turn)? else { continue };
+        for sql in
+            ["DELETE FROM turn_logs WHERE turn = ?1", "DELETE FROM copies_due WHERE turn = ?1"]
+        {
+            transaction.prepare_cached(sql)?.execute([turn])?;
+        }
+    }
+    put(&transaction, again)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// The copy of a turn's log.
+pub(super) fn copy_of(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+) -> Result<Option<TurnLogCopy>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    let found: Option<(String, Option<String>)> = connection
+        .prepare_cached(
+            "SELECT l.hosted_uri, l.document FROM turn_logs l JOIN turns t ON t.key = l.turn
+             WHERE t.project = ?1 AND t.id = ?2",
+        )?
+        .query_row((project, turn.as_str()), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(found.map(|(hosted_uri, document)| TurnLogCopy {
+        scope: scope.clone(),
+        turn: turn.clone(),
+        hosted_uri,
+        document,
+    }))
+}

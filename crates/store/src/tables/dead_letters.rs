@@ -1,0 +1,200 @@
+//! Keeps writes that could not be stored.
+
+use event::{
+    Category, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Kind, Mac, Scope, Severity,
+    Source, Timestamp, TurnId, Type, UserId, Write,
+};
+use serde_json::{Map, Value, json};
+
+use super::keys::{Key, find_project};
+use super::{SqlStore, append};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::dead_letters::{DeadLetter, DeadLetters};
+use crate::sql::{self, Connection, OptionalExtension, Row};
+
+impl DeadLetters for SqlStore {
+    fn dead_letters(&self, scope: &Scope, after: u64, limit: usize) -> Task<'_, Vec<DeadLetter>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| self::page(connection, &scope, after, limit))
+    }
+
+    fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>> {
+        let (scope, id) = (scope.clone(), id.to_owned());
+        self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
+    }
+
+    fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()> {
+        let letter = append::Prepared::new(write);
+        let put = move |connection: &mut _| append::set_aside(connection, &letter, &reason);
+        Box::pin(self.writer.run(put))
+    }
+
+    fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()> {
+        let (scope, id) = (scope.clone(), id.to_owned());
+        let forget = move |connection: &mut _| self::forget(connection, &scope, &id);
+        Box::pin(self.writer.run(forget))
+    }
+}
+
+/// Puts one on the list, in the place of an earlier one with its id.
+pub(super) fn put(
+    connection: &Connection,
+    project: Key,
+    event: &Event,
+    reason: &str,
+    letter: &Value,
+) -> sql::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO dead_letters (project, id, reason, at, letter)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (project, id) DO UPDATE SET reason = excluded.reason,
+                 at = excluded.at, letter = excluded.letter",
+        )?
+        .execute((
+            project,
+            event.id.as_str(),
+            reason,
+            event.received_at.as_micros(),
+            letter.to_string(),
+        ))
+        .map(drop)
+}
+
+/// A claim as a letter holds it.
+pub(super) fn claim_json(space: ClaimSpace, id: &str, mac: Option<Mac>) -> Value {
+    json!({"space": space.code(), "id": id, "mac": mac.map(|mac| mac.0)})
+}
+
+/// An event as a letter holds it, with its data written out beside it.
+pub(super) fn event_json(event: &Event, data: &str) -> Value {
+    json!({
+        "id": event.id.as_str(), "type": event.kind.event_type, "source": event.kind.source,
+        "severity": event.severity, "category": event.category,
+        "user": event.user.as_ref().map(|id| id.as_str()),
+        "conversation": event.conversation.as_ref().map(|id| id.as_str()),
+        "turn": event.turn.as_ref().map(|id| id.as_str()),
+        "ts": event.ts.as_micros(), "received_at": event.received_at.as_micros(),
+        "tags": event.tags, "data": serde_json::from_str::<Value>(data).unwrap_or_default(),
+    })
+}
+
+const SELECT: &str = "SELECT number, id, reason, at, letter FROM dead_letters";
+
+/// Those of a scope behind a number.
+pub(super) fn page(
+    connection: &Connection,
+    scope: &Scope,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<DeadLetter>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let sql = format!("{SELECT} WHERE project = ?1 AND number > ?2 ORDER BY number LIMIT ?3");
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query((project, after as i64, limit as i64))?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        found.push(read(row, scope)?);
+    }
+    Ok(found)
+}
+
+/// One of them.
+pub(super) fn by_id(
+    connection: &Connection,
+    scope: &Scope,
+    id: &str,
+) -> Result<Option<DeadLetter>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    let sql = format!("{SELECT} WHERE project = ?1 AND id = ?2");
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row((project, id), |row| Ok(read(row, scope)))
+        .optional()?;
+    found.transpose()
+}
+
+/// Takes one off the list.
+pub(super) fn forget(
+    connection: &mut Connection,
+    scope: &Scope,
+    id: &str,
+) -> Result<(), StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(()) };
+    connection.execute("DELETE FROM dead_letters WHERE project = ?1 AND id = ?2", (project, id))?;
+    Ok(())
+}
+
+fn read(row: &Row<'_>, scope: &Scope) -> Result<DeadLetter, StoreError> {
+    let id: String = row.get(1)?;
+    let letter: String = row.get(4)?;
+    let unreadable = || StoreError::Corrupt(format!("the dead letter {id}"));
+    let letter: Value = serde_json::from_str(&letter).map_err(|_| unreadable())?;
+    let write = write_of(&letter, scope).ok_or_else(unreadable)?;
+    Ok(DeadLetter {
+        number: row.get::<_, i64>(0)? as u64,
+        id,
+        reason: row.get(2)?,
+        at: Timestamp::from_micros(row.get(3)?),
+        write,
+    })
+}
+
+fn write_of(letter: &Value, scope: &Scope) -> Option<Write> {
+    let entry =
+        |value: &Value| Some(Entry { event: read_event(value, scope)?, changes: Vec::new() });
+    let mut entries: Vec<Entry> =
+        letter["events"].as_array()?.iter().map(entry).collect::<Option<_>>()?;
+    if entries.is_empty() {
+        return None;
+    }
+    let first = entries.remove(0);
+    let claims = letter["claims"].as_array()?.iter().map(read_claim).collect::<Option<_>>()?;
+    Some(Write { claims, needs: Vec::new(), entry: first, more: entries })
+}
+
+fn read_claim(value: &Value) -> Option<Claim> {
+    let spaces = [
+        ClaimSpace::Event,
+        ClaimSpace::RequestKey,
+        ClaimSpace::Turn,
+        ClaimSpace::Completion,
+        ClaimSpace::Decision,
+        ClaimSpace::Experiment,
+    ];
+    let code = value["space"].as_u64()?;
+    let mac: Option<[u8; 16]> = serde_json::from_value(value["mac"].clone()).ok()?;
+    Some(Claim {
+        space: spaces.into_iter().find(|space| u64::from(space.code()) == code)?,
+        id: value["id"].as_str()?.to_owned(),
+        mac: mac.map(Mac),
+    })
+}
+
+fn read_event(value: &Value, scope: &Scope) -> Option<Event> {
+    let text = |name: &str| value[name].as_str();
+    let moment = |name: &str| value[name].as_i64().map(Timestamp::from_micros);
+    let data: Map<String, Value> = value["data"].as_object()?.clone();
+    // An id that is there and does not fit makes the whole letter unreadable, not nameless.
+    let user = text("user").map(UserId::new).transpose().ok()?;
+    let conversation = text("conversation").map(ConversationId::new).transpose().ok()?;
+    let turn = text("turn").map(TurnId::new).transpose().ok()?;
+    Some(Event {
+        id: EventId::new(text("id")?).ok()?,
+        scope: scope.clone(),
+        kind: Kind {
+            event_type: Type::from_word(text("type")?)?,
+            source: Source::from_word(text("source")?)?,
+        },
+        severity: Severity::from_word(text("severity")?)?,
+        category: Category::from_word(text("category")?)?,
+        user,
+        conversation,
+        turn,
+        ts: moment("ts")?,
+        received_at: moment("received_at")?,
+        tags: serde_json::from_value(value["tags"].clone()).ok()?,
+        data,
+    })
+}

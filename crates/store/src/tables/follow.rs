@@ -1,0 +1,96 @@
+//! Hears of what other nodes write, and sees to what a node does for the database now and then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use event::Position;
+
+use super::events::newest;
+use super::source::Source;
+use crate::error::StoreError;
+use crate::postgres::Months;
+use crate::sql::Connection;
+
+/// How often it looks. Nobody waits for it but those who read what another node has written.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Looks until it is dropped.
+pub(super) struct Follower {
+    stop: Arc<AtomicBool>,
+    went_back: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Follower {
+    /// Starts a thread that tells the newest position whenever it has moved.
+    pub(super) fn start(
+        source: Source,
+        mut months: Months,
+        mut tell: impl FnMut(Position) + Send + 'static,
+    ) -> Result<Self, StoreError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let went_back = Arc::new(AtomicBool::new(false));
+        let shorter = Arc::clone(&went_back);
+        let follow = move || {
+            let (mut connection, mut known): (Option<Connection>, _) = (None, Position(0));
+            while !stopped.load(Ordering::Acquire) {
+                match look(&mut connection, &source) {
+                    Ok(head) if head > known => {
+                        known = head;
+                        tell(head);
+                    }
+                    Ok(head) if head < known => {
+                        shorter.store(true, Ordering::Release);
+                        tracing::error!(
+                            head = head.0,
+                            known = known.0,
+                            "the log is shorter than it was"
+                        );
+                        return;
+                    }
+                    Ok(_) => {}
+                    Err(error) => {
+                        tracing::debug!(%error, "what other nodes write is not heard");
+                        connection = None;
+                    }
+                }
+                if let Some(connection) = &connection {
+                    months.look(connection);
+                }
+                std::thread::park_timeout(PAUSE);
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("uptake-follower".into())
+            .spawn(follow)
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { stop, went_back, thread: Some(thread) })
+    }
+
+    /// Whether the log was shorter once than it had been before.
+    pub(super) fn went_back(&self) -> bool {
+        self.went_back.load(Ordering::Acquire)
+    }
+}
+
+fn look(connection: &mut Option<Connection>, source: &Source) -> Result<Position, StoreError> {
+    match connection {
+        Some(connection) => newest(connection),
+        None => newest(connection.insert(source.reader()?)),
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            if thread.join().is_err() {
+                tracing::error!("the thread that follows other nodes panicked");
+            }
+        }
+    }
+}

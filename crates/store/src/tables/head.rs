@@ -1,0 +1,23 @@
+//! The newest position, where several write: whoever has begun to write holds it (see `ahead`).
+
+use event::Position;
+
+use crate::error::StoreError;
+use crate::sql::{self, Connection};
+
+/// Where the log stands now.
+pub(super) fn keep(connection: &Connection, head: Position) -> sql::Result<()> {
+    if connection.sqlite().is_some() {
+        return Ok(());
+    }
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        session.keys().wrote(head.0);
+    }
+    connection.prepare_cached("UPDATE log_head SET position = ?1")?.run([head.0 as i64])
+}
+
+/// Whether the database is there.
+pub(super) fn answers(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.prepare_cached("SELECT 1")?.query_row((), |_| Ok(()))?)
+}

@@ -1,0 +1,237 @@
+//! Text ids to the integers and blobs that the tables use.
+
+use std::collections::HashMap;
+
+#[cfg(feature = "scaled")]
+use crate::sql::Together;
+use crate::sql::{self, Connection, OptionalExtension, Row, ToSql, ValueRef};
+use event::{Project, Scope, Tenant};
+use uuid::Uuid;
+
+/// The integer of a scope, a user, a conversation or a turn.
+pub(super) type Key = i64;
+
+/// Which table maps an id.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Table {
+    Users,
+    Conversations,
+    Turns,
+}
+
+impl Table {
+    #[cfg(feature = "scaled")]
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Users => "users",
+            Self::Conversations => "conversations",
+            Self::Turns => "turns",
+        }
+    }
+
+    /// With a key that was asked for before: one, and many.
+    #[cfg(feature = "scaled")]
+    const fn insert_with_key(self) -> [&'static str; 2] {
+        match self {
+            Self::Users => [
+                "INSERT INTO users (key, project, id) VALUES (?1, ?2, ?3)",
+                "INSERT INTO users (key, project, id)
+                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
+            ],
+            Self::Conversations => [
+                "INSERT INTO conversations (key, project, id) VALUES (?1, ?2, ?3)",
+                "INSERT INTO conversations (key, project, id)
+                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
+            ],
+            Self::Turns => [
+                "INSERT INTO turns (key, project, id) VALUES (?1, ?2, ?3)",
+                "INSERT INTO turns (key, project, id)
+                 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::TEXT[])",
+            ],
+        }
+    }
+
+    const fn select(self) -> &'static str {
+        match self {
+            Self::Users => "SELECT key FROM users WHERE project = ?1 AND id = ?2",
+            Self::Conversations => "SELECT key FROM conversations WHERE project = ?1 AND id = ?2",
+            Self::Turns => "SELECT key FROM turns WHERE project = ?1 AND id = ?2",
+        }
+    }
+
+    const fn insert(self) -> &'static str {
+        match self {
+            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2) RETURNING key",
+            Self::Conversations => {
+                "INSERT INTO conversations (project, id) VALUES (?1, ?2) RETURNING key"
+            }
+            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2) RETURNING key",
+        }
+    }
+}
+
+/// The key of an id, if it was ever seen.
+pub(super) fn find_key(
+    connection: &Connection,
+    table: Table,
+    project: Key,
+    id: &str,
+) -> sql::Result<Option<Key>> {
+    #[cfg(feature = "scaled")]
+    if let Some(keys) = connection.postgres().map(|session| session.keys()) {
+        if let Some(key) = keys.get(table.name(), project, id) {
+            return Ok(Some(key));
+        }
+        if keys.has_none(table.name(), project, id) {
+            return Ok(None);
+        }
+    }
+    let found = connection
+        .prepare_cached(table.select())?
+        .query_row((project, id), |row| row.get(0))
+        .optional()?;
+    #[cfg(feature = "scaled")]
+    if let (Some(session), Some(key)) = (connection.postgres(), found) {
+        session.keys().put(table.name(), project, id, key);
+    }
+    Ok(found)
+}
+
+/// The key of an id, made when it is new.
+pub(super) fn key_of(
+    connection: &Connection,
+    table: Table,
+    project: Key,
+    id: &str,
+) -> sql::Result<Key> {
+    if let Some(key) = find_key(connection, table, project, id)? {
+        return Ok(key);
+    }
+    let key = make_key(connection, table, project, id)?;
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        session.keys().put(table.name(), project, id, key);
+        session.memory().made(table.name(), key);
+    }
+    Ok(key)
+}
+
+fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sql::Result<Key> {
+    #[cfg(feature = "scaled")]
+    if let Some(key) = connection.postgres().and_then(|s| s.keys().take_free(table.name())) {
+        let [one, many] = table.insert_with_key();
+        connection.prepare_cached(one)?.add(Together::New(many), (key, project, id))?;
+        return Ok(key);
+    }
+    connection.prepare_cached(table.insert())?.query_row((project, id), |row| row.get(0))
+}
+
+/// The key of a scope, if anything was ever stored in it.
+pub(super) fn find_project(connection: &Connection, scope: &Scope) -> sql::Result<Option<Key>> {
+    let (tenant, name) = (scope.tenant.as_str(), scope.project.as_str());
+    #[cfg(feature = "scaled")]
+    if let Some(key) = connection.postgres().and_then(|s| s.keys().project(tenant, name)) {
+        return Ok(Some(key));
+    }
+    let found = connection
+        .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 AND project = ?2")?
+        .query_row((tenant, name), |row| row.get(0))
+        .optional()?;
+    #[cfg(feature = "scaled")]
+    if let (Some(session), Some(key)) = (connection.postgres(), found) {
+        session.keys().put_project(tenant, name, key);
+    }
+    Ok(found)
+}
+
+/// The scope of a key.
+pub(super) fn scope_of(connection: &Connection, project: Key) -> sql::Result<Scope> {
+    let (tenant, name): (String, String) = connection
+        .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
+        .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let unreadable = |_| sql::Error::Unreadable("an id".into());
+    Ok(Scope {
+        tenant: Tenant::new(tenant).map_err(unreadable)?,
+        project: Project::new(name).map_err(unreadable)?,
+    })
+}
+
+/// Scopes the writer has seen. Forgotten when a transaction is rolled back, because the rows may
+/// have gone with it.
+#[derive(Debug, Default)]
+pub(super) struct Projects(HashMap<Scope, Key>);
+
+impl Projects {
+    /// The key of a scope, made when it is new.
+    pub(super) fn key_of(&mut self, connection: &Connection, scope: &Scope) -> sql::Result<Key> {
+        if let Some(key) = self.0.get(scope) {
+            return Ok(*key);
+        }
+        let key = match find_project(connection, scope)? {
+            Some(key) => key,
+            None => connection
+                .prepare_cached(
+                    "INSERT INTO projects (tenant, project) VALUES (?1, ?2) RETURNING key",
+                )?
+                .query_row((scope.tenant.as_str(), scope.project.as_str()), |row| row.get(0))?,
+        };
+        self.0.insert(scope.clone(), key);
+        Ok(key)
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// An id as the tables keep it: 16 bytes if it is a UUID in its usual form, else the text. The two
+/// never compare equal in SQLite, so no text can pose as a UUID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PackedId {
+    Uuid([u8; 16]),
+    Text(String),
+}
+
+impl PackedId {
+    /// Packs an id.
+    pub(super) fn of(id: &str) -> Self {
+        let usual_form = |uuid: &Uuid| uuid.hyphenated().encode_lower(&mut [0; 36]) == id;
+        match Uuid::try_parse(id).ok().filter(usual_form) {
+            Some(uuid) => Self::Uuid(uuid.into_bytes()),
+            None => Self::Text(id.to_owned()),
+        }
+    }
+
+    /// The id as text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Uuid(bytes) => Uuid::from_bytes(*bytes).hyphenated().to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    /// Reads an id back as text.
+    pub(super) fn read(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
+        match row.get_ref(column)? {
+            ValueRef::Blob(bytes) => match Uuid::from_slice(bytes) {
+                Ok(uuid) => Ok(Some(uuid.hyphenated().to_string())),
+                Err(_) => Err(sql::Error::Unreadable(format!("an id of {} bytes", bytes.len()))),
+            },
+            ValueRef::Null
+            | ValueRef::Integer(_)
+            | ValueRef::Real(_)
+            | ValueRef::Text(_)
+            | ValueRef::Uuid(_) => row.get(column),
+        }
+    }
+}
+
+impl ToSql for PackedId {
+    fn to_sql(&self) -> ValueRef<'_> {
+        match self {
+            Self::Uuid(bytes) => ValueRef::Uuid(bytes),
+            Self::Text(text) => ValueRef::Text(text),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Reads what people said where the machine had said something too.
+
+use event::{Position, Reaction, Scope, UnitInterval, VerdictStatus};
+
+use super::SqlStore;
+use super::keys::{Key, find_project, scope_of};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::labels::{Label, LabelReads, StoredCalibration};
+use crate::sql::Connection;
+
+impl LabelReads for SqlStore {
+    fn labels(&self, scope: &Scope, limit: usize) -> Task<'_, Vec<Label>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| self::labels(connection, &scope, limit))
+    }
+
+    fn calibrations(&self) -> Task<'_, Vec<StoredCalibration>> {
+        self.pool.run(self::calibrations)
+    }
+}
+
+/// Reviews, and users' reactions on turns that nobody reviewed. A neutral reaction takes no side. Users are
+/// origin 1: as in the index, which has those of users only and brings the newest first.
+const SELECT: &str = "
+    SELECT at, raw_confidence, said, found FROM (
+        SELECT * FROM (
+            SELECT i.reviewed AS at, v.raw_confidence, i.review AS said, v.status AS found
+            FROM turn_index i JOIN verdicts v ON v.position = i.verdict
+            WHERE i.project = ?1 AND i.reviewed IS NOT NULL AND v.detected_in IS NOT NULL
+                AND v.status <> ?2
+            ORDER BY i.reviewed DESC LIMIT ?7) reviews
+        UNION ALL
+        SELECT * FROM (
+            SELECT r.position, v.raw_confidence,
+                CASE r.reaction WHEN ?3 THEN CAST(?4 AS BIGINT) ELSE ?5 END, v.status
+            FROM reactions r INDEXED BY reactions_of_users JOIN turn_index i ON i.turn = r.turn
+            JOIN verdicts v ON v.position = i.verdict
+            WHERE r.project = ?1 AND r.origin = 1 AND r.reaction <> ?6 AND i.reviewed IS NULL
+                AND v.detected_in IS NOT NULL AND v.status <> ?2
+            ORDER BY r.position DESC LIMIT ?7) reactions) labels
+    ORDER BY at DESC LIMIT ?7";
+
+/// The newest labels of a project, oldest first.
+pub(super) fn labels(
+    connection: &Connection,
+    scope: &Scope,
+    limit: usize,
+) -> Result<Vec<Label>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let values = (
+        project,
+        VerdictStatus::Neutral.code(),
+        Reaction::Ok.code(),
+        VerdictStatus::Accepted.code(),
+        VerdictStatus::Rejected.code(),
+        Reaction::Neutral.code(),
+        limit as i64,
+    );
+    let mut select = connection.prepare_cached(SELECT)?;
+    let mut rows = select.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        let (confidence, said, status): (f64, u8, u8) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        if let Some(confidence) = UnitInterval::new(confidence) {
+            found.push(Label { confidence, right: said == status });
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// Every project's curve.
+pub(super) fn calibrations(connection: &Connection) -> Result<Vec<StoredCalibration>, StoreError> {
+    let mut select =
+        connection.prepare_cached("SELECT project, position, settings FROM calibrations")?;
+    let mut rows = select.query(())?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        let (project, position, settings): (Key, i64, String) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        let unreadable = |_| StoreError::Corrupt("a calibration cannot be read".into());
+        found.push(StoredCalibration {
+            scope: scope_of(connection, project)?,
+            position: Position(position as u64),
+            settings: serde_json::from_str(&settings).map_err(unreadable)?,
+        });
+    }
+    Ok(found)
+}

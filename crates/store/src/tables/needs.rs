@@ -1,0 +1,169 @@
+//! What must be so for a write to be stored, looked up inside the transaction.
+
+use event::{DecisionId, Need, Origin, Reaction};
+
+use super::apply::{Subject, TurnRow, served};
+use super::keys::{Key, PackedId, Table, find_key};
+use super::reactions::{said, whose};
+use crate::sql::{self, Connection, OptionalExtension};
+
+/// What stands in a write's way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// Something is not there.
+    Missing,
+    /// Everything is as it would be afterwards. The position of the event that made it so, or 0.
+    AlreadySo(i64),
+}
+
+/// What a write is about, before it is stored.
+#[derive(Clone, Debug)]
+pub(super) struct About<'a> {
+    /// The keys that are known already.
+    pub(super) subject: Subject,
+    /// It names a user whom the store has never seen, and who therefore has no key.
+    pub(super) by_new_user: bool,
+    /// Its event's data, written out.
+    pub(super) data: &'a str,
+}
+
+/// Checks one need of a write.
+pub(super) fn check(
+    connection: &Connection,
+    about: &About<'_>,
+    need: &Need,
+) -> sql::Result<Option<Obstacle>> {
+    let subject = &about.subject;
+    match need {
+        Need::Turn(conversation) => {
+            let conversation = conversation.as_ref().map(|id| id.as_str());
+            let there = turn_is_there(connection, subject, conversation)?;
+            Ok((!there).then_some(Obstacle::Missing))
+        }
+        Need::Decision(id) => {
+            let made = connection
+                .prepare_cached(
+                    "SELECT 1 FROM decisions
+                     WHERE project = ?1 AND id = ?2 AND made IS NOT NULL",
+                )?
+                .exists((subject.project, PackedId::of(id.as_str())))?;
+            Ok((!made).then_some(Obstacle::Missing))
+        }
+        Need::OutcomeAt(id, expected) => {
+            let found = outcome_at(connection, subject, id)?;
+            let same = found == expected.map(|position| position.0 as i64);
+            Ok((!same).then_some(Obstacle::Missing))
+        }
+        Need::OtherOutcome(id) => {
+            let settled: Option<i64> = connection
+                .prepare_cached(
+                    "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+                     WHERE d.project = ?1 AND d.id = ?2 AND e.data = ?3",
+                )?
+                .query_row((subject.project, PackedId::of(id.as_str()), about.data), |row| {
+                    row.get(0)
+                })
+                .optional()?;
+            Ok(settled.map(Obstacle::AlreadySo))
+        }
+        Need::Experiment { id, statuses } => {
+            let status: Option<String> = connection
+                .prepare_cached("SELECT status FROM experiments WHERE project = ?1 AND id = ?2")?
+                .query_row((subject.project, id.as_str()), |row| row.get(0))
+                .optional()?;
+            let stands = status.is_some_and(|status| statuses.contains(&status));
+            Ok((!stands).then_some(Obstacle::Missing))
+        }
+        Need::OtherVariant(id, variant) => {
+            let now = served(connection, subject, id.as_str())?;
+            Ok((now == Some(*variant)).then_some(Obstacle::AlreadySo(0)))
+        }
+        Need::SilentSince(moment) => {
+            let silent = connection
+                .prepare_cached(
+                    "SELECT 1 FROM open_sessions WHERE conversation = ?1 AND last_ts = ?2",
+                )?
+                .exists((subject.conversation, moment.as_micros()))?;
+            Ok((!silent).then_some(Obstacle::AlreadySo(0)))
+        }
+        Need::OtherReaction { reaction, text } => {
+            already_so(connection, about, *reaction, text.as_deref())
+        }
+    }
+}
+
+/// Where the newest outcome of a decision stands, if it was not dropped because it was old.
+fn outcome_at(
+    connection: &Connection,
+    subject: &Subject,
+    id: &DecisionId,
+) -> sql::Result<Option<i64>> {
+    connection
+        .prepare_cached(
+            "SELECT e.position FROM decisions d JOIN events e ON e.position = d.settled
+             WHERE d.project = ?1 AND d.id = ?2",
+        )?
+        .query_row((subject.project, PackedId::of(id.as_str())), |row| row.get(0))
+        .optional()
+}
+
+fn turn_is_there(
+    connection: &Connection,
+    subject: &Subject,
+    conversation: Option<&str>,
+) -> sql::Result<bool> {
+    let Some(turn) = subject.turn else { return Ok(false) };
+    let found: Option<Option<Key>> = match connection.recall::<TurnRow>(turn) {
+        Some(row) => row.opened.then_some(row.conversation),
+        None => connection
+            .prepare_cached("SELECT conversation FROM turns WHERE key = ?1 AND opened IS NOT NULL")?
+            .query_row([turn], |row| row.get(0))
+            .optional()?,
+    };
+    let Some(found) = found else { return Ok(false) };
+    let Some(wanted) = conversation else { return Ok(true) };
+    let wanted = find_key(connection, Table::Conversations, subject.project, wanted)?;
+    Ok(wanted.is_some() && wanted == found)
+}
+
+fn already_so(
+    connection: &Connection,
+    about: &About<'_>,
+    reaction: Option<Reaction>,
+    text: Option<&str>,
+) -> sql::Result<Option<Obstacle>> {
+    let Some(turn) = about.subject.turn else { return Ok(None) };
+    let standing = if about.by_new_user { None } else { standing(connection, about, turn)? };
+    Ok(match (standing, reaction) {
+        (None, None) => Some(Obstacle::AlreadySo(0)),
+        (Some((position, stands, said)), Some(new))
+            if stands == new.code() && said.as_deref() == text =>
+        {
+            Some(Obstacle::AlreadySo(position))
+        }
+        (None, Some(_)) | (Some(_), None | Some(_)) => None,
+    })
+}
+
+/// The user's reaction on the turn: the position of its event, what it is, what was said with it.
+fn standing(
+    connection: &Connection,
+    about: &About<'_>,
+    turn: Key,
+) -> sql::Result<Option<(i64, u8, Option<String>)>> {
+    let user = match about.subject.user {
+        Some(user) => Some(user),
+        None => whose(connection, about.subject.project, turn)?,
+    };
+    connection
+        .prepare_cached(
+            "SELECT r.position, r.reaction,
+                 coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment'))
+             FROM reactions r LEFT JOIN events e ON e.position = r.position
+             WHERE r.turn = ?1 AND r.origin = ?2 AND r.user IS NOT DISTINCT FROM ?3",
+        )?
+        .query_row((turn, Origin::User.code(), user), |row| {
+            Ok((row.get(0)?, row.get(1)?, said(row, 2)?))
+        })
+        .optional()
+}

@@ -1,0 +1,132 @@
+//! Says that the database is away: once when it goes, now and then how often it was missed, and once when it
+//! is back. Whoever asks in between has an answer of their own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::error::StoreError;
+use crate::meter::Stopwatch;
+
+/// How often it is said while it lasts.
+const OFTEN: Duration = Duration::from_secs(10);
+
+/// Whether the database is away for somebody.
+#[derive(Debug)]
+pub(super) struct Outage {
+    // What cannot be done.
+    what: &'static str,
+    is_on: AtomicBool,
+    missed: Mutex<Option<Missed>>,
+}
+
+#[derive(Debug)]
+struct Missed {
+    said: Stopwatch,
+    requests: usize,
+}
+
+/// What is worth saying.
+#[derive(Debug, PartialEq, Eq)]
+enum News {
+    Away,
+    StillAway { refused: usize },
+    Back { refused: usize },
+}
+
+impl Outage {
+    /// None as yet, of a database that cannot be `read` or `written to`.
+    pub(super) const fn of(what: &'static str) -> Self {
+        Self { what, is_on: AtomicBool::new(false), missed: Mutex::new(None) }
+    }
+
+    /// A request was done, or was not.
+    pub(super) fn note<T>(&self, came_of: &Result<T, StoreError>) {
+        match came_of {
+            Ok(_) => self.is_over(),
+            Err(error) if error.is_away() => self.goes_on(error, 1),
+            Err(_) => {}
+        }
+    }
+
+    /// So many more requests were not done.
+    pub(super) fn goes_on(&self, error: &dyn std::error::Error, requests: usize) {
+        // The cause says more than the error itself.
+        let error = error.source().unwrap_or(error);
+        match self.missed_more(requests, OFTEN) {
+            Some(News::StillAway { refused }) => {
+                tracing::error!(%error, refused, "the store still cannot be {}", self.what);
+            }
+            Some(News::Away | News::Back { .. }) => {
+                tracing::error!(%error, "the store cannot be {}", self.what);
+            }
+            None => {}
+        }
+    }
+
+    /// Something was done.
+    pub(super) fn is_over(&self) {
+        if let Some(News::Back { refused }) = self.done() {
+            tracing::warn!(refused, "the store can be {} again", self.what);
+        }
+    }
+
+    fn missed_more(&self, requests: usize, often: Duration) -> Option<News> {
+        let mut missed = self.missed();
+        self.is_on.store(true, Ordering::Relaxed);
+        let Some(known) = &mut *missed else {
+            *missed = Some(Missed { said: Stopwatch::start(), requests });
+            return Some(News::Away);
+        };
+        known.requests += requests;
+        (known.said.elapsed() >= often).then(|| {
+            known.said = Stopwatch::start();
+            News::StillAway { refused: known.requests }
+        })
+    }
+
+    fn done(&self) -> Option<News> {
+        // Nearly always.
+        if !self.is_on.load(Ordering::Relaxed) {
+            return None;
+        }
+        let missed = self.missed().take()?;
+        self.is_on.store(false, Ordering::Relaxed);
+        Some(News::Back { refused: missed.requests })
+    }
+
+    fn missed(&self) -> MutexGuard<'_, Option<Missed>> {
+        self.missed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_once_then_now_and_then_then_that_it_is_over() {
+        let outage = Outage::of("read");
+        let (never, always) = (Duration::MAX, Duration::ZERO);
+        assert_eq!(outage.done(), None, "nothing was missed");
+        assert_eq!(outage.missed_more(1, never), Some(News::Away));
+        for _ in 0..1000 {
+            assert_eq!(outage.missed_more(2, never), None);
+        }
+        assert_eq!(outage.missed_more(1, always), Some(News::StillAway { refused: 2002 }));
+        assert_eq!(outage.done(), Some(News::Back { refused: 2002 }));
+        assert_eq!(outage.done(), None);
+        assert_eq!(outage.missed_more(1, always), Some(News::Away), "another one");
+    }
+
+    #[test]
+    fn only_what_the_moment_is_to_blame_for_counts() {
+        let outage = Outage::of("read");
+        outage.note::<()>(&Err(StoreError::Corrupt("a row".into())));
+        assert!(outage.missed().is_none());
+        outage.note::<()>(&Err(StoreError::Unavailable("no way".into())));
+        assert!(outage.missed().is_some());
+        outage.note(&Ok(()));
+        assert!(outage.missed().is_none());
+    }
+}

@@ -1,0 +1,229 @@
+//! Reads how good the answers are: out of the sums, or turn by turn where only some users count.
+
+mod sums;
+
+use std::collections::BTreeMap;
+
+use event::{Scope, TurnId};
+
+use super::SqlStore;
+use super::apply::{Facts, HOUR_MICROS, hour_of};
+use super::keys::{Key, Table, find_key, scope_of};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityReads, QualityUsers};
+use crate::sql::{self, Connection, Value, params_from_iter};
+
+impl QualityReads for SqlStore {
+    fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>> {
+        self.pool.run(move |connection| quality(connection, &query))
+    }
+
+    fn negative_turns(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>> {
+        self.pool.run(move |connection| negative_turns(connection, &query, limit))
+    }
+
+    fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>> {
+        self.pool.run(move |connection| sums::answered_by(connection, &query))
+    }
+
+    fn answers_over_time(&self, query: QualityQuery) -> Task<'_, Vec<(String, i64, u64)>> {
+        self.pool.run(move |connection| sums::answers_over_time(connection, &query))
+    }
+
+    fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>> {
+        self.pool.run(move |connection| answered_by_strategy(connection, &query))
+    }
+}
+
+/// By the hour they begin.
+type Buckets = BTreeMap<i64, QualityBucket>;
+
+/// By stretches of time.
+fn quality(
+    connection: &Connection,
+    query: &QualityQuery,
+) -> Result<Vec<QualityBucket>, StoreError> {
+    let mut buckets = Buckets::new();
+    for project in projects(connection, query)? {
+        match &query.users {
+            None => {
+                sums::add_counts(connection, query, project, &mut buckets)?;
+                sums::add_waits(connection, query, project, &mut buckets)?;
+            }
+            Some(users) => {
+                for user in keys_of(connection, project, users)? {
+                    add_turns(connection, query, user, &mut buckets)?;
+                }
+            }
+        }
+    }
+    Ok(buckets.into_values().collect())
+}
+
+fn projects(connection: &Connection, query: &QualityQuery) -> sql::Result<Vec<Key>> {
+    let sql = "SELECT key FROM projects
+        WHERE tenant = ?1 AND (project = ?2 OR ?2 IS NULL) ORDER BY key";
+    let project = query.project.as_ref().map(|project| project.as_str());
+    connection
+        .prepare_cached(sql)?
+        .query_map((query.tenant.as_str(), project), |row| row.get(0))?
+        .collect()
+}
+
+/// Turns of which something went wrong, newest first. Of one user's, or of some users', all are looked at.
+fn negative_turns(
+    connection: &Connection,
+    query: &QualityQuery,
+    limit: usize,
+) -> Result<Vec<(Scope, TurnId)>, StoreError> {
+    let mut found: Vec<(i64, Scope, String)> = Vec::new();
+    for project in projects(connection, query)? {
+        let scope = scope_of(connection, project)?;
+        let users = match &query.users {
+            None => vec![None],
+            Some(users) => keys_of(connection, project, users)?.into_iter().map(Some).collect(),
+        };
+        for user in users {
+            let index = if user.is_some() { "turn_facts_by_user" } else { "turn_facts_negative" };
+            let sql = format!(
+                "SELECT f.ts, t.id FROM turn_facts f INDEXED BY {index} JOIN turns t ON t.key = f.turn
+                 WHERE f.negative = 1 AND f.project = ?1 AND f.ts >= ?2 AND f.ts <= ?3
+                     AND {}
+                     AND (f.model = ?4 OR ?4 IS NULL)
+                     AND (f.prompt = ?5 OR ?5 IS NULL
+                         OR substr(f.prompt, 1, length(?5) + 1) = ?5 || '@')
+                 ORDER BY f.ts DESC LIMIT ?6",
+                if user.is_some() { "f.user = ?7" } else { "CAST(?7 AS BIGINT) IS NULL" }
+            );
+            let mut select = connection.prepare_cached(&sql)?;
+            let (start, end) = (query.window.start.as_micros(), query.window.end.as_micros());
+            let mut rows = select.query((
+                project,
+                start,
+                end,
+                &query.model,
+                &query.prompt,
+                limit as i64,
+                user,
+            ))?;
+            while let Some(row) = &rows.next()? {
+                found.push((row.get(0)?, scope.clone(), row.get(1)?));
+            }
+        }
+    }
+    found.sort_by_key(|(ts, ..)| std::cmp::Reverse(*ts));
+    found.truncate(limit);
+    let turn = |(_, scope, id): (i64, Scope, String)| {
+        let unreadable = |_| StoreError::Corrupt("the id of a turn".to_owned());
+        Ok((scope, TurnId::new(id).map_err(unreadable)?))
+    };
+    found.into_iter().map(turn).collect()
+}
+
+/// Whole hours, as the sums it is compared with.
+fn answered_by_strategy(
+    connection: &Connection,
+    query: &QualityQuery,
+) -> Result<Vec<(String, u64)>, StoreError> {
+    const HOUR: i64 = 3_600_000_000;
+    let start = hour_of(query.window.start.as_micros()) * HOUR;
+    let end = (last_hour(query) + 1) * HOUR;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for project in projects(connection, query)? {
+        let mut select = connection.prepare_cached(
+            "SELECT strategy, count(*) FROM turn_facts INDEXED BY turn_facts_by_strategy
+             WHERE project = ?1 AND ts >= ?2 AND ts < ?3 AND strategy <> '' AND answered = 1
+                 AND (model = ?4 OR ?4 IS NULL)
+                 AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')
+             GROUP BY strategy",
+        )?;
+        let mut rows = select.query((project, start, end, &query.model, &query.prompt))?;
+        while let Some(row) = rows.next()? {
+            let answered: i64 = row.get(1)?;
+            *counts.entry(row.get(0)?).or_default() += answered.unsigned_abs();
+        }
+    }
+    Ok(counts.into_iter().collect())
+}
+
+/// The last hour that counts: a window that ends on the hour ends before it.
+fn last_hour(query: &QualityQuery) -> i64 {
+    hour_of(query.window.end.as_micros() - 1).max(hour_of(query.window.start.as_micros()))
+}
+
+/// The hour in which the stretch of an hour begins.
+fn bucket_of(query: &QualityQuery, hour: i64) -> i64 {
+    let (size, shift) = (i64::from(query.bucket_hours.max(1)), i64::from(query.bucket_shift));
+    (hour + shift).div_euclid(size) * size - shift
+}
+
+fn at(buckets: &mut Buckets, hour: i64) -> &mut QualityBucket {
+    buckets.entry(hour).or_insert_with(|| QualityBucket { hour, ..QualityBucket::default() })
+}
+
+fn wait(bucket: &mut QualityBucket, step: u32, count: i64) {
+    match bucket.waits.binary_search_by_key(&step, |(step, _)| *step) {
+        Ok(place) => bucket.waits[place].1 += count,
+        Err(place) => bucket.waits.insert(place, (step, count)),
+    }
+}
+
+/// The users of a project who count.
+fn keys_of(connection: &Connection, project: Key, users: &QualityUsers) -> sql::Result<Vec<Key>> {
+    let attributes = match users {
+        QualityUsers::One(user) => {
+            let key = find_key(connection, Table::Users, project, user.as_str())?;
+            return Ok(key.into_iter().collect());
+        }
+        QualityUsers::With(attributes) => attributes,
+    };
+    let mut sql = "SELECT u.key FROM users u JOIN profiles p ON p.user = u.key
+        WHERE u.project = ? AND u.erased IS NULL"
+        .to_owned();
+    let mut values = vec![Value::from(project)];
+    for (name, value) in attributes {
+        // Whatever its type: a number and a truth value are compared as they are written. The name is
+        // looked for among the keys, since it may hold what means something in a path.
+        sql += match connection.sqlite() {
+            Some(_) => {
+                " AND EXISTS (SELECT 1 FROM json_each(p.attributes) a WHERE a.key = ?
+                    AND CASE a.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+                        ELSE CAST(a.value AS TEXT) END = ?)"
+            }
+            None => {
+                " AND EXISTS (SELECT 1 FROM json_each_text(CAST(p.attributes AS json)) a
+                    WHERE a.key = ? AND a.value = ?)"
+            }
+        };
+        values.extend([Value::from(name.clone()), Value::from(value.clone())]);
+    }
+    connection.prepare(&sql)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()
+}
+
+fn add_turns(
+    connection: &Connection,
+    query: &QualityQuery,
+    user: Key,
+    buckets: &mut Buckets,
+) -> sql::Result<()> {
+    let mut select = connection.prepare_cached(
+        "SELECT * FROM turn_facts WHERE user = ?1 AND ts >= ?2 AND ts < ?3
+             AND (model = ?4 OR ?4 IS NULL)
+             AND (prompt = ?5 OR ?5 IS NULL OR substr(prompt, 1, length(?5) + 1) = ?5 || '@')",
+    )?;
+    // By whole hours, as the sums are.
+    let start = hour_of(query.window.start.as_micros()) * HOUR_MICROS;
+    let end = (last_hour(query) + 1) * HOUR_MICROS;
+    let mut rows = select.query((user, start, end, &query.model, &query.prompt))?;
+    while let Some(row) = &rows.next()? {
+        let facts = Facts::read(row)?;
+        let Some(place) = facts.place() else { continue };
+        let bucket = at(buckets, bucket_of(query, place.hour));
+        bucket.counts = bucket.counts.plus(&facts.counts());
+        if let Some(step) = facts.step() {
+            wait(bucket, step, 1);
+        }
+    }
+    Ok(())
+}

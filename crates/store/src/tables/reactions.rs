@@ -1,0 +1,263 @@
+//! Reads active reactions.
+
+use event::{
+    ANONYMOUS, ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId,
+    UnitInterval, UserId,
+};
+
+use super::keys::{Key, PackedId, Table, find_key, find_project};
+use super::{SqlStore, period};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::reactions::{
+    ConversationQuery, PeriodPage, PeriodQuery, ReactionFilter, ReactionReads, ReactionSearch,
+    StoredReaction,
+};
+use crate::sql::{self, Connection, Row, Value, ValueRef, params_from_iter};
+
+impl ReactionReads for SqlStore {
+    fn standing_reaction(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+        user: Option<&UserId>,
+    ) -> Task<'_, Option<StoredReaction>> {
+        let (scope, turn, user) = (scope.clone(), turn.clone(), user.cloned());
+        self.pool
+            .run_short(move |connection| self::standing(connection, &scope, &turn, user.as_ref()))
+    }
+
+    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage> {
+        self.pool.run(move |connection| period::page(connection, &query))
+    }
+
+    fn reactions_of(&self, query: ConversationQuery) -> Task<'_, Vec<StoredReaction>> {
+        self.pool.run(move |connection| self::of_conversation(connection, &query))
+    }
+
+    fn search_reactions(&self, query: ReactionSearch) -> Task<'_, Vec<StoredReaction>> {
+        self.pool.run(move |connection| self::search(connection, &query))
+    }
+}
+
+const COLUMNS: &str =
+    "r.position, r.event, t.id, c.id, u.id, r.origin, r.reaction, r.confidence, r.ts,
+        coalesce(json_extract(e.data, '$.text'), json_extract(e.data, '$.comment')),
+        t.track, t.bundle, t.user_type";
+const JOINS: &str = "LEFT JOIN events e ON e.position = r.position
+    JOIN turns t ON t.key = r.turn
+    LEFT JOIN conversations c ON c.key = r.conversation
+    LEFT JOIN users u ON u.key = r.user";
+
+/// A condition and what its question marks stand for.
+#[derive(Debug, Default)]
+pub(super) struct Where {
+    terms: Vec<&'static str>,
+    values: Vec<Value>,
+}
+
+impl Where {
+    pub(super) fn and(self, term: &'static str, value: impl Into<Value>) -> Self {
+        self.and_all(term, [value.into()])
+    }
+
+    /// A term with several question marks.
+    pub(super) fn and_all<const N: usize>(
+        mut self,
+        term: &'static str,
+        values: [Value; N],
+    ) -> Self {
+        self.terms.push(term);
+        self.values.extend(values);
+        self
+    }
+
+    pub(super) fn and_filter(self, filter: &ReactionFilter) -> Self {
+        let this = match filter.origin {
+            None => self,
+            Some(origin) => self.and("r.origin = ?", i64::from(origin.code())),
+        };
+        match filter.reaction {
+            None => this,
+            Some(reaction) => this.and("r.reaction = ?", i64::from(reaction.code())),
+        }
+    }
+
+    pub(super) fn sql(&self) -> String {
+        self.terms.join(" AND ")
+    }
+
+    pub(super) fn into_values(self) -> Vec<Value> {
+        self.values
+    }
+}
+
+/// The reaction of a user on a turn.
+pub(super) fn standing(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+    user: Option<&UserId>,
+) -> Result<Option<StoredReaction>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    let Some(turn) = find_key(connection, Table::Turns, project, turn.as_str())? else {
+        return Ok(None);
+    };
+    let user = match user {
+        None => whose(connection, project, turn)?,
+        Some(user) => match find_key(connection, Table::Users, project, user.as_str())? {
+            Some(key) => Some(key),
+            None => return Ok(None),
+        },
+    };
+    let condition = Where::default()
+        .and("r.turn = ?", turn)
+        .and("r.origin = ?", i64::from(Origin::User.code()))
+        .and("r.user IS NOT DISTINCT FROM ?", user);
+    Ok(select(connection, condition, "LIMIT 1")?.pop())
+}
+
+/// The user of a reaction on a turn that names none: the turn's, else anonymous, if either is known.
+pub(super) fn whose(connection: &Connection, project: Key, turn: Key) -> sql::Result<Option<Key>> {
+    let of_turn: Option<Key> = connection
+        .prepare_cached(
+            "SELECT u.key FROM turns t LEFT JOIN users u ON u.key = t.user AND u.erased IS NULL
+             WHERE t.key = ?1",
+        )?
+        .query_row([turn], |row| row.get(0))?;
+    match of_turn {
+        Some(user) => Ok(Some(user)),
+        None => find_key(connection, Table::Users, project, ANONYMOUS),
+    }
+}
+
+/// Reactions of one conversation.
+pub(super) fn of_conversation(
+    connection: &Connection,
+    query: &ConversationQuery,
+) -> Result<Vec<StoredReaction>, StoreError> {
+    let Some(project) = find_project(connection, &query.scope)? else { return Ok(Vec::new()) };
+    let id = query.conversation.as_str();
+    let Some(conversation) = find_key(connection, Table::Conversations, project, id)? else {
+        return Ok(Vec::new());
+    };
+    let newest = format!("ORDER BY r.ts DESC, r.position DESC LIMIT {}", query.limit);
+    let in_conversation = |turn: Option<Key>| {
+        let condition = match turn {
+            Some(turn) => Where::default().and("r.turn = ?", turn),
+            None => Where::default(),
+        };
+        condition.and("r.conversation = ?", conversation).and("r.ts >= ?", query.since.as_micros())
+    };
+    let mut found = Vec::new();
+    match &query.turns {
+        None => found = select(connection, in_conversation(None), &newest)?,
+        Some(turns) => {
+            for turn in turns {
+                let key = find_key(connection, Table::Turns, project, turn.as_str())?;
+                let Some(key) = key else { continue };
+                found.extend(select(connection, in_conversation(Some(key)), &newest)?);
+                if found.len() > query.limit {
+                    break;
+                }
+            }
+        }
+    }
+    found.sort_by_key(|reaction| (reaction.ts, reaction.position));
+    found.drain(..found.len().saturating_sub(query.limit));
+    Ok(found)
+}
+
+/// Reactions that match a search.
+pub(super) fn search(
+    connection: &Connection,
+    query: &ReactionSearch,
+) -> Result<Vec<StoredReaction>, StoreError> {
+    let Some(project) = find_project(connection, &query.scope)? else { return Ok(Vec::new()) };
+    let mut condition = Where::default()
+        .and("r.project = ?", project)
+        .and("r.ts >= ?", query.window.start.as_micros())
+        .and("r.ts <= ?", query.window.end.as_micros())
+        .and_filter(&query.filter);
+    let ids = [
+        (Table::Users, query.filter.user.as_ref().map(UserId::as_str), "r.user = ?"),
+        (
+            Table::Conversations,
+            query.conversation.as_ref().map(ConversationId::as_str),
+            "r.conversation = ?",
+        ),
+        (Table::Turns, query.turn.as_ref().map(TurnId::as_str), "r.turn = ?"),
+    ];
+    for (table, id, term) in ids {
+        let Some(id) = id else { continue };
+        let Some(key) = find_key(connection, table, project, id)? else { return Ok(Vec::new()) };
+        condition = condition.and(term, key);
+    }
+    if let Some(track) = &query.track {
+        let of_track = "r.turn IN (SELECT key FROM turns WHERE project = r.project AND track = ?)";
+        condition = condition.and(of_track, track.clone());
+    }
+    if let Some((ts, position)) = query.before {
+        let (ts, position) = (ts.as_micros(), position.0 as i64);
+        // The first term lets the index begin there; the second tells ties apart.
+        condition = condition
+            .and("r.ts <= ?", ts)
+            .and_all("(r.ts, r.position) < (?, ?)", [ts.into(), position.into()]);
+    }
+    let newest = format!("ORDER BY r.ts DESC, r.position DESC LIMIT {}", query.limit);
+    select(connection, condition, &newest)
+}
+
+/// The reactions that a condition on `r` and `t` finds.
+pub(super) fn select(
+    connection: &Connection,
+    condition: Where,
+    order: &str,
+) -> Result<Vec<StoredReaction>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM reactions r {JOINS} WHERE {} {order}", condition.sql());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(params_from_iter(condition.into_values()))?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// What was said with a reaction. Data that holds anything but a text there says nothing.
+pub(super) fn said(row: &Row<'_>, column: usize) -> sql::Result<Option<String>> {
+    match row.get_ref(column)? {
+        ValueRef::Text(_) => row.get(column),
+        ValueRef::Null
+        | ValueRef::Integer(_)
+        | ValueRef::Real(_)
+        | ValueRef::Blob(_)
+        | ValueRef::Uuid(_) => Ok(None),
+    }
+}
+
+fn read(row: &Row<'_>) -> Result<StoredReaction, StoreError> {
+    let position: i64 = row.get(0)?;
+    let unreadable = |what: &str| StoreError::Corrupt(format!("reaction {position}: {what}"));
+    let text = |column| row.get::<_, Option<String>>(column);
+    let event = PackedId::read(row, 1)?.ok_or_else(|| unreadable("event"))?;
+    Ok(StoredReaction {
+        position: Position(position as u64),
+        event: EventId::new(event).map_err(|_| unreadable("event"))?,
+        turn: TurnId::new(row.get::<_, String>(2)?).map_err(|_| unreadable("turn"))?,
+        conversation: text(3)?
+            .map(ConversationId::new)
+            .transpose()
+            .map_err(|_| unreadable("conversation"))?,
+        user: text(4)?.map(UserId::new).transpose().map_err(|_| unreadable("user"))?,
+        origin: Origin::from_code(row.get(5)?).ok_or_else(|| unreadable("origin"))?,
+        reaction: Reaction::from_code(row.get(6)?).ok_or_else(|| unreadable("reaction"))?,
+        confidence: UnitInterval::new(row.get(7)?).ok_or_else(|| unreadable("confidence"))?,
+        ts: Timestamp::from_micros(row.get(8)?),
+        text: said(row, 9)?,
+        track: text(10)?,
+        bundle: text(11)?,
+        user_type: text(12)?,
+    })
+}

@@ -1,0 +1,179 @@
+//! Makes the projections again from the log.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use event::{Event, Position};
+
+use super::apply::{Subject, apply};
+use super::events;
+use super::keys::PackedId;
+use super::migrate;
+use super::retain;
+use crate::error::StoreError;
+use crate::log::{Rebuild, Rebuilt};
+use crate::read::events::StoredEvent;
+use crate::sql::{self, Connection, ValueRef};
+
+const PAGE: usize = 1000;
+
+/// Projections, and the order in which their rows are compared. The ids in `turns` are no
+/// projection, but comparing them as well does no harm.
+pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
+    ("turns", "key"),
+    ("reactions", "position"),
+    ("activity", "conversation, day, origin, reaction"),
+    ("newest", "conversation"),
+    ("decisions", "project, id"),
+    ("privacy", "tenant"),
+    ("profiles", "user"),
+    ("verdicts", "position"),
+    ("turn_index", "turn"),
+    ("turn_vectors", "turn"),
+    ("open_sessions", "conversation"),
+    ("calibrations", "project"),
+    ("routers", "project, name"),
+    ("returned", "project, query, position"),
+    ("relevance", "project, query, entity"),
+    ("entity_tallies", "project, entity"),
+    ("pair_tallies", "project, cluster, entity"),
+    ("rank_totals", "project, band"),
+    ("targets", "tenant"),
+    ("alerts", "raised"),
+    ("turn_facts", "turn"),
+    ("quality", "project, hour, model, prompt"),
+    ("quality_days", "project, day, model, prompt"),
+    ("waits", "project, hour, model, prompt, step"),
+    ("waits_days", "project, day, model, prompt, step"),
+    ("experiments", "key"),
+    ("experiment_moves", "experiment, number"),
+    ("experiment_units", "experiment, unit, variant"),
+    ("experiment_turns", "turn, experiment"),
+    ("experiment_measures", "experiment, place"),
+    ("experiment_sums", "experiment, variant, moves"),
+    ("experiment_days", "experiment, day, variant, moves"),
+];
+
+const EMPTY: &str = "
+    UPDATE turns SET conversation = NULL, user = NULL, ts = NULL, opened = NULL, completed = NULL,
+        track = NULL, bundle = NULL, user_type = NULL;
+    DELETE FROM reactions;
+    DELETE FROM activity;
+    DELETE FROM newest;
+    DELETE FROM decisions;
+    DELETE FROM privacy;
+    DELETE FROM profiles;
+    DELETE FROM verdicts;
+    DELETE FROM turn_index WHERE TRUE; -- one by one, so that the index in memory hears of each
+    DELETE FROM turn_vectors WHERE TRUE;
+    DELETE FROM open_sessions;
+    DELETE FROM calibrations;
+    DELETE FROM routers;
+    DELETE FROM returned;
+    DELETE FROM relevance;
+    DELETE FROM entity_tallies;
+    DELETE FROM pair_tallies;
+    DELETE FROM rank_totals;
+    DELETE FROM targets;
+    DELETE FROM alerts;
+    DELETE FROM turn_facts;
+    DELETE FROM quality;
+    DELETE FROM quality_days;
+    DELETE FROM waits;
+    DELETE FROM waits_days;
+    DELETE FROM experiments;
+    DELETE FROM experiment_moves;
+    DELETE FROM experiment_units;
+    DELETE FROM experiment_turns;
+    DELETE FROM experiment_measures;
+    DELETE FROM experiment_sums;
+    DELETE FROM experiment_days;";
+
+/// What routers have learnt is read from the log again by those who learn.
+const FORGET: &str = "
+    UPDATE router_progress SET version = version + 1, forgets = forgets + 1, position = NULL;
+    DELETE FROM router_states;
+    DELETE FROM router_turns;";
+
+/// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
+pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
+    let transaction = connection.transaction()?;
+    let before = digest(&transaction)?;
+    transaction.execute_batch(EMPTY)?;
+    let total = events::newest(&transaction)?;
+    let (mut done, mut events) = (Position(0), 0);
+    if let Some(position) = retain::baseline(&transaction)? {
+        retain::restore(&transaction)?;
+        done = position;
+    } else {
+        transaction.execute_batch(FORGET)?;
+    }
+    loop {
+        let page = page(&transaction, done)?;
+        let Some((last, _)) = page.last() else { break };
+        done = last.position;
+        for (subject, event) in &page {
+            for change in (how.changes_of)(event) {
+                apply(&transaction, subject, &change)?;
+            }
+            events += 1;
+        }
+        (how.progress)(done.0, total.0);
+    }
+    let changed = digest(&transaction)? != before;
+    migrate::fresh(&transaction)?;
+    transaction.commit()?;
+    Ok(Rebuilt { events, changed })
+}
+
+/// The next events with the keys of what they name, which outlive the names.
+fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
+    let mut keys = connection.prepare_cached(
+        "SELECT project, user, conversation, turn FROM events WHERE position = ?1",
+    )?;
+    let mut page = Vec::with_capacity(PAGE);
+    for stored in events::tail(connection, after, PAGE)? {
+        let StoredEvent { position, event } = stored;
+        let subject = keys.query_row([position.0 as i64], |row| {
+            Ok(Subject {
+                position,
+                id: PackedId::of(event.id.as_str()),
+                project: row.get(0)?,
+                user: row.get(1)?,
+                conversation: row.get(2)?,
+                turn: row.get(3)?,
+                ts: event.ts,
+                received_at: event.received_at,
+            })
+        })?;
+        page.push((subject, event));
+    }
+    Ok(page)
+}
+
+/// A number that is the same for the same rows.
+fn digest(connection: &Connection) -> sql::Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for (table, order) in PROJECTIONS {
+        let mut select = connection.prepare(&format!("SELECT * FROM {table} ORDER BY {order}"))?;
+        let columns = select.column_count();
+        let mut rows = select.query(())?;
+        while let Some(row) = &rows.next()? {
+            for column in 0..columns {
+                absorb(&mut hasher, row.get_ref(column)?);
+            }
+        }
+        table.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+fn absorb(hasher: &mut DefaultHasher, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Null => 0_u8.hash(hasher),
+        ValueRef::Integer(number) => (1_u8, number).hash(hasher),
+        ValueRef::Real(number) => (2_u8, number.to_bits()).hash(hasher),
+        ValueRef::Text(bytes) => (3_u8, bytes).hash(hasher),
+        ValueRef::Blob(bytes) => (4_u8, bytes).hash(hasher),
+        ValueRef::Uuid(bytes) => (4_u8, &bytes[..]).hash(hasher),
+    }
+}

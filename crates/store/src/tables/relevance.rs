@@ -1,0 +1,170 @@
+//! Reads what became of items that queries returned.
+
+use event::{BANDS, Scope, Standing};
+
+use super::SqlStore;
+use super::apply;
+use super::events;
+use super::keys::find_project;
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::events::StoredEvent;
+use crate::read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
+use crate::sql::{self, Connection, OptionalExtension, Row};
+
+impl RelevanceReads for SqlStore {
+    fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>> {
+        let (scope, query) = (scope.clone(), query.to_owned());
+        self.pool.run_short(move |connection| returned(connection, &scope, &query, limit))
+    }
+
+    fn standings(
+        &self,
+        scope: &Scope,
+        query: &str,
+        entities: Vec<String>,
+    ) -> Task<'_, Vec<Standing>> {
+        let (scope, query) = (scope.clone(), query.to_owned());
+        self.pool.run_some(entities.len() / 4, move |connection| {
+            standings(connection, &scope, &query, &entities)
+        })
+    }
+
+    fn tallies(
+        &self,
+        scope: &Scope,
+        cluster: Option<u64>,
+        entities: Vec<String>,
+    ) -> Task<'_, StoredTallies> {
+        let scope = scope.clone();
+        // Two rows each, of one column family: quicker than whole turns.
+        self.pool.run_some(entities.len() / 4, move |connection| {
+            tallies(connection, &scope, cluster, &entities)
+        })
+    }
+
+    fn extremes(
+        &self,
+        scope: &Scope,
+        which: Extreme,
+        limit: usize,
+    ) -> Task<'_, Vec<(String, StoredTally)>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| extremes(connection, &scope, which, limit))
+    }
+}
+
+const COLUMNS: &str =
+    "used, ignored, positive, negative, r0, r1, r2, r3, r4, r5, r6, r7, r8, r9, r10,
+    r11";
+
+/// The latest events that say what a query returned, oldest first.
+fn returned(
+    connection: &Connection,
+    scope: &Scope,
+    query: &str,
+    limit: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let mut positions: Vec<i64> = connection
+        .prepare_cached(
+            "SELECT position FROM returned WHERE project = ?1 AND query = ?2
+             ORDER BY position DESC LIMIT ?3",
+        )?
+        .query_map((project, query, limit as i64), |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    positions.reverse();
+    let found = positions.into_iter().map(|position| events::at(connection, scope, position));
+    found.filter_map(Result::transpose).collect()
+}
+
+/// What stands for items of a query.
+fn standings(
+    connection: &Connection,
+    scope: &Scope,
+    query: &str,
+    entities: &[String],
+) -> Result<Vec<Standing>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else {
+        return Ok(vec![Standing::default(); entities.len()]);
+    };
+    let found = entities.iter().map(|entity| {
+        Ok(apply::standing_of(connection, project, query, entity)?.unwrap_or_default())
+    });
+    found.collect()
+}
+
+/// What is known of items.
+fn tallies(
+    connection: &Connection,
+    scope: &Scope,
+    cluster: Option<u64>,
+    entities: &[String],
+) -> Result<StoredTallies, StoreError> {
+    let mut found = StoredTallies::default();
+    let Some(project) = find_project(connection, scope)? else {
+        found.items = vec![(None, None); entities.len()];
+        return Ok(found);
+    };
+    let mut one = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM entity_tallies WHERE project = ?1 AND entity = ?2"
+    ))?;
+    let mut pair = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM pair_tallies WHERE project = ?1 AND cluster = ?2 AND entity = ?3"
+    ))?;
+    for entity in entities {
+        let known = one.query_row((project, entity), |row| read(row, 0)).optional()?;
+        let under = match cluster.filter(|_| known.is_some()) {
+            None => None,
+            Some(cluster) => pair
+                .query_row((project, cluster.cast_signed(), entity), |row| read(row, 0))
+                .optional()?,
+        };
+        found.items.push((known, under));
+    }
+    let sql = "SELECT band, returned, used FROM rank_totals WHERE project = ?1";
+    let mut totals = connection.prepare_cached(sql)?;
+    let mut rows = totals.query([project])?;
+    while let Some(row) = &rows.next()? {
+        let (band, returned, used): (u8, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if let Some(place) = found.totals.get_mut(usize::from(band)) {
+            *place = (returned as u64, used as u64);
+        }
+    }
+    Ok(found)
+}
+
+/// The first of all items.
+fn extremes(
+    connection: &Connection,
+    scope: &Scope,
+    which: Extreme,
+    limit: usize,
+) -> Result<Vec<(String, StoredTally)>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    // As in the indexes, so that only the first are read.
+    let order = match which {
+        Extreme::Helpful => "positive + used - negative",
+        Extreme::Ignored => "ignored - used + negative",
+    };
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT entity, {COLUMNS} FROM entity_tallies WHERE project = ?1 AND {order} > 0
+         ORDER BY {order} DESC, entity LIMIT ?2"
+    ))?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, read(row, 1)?));
+    let found = select.query_map((project, limit as i64), read)?.collect::<Result<_, _>>()?;
+    Ok(found)
+}
+
+fn read(row: &Row<'_>, from: usize) -> sql::Result<StoredTally> {
+    let count = |column: usize| -> sql::Result<u64> {
+        let count: i64 = row.get(from + column)?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    };
+    let mut returned = [0; BANDS];
+    for (band, place) in returned.iter_mut().enumerate() {
+        *place = count(4 + band)?;
+    }
+    let (used, ignored, positive, negative) = (count(0)?, count(1)?, count(2)?, count(3)?);
+    Ok(StoredTally { used, ignored, positive, negative, returned })
+}

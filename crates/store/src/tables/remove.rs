@@ -1,0 +1,161 @@
+//! Removes a whole tenant: its events, all that followed from them, and the names it used.
+//!
+//! Nothing of it is left to rebuild from, so projections and log still say the same. Positions are not used
+//! again: readers of the log may stand behind them.
+
+use event::{Position, Tenant};
+
+use super::events::newest;
+use super::rebuild::PROJECTIONS;
+use super::retain;
+use crate::error::StoreError;
+use crate::sql::{self, Connection};
+
+/// Where the log ended when something was removed from its end.
+const REMOVED: &str = "removed_position";
+
+/// The keys of a tenant's projects, and of what is in them.
+const PROJECTS: &str = "(SELECT key FROM projects WHERE tenant = ?1)";
+const TURNS: &str = "(SELECT key FROM turns WHERE project IN
+    (SELECT key FROM projects WHERE tenant = ?1))";
+const USERS: &str = "(SELECT key FROM users WHERE project IN
+    (SELECT key FROM projects WHERE tenant = ?1))";
+const EXPERIMENTS: &str = "(SELECT key FROM experiments WHERE project IN
+    (SELECT key FROM projects WHERE tenant = ?1))";
+const POSITIONS: &str = "(SELECT position FROM events WHERE project IN
+    (SELECT key FROM projects WHERE tenant = ?1))";
+
+/// Tables without a project of their own: which column says whose a row is, and of what it is the key.
+/// They go before those that they are found by.
+const BY_OTHERS: [(&str, &str, &str); 15] = [
+    ("deliveries", "position", POSITIONS),
+    ("verdicts", "position", POSITIONS),
+    ("verdicts", "turn", TURNS),
+    ("verdicts", "detected_in", TURNS),
+    ("turn_vectors", "turn", TURNS),
+    ("turn_logs", "turn", TURNS),
+    ("copies_due", "turn", TURNS),
+    ("profiles", "user", USERS),
+    ("experiment_moves", "experiment", EXPERIMENTS),
+    ("experiment_units", "experiment", EXPERIMENTS),
+    ("experiment_turns", "experiment", EXPERIMENTS),
+    ("experiment_turns", "turn", TURNS),
+    ("experiment_measures", "experiment", EXPERIMENTS),
+    ("experiment_sums", "experiment", EXPERIMENTS),
+    ("experiment_days", "experiment", EXPERIMENTS),
+];
+
+/// Tables that say which project a row is of. Those that others are found by are at the end.
+const BY_PROJECT: [&str; 29] = [
+    "activity",
+    "alerts",
+    "calibrations",
+    "decisions",
+    "entity_tallies",
+    "newest",
+    "open_sessions",
+    "pair_tallies",
+    "quality",
+    "quality_days",
+    "rank_totals",
+    "reactions",
+    "relevance",
+    "returned",
+    "routers",
+    "turn_facts",
+    "turn_index",
+    "waits",
+    "waits_days",
+    "claims",
+    "dead_letters",
+    "router_progress",
+    "router_states",
+    "router_turns",
+    "events",
+    "experiments",
+    "turns",
+    "conversations",
+    "users",
+];
+
+/// Tables that say which tenant a row is of. Keys are nothing that was stored: they stay.
+const BY_TENANT: [&str; 3] = ["privacy", "targets", "projects"];
+
+/// Removes everything of a tenant, in one transaction. Answers how many events there were.
+pub(super) fn remove_tenant(
+    connection: &mut Connection,
+    tenant: &Tenant,
+) -> Result<usize, StoreError> {
+    let transaction = connection.transaction()?;
+    let end = newest(&transaction)?;
+    let is_projection = |table: &str| PROJECTIONS.iter().any(|(name, _)| *name == table);
+    let run = |sql: &str| transaction.prepare(sql)?.execute([tenant.as_str()]);
+    // The copies first: they are found by what the others still say.
+    for prefix in ["baseline_", ""] {
+        let wanted = |table: &str| prefix.is_empty() || is_projection(table);
+        for (table, column, keys) in BY_OTHERS.into_iter().filter(|(table, ..)| wanted(table)) {
+            run(&format!("DELETE FROM {prefix}{table} WHERE {column} IN {keys}"))?;
+        }
+    }
+    for table in BY_PROJECT.into_iter().filter(|table| is_projection(table)) {
+        run(&format!("DELETE FROM baseline_{table} WHERE project IN {PROJECTS}"))?;
+    }
+    for table in BY_TENANT.into_iter().filter(|table| is_projection(table)) {
+        run(&format!("DELETE FROM baseline_{table} WHERE tenant = ?1"))?;
+    }
+    let mut events = 0;
+    for table in BY_PROJECT {
+        let gone = run(&format!("DELETE FROM {table} WHERE project IN {PROJECTS}"))?;
+        events += if table == "events" { gone } else { 0 };
+    }
+    for table in BY_TENANT {
+        run(&format!("DELETE FROM {table} WHERE tenant = ?1"))?;
+    }
+    if newest(&transaction)? < end {
+        retain::keep_number(&transaction, REMOVED, end)?;
+    }
+    transaction.commit()?;
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        ["users", "conversations", "turns"].iter().for_each(|table| session.keys().forget(table));
+    }
+    Ok(events)
+}
+
+/// How far the log went before something was removed from its end.
+pub(super) fn removed(connection: &Connection) -> sql::Result<Option<Position>> {
+    retain::number_of(connection, REMOVED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::connect;
+    use crate::tables::migrate;
+
+    /// What belongs to no tenant, or stays when one goes.
+    const NOBODYS: [&str; 5] = ["meta", "cursors", "keys", "leases", "ended_visits"];
+
+    #[test]
+    fn every_table_is_thought_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = connect::writer(&folder.path().join("uptake.db")).unwrap();
+        let mut connection = Connection::Sqlite(file);
+        migrate::to_newest(&mut connection).unwrap();
+        let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+            AND name NOT LIKE 'baseline_%'";
+        let tables: Vec<String> = connection
+            .prepare(sql)
+            .unwrap()
+            .query_map((), |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let others = BY_OTHERS.iter().map(|(table, ..)| *table);
+        let known: Vec<&str> = others.chain(BY_PROJECT).chain(BY_TENANT).chain(NOBODYS).collect();
+        assert!(tables.len() > 30);
+        for table in tables {
+            assert!(known.contains(&table.as_str()), "{table} would keep what was removed");
+        }
+    }
+}

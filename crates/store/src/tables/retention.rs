@@ -1,0 +1,36 @@
+//! The doors to dropping what is old and removing what nobody wants any more.
+
+use event::{Position, Tenant, Timestamp};
+
+use super::{SqlStore, remove, retain};
+use crate::log::Task;
+use crate::read::retention::Retention;
+
+impl Retention for SqlStore {
+    fn has_old(&self, tenant: &Tenant, before: Timestamp) -> Task<'_, bool> {
+        let tenant = tenant.clone();
+        self.pool.run(move |connection| retain::has_old(connection, &tenant, before))
+    }
+
+    fn copy_projections(&self) -> Task<'_, Position> {
+        Box::pin(self.writer.run(retain::copy_projections))
+    }
+
+    fn drop_old(
+        &self,
+        tenant: &Tenant,
+        before: Timestamp,
+        upto: Position,
+        most: usize,
+    ) -> Task<'_, usize> {
+        let tenant = tenant.clone();
+        let drop =
+            move |connection: &mut _| retain::drop_old(connection, &tenant, before, upto, most);
+        Box::pin(self.writer.run(drop))
+    }
+
+    fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
+        let tenant = tenant.clone();
+        Box::pin(self.writer.run(move |connection| remove::remove_tenant(connection, &tenant)))
+    }
+}

@@ -1,0 +1,253 @@
+//! Keeps what routers have learnt.
+
+use event::{Position, Scope, Timestamp, TurnId};
+
+use super::SqlStore;
+use super::keys::{Key, Table, find_key, find_project, scope_of};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::routing::{
+    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, RoutingStore,
+    StoredRouter,
+};
+use crate::sql::{self, Connection, OptionalExtension};
+
+impl RoutingStore for SqlStore {
+    fn router_scopes(&self) -> Task<'_, Vec<RouterScope>> {
+        self.pool.run(self::scopes)
+    }
+
+    fn router_checkpoint(&self, scope: &Scope) -> Task<'_, (KeptAt, Option<RouterCheckpoint>)> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| checkpoint(connection, &scope))
+    }
+
+    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, (KeptAt, Option<KeptTurn>)> {
+        let (scope, turn) = (scope.clone(), turn.clone());
+        self.pool.run_short(move |connection| kept_turn(connection, &scope, &turn))
+    }
+
+    fn save_routers(&self, scope: &Scope, state: NextState) -> Task<'_, Keeping> {
+        let scope = scope.clone();
+        Box::pin(self.writer.run(move |connection: &mut _| save(connection, &scope, &state)))
+    }
+
+    fn forget_routers(&self, scope: &Scope, version: u64) -> Task<'_, ()> {
+        let scope = scope.clone();
+        Box::pin(self.writer.run(move |connection: &mut _| forget(connection, &scope, version)))
+    }
+
+    fn router_turns(
+        &self,
+        scope: &Scope,
+        router: &str,
+        since: Timestamp,
+        passed: usize,
+        limit: usize,
+    ) -> Task<'_, Vec<RouterTurn>> {
+        let (scope, router) = (scope.clone(), router.to_owned());
+        self.pool
+            .run(move |connection| self::turns(connection, &scope, &router, since, passed, limit))
+    }
+}
+
+/// The projects that have routers.
+pub(super) fn scopes(connection: &Connection) -> Result<Vec<RouterScope>, StoreError> {
+    let sql = "SELECT project, position, name, definition FROM routers ORDER BY project, position";
+    let mut select = connection.prepare_cached(sql)?;
+    let mut rows = select.query(())?;
+    let (mut found, mut last): (Vec<RouterScope>, Option<Key>) = (Vec::new(), None);
+    while let Some(row) = &rows.next()? {
+        let (project, position): (Key, i64) = (row.get(0)?, row.get(1)?);
+        if last != Some(project) {
+            let scope = scope_of(connection, project)?;
+            let since = Position(position as u64);
+            found.push(RouterScope { scope, since, definitions: Vec::new() });
+            last = Some(project);
+        }
+        if let Some(one) = found.last_mut() {
+            one.definitions.push((row.get(2)?, row.get(3)?));
+        }
+    }
+    Ok(found)
+}
+
+/// A project's routers as they were last kept.
+fn checkpoint(
+    connection: &Connection,
+    scope: &Scope,
+) -> Result<(KeptAt, Option<RouterCheckpoint>), StoreError> {
+    let Some(project) = find_project(connection, scope)? else {
+        return Ok((KeptAt::default(), None));
+    };
+    let at = kept_at(connection, project)?;
+    let Some(position) = at.position else { return Ok((at, None)) };
+    let mut select = connection
+        .prepare_cached("SELECT name, definition, state FROM router_states WHERE project = ?1")?;
+    let read = |row: &sql::Row<'_>| {
+        Ok(StoredRouter { name: row.get(0)?, definition: row.get(1)?, state: row.get(2)? })
+    };
+    let routers = select.query_map([project], read)?.collect::<Result<_, _>>()?;
+    Ok((at, Some(RouterCheckpoint { position, routers })))
+}
+
+/// Which state is the latest.
+fn kept_at(connection: &Connection, project: Key) -> Result<KeptAt, StoreError> {
+    let found = connection
+        .prepare_cached(
+            "SELECT version, forgets, position FROM router_progress WHERE project = ?1",
+        )?
+        .query_row([project], read_kept_at)
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+fn read_kept_at(row: &sql::Row<'_>) -> sql::Result<KeptAt> {
+    let (version, forgets): (i64, i64) = (row.get(0)?, row.get(1)?);
+    let position = row.get::<_, Option<i64>>(2)?.map(|position| Position(position as u64));
+    Ok(KeptAt { version: version as u64, forgets: forgets as u64, position })
+}
+
+/// A turn as it was last kept: read together with the version, so that it is of that version.
+fn kept_turn(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+) -> Result<(KeptAt, Option<KeptTurn>), StoreError> {
+    let Some(project) = find_project(connection, scope)? else {
+        return Ok((KeptAt::default(), None));
+    };
+    let key = find_key(connection, Table::Turns, project, turn.as_str())?;
+    let found = connection
+        .prepare_cached(
+            "SELECT p.version, p.forgets, p.position, r.record, r.features
+             FROM router_progress p LEFT JOIN router_turns r ON r.turn = ?2
+             WHERE p.project = ?1",
+        )?
+        .query_row((project, key), |row| {
+            let record: Option<String> = row.get(3)?;
+            let features = features(row, 4)?;
+            Ok((read_kept_at(row)?, record.map(|record| (record, features))))
+        })
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+fn features(row: &sql::Row<'_>, column: usize) -> sql::Result<Vec<u8>> {
+    Ok(row.get::<_, Option<Vec<u8>>>(column)?.unwrap_or_default())
+}
+
+/// Keeps routers and turns.
+fn save(
+    connection: &mut Connection,
+    scope: &Scope,
+    state: &NextState,
+) -> Result<Keeping, StoreError> {
+    let transaction = connection.transaction()?;
+    let Some(project) = find_project(&transaction, scope)? else {
+        return Err(StoreError::Corrupt("routers of a project that is not there".into()));
+    };
+    let NextState { from, forgets, checkpoint, turns } = state;
+    // On Postgres this waits for another node that is about to keep its own, and then finds its version.
+    let next = transaction
+        .prepare_cached(
+            "INSERT INTO router_progress (project, version, forgets, position)
+             VALUES (?1, CAST(?2 AS BIGINT) + 1, CAST(?3 AS BIGINT), CAST(?4 AS BIGINT))
+             ON CONFLICT (project) DO UPDATE SET
+                 version = router_progress.version + 1,
+                 forgets = router_progress.forgets + excluded.forgets,
+                 position = excluded.position
+             WHERE router_progress.version = CAST(?2 AS BIGINT)
+             RETURNING version, forgets, position",
+        )?
+        .query_row(
+            (project, *from as i64, i64::from(*forgets), checkpoint.position.0 as i64),
+            read_kept_at,
+        )
+        .optional()?;
+    let Some(next) = next else { return Ok(Keeping::Moved(kept_at(&transaction, project)?)) };
+    for router in &checkpoint.routers {
+        transaction
+            .prepare_cached(
+                "REPLACE INTO router_states (project, name, definition, state)
+                 VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute((project, &router.name, &router.definition, &router.state))?;
+    }
+    for turn in turns {
+        keep_turn(&transaction, project, turn)?;
+    }
+    transaction.commit()?;
+    Ok(Keeping::Kept(next))
+}
+
+fn keep_turn(connection: &Connection, project: Key, turn: &RouterTurn) -> Result<(), StoreError> {
+    // Whatever is said of a turn makes it known.
+    let Some(key) = find_key(connection, Table::Turns, project, turn.turn.as_str())? else {
+        return Ok(());
+    };
+    connection
+        .prepare_cached(
+            "REPLACE INTO router_turns (turn, project, router, ts, record, features)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute((
+            key,
+            project,
+            &turn.router,
+            turn.ts.as_micros(),
+            &turn.record,
+            Some(&turn.features).filter(|features| !features.is_empty()),
+        ))?;
+    Ok(())
+}
+
+/// Forgets what was kept of a project. Versions go on, so that no node takes a new state for one it knows; and
+/// it counts as forgetting, so that none goes on beside one that has not come as far again as the records it needs.
+fn forget(connection: &mut Connection, scope: &Scope, version: u64) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    let Some(project) = find_project(&transaction, scope)? else { return Ok(()) };
+    let forgotten = transaction
+        .prepare_cached(
+            "UPDATE router_progress SET version = version + 1, forgets = forgets + 1, position = NULL
+             WHERE project = ?1 AND version = ?2",
+        )?
+        .execute((project, version as i64))?;
+    if forgotten == 1 {
+        for table in ["router_states", "router_turns"] {
+            transaction.execute(&format!("DELETE FROM {table} WHERE project = ?1"), [project])?;
+        }
+    }
+    Ok(transaction.commit()?)
+}
+
+/// The turns a router served, the newest first.
+pub(super) fn turns(
+    connection: &Connection,
+    scope: &Scope,
+    router: &str,
+    since: Timestamp,
+    passed: usize,
+    limit: usize,
+) -> Result<Vec<RouterTurn>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let mut select = connection.prepare_cached(
+        "SELECT t.id, r.ts, r.record, r.features FROM router_turns r JOIN turns t ON t.key = r.turn
+         WHERE r.project = ?1 AND r.router = ?2 AND r.ts >= ?3
+         ORDER BY r.ts DESC, r.turn DESC LIMIT ?4 OFFSET ?5",
+    )?;
+    let values = (project, router, since.as_micros(), limit as i64, passed as i64);
+    let mut rows = select.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        let unreadable = |_| StoreError::Corrupt("a turn of a router has an unreadable id".into());
+        found.push(RouterTurn {
+            turn: TurnId::new(row.get::<_, String>(0)?).map_err(unreadable)?,
+            router: Some(router.to_owned()),
+            ts: Timestamp::from_micros(row.get(1)?),
+            record: row.get(2)?,
+            features: features(row, 3)?,
+        });
+    }
+    Ok(found)
+}

@@ -1,0 +1,164 @@
+//! A turn as the index has it, read from the database.
+
+use event::VerdictStatus;
+
+use super::super::keys::Key;
+use super::touched::Turns;
+use crate::sql::{self, Connection, OptionalExtension, Row};
+use crate::vectors::{Labels, Quality, Tier, unpack};
+
+/// Questions that are taken together at the most: a correction, what it corrects, and so on.
+const MOST_TOGETHER: usize = 4;
+
+/// What is known of an answered turn.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) turn: Key,
+    pub(super) project: Key,
+    pub(super) labels: Labels,
+    /// The turn whose question this one's message corrects.
+    pub(super) corrects: Option<Key>,
+}
+
+const COLUMNS: &str = "i.turn, i.project, i.user_feedback_status, t.user, i.intent, i.corrects,
+    i.quality_score, i.has_strategy, i.silent, t.ts";
+
+/// The turn, if it is answered.
+pub(super) fn of(connection: &Connection, turn: Key) -> sql::Result<Option<Entry>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM turn_index i JOIN turns t ON t.key = i.turn
+             WHERE i.turn = ?1 AND i.completed = 1"
+        ))?
+        .query_row([turn], read)
+        .optional()
+}
+
+/// A turn's vector as it is stored, and its model.
+pub(super) type StoredVector = (String, Vec<u8>);
+
+/// Those of the touched turns that are answered. The vector comes along where a question of its own would
+/// cost a round trip.
+pub(super) fn of_touched(
+    connection: &Connection,
+    touched: &Turns,
+) -> sql::Result<Vec<(Entry, Option<Option<StoredVector>>)>> {
+    #[cfg(feature = "scaled")]
+    if let Some(session) = connection.postgres() {
+        return of_touched_at_once(session, touched);
+    }
+    let mut found = Vec::with_capacity(touched.len());
+    for turn in touched.keys() {
+        // One that has no answer is not in the index, and an answer is never taken back.
+        found.extend(of(connection, *turn)?.map(|entry| (entry, None)));
+    }
+    Ok(found)
+}
+
+#[cfg(feature = "scaled")]
+fn of_touched_at_once(
+    session: &sql::Session,
+    touched: &Turns,
+) -> sql::Result<Vec<(Entry, Option<Option<StoredVector>>)>> {
+    let turns: Vec<Key> = touched.keys().copied().collect();
+    let sql = format!(
+        "SELECT {COLUMNS}, v.model, v.vector
+         FROM unnest($1::BIGINT[]) AS asked (turn)
+         JOIN turn_index i ON i.turn = asked.turn AND i.completed = 1 JOIN turns t ON t.key = i.turn
+         LEFT JOIN turn_vectors v ON v.turn = asked.turn"
+    );
+    let rows = session.ask_together(&[(&sql, &[&turns])])?;
+    let read = |row| {
+        let row = Row::Postgres(row);
+        let (model, vector): (Option<String>, Option<Vec<u8>>) = (row.get(10)?, row.get(11)?);
+        Ok((read(&row)?, Some(model.zip(vector))))
+    };
+    rows.iter().flatten().map(read).collect()
+}
+
+/// Answered turns with their vectors, behind a key.
+pub(super) fn page(
+    connection: &Connection,
+    after: Key,
+    limit: usize,
+) -> sql::Result<Vec<(Entry, String, Vec<u8>)>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS}, v.model, v.vector FROM turn_vectors v
+             JOIN turn_index i ON i.turn = v.turn JOIN turns t ON t.key = v.turn
+             WHERE v.turn > ?1 AND i.completed = 1 ORDER BY v.turn LIMIT ?2"
+        ))?
+        .query_map((after, limit as i64), |row| Ok((read(row)?, row.get(10)?, row.get(11)?)))?
+        .collect()
+}
+
+/// The last key that has a vector.
+pub(super) fn last(connection: &Connection) -> sql::Result<Key> {
+    connection.query_row("SELECT coalesce(max(turn), 0) FROM turn_vectors", (), |row| row.get(0))
+}
+
+fn read(row: &Row<'_>) -> sql::Result<Entry> {
+    let status: String = row.get(2)?;
+    let (user, intent): (Option<Key>, Option<String>) = (row.get(3)?, row.get(4)?);
+    let tier = match VerdictStatus::from_word(&status) {
+        Some(VerdictStatus::Accepted) => Tier::Accepted,
+        Some(VerdictStatus::Rejected) => Tier::Rejected,
+        Some(VerdictStatus::Neutral) | None => Tier::Neutral,
+    };
+    let labels = Labels {
+        tier,
+        user: user.map_or(0, short),
+        intent: intent.as_deref().map_or(0, intent_hash),
+        quality: Quality::new(row.get(6)?),
+        has_strategy: row.get(7)?,
+        silent: row.get(8)?,
+        ts: row.get(9)?,
+    };
+    Ok(Entry { turn: row.get(0)?, project: row.get(1)?, labels, corrects: row.get(5)? })
+}
+
+/// The turn's vector as it is stored.
+pub(super) fn vector_of(connection: &Connection, turn: Key) -> sql::Result<Option<StoredVector>> {
+    connection
+        .prepare_cached("SELECT model, vector FROM turn_vectors WHERE turn = ?1")?
+        .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+}
+
+/// A correction is found by what it is about: its question together with the one it corrects, which
+/// may be a correction itself.
+pub(super) fn together(
+    connection: &Connection,
+    entry: &Entry,
+    model: &str,
+    own: &[u8],
+) -> sql::Result<Option<Vec<f32>>> {
+    let Some(mut sum) = unpack(own) else { return Ok(None) };
+    let mut next = entry.corrects;
+    for _ in 1..MOST_TOGETHER {
+        let Some(turn) = next else { break };
+        let other = vector_of(connection, turn)?.filter(|(other, _)| other == model);
+        if let Some(values) = other.and_then(|(_, bytes)| unpack(&bytes))
+            && values.len() == sum.len()
+        {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+        next = connection
+            .prepare_cached("SELECT corrects FROM turn_index WHERE turn = ?1")?
+            .query_row([turn], |row| row.get(0))
+            .optional()?
+            .flatten();
+    }
+    Ok(Some(sum))
+}
+
+/// A key in fewer bytes. There are no four thousand million users.
+pub(super) fn short(key: Key) -> u32 {
+    key as u32
+}
+
+/// An intent in four bytes, never 0 (FNV-1a).
+pub(super) fn intent_hash(intent: &str) -> u32 {
+    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    intent.bytes().fold(0x811c_9dc5, hash).max(1)
+}

@@ -1,0 +1,189 @@
+//! One index per project and model, in memory.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::super::keys::Key;
+use super::entry::{self, Entry, StoredVector};
+use super::touched::Turns;
+use crate::read::similar::SimilarQuery;
+use crate::sql::{self, Connection};
+use crate::vectors::{Filter, Found, Index};
+
+type Shelf = Arc<RwLock<Index>>;
+
+/// All of them.
+#[derive(Default)]
+pub(in super::super) struct Shelves {
+    // By project and model.
+    indexes: RwLock<HashMap<Key, HashMap<String, Shelf>>>,
+    complete: AtomicBool,
+    // While everything is read in: turns that the writer has put in already, newer than what is
+    // being read. `None` afterwards.
+    newer: Mutex<Option<HashSet<Key>>>,
+}
+
+impl Shelves {
+    /// Empty, and about to be filled.
+    pub(in super::super) fn new() -> Self {
+        Self { newer: Mutex::new(Some(HashSet::new())), ..Self::default() }
+    }
+
+    /// Whether everything was read in.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete.load(Ordering::Acquire)
+    }
+
+    /// Everything was read in.
+    pub(super) fn finish_loading(&self) {
+        *self.newer() = None;
+        self.complete.store(true, Ordering::Release);
+    }
+
+    /// The nearest of each status.
+    pub(super) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
+        let Some(shelf) = self.get(project, query.vector.model()) else {
+            return Found { exact: true, ..Found::default() };
+        };
+        read(&shelf).search(query.vector.values(), query.most, query.floor, filter)
+    }
+
+    /// Puts turns in as they are in the database now.
+    pub(in super::super) fn refresh(
+        &self,
+        connection: &Connection,
+        touched: &Turns,
+    ) -> sql::Result<()> {
+        if touched.is_empty() {
+            return Ok(());
+        }
+        let mut newer = self.newer();
+        if let Some(newer) = &mut *newer {
+            newer.extend(touched.keys());
+        }
+        let mut by_project: BTreeMap<Key, Vec<Fresh>> = BTreeMap::new();
+        for (entry, vector) in entry::of_touched(connection, touched)? {
+            let vector_too = touched.get(&entry.turn).copied().unwrap_or(false);
+            let fresh = self.fresh(connection, entry, vector, vector_too)?;
+            by_project.entry(fresh.entry.project).or_default().push(fresh);
+        }
+        for (project, turns) in by_project {
+            self.put(project, &turns);
+        }
+        Ok(())
+    }
+
+    /// Reads what is needed to put a turn in.
+    fn fresh(
+        &self,
+        connection: &Connection,
+        entry: Entry,
+        vector: Option<Option<StoredVector>>,
+        vector_too: bool,
+    ) -> sql::Result<Fresh> {
+        let models = self.of_project(entry.project);
+        let is_here = || models.iter().any(|(_, shelf)| read(shelf).has(entry.turn));
+        // Usually somebody only said something about a turn that is here.
+        if !vector_too && entry.corrects.is_none() && is_here() {
+            return Ok(Fresh { entry, direction: Direction::AsBefore });
+        }
+        let mut direction = Direction::Nowhere;
+        let stored = match vector {
+            Some(stored) => stored,
+            None => entry::vector_of(connection, entry.turn)?,
+        };
+        if let Some((model, own)) = stored
+            && let Some(values) = entry::together(connection, &entry, &model, &own)?
+        {
+            direction = Direction::Of { model, values };
+        }
+        Ok(Fresh { entry, direction })
+    }
+
+    /// Puts turns of a project in. A search may hold an index for milliseconds, so it is waited for
+    /// once and not for every turn.
+    fn put(&self, project: Key, turns: &[Fresh]) {
+        for fresh in turns {
+            if let Direction::Of { model, values } = &fresh.direction {
+                self.shelf(project, model, values.len());
+            }
+        }
+        for (model, shelf) in self.of_project(project) {
+            let mut index = write(&shelf);
+            for Fresh { entry, direction } in turns {
+                match direction {
+                    Direction::AsBefore => _ = index.relabel(entry.turn, entry.labels),
+                    Direction::Of { model: of, values } if *of == model => {
+                        insert(&mut index, entry, values);
+                    }
+                    Direction::Of { .. } | Direction::Nowhere => _ = index.remove(entry.turn),
+                }
+            }
+        }
+    }
+
+    /// Puts a turn in that was read a while ago, unless the writer has put it in since.
+    pub(super) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
+        let newer = self.newer();
+        if newer.as_ref().is_some_and(|newer| newer.contains(&entry.turn)) {
+            return;
+        }
+        let shelf = self.shelf(entry.project, model, values.len());
+        insert(&mut write(&shelf), entry, values);
+    }
+
+    fn get(&self, project: Key, model: &str) -> Option<Shelf> {
+        let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        indexes.get(&project)?.get(model).cloned()
+    }
+
+    fn shelf(&self, project: Key, model: &str, dims: usize) -> Shelf {
+        if let Some(shelf) = self.get(project, model) {
+            return shelf;
+        }
+        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(RwLock::new(Index::new(dims)));
+        let models = indexes.entry(project).or_default();
+        Arc::clone(models.entry(model.to_owned()).or_insert_with(new))
+    }
+
+    /// One, unless the project has had several models.
+    fn of_project(&self, project: Key) -> Vec<(String, Shelf)> {
+        let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        let models = indexes.get(&project).into_iter().flatten();
+        models.map(|(model, shelf)| (model.clone(), Arc::clone(shelf))).collect()
+    }
+
+    fn newer(&self) -> MutexGuard<'_, Option<HashSet<Key>>> {
+        self.newer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A turn as it is in the database now.
+struct Fresh {
+    entry: Entry,
+    direction: Direction,
+}
+
+/// Where its question points.
+enum Direction {
+    AsBefore,
+    Of { model: String, values: Vec<f32> },
+    Nowhere,
+}
+
+fn read(shelf: &Shelf) -> RwLockReadGuard<'_, Index> {
+    shelf.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(shelf: &Shelf) -> RwLockWriteGuard<'_, Index> {
+    shelf.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn insert(index: &mut Index, entry: &Entry, values: &[f32]) {
+    if !index.insert(entry.turn, values, entry.labels) {
+        // Not comparable with anything, so there is nothing to find.
+        tracing::warn!(turn = entry.turn, "a vector of another length than its model's others");
+    }
+}

@@ -1,0 +1,39 @@
+//! Chance that comes out the same for the same seed.
+
+/// Numbers by SplitMix64: quick, and good enough to mix up what happens.
+#[derive(Clone, Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) const fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from 0 up to this one, without it.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    /// One of them.
+    pub(super) fn of_these<T: Clone>(&mut self, these: &[T]) -> T {
+        these[self.below(these.len())].clone()
+    }
+
+    /// So often out of a hundred.
+    pub(super) fn percent(&mut self, often: usize) -> bool {
+        self.below(100) < often
+    }
+
+    /// One of them, or none.
+    pub(super) fn maybe<T: Clone>(&mut self, often: usize, these: &[T]) -> Option<T> {
+        self.percent(often).then(|| self.of_these(these))
+    }
+}

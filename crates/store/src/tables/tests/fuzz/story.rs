@@ -1,0 +1,100 @@
+//! What happens to a store, in order, and what of it shares a commit.
+
+use std::fmt;
+
+use event::{Tenant, Timestamp, Write};
+
+use super::dice::Dice;
+use super::teller::Teller;
+
+/// One thing after the other.
+#[derive(Clone)]
+pub(super) struct Story(pub(super) Vec<Step>);
+
+/// What happens.
+#[derive(Clone)]
+pub(super) enum Step {
+    /// Somebody hands something in.
+    Submit(Submission),
+    /// What a tenant sent before a moment is dropped, behind a copy of the projections.
+    Retain(Tenant, Timestamp),
+    /// The projections are made again.
+    Rebuild,
+}
+
+/// What one request hands in.
+#[derive(Clone)]
+pub(super) struct Submission {
+    pub(super) writes: Vec<Write>,
+    /// It waits together with the one before and shares its commit.
+    pub(super) joins: bool,
+    /// Which of two nodes it is handed to, where there are two.
+    pub(super) by_second: bool,
+}
+
+impl Story {
+    /// The story of a seed, of so many steps at the most.
+    pub(super) fn of(seed: u64, most: usize) -> Self {
+        let mut dice = Dice::of(seed);
+        let (steps, closeness) = (1 + dice.below(most), dice.of_these(&[50, 80, 95, 100]));
+        let mut teller = Teller::of(Dice::of(!seed));
+        let step = |number: usize| match dice.below(60) {
+            0 => {
+                let before = teller.now().plus_secs(-(dice.below(10) as i64));
+                Step::Retain(teller.tenant(), before)
+            }
+            1 if number > 1 => Step::Rebuild,
+            _ => Step::Submit(Submission {
+                writes: teller.next(),
+                joins: dice.percent(closeness),
+                by_second: dice.percent(50),
+            }),
+        };
+        Self((0..steps).map(step).collect())
+    }
+
+    /// Without some of its steps.
+    pub(super) fn without(&self, from: usize, count: usize) -> Self {
+        let end = (from + count).min(self.0.len());
+        Self([&self.0[..from], &self.0[end..]].concat())
+    }
+}
+
+impl fmt::Debug for Story {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.0 {
+            match step {
+                Step::Retain(tenant, before) => writeln!(f, "retain {tenant} before {before}")?,
+                Step::Rebuild => writeln!(f, "rebuild")?,
+                Step::Submit(Submission { writes, joins, by_second }) => {
+                    let how = if *joins { "with it" } else { "then" };
+                    writeln!(f, "{how}, to node {}:", u8::from(*by_second))?;
+                    writes.iter().try_for_each(|write| tell(f, write))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tell(f: &mut fmt::Formatter<'_>, write: &Write) -> fmt::Result {
+    let claims: Vec<_> = write.claims.iter().map(|claim| (claim.space, &claim.id)).collect();
+    writeln!(f, "    claims {claims:?}, needs {:?}", write.needs)?;
+    for entry in std::iter::once(&write.entry).chain(&write.more) {
+        let event = &entry.event;
+        let id = |id: Option<&str>| id.unwrap_or("-").to_owned();
+        writeln!(
+            f,
+            "    {} of {}: turn {}, conversation {}, user {}, ts {}, {}",
+            event.id,
+            event.scope.tenant,
+            id(event.turn.as_ref().map(|id| id.as_str())),
+            id(event.conversation.as_ref().map(|id| id.as_str())),
+            id(event.user.as_ref().map(|id| id.as_str())),
+            event.ts,
+            serde_json::Value::Object(event.data.clone()),
+        )?;
+        writeln!(f, "        {:?}", entry.changes)?;
+    }
+    Ok(())
+}

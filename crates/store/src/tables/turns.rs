@@ -1,0 +1,120 @@
+//! Reads turns.
+
+use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
+
+use super::keys::{Key, find_project};
+use super::{SqlStore, events};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::events::StoredEvent;
+use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
+use crate::sql::{Connection, OptionalExtension};
+
+impl TurnReads for SqlStore {
+    fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>> {
+        let (scope, turn) = (scope.clone(), turn.clone());
+        self.pool.run_short(move |connection| self::head(connection, &scope, &turn))
+    }
+
+    fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
+        let scope = scope.clone();
+        self.pool.run(move |connection| self::with_events(connection, &scope, &turns))
+    }
+}
+
+const MOST_EVENTS: usize = 1000;
+
+struct Found {
+    key: Key,
+    head: TurnHead,
+    hosted_uri: Option<String>,
+    // Where its two halves are.
+    opened: i64,
+    completed: Option<i64>,
+}
+
+/// What is known of a turn.
+pub(super) fn head(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &TurnId,
+) -> Result<Option<TurnHead>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(None) };
+    Ok(find(connection, project, turn)?.map(|found| found.head))
+}
+
+/// Turns with what happened to them.
+pub(super) fn with_events(
+    connection: &Connection,
+    scope: &Scope,
+    turns: &[TurnId],
+) -> Result<Vec<StoredTurn>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let mut stored = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let Some(found) = find(connection, project, turn)? else { continue };
+        let events = events_of(connection, scope, &found)?;
+        stored.push(StoredTurn { head: found.head, hosted_uri: found.hosted_uri, events });
+    }
+    Ok(stored)
+}
+
+fn find(connection: &Connection, project: Key, turn: &TurnId) -> Result<Option<Found>, StoreError> {
+    let row = connection
+        .prepare_cached(
+            "SELECT t.key, c.id, u.id, t.ts, t.opened, t.completed, l.hosted_uri,
+                 coalesce(o.received_at, t.ts), u.erased IS NOT NULL
+             FROM turns t
+             LEFT JOIN events o ON o.position = t.opened
+             LEFT JOIN conversations c ON c.key = t.conversation
+             LEFT JOIN users u ON u.key = t.user
+             LEFT JOIN turn_logs l ON l.turn = t.key
+             WHERE t.project = ?1 AND t.id = ?2 AND t.opened IS NOT NULL",
+        )?
+        .query_row((project, turn.as_str()), |row| {
+            let conversation: Option<String> = row.get(1)?;
+            let user: Option<String> = row.get(2)?;
+            let halves: (i64, Option<i64>) = (row.get(4)?, row.get(5)?);
+            let times: (i64, i64, bool) = (row.get(3)?, row.get(7)?, row.get(8)?);
+            Ok((row.get(0)?, conversation, user, times, halves, row.get(6)?))
+        })
+        .optional()?;
+    let Some((key, conversation, user, times, halves, hosted_uri)) = row else { return Ok(None) };
+    let (opened, completed) = halves;
+    let unreadable = |_| StoreError::Corrupt(format!("turn {turn} has an unreadable id"));
+    let head = TurnHead {
+        turn: turn.clone(),
+        conversation: conversation.map(ConversationId::new).transpose().map_err(unreadable)?,
+        user: user.map(UserId::new).transpose().map_err(unreadable)?,
+        ts: Timestamp::from_micros(times.0),
+        received_at: Timestamp::from_micros(times.1),
+        erased: times.2,
+        completed: completed.is_some(),
+    };
+    Ok(Some(Found { key, head, hosted_uri, opened, completed }))
+}
+
+/// The newest events that name the turn, and its two halves however old they are.
+fn events_of(
+    connection: &Connection,
+    scope: &Scope,
+    turn: &Found,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = format!(
+        "{} WHERE e.turn = ?1 ORDER BY e.position DESC LIMIT {MOST_EVENTS}",
+        events::SELECT
+    );
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query([turn.key])?;
+    let mut found = Vec::new();
+    while let Some(row) = &rows.next()? {
+        found.push(events::read_event(row, scope)?);
+    }
+    for half in [turn.completed, Some(turn.opened)].into_iter().flatten() {
+        if !found.iter().any(|stored| stored.position.0 as i64 == half) {
+            found.extend(events::at(connection, scope, half)?);
+        }
+    }
+    found.sort_by_key(|stored| stored.position);
+    Ok(found)
+}

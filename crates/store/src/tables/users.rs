@@ -1,0 +1,138 @@
+//! What there is of a user, and the end of it.
+
+use std::time::Duration;
+
+use event::{Position, Scope, TurnId, UserId};
+
+use super::apply::{THEIR_TURNS, THEIRS};
+use super::keys::{Key, Table, find_key, find_project, scope_of};
+use super::{SqlStore, events};
+use crate::error::StoreError;
+use crate::log::Task;
+use crate::read::events::StoredEvent;
+use crate::read::users::{ErasedCounts, UserReads};
+use crate::sql::Connection;
+
+impl UserReads for SqlStore {
+    fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
+        let (scope, user) = (scope.clone(), user.clone());
+        self.pool.run(move |connection| self::whats_of(connection, &scope, &user))
+    }
+
+    fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>> {
+        let (scope, user) = (scope.clone(), user.clone());
+        self.pool.run(move |connection| self::turns_of(connection, &scope, &user))
+    }
+
+    fn erased_by(
+        &self,
+        erasure: Position,
+        after: Position,
+        limit: usize,
+    ) -> Task<'_, Vec<StoredEvent>> {
+        self.pool.run(move |connection| self::erased_by(connection, erasure, after, limit))
+    }
+
+    fn scrub(&self) -> Task<'_, bool> {
+        Box::pin(self.writer.run(self::scrub))
+    }
+}
+
+/// How long readers of what was may keep everybody waiting.
+const WAIT_FOR_READERS: Duration = Duration::from_millis(200);
+
+/// How much there is of a user, and their turns.
+pub(super) fn whats_of(
+    connection: &Connection,
+    scope: &Scope,
+    user: &UserId,
+) -> Result<(ErasedCounts, Vec<TurnId>), StoreError> {
+    let nothing = (ErasedCounts::default(), Vec::new());
+    let Some(project) = find_project(connection, scope)? else { return Ok(nothing) };
+    let Some(key) = find_key(connection, Table::Users, project, user.as_str())? else {
+        return Ok(nothing);
+    };
+    let count = |sql: &str| -> Result<u64, StoreError> {
+        let count: i64 = connection.prepare_cached(sql)?.query_row([key], |row| row.get(0))?;
+        Ok(count as u64)
+    };
+    let turns: Vec<String> = connection
+        .prepare_cached(
+            "SELECT DISTINCT t.id FROM events e JOIN turns t ON t.key = e.turn WHERE e.user = ?1",
+        )?
+        .query_map([key], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let counts = ErasedCounts {
+        events: count(&format!("{THEIRS} SELECT count(*) FROM theirs"))?,
+        turns: count(
+            "SELECT count(DISTINCT t.key) FROM events e JOIN turns t ON t.key = e.turn
+             WHERE e.user = ?1 AND t.user = ?1",
+        )?,
+        reactions: count("SELECT count(*) FROM reactions WHERE user = ?1")?,
+    };
+    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    let turns = turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)?;
+    Ok((counts, turns))
+}
+
+/// The turns that are theirs.
+pub(super) fn turns_of(
+    connection: &Connection,
+    scope: &Scope,
+    user: &UserId,
+) -> Result<Vec<TurnId>, StoreError> {
+    let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
+    let Some(key) = find_key(connection, Table::Users, project, user.as_str())? else {
+        return Ok(Vec::new());
+    };
+    let turns: Vec<String> = connection
+        .prepare_cached(&format!("SELECT id FROM turns WHERE key IN {THEIR_TURNS}"))?
+        .query_map([key], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
+    turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)
+}
+
+/// What is left of the events of those whom an erasure erased.
+pub(super) fn erased_by(
+    connection: &Connection,
+    erasure: Position,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let users: Vec<(Key, Key)> = connection
+        .prepare_cached("SELECT key, project FROM users WHERE erased = ?1")?
+        .query_map([erasure.0 as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let mut found = Vec::new();
+    // One of them, as things are.
+    for (user, project) in users {
+        let scope = scope_of(connection, project)?;
+        let positions: Vec<i64> = connection
+            .prepare_cached(&format!(
+                "{THEIRS} SELECT position FROM theirs WHERE position > ?2 AND position < ?3
+                 ORDER BY position LIMIT ?4"
+            ))?
+            .query_map((user, after.0 as i64, erasure.0 as i64, limit as i64), |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for position in positions {
+            found.extend(events::at(connection, &scope, position)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Moves the write-ahead log into the database and cuts it to nothing. What was deleted is already
+/// overwritten there (`secure_delete`).
+/// Answers `false` when somebody still reads a state from before; it waits for them a moment only, since
+/// others want to write.
+pub(super) fn scrub(connection: &mut Connection) -> Result<bool, StoreError> {
+    // Postgres clears away by itself what nobody can see any more.
+    let Some(connection) = connection.sqlite() else { return Ok(true) };
+    // Readers come and go; whoever comes meanwhile reads the database itself and is not in the way.
+    connection.busy_timeout(WAIT_FOR_READERS)?;
+    let busy: rusqlite::Result<i64> =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+    connection.busy_timeout(Duration::ZERO)?;
+    Ok(busy? == 0)
+}

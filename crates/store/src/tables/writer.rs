@@ -1,0 +1,222 @@
+//! The one thread that writes. Requests that wait at the same time share one commit, so durability
+//! is paid once per group instead of once per request.
+
+mod attempt;
+mod in_doubt;
+mod queue;
+mod work;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use event::{Outcome, Position, Write};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot, watch};
+
+use super::Limits;
+use super::append::{Cursor, Prepared};
+use super::events::newest;
+use super::outage::Outage;
+use super::similar::{Shelves, Touched};
+use super::source::Source;
+use crate::error::StoreError;
+use crate::meter::{Histogram, LogStats, SECONDS, SIZES};
+use crate::sql::Connection;
+use queue::Queue;
+use work::Work;
+
+/// What a caller waits for.
+pub(super) type Answer = Result<Vec<Outcome>, StoreError>;
+
+pub(super) struct Submission {
+    writes: Vec<Prepared>,
+    reply: oneshot::Sender<Answer>,
+    // Room in the queue, given back before the submission is answered.
+    room: OwnedSemaphorePermit,
+}
+
+/// Something else that needs the writing connection, between two groups.
+type Chore = Box<dyn FnOnce(&mut Connection) + Send>;
+
+pub(super) enum Job {
+    Commit(Submission),
+    Chore(Chore),
+    /// Somebody else has written up to here.
+    #[cfg_attr(not(feature = "scaled"), expect(dead_code, reason = "nobody else writes"))]
+    Look(Position),
+}
+
+/// The way to the writer thread.
+pub(super) struct Writer {
+    queue: Mutex<Option<mpsc::UnboundedSender<Job>>>,
+    room: Arc<Semaphore>,
+    room_kib: u32,
+    head: watch::Receiver<Position>,
+    meters: Arc<Meters>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Meters {
+    commit_seconds: Histogram,
+    commit_writes: Histogram,
+    failed_commits: AtomicU64,
+    queued_writes: AtomicU64,
+    in_trouble: AtomicBool,
+    outage: Outage,
+}
+
+impl Writer {
+    /// Starts the thread on its connection.
+    pub(super) fn start(
+        connection: Connection,
+        source: Source,
+        limits: Limits,
+        touched: Touched,
+        similar: Arc<Shelves>,
+    ) -> Result<Self, StoreError> {
+        let cursor = Cursor::at(newest(&connection)?);
+        let (announce, head) = watch::channel(cursor.head);
+        let meters = Arc::new(Meters {
+            commit_seconds: Histogram::new(SECONDS),
+            commit_writes: Histogram::new(SIZES),
+            failed_commits: AtomicU64::new(0),
+            queued_writes: AtomicU64::new(0),
+            in_trouble: AtomicBool::new(false),
+            outage: Outage::of("written to"),
+        });
+        let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
+        let (queue, jobs) = mpsc::unbounded_channel();
+        let mut work = Work {
+            cursor,
+            announce,
+            meters: Arc::clone(&meters),
+            group_writes: limits.group_writes,
+            touched,
+            similar,
+            source,
+            connection,
+        };
+        let thread = std::thread::Builder::new()
+            .name("uptake-writer".into())
+            .spawn(move || work.run(Queue::of(jobs)))
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self {
+            queue: Mutex::new(Some(queue)),
+            room: Arc::new(Semaphore::new(room_kib as usize)),
+            room_kib,
+            head,
+            meters,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Puts the writes into the queue, if there is room.
+    pub(super) fn submit(
+        &self,
+        writes: Vec<Write>,
+    ) -> Result<oneshot::Receiver<Answer>, StoreError> {
+        let writes: Vec<Prepared> = writes.into_iter().map(Prepared::new).collect();
+        let bytes: usize = writes.iter().map(Prepared::bytes).sum();
+        // One submission may be larger than the whole queue; then it must have the queue alone.
+        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).min(self.room_kib);
+        let room =
+            Arc::clone(&self.room).try_acquire_many_owned(kib).map_err(|error| match error {
+                TryAcquireError::NoPermits => StoreError::Busy,
+                TryAcquireError::Closed => StoreError::Closed,
+            })?;
+        let (reply, answer) = oneshot::channel();
+        self.meters.queued_writes.fetch_add(writes.len() as u64, Ordering::Relaxed);
+        self.send(Job::Commit(Submission { writes, reply, room }))?;
+        Ok(answer)
+    }
+
+    /// Runs something on the writing connection, between two groups.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        chore: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Chore(Box::new(move |connection| {
+            // Whoever asked may have gone; then nobody needs the answer.
+            drop(reply.send(chore(connection)));
+        })))?;
+        let came_of = answer.await.map_err(|_| StoreError::Closed)?;
+        // One that went well may have asked nothing.
+        if let Err(error) = &came_of
+            && error.is_away()
+        {
+            self.meters.outage.goes_on(error, 1);
+        }
+        came_of
+    }
+
+    /// Somebody else has written up to here.
+    #[cfg(feature = "scaled")]
+    pub(super) fn look(queue: &mpsc::WeakUnboundedSender<Job>, head: Position) {
+        if let Some(queue) = queue.upgrade() {
+            // The thread has ended when it does not listen any more.
+            drop(queue.send(Job::Look(head)));
+        }
+    }
+
+    /// The way to the thread for somebody who does not keep it alive.
+    #[cfg(feature = "scaled")]
+    pub(super) fn weak(&self) -> Option<mpsc::WeakUnboundedSender<Job>> {
+        locked(&self.queue).as_ref().map(mpsc::UnboundedSender::downgrade)
+    }
+
+    fn send(&self, job: Job) -> Result<(), StoreError> {
+        let queue = locked(&self.queue);
+        let queue = queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(job).map_err(|_| StoreError::Closed)
+    }
+
+    /// Tells the newest position that is on disk.
+    pub(super) fn watch(&self) -> watch::Receiver<Position> {
+        self.head.clone()
+    }
+
+    /// Whether the last commit met no trouble with the disk or the file.
+    pub(super) fn is_well(&self) -> bool {
+        !self.meters.in_trouble.load(Ordering::Relaxed)
+    }
+
+    /// How it is doing.
+    pub(super) fn stats(&self) -> LogStats {
+        let free = self.room.available_permits() as u64;
+        LogStats {
+            queued_writes: self.meters.queued_writes.load(Ordering::Relaxed),
+            queued_bytes: u64::from(self.room_kib).saturating_sub(free) * 1024,
+            commit_seconds: self.meters.commit_seconds.snapshot(),
+            commit_writes: self.meters.commit_writes.snapshot(),
+            failed_commits: self.meters.failed_commits.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Lets the thread finish what is queued and waits for it.
+    pub(super) async fn close(&self) -> Result<(), StoreError> {
+        locked(&self.queue).take();
+        let Some(thread) = locked(&self.thread).take() else { return Ok(()) };
+        let joined = tokio::task::spawn_blocking(move || thread.join()).await;
+        match joined {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable("the writer panicked".into())),
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        locked(&self.queue).take();
+        if let Some(thread) = locked(&self.thread).take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer thread panicked");
+        }
+    }
+}
+
+/// None of what these locks guard can be left half-changed, so a panic elsewhere does not matter.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,112 @@
+//! One transaction for a group.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use event::Outcome;
+
+#[cfg(feature = "scaled")]
+use super::super::ahead;
+use super::super::append::{Cursor, Prepared, append};
+use super::super::dead_letters;
+use super::super::head;
+use super::Submission;
+use crate::sql::{self, Connection};
+
+/// How a group is written.
+#[derive(Clone, Copy)]
+pub(super) enum Care {
+    Quick,
+    EachBySavepoint,
+}
+
+/// What came of a group.
+pub(super) enum Attempt {
+    /// It is on disk.
+    Done(Vec<Vec<Outcome>>),
+    /// The connection broke on the way.
+    InDoubt(Vec<Vec<Outcome>>, sql::Error),
+}
+
+/// Writes the group. Where others write too, `join` adds what came while it was their turn.
+pub(super) fn attempt(
+    connection: &mut Connection,
+    cursor: &mut Cursor,
+    group: &mut Vec<Submission>,
+    #[cfg_attr(not(feature = "scaled"), expect(unused_variables, reason = "nobody else writes"))]
+    join: impl FnOnce(&mut Vec<Submission>),
+    care: Care,
+) -> sql::Result<Attempt> {
+    let mut transaction = connection.transaction()?;
+    #[cfg(feature = "scaled")]
+    if let Some(session) = transaction.postgres() {
+        if cursor.others_write() {
+            // Until the head of the log is ours. Alone it would be, and this a wait more.
+            transaction.flush()?;
+            join(group);
+        }
+        let writes = group.iter().flat_map(|submission| &submission.writes);
+        cursor.head = ahead::look_ahead(&transaction, session, cursor, writes)?;
+    }
+    let mut answers = Vec::with_capacity(group.len());
+    for submission in &*group {
+        let mut outcomes = Vec::with_capacity(submission.writes.len());
+        for write in &submission.writes {
+            outcomes.push(match care {
+                Care::Quick => append(&transaction, cursor, write)?,
+                Care::EachBySavepoint => append_alone(&mut transaction, cursor, write)?,
+            });
+        }
+        answers.push(outcomes);
+    }
+    head::keep(&transaction, cursor.head)?;
+    match transaction.commit() {
+        Ok(()) => Ok(Attempt::Done(answers)),
+        Err(error) if connection.is_lost() => Ok(Attempt::InDoubt(answers, error)),
+        Err(error) => Err(error),
+    }
+}
+
+fn append_alone(
+    transaction: &mut sql::Transaction<'_>,
+    cursor: &mut Cursor,
+    write: &Prepared,
+) -> sql::Result<Outcome> {
+    let before = cursor.head;
+    let savepoint = transaction.savepoint()?;
+    // Also what was not sent yet must be so before it is kept.
+    let work = AssertUnwindSafe(|| {
+        let outcome = append(&savepoint, cursor, write)?;
+        savepoint.flush().map(|()| outcome)
+    });
+    match catch_unwind(work).unwrap_or(Err(sql::Error::Panicked)) {
+        Ok(outcome) => savepoint.commit().map(|()| outcome),
+        Err(error) if error.is_trouble() => Err(error),
+        Err(error) => {
+            tracing::error!(%error, "a write could not be stored");
+            savepoint.finish()?; // rolls back, since it was not committed
+            cursor.head = before;
+            cursor.forget();
+            set_aside(transaction, cursor, write, &error)
+        }
+    }
+}
+
+/// Puts a write that cannot be stored on the list of dead letters.
+fn set_aside(
+    transaction: &sql::Transaction<'_>,
+    cursor: &mut Cursor,
+    write: &Prepared,
+    error: &sql::Error,
+) -> sql::Result<Outcome> {
+    let Some(event) = write.first() else { return Ok(Outcome::Failed) };
+    let project = cursor.projects.key_of(transaction, &event.scope)?;
+    let reason = error.to_string();
+    match dead_letters::put(transaction, project, event, &reason, &write.as_letter()) {
+        Ok(()) => Ok(Outcome::SetAside),
+        Err(error) if error.is_trouble() => Err(error),
+        Err(error) => {
+            tracing::error!(%error, "a write could not be set aside either");
+            Ok(Outcome::Failed)
+        }
+    }
+}

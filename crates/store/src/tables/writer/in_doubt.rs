@@ -1,0 +1,39 @@
+//! A commit that was not confirmed: the connection broke before it was heard whether it came to pass.
+
+use event::{Outcome, Position};
+
+use super::super::append::Prepared;
+use super::Submission;
+use crate::sql::{self, Connection};
+
+/// Whether a group is committed that was answered so. What holds the log is waited for, and that may be the
+/// very commit in question.
+pub(super) fn came_to_pass(
+    connection: &mut Connection,
+    group: &[Submission],
+    answers: &[Vec<Outcome>],
+) -> sql::Result<bool> {
+    // A group that stored nothing has nothing to lose.
+    let Some((position, write)) = witness(group, answers) else { return Ok(true) };
+    let transaction = connection.transaction()?;
+    let mut select =
+        transaction.prepare_cached("SELECT 1 FROM events WHERE position = ?1 AND id = ?2")?;
+    select.exists((position.0 as i64, write.event_id()))
+}
+
+/// An event of a group that is in the log if the group is.
+fn witness<'g>(
+    group: &'g [Submission],
+    answers: &[Vec<Outcome>],
+) -> Option<(Position, &'g Prepared)> {
+    let writes = group.iter().flat_map(|submission| &submission.writes);
+    writes.zip(answers.iter().flatten()).find_map(|(write, outcome)| match outcome {
+        Outcome::Stored(position) => Some((*position, write)),
+        Outcome::Replayed { .. }
+        | Outcome::Unchanged
+        | Outcome::Conflict(_)
+        | Outcome::Missing(_)
+        | Outcome::SetAside
+        | Outcome::Failed => None,
+    })
+}

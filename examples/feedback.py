@@ -1,0 +1,62 @@
+"""Thumbs and behaviour together: whose word counts, and what an answer is worth by it.
+
+One answer, and all that can be heard of it: the next message, a copied text, a thumb, a comment, a thumb taken back, a
+reviewer. After each the program looks at what Uptake makes of it.
+"""
+
+from uptake import Uptake, expect
+
+uptake = Uptake("feedback")
+
+
+def look(what):
+    """How the answer stands by now: its status, and what it is worth to the router."""
+    turn = uptake.get("/api/v1/turns/t1")
+    arm = uptake.get("/api/v1/routers/chat")["arms"][0]
+    seen = (turn["verdict"]["status"], turn["verdict"]["by"], round(arm["mean"], 3), arm["observations"])
+    print(f"{what:32} {seen[0]:9} by {seen[1] or 'nobody':8} the model is worth {seen[2]:.3f}, seen {seen[3]} time(s)")
+    return seen
+
+
+def said_by_user(kind, source, data):
+    uptake.post("/api/v1/feedback", {
+        "type": kind, "source": source, "category": "user_satisfaction", "message_id": "t1", "session_id": "c1",
+        "user_id": "ann", "data": data})
+
+
+# An answer of a model that a router chose.
+uptake.put("/api/v1/routers/chat", {"arms": [{"id": "m1"}], "seed": 1})
+turn = uptake.post("/api/v1/turns", {
+    "conversation_id": "c1", "user_id": "ann", "turn_id": "t1", "text": "What is our travel policy?",
+    "include": ["route"], "router": "chat"})
+uptake.post("/api/v1/turns/t1/complete", {
+    "response": "You may book second class for all journeys.", "latency_ms": 800,
+    "model": "m1", "decision_id": turn["route"]["decision_id"]})
+start = look("answered in 0.8 s")
+
+# Implicit: what she does with it, and what she says next.
+said_by_user("interaction", "user_interaction", {"kind": "copy"})
+look("she copies it")
+uptake.post("/api/v1/turns", {
+    "conversation_id": "c1", "user_id": "ann", "turn_id": "t2", "text": "No, that's wrong, that is the old policy."})
+rejected = look("her next message rejects it")
+
+# Explicit: a thumb and a comment.
+uptake.react("c1", "t1", {"reaction": "ok", "user_id": "ann"})
+thumb = look("she clicks thumb up after all")
+said_by_user("explicit", "user_comment", {"comment": "It was right, I had looked at the wrong page."})
+look("and comments")
+
+# She takes the thumb back: what her message said counts again.
+uptake.react("c1", "t1", {"reaction": None, "user_id": "ann"})
+cleared = look("she takes the thumb back")
+
+# A reviewer has the last word.
+uptake.post("/api/v1/turns/t1/review", {"status": "accepted"})
+reviewed = look("a reviewer accepts it")
+
+expect(rejected[:2] == ("rejected", "verdict") and rejected[2] < start[2], "words alone lower the model")
+expect(thumb[:2] == ("accepted", "user") and thumb[2] > rejected[2], "a thumb outweighs what the machine heard")
+expect(cleared == rejected, "a thumb that is taken back leaves no trace")
+expect(reviewed[:2] == ("accepted", "review") and reviewed[2] > cleared[2], "a reviewer outweighs the machine")
+expect(reviewed[3] == 1, "all of that is one observation of one turn, counted once")

@@ -1,0 +1,232 @@
+//! A store is saved while it is served, and comes back whole elsewhere.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use store::Stopwatch;
+use testkit::rating_body;
+
+use crate::engine;
+use crate::everything::{answers, live};
+use crate::server::{Client, Server, uptake};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Clients that send ratings and turns, and know what was acknowledged.
+#[derive(Default)]
+struct Load {
+    ratings: Mutex<Vec<String>>,
+    is_over: AtomicBool,
+}
+
+impl Load {
+    fn during<T>(&self, client: &Client, something: impl FnOnce() -> T) -> T {
+        std::thread::scope(|scope| {
+            for sender in 0..3 {
+                let client = client.clone();
+                scope.spawn(move || self.send(&client, sender));
+            }
+            let over = Over(&self.is_over);
+            let done = something();
+            drop(over);
+            done
+        })
+    }
+
+    fn send(&self, client: &Client, sender: usize) {
+        for n in 0.. {
+            let id = format!("s{sender}-{n}");
+            let turn = json!({"turn_id": id, "conversation_id": format!("c-{id}"), "text": "q",
+                "response": "a", "model": "m"});
+            let mut rating = rating_body(&id);
+            rating["id"] = json!(id);
+            for (path, body) in [("/api/v1/turns", &turn), ("/api/v1/feedback", &rating)] {
+                match client.try_post(path, body) {
+                    Ok((201, _)) => {}
+                    Ok((status, answer)) => panic!("{status} {answer}"),
+                    // The server was killed.
+                    Err(_) => return,
+                }
+            }
+            self.ratings.lock().unwrap().push(id);
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+    }
+
+    fn acknowledged(&self) -> Vec<String> {
+        self.ratings.lock().unwrap().clone()
+    }
+
+    fn wait_for(&self, more: usize) {
+        let (begin, before) = (Stopwatch::start(), self.acknowledged().len());
+        while self.acknowledged().len() < before + more {
+            assert!(begin.elapsed() < PATIENCE, "nobody is served");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs a command that must succeed, and reads its JSON.
+fn told(folder: &Path, arguments: &[&str]) -> Value {
+    let (code, out, err) = uptake(folder, arguments);
+    assert_eq!(code, Some(0), "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn refused(folder: &Path, arguments: &[&str], expected: &str) {
+    let (code, _, err) = uptake(folder, arguments);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains(expected), "{err}");
+}
+
+#[test]
+fn what_was_acknowledged_before_a_backup_began_comes_back_elsewhere() {
+    if !engine::is_in_folder("a backup of the data folder") {
+        return;
+    }
+    let mut server = Server::start();
+    live(&server);
+    let key = crate::keys::create(&server, &["--tenant", "default", "--role", "admin"]);
+    let known = |server: &Server| server.client().with("Authorization", &format!("Bearer {key}"));
+    let sending = known(&server).with("X-Uptake-Project", "load");
+    let place = tempfile::tempdir().unwrap();
+    let copy = place.path().join("copy.db");
+    let to = copy.to_str().unwrap();
+    let load = Load::default();
+    let (before, made) = load.during(&sending, || {
+        load.wait_for(60);
+        let before = load.acknowledged();
+        let made = told(server.folder(), &["backup", "--to", to, "--json"]);
+        load.wait_for(10);
+        server.kill();
+        (before, made)
+    });
+    let dead = server.kill_and_leave();
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "one file, and nothing beside it");
+
+    let again = tempfile::tempdir().unwrap();
+    let back = told(again.path(), &["restore", "--from", to, "--verify", "--json"]);
+    assert_eq!(back["backup"], made["backup"]);
+    assert_eq!(back["replayed"], made["backup"]["position"], "every event was replayed");
+    let again = Server::start_in(again);
+    assert_eq!(again.get("/api/v1/events").0, 401, "keys are asked for");
+    let client = known(&again).with("X-Uptake-Project", "load");
+    for id in &before {
+        let (status, event) = client.get(&format!("/api/v1/feedback/{id}"));
+        assert_eq!((status, &event["message_id"]), (200, &json!(id)), "{id} is gone: {event}");
+    }
+    let mut repeat = rating_body(&before[0]);
+    repeat["id"] = json!(before[0]);
+    assert_eq!(client.post("/api/v1/feedback", &repeat).1["replayed"], true);
+    assert_eq!(client.post("/api/v1/feedback", &rating_body("new")).0, 201);
+
+    // What the dead one holds, saved without a server, answers as it would itself.
+    let last = place.path().join("last.db");
+    told(dead.path(), &["backup", "--to", last.to_str().unwrap(), "--json"]);
+    let twin = tempfile::tempdir().unwrap();
+    told(twin.path(), &["restore", "--from", last.to_str().unwrap(), "--json"]);
+    let (old, new) = (Server::start_in(dead), Server::start_in(twin));
+    for (one, other) in answers(&known(&old)).into_iter().zip(answers(&known(&new))) {
+        assert_eq!(one, other);
+    }
+}
+
+#[test]
+fn what_cannot_be_saved_or_restored_is_told_and_nothing_is_touched() {
+    if !engine::is_in_folder("a backup of the data folder") {
+        return;
+    }
+    let server = Server::start();
+    assert_eq!(server.post("/api/v1/feedback", &rating_body("t1")).0, 201);
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().to_str().unwrap();
+    let made = told(server.folder(), &["backup", "--to", folder, "--json"]);
+    let file = made["file"].as_str().unwrap().to_owned();
+    assert!(file.starts_with(folder) && file.ends_with("Z.db"), "{file}");
+    refused(server.folder(), &["backup", "--to", &file], "is there already");
+    let inside = server.folder().join("copy.db");
+    refused(server.folder(), &["backup", "--to", inside.to_str().unwrap()], "in the data folder");
+    refused(server.folder(), &["backup", "--to", "/nowhere/at/all.db"], "cannot write to");
+    refused(server.folder(), &["restore", "--from", &file], "is not empty");
+    let empty = tempfile::tempdir().unwrap();
+    refused(empty.path(), &["backup", "--to", folder], "there is no store in");
+    refused(empty.path(), &["restore", "--from", "/nowhere.db"], "cannot open /nowhere.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let letter = bytes.windows(8).position(|window| window == b"positive").unwrap();
+    bytes[letter] ^= 1;
+    let bad = place.path().join("bad.db");
+    fs::write(&bad, bytes).unwrap();
+    refused(empty.path(), &["restore", "--from", bad.to_str().unwrap()], "it is damaged");
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "nothing is left behind");
+    let back = told(empty.path(), &["restore", "--from", &file, "--verify", "--json"]);
+    assert_eq!(back["replayed"], 1);
+}
+
+#[cfg(feature = "scaled")]
+mod postgres {
+    use std::process::Command;
+
+    use testkit::servers::{Database, Postgres, or_skip};
+
+    use super::*;
+
+    /// The command that `uptake` tells for this store, with a name for the file.
+    fn command(action: &[&str], store: &str, file: &Path) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
+        let told = command.args(action).env("UPTAKE__STORE__POSTGRES", store).output().unwrap();
+        assert_eq!(told.status.code(), Some(1));
+        let told = String::from_utf8(told.stderr).unwrap();
+        let line = told.lines().find(|line| line.trim().starts_with("pg_"));
+        let line = line.unwrap_or_else(|| panic!("{told}"));
+        line.replace("FILE", file.to_str().unwrap())
+    }
+
+    fn run(command: &str) {
+        let done = Command::new("sh").args(["-c", command]).output().unwrap();
+        assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn node(database: &Database) -> Server {
+        let settings = [("UPTAKE__STORE__POSTGRES", database.url())];
+        Server::start_with(tempfile::tempdir().unwrap(), &settings)
+    }
+
+    #[test]
+    fn a_store_in_postgres_comes_back_by_the_commands_that_are_told() {
+        let Some(postgres) = or_skip(Postgres::shared()) else { return };
+        let (one, other) = (postgres.database().unwrap(), postgres.database().unwrap());
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("store.dump");
+        let server = node(&one);
+        live(&server);
+        // While it is served.
+        run(&command(&["backup", "--to", "x.db"], one.url(), &file));
+        run(&command(&["restore", "--from", "x.db"], other.url(), &file));
+        let (_, folder) = server.stop();
+        let old = Server::start_with(folder, &[("UPTAKE__STORE__POSTGRES", one.url())]);
+        let new = node(&other);
+        for (one, other) in answers(&old.client()).into_iter().zip(answers(&new.client())) {
+            assert_eq!(one, other);
+        }
+        let (_, folder) = new.stop();
+        let mut rebuild = Command::new(env!("CARGO_BIN_EXE_uptake"));
+        rebuild.args(["rebuild", "--json", "--data"]).arg(folder.path());
+        let done = rebuild.env("UPTAKE__STORE__POSTGRES", other.url()).output().unwrap();
+        let rebuilt: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(rebuilt["changed"], false);
+    }
+}

@@ -1,0 +1,45 @@
+//! Several nodes on one Postgres: nothing is lost or doubled when one dies, all learn the same, and what is said
+//! to one is known to the others.
+
+mod cut;
+mod doubt;
+mod faults;
+mod hearing;
+mod load;
+mod outage;
+mod restarts;
+mod tls;
+
+use std::time::Duration;
+
+use serde_json::Value;
+use store::Stopwatch;
+use testkit::servers::{Database, Postgres, or_skip};
+
+use crate::server::Server;
+
+/// How long something may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn database() -> Option<Database> {
+    Some(or_skip(Postgres::shared())?.database().unwrap())
+}
+
+/// A node on this database.
+fn node(address: &str, more: &[(&str, &str)]) -> Server {
+    let mut settings = vec![("UPTAKE__STORE__POSTGRES", address)];
+    settings.extend(more);
+    Server::start_with(tempfile::tempdir().unwrap(), &settings)
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Stopwatch::start();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "not in a minute: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn router(server: &Server) -> Value {
+    server.get("/api/v1/routers/chat").1
+}

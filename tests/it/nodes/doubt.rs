@@ -1,0 +1,67 @@
+//! What a node does when it does not know what became of a commit, or of the log.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::json;
+use testkit::servers::{Postgres, or_skip};
+
+use super::cut::Cutter;
+use super::{database, node, until};
+use crate::server::{Server, command};
+
+fn metric() -> serde_json::Value {
+    json!({"type": "metric", "source": "system_metric", "category": "cost"})
+}
+
+/// Events without ids, which a client that is told to send them again would store twice.
+#[test]
+fn a_commit_that_was_not_confirmed_is_looked_up() {
+    let Some(database) = database() else { return };
+    let place = database.url().split_once('@').unwrap().1.split_once('/').unwrap().0;
+    let cutter = Cutter::before(place);
+    let server = node(&database.url().replace(place, &cutter.place()), &[]);
+    let mut sent = 0;
+    while cutter.cuts() < 5 {
+        if sent % 3 == 0 {
+            cutter.arm();
+        }
+        let (status, answer) = server.post("/api/v1/feedback", &metric());
+        assert_eq!(status, 201, "{answer}");
+        sent += 1;
+        assert!(sent < 200, "{} cuts", cutter.cuts());
+    }
+    let stored = database.run("SELECT count(*) FROM events").unwrap();
+    assert_eq!(stored.trim(), sent.to_string());
+}
+
+/// As after a failover to a copy that was behind.
+#[test]
+fn a_node_ends_when_the_log_is_shorter_than_it_was() {
+    let Some(postgres) = or_skip(Postgres::shared()) else { return };
+    let database = postgres.database().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path(), "127.0.0.1:0");
+    command.env("UPTAKE__STORE__POSTGRES", database.url()).stderr(Stdio::piped());
+    let mut server = Server::spawn(command, folder);
+    for _ in 0..10 {
+        assert_eq!(server.post("/api/v1/feedback", &metric()).0, 201);
+    }
+    let cut = "UPDATE log_head SET position = 7; DELETE FROM events WHERE position > 7;
+        DELETE FROM claims WHERE position > 7";
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    database.run(cut).unwrap();
+    let mut ended = None;
+    until("it ends", || {
+        ended = server.ended();
+        ended.is_some()
+    });
+    let (status, mut said) = ended.unwrap();
+    assert!(!status.success(), "{status}");
+    let mut text = String::new();
+    said.read_to_string(&mut text).unwrap();
+    assert!(text.contains("shorter than what this node has read"), "{text}");
+    let again = node(database.url(), &[]);
+    assert_eq!(again.post("/api/v1/feedback", &metric()).0, 201);
+    assert_eq!(again.get("/health/ready").1["position"], 8);
+}

@@ -1,0 +1,82 @@
+//! Nodes behind a plain proxy, one restarted after the other.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use testkit::Proxy;
+
+use super::{database, node, until};
+use crate::server::Server;
+
+fn place(server: &Server) -> &str {
+    server.url.strip_prefix("http://").unwrap()
+}
+
+/// As a proxy does that asks who is ready.
+fn lead(proxy: &Proxy, nodes: &[&Server]) {
+    let ready: Vec<&str> = nodes
+        .iter()
+        .filter(|node| node.get("/health/ready").0 == 200)
+        .map(|node| place(node))
+        .collect();
+    proxy.lead_to(&ready);
+}
+
+#[test]
+fn a_rolling_restart_fails_no_request() {
+    let Some(database) = database() else { return };
+    let linger = [("UPTAKE__SERVER__LINGER_SECS", "2")];
+    let (one, other) = (node(database.url(), &linger), node(database.url(), &linger));
+    let proxy = Proxy::start(&[place(&one), place(&other)]).unwrap();
+    // What any client with connections that it keeps would do, and no more than that.
+    let client = crate::server::client_of(&proxy.url());
+    let (is_over, stored) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for sender in 0..4 {
+            let (client, is_over, stored) = (client.clone(), &is_over, &stored);
+            scope.spawn(move || {
+                for n in 0.. {
+                    if is_over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let body = json!({"id": format!("s{sender}-{n}"), "type": "metric",
+                        "source": "system_metric", "category": "cost"});
+                    let sent = client.try_post("/api/v1/feedback", &body);
+                    let (status, answer) = sent.unwrap_or_else(|error| panic!("{n}: {error}"));
+                    assert_eq!(status, 201, "{answer}");
+                    stored.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        let go_on = || {
+            let so_far = stored.load(Ordering::Relaxed);
+            until("it goes on", || stored.load(Ordering::Relaxed) > so_far + 100);
+        };
+        let restart = |old: Server, staying: &Server| {
+            go_on();
+            let pid = old.pid().to_string();
+            let told = std::process::Command::new("kill").args(["-TERM", &pid]).status();
+            assert!(told.unwrap().success());
+            until("it says that it goes", || old.get("/health/ready").0 == 503);
+            lead(&proxy, &[&old, staying]);
+            let (status, _) = old.stop();
+            assert!(status.success(), "{status}");
+            let new = node(database.url(), &linger);
+            lead(&proxy, &[&new, staying]);
+            go_on();
+            new
+        };
+        let one = restart(one, &other);
+        let other = restart(other, &one);
+        go_on();
+        is_over.store(true, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(50));
+        drop(other);
+        let stored = stored.load(Ordering::Relaxed);
+        let (_, topics) = one.get("/api/v1/events?after=0&limit=1");
+        assert!(topics["items"].as_array().is_some_and(|items| items.len() == 1), "{topics}");
+        let counted = database.run("SELECT count(*) FROM events").unwrap();
+        assert_eq!(counted.trim(), stored.to_string(), "each is stored once");
+    });
+}

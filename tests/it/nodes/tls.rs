@@ -1,0 +1,86 @@
+//! Encrypted connections to Postgres.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use testkit::servers::{Postgres, Running, or_skip};
+
+use super::{node, until};
+use crate::server::command;
+
+fn run(program: &str, arguments: &[&str], folder: &Path) {
+    let mut command = Command::new(program);
+    let done = command.args(arguments).current_dir(folder).output().unwrap();
+    assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// An authority of our own, and by it a certificate for a name.
+fn certify(folder: &Path, name: &str) {
+    let short = "-days 2 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1";
+    let authority = format!("req -x509 {short} -keyout ca.key -out ca.pem -subj /CN=authority");
+    run("openssl", &authority.split(' ').collect::<Vec<_>>(), folder);
+    fs::write(folder.join("names"), format!("subjectAltName={name}")).unwrap();
+    let request = format!("req {short} -keyout server.key -out server.csr -subj /CN=database");
+    run("openssl", &request.split(' ').collect::<Vec<_>>(), folder);
+    let sign = "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+        -extfile names -out server.pem";
+    run("openssl", &sign.split_whitespace().collect::<Vec<_>>(), folder);
+}
+
+/// Has a server speak TLS by the certificate in a folder.
+fn encrypt(postgres: &Running<Postgres>, folder: &Path) {
+    let data = postgres.run("SHOW data_directory").unwrap().trim().to_owned();
+    for file in ["server.pem", "server.key"] {
+        let to = Path::new(&data).join(file);
+        fs::copy(folder.join(file), &to).unwrap();
+        let to = to.to_str().unwrap();
+        run("chown", &[&format!("--reference={data}"), to], folder);
+        run("chmod", &["600", to], folder);
+    }
+    for setting in ["ssl_cert_file = 'server.pem'", "ssl_key_file = 'server.key'", "ssl = on"] {
+        postgres.run(&format!("ALTER SYSTEM SET {setting}")).unwrap();
+    }
+    postgres.run("SELECT pg_reload_conf()").unwrap();
+    until("it speaks TLS", || postgres.run("SHOW ssl").unwrap().trim() == "on");
+}
+
+/// What a server says that does not start.
+fn refusal(address: &str, trusts: Option<&str>) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path(), "127.0.0.1:0");
+    command
+        .env("UPTAKE__STORE__POSTGRES", address)
+        .envs(trusts.map(|file| ("SSL_CERT_FILE", file)));
+    let ended = command.stderr(Stdio::piped()).output().unwrap();
+    assert!(!ended.status.success());
+    String::from_utf8_lossy(&ended.stderr).into_owned()
+}
+
+#[test]
+fn postgres_proves_who_it_is_before_it_is_told_anything() {
+    let Some(postgres) = or_skip(Postgres::start()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    certify(folder.path(), "IP:127.0.0.1");
+    let database = postgres.database().unwrap();
+    let encrypted = format!("{}?sslmode=require", database.url());
+    let authority = folder.path().join("ca.pem");
+    let trusts = authority.to_str().unwrap();
+    let said = refusal(&encrypted, Some(trusts));
+    assert!(said.contains("TLS"), "it does not speak it yet: {said}");
+    encrypt(&postgres, folder.path());
+    let server = node(&encrypted, &[("SSL_CERT_FILE", trusts)]);
+    assert_eq!(server.get("/health/ready").0, 200);
+    let sessions =
+        "SELECT count(*), bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+        WHERE application_name = 'uptake'";
+    let sessions = database.run(sessions).unwrap();
+    assert!(sessions.trim().ends_with("|t") && !sessions.starts_with('0'), "{sessions}");
+    drop(server);
+    // An authority that nobody here knows, and a certificate for somebody else.
+    let said = refusal(&encrypted, None);
+    assert!(said.contains("certificate"), "{said}");
+    let other = encrypted.replace("127.0.0.1", "localhost");
+    let said = refusal(&other, Some(trusts));
+    assert!(said.contains("certificate"), "{said}");
+}

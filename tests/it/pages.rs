@@ -1,0 +1,340 @@
+//! The page: over plain HTTP, as a browser without script has it, and in a real browser.
+
+pub(crate) mod browser;
+mod paper;
+pub(crate) mod reader;
+mod scene;
+
+use serde_json::json;
+
+use crate::server::{Server, uptake};
+use reader::{Reader, token};
+
+/// Every view that anybody can open.
+pub(crate) const VIEWS: &[&str] = &[
+    "/",
+    "/conversations",
+    "/conversations?order=worst",
+    "/failures",
+    "/routing",
+    "/retrieval",
+    "/experiments",
+    "/data",
+    "/system",
+    "/help",
+];
+
+fn key(server: &Server, arguments: &[&str]) -> String {
+    let arguments = [&["keys", "create"], arguments].concat();
+    let (code, out, err) = uptake(server.folder(), &arguments);
+    assert_eq!(code, Some(0), "{err}");
+    let found = out.split_whitespace().find(|word| word.starts_with("uk_"));
+    found.unwrap_or_else(|| panic!("no key in {out}")).to_owned()
+}
+
+#[test]
+fn without_keys_the_page_is_open_on_this_machine_only() {
+    let server = Server::start();
+    let here = Reader::of(&server);
+    let (status, page) = here.get("/");
+    assert_eq!(status, 200);
+    assert!(
+        page.contains("Nothing has been recorded yet") && page.contains("curl http://127.0.0.1")
+    );
+    let elsewhere = Reader::of(&server).with("Host", "evil.example");
+    assert_eq!(elsewhere.get("/").0, 403);
+    assert_eq!(here.get("/login").0, 303, "there is nothing to log in with");
+}
+
+#[test]
+fn pages_are_nobody_elses_and_assets_are_kept_for_ever() {
+    let server = Server::start();
+    scene::play(&server.client());
+    let reader = Reader::of(&server);
+    for view in VIEWS.iter().chain(&["/conversations/c-dates"]) {
+        let answer = reader.answer("GET", view, None);
+        assert_eq!(answer.status, 200, "{view}");
+        let policy = answer.header("content-security-policy");
+        for part in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"] {
+            assert!(policy.contains(part), "{view}: {policy}");
+        }
+        assert_eq!(answer.header("cache-control"), "no-store");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        for inline in ["style=", "<style", "onclick", "javascript:"] {
+            assert!(!answer.body.contains(inline), "{view} has {inline}");
+        }
+        assert!(answer.body.len() < 150_000, "{view} weighs {}", answer.body.len());
+    }
+    let page = reader.get("/").1;
+    let assets: Vec<&str> = page.split('"').filter(|part| part.starts_with("/assets/")).collect();
+    assert_eq!(assets.len(), 3);
+    for asset in assets {
+        let answer = reader.answer("GET", asset, None);
+        assert_eq!(answer.status, 200, "{asset}");
+        assert_eq!(answer.header("cache-control"), "public, max-age=31536000, immutable");
+    }
+    assert_eq!(reader.get("/assets/page-0000000000000000.css").0, 404);
+}
+
+#[test]
+fn one_comes_in_with_a_key_and_leaves_again() {
+    let server = Server::start();
+    scene::play(&server.client());
+    let read = key(&server, &["--tenant", "default", "--role", "read"]);
+    let ingest = key(&server, &["--tenant", "default", "--role", "ingest"]);
+    let reader = Reader::of(&server);
+    let door = reader.answer("GET", "/conversations?days=7", None);
+    assert_eq!(
+        (door.status, door.header("location")),
+        (303, "/login?next=%2Fconversations%3Fdays%3D7")
+    );
+    let form = reader.get(door.header("location")).1;
+    let enter = |key: &str| {
+        let body = [("token", token(&form)), ("next", "/conversations?days=7"), ("key", key)];
+        reader.answer("POST", "/login", Some(&body))
+    };
+    assert_eq!(enter("uk_no_no").status, 401);
+    let refused = enter(&ingest);
+    assert_eq!((refused.status, refused.header("set-cookie")), (401, ""));
+    assert!(refused.body.contains("cannot see the page"));
+    let came_in = enter(&read);
+    assert_eq!((came_in.status, came_in.header("location")), (303, "/conversations?days=7"));
+    let cookie = came_in.header("set-cookie").to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(!cookie.contains(read.rsplit('_').next().unwrap()), "the key itself is not in it");
+    let visitor = Reader::of(&server).with("Cookie", cookie.split(';').next().unwrap());
+    let page = visitor.get("/").1;
+    assert!(page.contains("Log out") && page.contains("read key"));
+    let timeline = visitor.get("/conversations/c-dates").1;
+    assert!(!timeline.contains("Confirm:"), "who may only read is offered nothing else");
+    // The API does not take the cookie: a page elsewhere cannot use it.
+    assert_eq!(visitor.get("/api/v1/events").0, 401);
+    let left = visitor.answer("POST", "/logout", Some(&[("token", token(&page))]));
+    assert_eq!((left.status, left.header("location")), (303, "/login"));
+    assert_eq!(visitor.get("/").0, 303, "the same cookie is good for nothing now");
+    let (_, folder) = server.stop();
+    let server = Server::start_in(folder);
+    let again = Reader::of(&server).with("Cookie", cookie.split(';').next().unwrap());
+    assert_eq!(again.get("/").0, 303, "nor after a start, nor at another node");
+}
+
+#[test]
+fn a_revoked_key_ends_its_visits() {
+    let server = Server::start();
+    let read = key(&server, &["--tenant", "default", "--role", "read"]);
+    let visitor = Reader::logged_in(&server, &read);
+    assert_eq!(visitor.get("/").0, 200);
+    let id = read.split('_').nth(1).unwrap();
+    assert_eq!(uptake(server.folder(), &["keys", "revoke", id]).0, Some(0));
+    assert_eq!(visitor.get("/").0, 303);
+}
+
+#[test]
+fn a_form_is_taken_from_our_own_page_only() {
+    let server = Server::start();
+    scene::play(&server.client());
+    let reader = Reader::of(&server);
+    let page = reader.get("/conversations/c-dates").1;
+    let host = server.url.strip_prefix("http://").unwrap();
+    let flip = |reader: &Reader, token: &str| {
+        let body = [("token", token), ("conversation", "c-dates"), ("status", "accepted")];
+        reader.answer("POST", "/turns/dates-1/flip", Some(&body)).status
+    };
+    let good = token(&page);
+    assert_eq!(flip(&reader, ""), 403, "no token");
+    assert_eq!(flip(&reader, &good[1..]), 403, "another token");
+    let foreign = Reader::of(&server).with("Origin", "http://evil.example");
+    assert_eq!(flip(&foreign, good), 403, "another origin");
+    let hidden = Reader::of(&server).with("Origin", "null");
+    assert_eq!(flip(&hidden, good), 403, "an origin that hides itself");
+    let own = Reader::of(&server).with("Origin", &format!("http://{host}"));
+    assert_eq!(flip(&own, good), 303);
+    // A token of one visit is nothing in another.
+    let admin = key(&server, &["--tenant", "default", "--role", "admin"]);
+    let visitor = Reader::logged_in(&server, &admin);
+    assert_eq!(flip(&visitor, good), 403);
+    let theirs = visitor.get("/conversations/c-dates").1;
+    assert_eq!(flip(&visitor, token(&theirs)), 303);
+}
+
+#[test]
+fn people_react_correct_and_review_without_a_script() {
+    let server = Server::start();
+    scene::play(&server.client());
+    let reader = Reader::of(&server);
+    let page = reader.get("/conversations/c-dates").1;
+    assert!(page.contains("<mark title=\"negation start\">No</mark>"), "the evidence is marked");
+    let rejected = || {
+        let (_, quality) = server.get("/api/v1/feedback/quality/default");
+        quality["metrics"]["rejection_rate"]["numerator"].as_f64().unwrap()
+    };
+    let labels = || server.get("/api/v1/calibration").1["labels"].as_u64().unwrap();
+    let (before, known) = (rejected(), labels());
+    let send = |path: &str, fields: &[(&str, &str)]| {
+        let own = [("token", token(&page)), ("conversation", "c-dates")];
+        let answer = reader.answer("POST", path, Some(&[&own[..], fields].concat()));
+        assert_eq!(answer.status, 303, "{path}: {}", answer.body);
+        let to = answer.header("location").to_owned();
+        reader.get(to.split('#').next().unwrap()).1
+    };
+    let flipped = send("/turns/dates-1/flip", &[("status", "accepted")]);
+    assert!(flipped.contains("Flipped.") && flipped.contains("reviewed by a person"));
+    assert_eq!(rejected(), before - 1.0, "the rates follow");
+    let (_, turn) = server.get("/api/v1/turns/dates-1");
+    assert_eq!(turn["verdict"]["status"], "accepted");
+    assert_eq!(labels(), known + 1, "and the detector has a label more");
+    let reacted = send("/turns/dates-2/react", &[("reaction", "not_ok")]);
+    assert!(reacted.contains("Your reaction is stored."));
+    let (_, turn) = server.get("/api/v1/turns/dates-2");
+    let users: Vec<&str> = turn["reactions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["origin"] == "user")
+        .filter_map(|one| one["user_id"].as_str())
+        .collect();
+    assert_eq!(users, ["ann", "page"], "nobody's own reaction was replaced");
+    let words = [("corrected", "By <b>order</b> date: 7."), ("explanation", "booked is later")];
+    let corrected = send("/turns/dates-2/correct", &words);
+    assert!(corrected.contains("&#60;b&#62;order") || corrected.contains("&lt;b&gt;order"));
+    send("/turns/dates-2/correct", &words);
+    let (_, events) = server.get("/api/v1/events?source=user_correction");
+    assert_eq!(events["items"].as_array().unwrap().len(), 1, "sent twice, stored once");
+    let bad = [("token", token(&page)), ("conversation", "c-dates"), ("status", "perhaps")];
+    assert_eq!(reader.answer("POST", "/turns/dates-1/review", Some(&bad)).status, 422);
+    let unknown = [("token", token(&page)), ("conversation", "c-dates"), ("status", "accepted")];
+    assert_eq!(reader.answer("POST", "/turns/nowhere/review", Some(&unknown)).status, 404);
+}
+
+#[test]
+fn no_tenant_sees_another() {
+    let server = Server::start();
+    let theirs = server.client().with("X-Uptake-Tenant", "theirs").with("X-Uptake-Project", "shop");
+    scene::play(&theirs);
+    scene::learn(&theirs, "hush");
+    let secret = json!({"conversation_id": "c-secret", "turn_id": "secret-1", "user_id": "zoe",
+        "text": "The codeword is xyzzy", "response": "Noted.", "model": "hush-1"});
+    assert_eq!(theirs.post("/api/v1/turns", &secret).0, 201);
+    let ours = server.client().with("X-Uptake-Tenant", "ours");
+    scene::play(&ours);
+    scene::learn(&ours, "own");
+    let own = key(&server, &["--tenant", "ours", "--role", "admin"]);
+    let visitor = Reader::logged_in(&server, &own);
+    for view in VIEWS {
+        let (status, page) = visitor.get(view);
+        assert_eq!(status, 200, "{view}");
+        for word in ["theirs", "hush", "xyzzy", "c-secret", "shop"] {
+            assert!(!page.contains(word), "{view} tells of {word}");
+        }
+        let sign = if view.contains('?') { '&' } else { '?' };
+        assert_eq!(visitor.get(&format!("{view}{sign}tenant=theirs")).0, 403, "{view}");
+    }
+    for view in ["/routing", "/retrieval", "/experiments"] {
+        assert!(visitor.get(view).1.contains("own-"), "{view} shows one's own");
+    }
+    assert_eq!(visitor.get("/turns/secret-1").0, 404);
+    assert!(!visitor.get("/data/pairs").1.contains("xyzzy"));
+    assert_eq!(visitor.get("/conversations/c-secret").0, 404);
+    assert_eq!(visitor.get("/conversations/c-secret?project=shop").0, 404);
+    for search in ["xyzzy", "The codeword is xyzzy", "secret-1", "c-secret", "zoe"] {
+        let page = visitor.get(&format!("/conversations?q={}", search.replace(' ', "+"))).1;
+        assert!(!page.contains("Noted") && !page.contains("hush-1"), "{search}");
+        assert!(!page.contains("/conversations/c-secret"), "{search}");
+    }
+    let page = visitor.get("/conversations/c-dates").1;
+    let body = [("token", token(&page)), ("conversation", "c-secret"), ("status", "rejected")];
+    assert_eq!(visitor.answer("POST", "/turns/secret-1/review", Some(&body)).status, 404);
+    let body = [("token", token(&page)), ("conversation", "c-secret"), ("reaction", "ok")];
+    assert_eq!(visitor.answer("POST", "/turns/secret-1/react", Some(&body)).status, 404);
+    // A key of one project stays in it.
+    let narrow = key(&server, &["--tenant", "theirs", "--project", "other", "--role", "read"]);
+    let visitor = Reader::logged_in(&server, &narrow);
+    for view in VIEWS {
+        assert!(!visitor.get(view).1.contains("hush"), "{view}");
+    }
+    assert_eq!(visitor.get("/conversations?project=shop").0, 403);
+    assert_eq!(visitor.get("/conversations/c-secret").0, 404);
+}
+
+#[test]
+fn the_list_is_filtered_searched_and_paged() {
+    let server = Server::start();
+    scene::play(&server.client());
+    let reader = Reader::of(&server);
+    let list = |query: &str| {
+        let (status, page) = reader.get(&format!("/conversations{query}"));
+        assert_eq!(status, 200, "{query}");
+        scene::CONVERSATIONS.iter().filter(|id| page.contains(&format!(">{id}<"))).count()
+    };
+    assert_eq!(list(""), scene::CONVERSATIONS.len());
+    assert_eq!(list("?show=failed"), 1);
+    assert_eq!(list("?show=not_ok"), 1);
+    assert_eq!(list("?model=m-small"), 2);
+    assert_eq!(list("?model=m-none"), 0);
+    assert_eq!(list("?q=c-leave"), 1, "by its id");
+    assert_eq!(list("?q=bob"), 2, "by the user");
+    assert!(list("?q=revenue+by+region+in+march") >= 1, "by its meaning");
+    assert_eq!(reader.get("/conversations?show=nonsense").0, 422);
+    assert_eq!(reader.get("/conversations?after=x").0, 422);
+}
+
+#[test]
+fn a_pattern_of_failures_becomes_an_experiment() {
+    let server = Server::start();
+    scene::complain(&server.client());
+    let reader = Reader::of(&server);
+    let (status, page) = reader.get("/failures");
+    assert_eq!(status, 200);
+    let hidden = |name: &str| {
+        let (_, rest) = page.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
+        rest.split_once('"').unwrap().0.replace("&#34;", "\"").replace("&#39;", "'")
+    };
+    let (pattern, instruction) = (hidden("pattern"), hidden("instruction"));
+    let body = [
+        ("token", token(&page)),
+        ("pattern", pattern.as_str()),
+        ("instruction", instruction.as_str()),
+    ];
+    let answer = reader.answer("POST", "/failures/experiment", Some(&body));
+    assert_eq!(answer.status, 303, "{}", answer.body);
+    let page = reader.get(answer.header("location")).1;
+    assert!(page.contains("The experiment is defined") && page.contains(">draft<"));
+    let (_, found) = server.get("/api/v1/experiments");
+    let id = found["experiments"][0]["id"].as_str().unwrap();
+    let path = format!("/experiments/{id}/start");
+    let answer = reader.answer("POST", &path, Some(&[("token", token(&page))]));
+    assert_eq!(answer.status, 303, "{}", answer.body);
+    assert_eq!(server.get("/api/v1/experiments").1["experiments"][0]["status"], "RUNNING");
+    let gone = [("token", token(&page)), ("pattern", "none"), ("instruction", "Be kind")];
+    assert_eq!(reader.answer("POST", "/failures/experiment", Some(&gone)).status, 404);
+}
+
+#[test]
+fn the_queue_is_worked_off_and_pairs_are_downloaded() {
+    let server = Server::start();
+    scene::play(&server.client());
+    let better = json!({"message_id": "mail-1", "data": {"corrected": "Hallo!"}});
+    assert_eq!(server.post("/api/v1/feedback/correction", &better).0, 201);
+    let reader = Reader::of(&server);
+    let page = reader.get("/data").1;
+    assert!(page.contains("id=\"turn-dates-1\""), "it waits for a person");
+    assert!(page.contains("Hallo!") && page.contains("Guten Tag!"), "the pair is shown");
+    let body = [
+        ("token", token(&page)),
+        ("conversation", "c-dates"),
+        ("from", "queue"),
+        ("status", "rejected"),
+    ];
+    let answer = reader.answer("POST", "/turns/dates-1/review", Some(&body));
+    assert!(answer.header("location").starts_with("/data?"), "{}", answer.header("location"));
+    let page = reader.get("/data").1;
+    assert!(!page.contains("id=\"turn-dates-1\""), "it does not wait any more");
+    let file = reader.answer("GET", "/data/pairs?format=dpo", None);
+    assert!(file.header("content-disposition").contains("dpo.jsonl"));
+    assert!(file.body.lines().any(|line| line.contains("Hallo!")), "{}", file.body);
+    assert_eq!(reader.get("/data/pairs?format=nonsense").0, 422);
+    let read = key(&server, &["--tenant", "default", "--role", "read"]);
+    let visitor = Reader::logged_in(&server, &read);
+    let system = visitor.get("/system").1;
+    assert!(!system.contains("uk_"), "who may only read sees no keys");
+}
