@@ -273,7 +273,8 @@ fn the_list_is_filtered_searched_and_paged() {
     assert_eq!(list("?model=m-none"), 0);
     assert_eq!(list("?q=c-leave"), 1, "by its id");
     assert_eq!(list("?q=bob"), 2, "by the user");
-    assert!(list("?q=revenue+by+region+in+march") >= 1, "by its meaning");
+    assert!(list("?q=revenue+by+region+in+march") >= 1, "by words, or by its meaning");
+    assert!(list("?q=revenue+by+region+in+march&by=meaning") >= 1, "by its meaning");
     assert_eq!(reader.get("/conversations?show=nonsense").0, 422);
     assert_eq!(reader.get("/conversations?after=x").0, 422);
 }

@@ -26,6 +26,8 @@ pub enum ListOrder {
 pub enum FoundConversations {
     /// A conversation or turn with this very id.
     ById(Vec<StoredExchange>),
+    /// Conversations in which the words were said, the newest first.
+    ByWords(ListPage),
     /// Turns whose question means something like it, the most similar first, one of each conversation.
     ByMeaning(Vec<StoredExchange>),
 }
@@ -43,17 +45,34 @@ impl Engine {
         })
     }
 
-    /// Searches a project for a conversation or turn by its id, else for questions that mean the same. There
-    /// is no index of words, and no text is read through.
+    /// Searches for a conversation or turn by its id, else for what was said with these words, else, where
+    /// nobody said them, for questions of the project that mean the same.
     pub async fn find_conversations(
         &self,
         scope: &Scope,
         text: &str,
-        most: usize,
+        query: ListQuery,
     ) -> Result<FoundConversations, FlowError> {
+        let most = query.limit;
         if let Some(found) = self.conversation_by_id(scope, text).await? {
             return Ok(FoundConversations::ById(vec![found]));
         }
+        let is_further = query.behind.is_some();
+        let words = ListQuery { words: Some(text.to_owned()), ..query };
+        let page = self.store.newest_conversations(words).await?;
+        if is_further || page.next.is_some() || !page.items.is_empty() {
+            return Ok(FoundConversations::ByWords(page));
+        }
+        Ok(FoundConversations::ByMeaning(self.similar_conversations(scope, text, most).await?))
+    }
+
+    /// Turns whose question means something like a text, the most similar first, one of each conversation.
+    pub async fn similar_conversations(
+        &self,
+        scope: &Scope,
+        text: &str,
+        most: usize,
+    ) -> Result<Vec<StoredExchange>, FlowError> {
         let vector = self.vector_of(opening_of(text)).await;
         let scope = scope.clone();
         let (user, intent) = (None, None);
@@ -67,7 +86,7 @@ impl Engine {
         let first = |one: &StoredExchange| {
             one.conversation.as_ref().is_some_and(|id| seen.insert(id.clone()))
         };
-        Ok(FoundConversations::ByMeaning(found.filter(first).take(most).collect()))
+        Ok(found.filter(first).take(most).collect())
     }
 
     async fn conversation_by_id(

@@ -34,6 +34,8 @@ pub struct Asked {
     pub worst: bool,
     /// Words to search for.
     pub words: String,
+    /// Whether to search for what means the same, whatever its words.
+    pub by_meaning: bool,
     /// Whether this is not the first page.
     pub is_further: bool,
 }
@@ -100,6 +102,8 @@ pub struct Conversations {
     pub stopped_at: Option<Moment>,
     /// How it was searched, in words.
     pub how: Option<String>,
+    /// The same search for what means the same, where it was by words.
+    pub by_meaning: Option<String>,
     /// Periods: days and what they are called.
     pub periods: Vec<(u32, &'static str)>,
 }
@@ -120,6 +124,10 @@ impl Conversations {
             shell.filter.link_with("/conversations", &others)
         };
         Self {
+            by_meaning: (!asked.words.is_empty() && !asked.by_meaning).then(|| {
+                let others = [("q", asked.words.as_str()), ("by", "meaning")];
+                shell.filter.link_with("/conversations", &others)
+            }),
             marks: marks(asked.mark),
             next: found.next.map(|ListMark(a, b)| link(&format!("{a}.{b}"))),
             first: asked.is_further.then(|| link("")),

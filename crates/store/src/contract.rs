@@ -70,6 +70,8 @@ macro_rules! contract_tests {
             alerts::what_could_not_be_told_is_tried_anew,
             listed::conversations_are_listed_by_what_their_turns_were_like,
             listed::pages_of_the_list_are_the_whole_list,
+            listed::words_are_found_until_they_are_erased,
+            listed::pages_of_a_search_are_the_whole_search,
             quality::turns_count_as_they_are,
             quality::statements_count_by_their_newest_outcome,
             quality::sums_are_those_of_the_turns,

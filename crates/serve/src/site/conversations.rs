@@ -30,6 +30,7 @@ pub(super) async fn list(State(site): State<Site>, visitor: Visitor) -> Result<R
         model: period.model,
         prompt: period.prompt,
         user: None,
+        words: None,
         mark: asked.mark,
         behind: visitor.parameter("after").map(cursor).transpose()?,
         limit: PAGE,
@@ -52,6 +53,7 @@ fn asked(visitor: &Visitor) -> Result<Asked, Problem> {
         mark: TurnMark::from_word(word).ok_or_else(unknown)?,
         worst: visitor.parameter("order") == Some("worst"),
         words: visitor.parameter("q").unwrap_or("").trim().chars().take(LONGEST).collect(),
+        by_meaning: visitor.parameter("by") == Some("meaning"),
         is_further: visitor.parameter("after").is_some(),
     })
 }
@@ -74,34 +76,45 @@ async fn listed(
     Ok(Found { rows, next: page.next, stopped_at: page.stopped_at, how: None })
 }
 
-/// By an id of a conversation, turn or user, else by meaning.
+/// By an id of a conversation, turn or user, else by words, else by meaning.
 async fn searched(
     site: &Site,
     visitor: &Visitor,
     asked: &Asked,
     query: ListQuery,
 ) -> Result<Found, Trouble> {
+    let scope = visitor.scope();
+    let rows = |found: Vec<StoredExchange>| {
+        found.iter().map(|turn| Row::of_turn(&scope, turn, visitor.filter())).collect()
+    };
+    let by =
+        |how: String, rows: Vec<Row>| Found { rows, next: None, stopped_at: None, how: Some(how) };
+    let meaning = || {
+        format!(
+            "Questions in {} that mean something like it, the most similar first",
+            scope.project
+        )
+    };
+    if asked.by_meaning {
+        let found = site.engine.similar_conversations(&scope, &asked.words, PAGE).await?;
+        return Ok(by(meaning(), rows(found)));
+    }
     if let Ok(user) = UserId::new(asked.words.as_str()) {
-        let query = ListQuery { user: Some(user), ..query };
+        let query = ListQuery { user: Some(user), ..query.clone() };
         let theirs = listed(site, visitor, asked, query).await?;
         if !theirs.rows.is_empty() {
             let how = format!("Conversations of the user {}", asked.words);
             return Ok(Found { how: Some(how), ..theirs });
         }
     }
-    let scope = visitor.scope();
-    let rows = |found: Vec<StoredExchange>| {
-        found.iter().map(|turn| Row::of_turn(&scope, turn, visitor.filter())).collect()
-    };
-    let (rows, how) = match site.engine.find_conversations(&scope, &asked.words, PAGE).await? {
-        FoundConversations::ById(found) => (rows(found), "Found by its id".to_owned()),
-        FoundConversations::ByMeaning(found) => {
-            let project = &scope.project;
-            let how = format!(
-                "Questions in {project} that mean something like it, the most similar first"
-            );
-            (rows(found), how)
-        }
-    };
-    Ok(Found { rows, next: None, stopped_at: None, how: Some(how) })
+    Ok(match site.engine.find_conversations(&scope, &asked.words, query).await? {
+        FoundConversations::ById(found) => by("Found by its id".to_owned(), rows(found)),
+        FoundConversations::ByMeaning(found) => by(meaning(), rows(found)),
+        FoundConversations::ByWords(page) => Found {
+            rows: page.items.iter().map(|item| Row::of(item, visitor.filter())).collect(),
+            next: page.next,
+            stopped_at: page.stopped_at,
+            how: Some("Where these words were said, the newest first".to_owned()),
+        },
+    })
 }

@@ -73,6 +73,7 @@ async fn listed(
         model: None,
         prompt: None,
         user: None,
+        words: None,
         mark,
         behind: None,
         limit: MOST,

@@ -76,6 +76,7 @@ async fn worst(
         model: query.model.clone(),
         prompt: query.prompt.clone(),
         user: None,
+        words: None,
         mark: TurnMark::Trouble,
         behind: None,
         limit: WORST,

@@ -1,9 +1,10 @@
 //! The list of conversations.
 
-use event::{Change, Reaction, Scope, Tenant, TurnFact, VerdictStatus, Window};
+use event::{Change, Kind, Reaction, Scope, Source, Tenant, TurnFact, Type, VerdictStatus, Window};
+use serde_json::{Value, json};
 
 use super::scene::{Scene, at, play, user_id};
-use crate::{ListPage, ListQuery, Store, TurnMark};
+use crate::{ListMark, ListPage, ListQuery, Store, TurnMark};
 
 fn query(mark: TurnMark, limit: usize) -> ListQuery {
     ListQuery {
@@ -13,6 +14,7 @@ fn query(mark: TurnMark, limit: usize) -> ListQuery {
         model: None,
         prompt: None,
         user: None,
+        words: None,
         mark,
         behind: None,
         limit,
@@ -127,4 +129,97 @@ pub(crate) async fn pages_of_the_list_are_the_whole_list(store: &dyn Store) {
     }
     assert_eq!(found, names(&worst));
     assert_eq!(found.len(), 3);
+}
+
+/// Something is said in a turn.
+fn said(scene: Scene, source: Source, data: &Value) -> Scene {
+    let mut scene = scene.saying(data);
+    scene.event.kind = Kind { event_type: Type::Query, source };
+    scene
+}
+
+fn asks(turn: &str, conversation: &str, text: &str) -> Scene {
+    said(Scene::open(turn, conversation), Source::Turn, &json!({"phase": "opened", "text": text}))
+}
+
+async fn worded(store: &dyn Store, text: &str) -> Vec<(String, String)> {
+    newest(store, ListQuery { words: Some(text.to_owned()), ..query(TurnMark::All, 10) }).await
+}
+
+/// What is said, by two people and by a stranger.
+pub(crate) async fn talk(store: &dyn Store) -> Scope {
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let answer =
+        json!({"phase": "completed", "response": "Refunds take: 3 days.", "status": "success"});
+    let comment = Scene::react("a-comment", "t2", Reaction::NotOk).at(4);
+    play(
+        store,
+        [
+            asks("t1", "c1", "May I get a Refund, please?").at(1),
+            said(Scene::answer("t1"), Source::Turn, &answer).at(1),
+            asks("t2", "c2", "Où est ma commande n°17?").by("ann").at(2),
+            asks("t3", "c3", "refund-policy of example.com").at(3),
+            said(comment, Source::UserComment, &json!({"comment": "I said \"refund\" twice"})),
+            asks("t4", "c4", "refund").of(&other).at(5),
+            asks("t5", "c1", "Thanks for the refund").at(6),
+        ],
+    )
+    .await;
+    other
+}
+
+/// Questions, answers and comments are found by their words, the newest first, and not by whom it does not
+/// concern, nor when they are gone.
+pub(crate) async fn words_are_found_until_they_are_erased(store: &dyn Store) {
+    let other = talk(store).await;
+    for (words, expected) in [
+        ("refund", &[("c1", "t5"), ("c2", "t2"), ("c3", "t3")][..]),
+        ("REFUND policy", &[("c3", "t3")]),
+        ("days refunds", &[("c1", "t1")]),
+        ("example.com", &[("c3", "t3")]),
+        ("commande 17", &[("c2", "t2")]),
+        ("und", &[]),
+        ("re", &[]),
+        ("refund \" * ' ) OR :", &[]),
+        ("refund & | ! <-> \\", &[("c1", "t5"), ("c2", "t2"), ("c3", "t3")]),
+        ("p1p p2p p3p NEAR", &[]),
+        ("?!", &[]),
+    ] {
+        assert_eq!(worded(store, words).await, pairs(expected), "{words}");
+    }
+    let bad = ListQuery { words: Some("refund".into()), ..query(TurnMark::NotOk, 10) };
+    assert_eq!(newest(store, bad).await, pairs(&[("c2", "t2")]));
+    let early = Window { start: at(-10), end: at(2) };
+    let early =
+        ListQuery { window: early, words: Some("refund".into()), ..query(TurnMark::All, 10) };
+    assert_eq!(newest(store, early).await, pairs(&[("c2", "t2"), ("c1", "t1")]));
+    let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
+    erasure.event.turn = None;
+    play(store, [erasure]).await;
+    assert_eq!(worded(store, "refund").await, pairs(&[("c2", "t2")]), "what was said of ann's");
+    assert_eq!(worded(store, "commande").await, pairs(&[("c2", "t2")]));
+    store.remove_tenant(&other.tenant).await.unwrap();
+    let gone = ListQuery {
+        tenant: other.tenant,
+        words: Some("refund".into()),
+        ..query(TurnMark::All, 10)
+    };
+    assert_eq!(newest(store, gone).await, pairs(&[]));
+}
+
+/// A conversation is there once, however many of its messages have the words, and none is left out.
+pub(crate) async fn pages_of_a_search_are_the_whole_search(store: &dyn Store) {
+    talk(store).await;
+    let (mut found, mut behind) = (Vec::new(), None::<ListMark>);
+    loop {
+        let words = Some("refund".to_owned());
+        let page = ListQuery { behind, words, ..query(TurnMark::All, 1) };
+        let page = store.newest_conversations(page).await.unwrap();
+        found.extend(names(&page));
+        behind = page.next;
+        if behind.is_none() {
+            break;
+        }
+    }
+    assert_eq!(found, pairs(&[("c1", "t5"), ("c2", "t2"), ("c3", "t3")]), "page by page");
 }

@@ -105,7 +105,7 @@ impl Scene {
         Self::new(id, turn, Change::ClearReaction)
     }
 
-    fn saying(mut self, data: &Value) -> Self {
+    pub(crate) fn saying(mut self, data: &Value) -> Self {
         self.event.data = data.as_object().unwrap().clone();
         self
     }

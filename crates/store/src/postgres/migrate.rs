@@ -6,6 +6,7 @@ use crate::sql::Connection;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0001_start.sql"),
     include_str!("../../../../migrations/postgres/0002_reading.sql"),
+    include_str!("../../../../migrations/postgres/0003_words.sql"),
 ];
 
 /// The number under which nodes wait for one another.

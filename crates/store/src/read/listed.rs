@@ -121,6 +121,9 @@ pub struct ListQuery {
     pub prompt: Option<String>,
     /// Asked by this user.
     pub user: Option<UserId>,
+    /// Something with these words was said in it: by the user, in the answer, or about it. A word of three
+    /// letters or more finds all that begin with it. Only for the newest first.
+    pub words: Option<String>,
     /// What is said of it.
     pub mark: TurnMark,
     /// Behind this one, when they are read page by page.

@@ -1,6 +1,7 @@
 //! Reads the list of conversations. Every page looks at a bounded number of turns, by an index over time.
 
 mod found;
+mod words;
 mod worst;
 
 use std::collections::HashSet;
@@ -19,7 +20,10 @@ const CHUNKS: [i64; 4] = [400, 1_600, 6_000, 12_000];
 
 impl ListReads for SqlStore {
     fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
-        self.pool.run(move |connection| newest(connection, &query))
+        self.pool.run(move |connection| match &query.words {
+            None => newest(connection, &query),
+            Some(text) => words::page(connection, &query, text),
+        })
     }
 
     fn worst_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
@@ -139,14 +143,7 @@ fn chunk(
     let (turns, mut values) = turns_of(query, place, from);
     let mut terms = vec![query.mark.condition()];
     values.push(Value::from(most));
-    if let Some(model) = &query.model {
-        terms.push("f.model = ?".to_owned());
-        values.push(Value::from(model.clone()));
-    }
-    if let Some(prompt) = &query.prompt {
-        terms.push("(f.prompt = ? OR substr(f.prompt, 1, length(?) + 1) = ? || '@')".to_owned());
-        values.extend([prompt, prompt, prompt].map(|prompt| Value::from(prompt.clone())));
-    }
+    narrow(query, &mut terms, &mut values);
     let sql = format!(
         "SELECT f.ts, f.turn, t.conversation FROM ({turns} LIMIT ?) f JOIN turns t ON t.key = f.turn
          WHERE t.conversation IS NOT NULL AND {} ORDER BY f.ts DESC, f.turn DESC",
@@ -157,6 +154,18 @@ fn chunk(
         Ok(Hit { ts, turn, conversation, project: place.0 })
     };
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+}
+
+/// Only turns that were answered by the model and with the prompt that are asked for.
+fn narrow(query: &ListQuery, terms: &mut Vec<String>, values: &mut Vec<Value>) {
+    if let Some(model) = &query.model {
+        terms.push("f.model = ?".to_owned());
+        values.push(Value::from(model.clone()));
+    }
+    if let Some(prompt) = &query.prompt {
+        terms.push("(f.prompt = ? OR substr(f.prompt, 1, length(?) + 1) = ? || '@')".to_owned());
+        values.extend([prompt, prompt, prompt].map(|prompt| Value::from(prompt.clone())));
+    }
 }
 
 /// The last of so many turns, if there are so many.
@@ -187,14 +196,7 @@ fn not_shown_before(
     let mut terms = vec![query.mark.condition()];
     let mut values =
         vec![Value::from(query.window.end.as_micros()), Value::from(ts), Value::from(turn)];
-    if let Some(model) = &query.model {
-        terms.push("f.model = ?".to_owned());
-        values.push(Value::from(model.clone()));
-    }
-    if let Some(prompt) = &query.prompt {
-        terms.push("(f.prompt = ? OR substr(f.prompt, 1, length(?) + 1) = ? || '@')".to_owned());
-        values.extend([prompt, prompt, prompt].map(|prompt| Value::from(prompt.clone())));
-    }
+    narrow(query, &mut terms, &mut values);
     let sql = format!(
         "SELECT DISTINCT t.conversation FROM turns t JOIN turn_facts f ON f.turn = t.key
          WHERE t.conversation IN ({}) AND f.ts <= ? AND (f.ts, f.turn) >= (?, ?) AND {}",

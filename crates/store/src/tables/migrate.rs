@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0018_listed.sql"),
     include_str!("../../../../migrations/sqlite/0019_days.sql"),
     include_str!("../../../../migrations/sqlite/0020_days.sql"),
+    include_str!("../../../../migrations/sqlite/0021_words.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

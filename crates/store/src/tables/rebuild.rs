@@ -94,6 +94,11 @@ const FORGET: &str = "
     DELETE FROM router_states;
     DELETE FROM router_turns;";
 
+/// Words are found again in the events themselves. Postgres does so by itself.
+const WORDS: &str = "
+    INSERT INTO event_words (event_words) VALUES ('delete-all');
+    INSERT INTO event_words (rowid, said) SELECT position, said FROM event_said;";
+
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
 pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
     let transaction = connection.transaction()?;
@@ -118,6 +123,9 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
             events += 1;
         }
         (how.progress)(done.0, total.0);
+    }
+    if transaction.sqlite().is_some() {
+        transaction.execute_batch(WORDS)?;
     }
     let changed = digest(&transaction)? != before;
     migrate::fresh(&transaction)?;

@@ -6,6 +6,7 @@ mod experiment_sums;
 mod fuzz;
 #[cfg(feature = "scaled")]
 mod postgres;
+mod words;
 
 use std::path::Path;
 

@@ -8,11 +8,12 @@ use rusqlite::types::ValueRef;
 /// Rows by table.
 pub(super) type Counts = BTreeMap<String, u64>;
 
-/// Tables by their names.
+/// Tables by their names. The index of words is in tables of its own, which are among them.
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection
         .prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+                 AND sql NOT LIKE 'CREATE VIRTUAL %'
              ORDER BY name",
         )?
         .query_map((), |row| row.get(0))?

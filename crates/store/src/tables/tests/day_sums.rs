@@ -40,6 +40,10 @@ async fn an_older_store_makes_them_from_its_hours_also_where_events_are_gone() {
         older.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     older.execute_batch("DROP INDEX reactions_of_users").unwrap();
+    for trigger in ["insert", "forget", "update", "delete"] {
+        older.execute_batch(&format!("DROP TRIGGER event_words_{trigger}")).unwrap();
+    }
+    older.execute_batch("DROP TABLE event_words; DROP VIEW event_said").unwrap();
     older.pragma_update(None, "user_version", 18).unwrap();
     drop(older);
     drop(open(folder.path()).unwrap());

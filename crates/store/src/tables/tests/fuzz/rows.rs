@@ -22,6 +22,7 @@ pub(super) fn layouts(sqlite: &Connection) -> sql::Result<Vec<Layout>> {
     let names: Vec<String> = sqlite
         .prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+                 AND name NOT LIKE 'event_words%'
              ORDER BY name",
         )?
         .query_map((), |row| row.get(0))?

@@ -1,0 +1,168 @@
+//! Conversations in which some words were said, the newest first.
+
+use std::collections::HashSet;
+
+use event::Timestamp;
+
+use super::super::keys::Key;
+use super::{CHUNKS, Hit, Place, found, places};
+use crate::error::StoreError;
+use crate::read::listed::{ListMark, ListPage, ListQuery};
+use crate::sql::{self, Connection, Value, params_from_iter};
+
+/// Words of a search that count.
+const MOST_WORDS: usize = 10;
+/// A word that is as long as this finds every word that begins with it.
+const STEM: usize = 3;
+
+/// A message with the words: where it stands in the log, when, and its turn if that is like what is wanted.
+type Message = (i64, i64, Option<Hit>);
+
+/// Pages are told apart by the position of their last message and of the one where the search began: a
+/// conversation is shown once in one search, however many of its messages have the words.
+pub(super) fn page(
+    connection: &Connection,
+    query: &ListQuery,
+    text: &str,
+) -> Result<ListPage, StoreError> {
+    let words = split(text);
+    if words.is_empty() {
+        return Ok(ListPage::default());
+    }
+    let ListMark(shown, begun) = query.behind.unwrap_or(ListMark(i64::MAX, i64::MAX));
+    let mut hits: Vec<(i64, Hit)> = Vec::new();
+    let mut stopped: Option<(i64, i64)> = None;
+    for place in places(connection, query)? {
+        let search = Search { query, place, matching: matching(connection, place.0, &words) };
+        let ended = search.walk(connection, begun, shown, &mut hits)?;
+        stopped = stopped.max(ended);
+    }
+    hits.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+    if let Some((end, _)) = stopped {
+        hits.retain(|(position, _)| *position >= end);
+    }
+    let more = hits.len() > query.limit;
+    hits.truncate(query.limit);
+    let next = match (more, stopped) {
+        (true, _) => hits.last().map(|(position, _)| ListMark(*position, begun)),
+        (false, Some((end, _))) => Some(ListMark(end, end)),
+        (false, None) => None,
+    };
+    let stopped_at = stopped.filter(|_| !more).map(|(_, ts)| Timestamp::from_micros(ts));
+    let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
+    Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
+}
+
+/// Both indexes part words at whatever is no letter and no digit, and know them by their small letters.
+fn split(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.take(MOST_WORDS).map(str::to_lowercase).collect()
+}
+
+/// The search as the index takes it: every word, in this project.
+fn matching(connection: &Connection, project: Key, words: &[String]) -> String {
+    let (quote, any, and) = match connection.sqlite() {
+        Some(_) => ("\"", "*", " AND "),
+        None => ("'", ":*", " & "),
+    };
+    let word = |word: &String| {
+        let rest = if word.chars().count() < STEM { "" } else { any };
+        format!("{quote}{word}{quote}{rest}")
+    };
+    let project = format!("{quote}p{project}p{quote}");
+    std::iter::once(project).chain(words.iter().map(word)).collect::<Vec<_>>().join(and)
+}
+
+struct Search<'a> {
+    query: &'a ListQuery,
+    place: Place,
+    matching: String,
+}
+
+impl Search<'_> {
+    /// Goes back in the log until there are enough conversations; says where it was given up, if it was.
+    fn walk(
+        &self,
+        connection: &Connection,
+        begun: i64,
+        shown: i64,
+        hits: &mut Vec<(i64, Hit)>,
+    ) -> sql::Result<Option<(i64, i64)>> {
+        let mut seen = HashSet::new();
+        let (mut before, mut fresh) = ((begun, 0), 0);
+        for most in CHUNKS {
+            let messages = self.messages(connection, before.0, most)?;
+            let is_last = (messages.len() as i64) < most;
+            for (position, ts, hit) in messages {
+                before = (position, ts);
+                let Some(hit) = hit.filter(|hit| seen.insert(hit.conversation)) else { continue };
+                if position < shown {
+                    hits.push((position, hit));
+                    fresh += 1;
+                }
+            }
+            if is_last || fresh > self.query.limit {
+                return Ok(None);
+            }
+        }
+        Ok(Some(before))
+    }
+
+    /// Messages with the words before a position, the newest first.
+    fn messages(
+        &self,
+        connection: &Connection,
+        before: i64,
+        most: i64,
+    ) -> sql::Result<Vec<Message>> {
+        let said = match connection.sqlite() {
+            Some(_) => {
+                "SELECT e.position, e.ts, e.turn FROM event_words
+                 JOIN events e ON e.position = event_words.rowid
+                 WHERE event_words MATCH ? AND event_words.rowid < ?
+                 ORDER BY event_words.rowid DESC LIMIT ?"
+            }
+            None => {
+                "SELECT position, ts, turn FROM events
+                 WHERE turn IS NOT NULL AND source IN (4, 5, 6, 15, 16)
+                     AND said_words(project, data) @@ CAST(? AS TEXT)::tsquery AND position < ?
+                 ORDER BY position DESC LIMIT ?"
+            }
+        };
+        let (project, user) = self.place;
+        let window = self.query.window;
+        let mut values = vec![
+            Value::from(self.matching.clone()),
+            Value::from(before),
+            Value::from(most),
+            Value::from(project),
+            Value::from(window.start.as_micros()),
+            Value::from(window.end.as_micros()),
+        ];
+        let mut terms = vec![self.query.mark.condition()];
+        if let Some(user) = user {
+            terms.push("f.user = ?".to_owned());
+            values.push(Value::from(user));
+        }
+        super::narrow(self.query, &mut terms, &mut values);
+        let sql = format!(
+            "SELECT s.position, s.ts, f.ts, f.turn, t.conversation FROM ({said}) s
+             LEFT JOIN turn_facts f ON f.turn = s.turn AND f.project = ? AND f.ts >= ? AND f.ts <= ? AND {}
+             LEFT JOIN turns t ON t.key = f.turn
+             ORDER BY s.position DESC",
+            terms.join(" AND ")
+        );
+        let message = |row: &sql::Row<'_>| {
+            let parts: (Option<i64>, Option<Key>, Option<Key>) =
+                (row.get(2)?, row.get(3)?, row.get(4)?);
+            let hit = match parts {
+                (Some(ts), Some(turn), Some(conversation)) => {
+                    Some(Hit { ts, turn, conversation, project })
+                }
+                _ => None,
+            };
+            Ok((row.get(0)?, row.get(1)?, hit))
+        };
+        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), message)?.collect()
+    }
+}

@@ -1,0 +1,43 @@
+//! The index of words, which the database keeps by itself.
+
+use event::Change;
+use rusqlite::Connection;
+
+use super::open;
+use crate::contract::listed::talk;
+use crate::contract::rebuild::changes_of;
+use crate::contract::scene::{Scene, play, user_id};
+use crate::{Log, Rebuild, UserReads};
+
+#[tokio::test]
+async fn a_damaged_one_is_made_again_by_a_rebuild() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = || Connection::open(folder.path().join("uptake.db")).unwrap();
+    let messages = || -> i64 {
+        let sql = "SELECT count(*) FROM event_words WHERE event_words MATCH 'refund'";
+        file().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let store = open(folder.path()).unwrap();
+    talk(&store).await;
+    assert_eq!(messages(), 5);
+    file().execute("INSERT INTO event_words (event_words) VALUES ('delete-all')", []).unwrap();
+    assert_eq!(messages(), 0);
+    store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await.unwrap();
+    assert_eq!(messages(), 5);
+}
+
+#[tokio::test]
+async fn erased_words_are_not_left_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    talk(&store).await;
+    let is_there = || {
+        let bytes = std::fs::read(folder.path().join("uptake.db")).unwrap();
+        bytes.windows(8).any(|window| window == b"commande")
+    };
+    assert!(store.scrub().await.unwrap() && is_there());
+    let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("ann")));
+    erasure.event.turn = None;
+    play(&store, [erasure]).await;
+    assert!(store.scrub().await.unwrap() && !is_there());
+}
