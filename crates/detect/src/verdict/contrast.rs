@@ -10,9 +10,11 @@ use crate::utterance::Utterance;
 const MOST_WORDS: usize = 12;
 
 /// Words that separate what is wanted from what is not.
-const NOT: &[&str] = &["not", "nicht", "pas", "nao", "niet"];
-/// Words that separate only behind a comma: "la roja, no la azul", but "it has no number pad".
-const NOT_BEHIND_COMMA: &[&str] = &["no", "non"];
+const NOT: &[&str] = &["not"];
+/// Words that separate only behind a comma or "and": "la roja, no la azul", but "it has no number pad"; "Berlin
+/// und nicht Bern", but "ich kann mich nicht mehr anmelden", where the verb may be anywhere.
+const NOT_BEHIND_COMMA: &[&str] = &["no", "non", "nicht", "pas", "nao", "niet"];
+const COMMAS: &[&str] = &[",", "and", "und", "et", "y", "e", "en"];
 const INSTEAD_OF: &[&[&str]] = &[
     &["instead", "of"],
     &["rather", "than"],
@@ -133,7 +135,8 @@ pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
     let text = &message.text;
     let original = message.original();
     separator(text).and_then(|(at, length, instead)| {
-        let before = side(text, original, clause_start(text, at), at);
+        let joined = at > 0 && COMMAS.contains(&text.folded(&text.words[at - 1]));
+        let before = side(text, original, clause_start(text, at), at - usize::from(joined));
         let after = side(text, original, at + length, clause_end(text, at + length));
         let wants = before.map(|s| strip_opening(&s));
         let contrast = Contrast { wants: wants.filter(|w| names_something(w)), instead_of: after };
@@ -162,7 +165,7 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
         }
         let word = text.folded(&text.words[at]);
         let before = text.folded(&text.words[at - 1]);
-        let behind_comma = before == ",";
+        let behind_comma = COMMAS.contains(&before);
         let is_not = NOT.contains(&word) || (behind_comma && NOT_BEHIND_COMMA.contains(&word));
         let opens = text.words[..at]
             .iter()
@@ -257,6 +260,8 @@ mod tests {
             Some(("monthly total", "the daily one")),
         );
         check("Nein, ich meinte Berlin, nicht Bern", Some(("Berlin", "Bern")));
+        check("I need net and not gross", Some(("net", "gross")));
+        check("Nein, Berlin und nicht Bern", Some(("Berlin", "Bern")));
         check("No, quiero la roja, no la azul", Some(("roja", "la azul")));
         check("Non, je voulais dire le rouge, pas le bleu", Some(("rouge", "le bleu")));
     }
@@ -275,6 +280,11 @@ mod tests {
             "it will not work for me",
             "The Dell has no number pad.",
             "there is no such file in my project",
+            "Ich kann mich seit heute früh nicht mehr anmelden",
+            "Das Passwort wird nicht angenommen",
+            "Le fichier ne s'ouvre pas correctement",
+            "De bestelling is nog niet aangekomen",
+            "O relatório ainda não chegou",
         ] {
             check(message, None);
         }
