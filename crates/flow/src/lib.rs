@@ -3,6 +3,7 @@
 //! Joins the steps; decides nothing that a step could decide. Knows no HTTP.
 
 mod error;
+mod put_off;
 mod mint;
 mod tasks;
 mod key_ring;
