@@ -99,9 +99,9 @@ pub use failures::FailuresAtHand;
 pub use keys::NewKey;
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
-    FailureExample, FailurePattern, Lead, Lift, PlannerContext, RankMode, Reranked,
-    RouterDefinition, Suggestion,
+    ArmSummary, CorrectedQuery, CountedContrast, Direction as FailureDirection, Estimate,
+    Estimator, Evaluation, ExampleSource, FailureExample, FailurePattern, Lead, Lift,
+    PlannerContext, RankMode, Reranked, RouterDefinition, Suggestion, Trend as FailureTrend,
 };
 pub use listed::{FoundConversations, ListOrder};
 pub use lookup::Stretch;
