@@ -277,7 +277,7 @@ fn help_of(found: &Suggestion) -> Help {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::{Reader, View};
+    use crate::shell::View;
 
     #[test]
     fn a_pattern_that_was_not_there_before_is_new_and_not_steady() {
@@ -297,22 +297,8 @@ mod tests {
 
     #[test]
     fn while_patterns_are_looked_for_the_page_says_so_and_not_that_there_are_none() {
-        let filter = Filter { tenant: None, project: None, model: None, prompt: None, days: 30 };
-        let shell = Shell {
-            here: Some(View::Failures),
-            filter,
-            tenant: "default".to_owned(),
-            is_demo: false,
-            tenants: Vec::new(),
-            projects: Vec::new(),
-            may_choose_project: false,
-            reader: Reader::Open,
-            may_write: true,
-            token: String::new(),
-            notice: None,
-            address: String::new(),
-        };
         let none = (Vec::new(), Vec::new());
+        let shell = Shell::around(View::Failures);
         let page = Failures::of(shell, none, ("default", 0), &FailuresAtHand::Sought, true);
         assert!(page.is_sought());
         let page = page.to_string();

@@ -30,7 +30,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     for view in found.iter().rev() {
         let (view, results) = site.engine.experiment_results(&scope, &view.id).await?;
         let days = site.engine.experiment_sequence(&scope, &view).await?;
-        trials.push(Trial::of(&view, &results, &days, visitor.filter(), project));
+        trials.push(Trial::of(&view, &results, days.as_deref(), visitor.filter(), project));
     }
     let last =
         found.last().filter(|_| found.len() == PAGE).map_or(Position(0), |last| last.position);
