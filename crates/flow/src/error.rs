@@ -49,7 +49,7 @@ pub enum FlowError {
 
 impl FlowError {
     /// Whether the disk or the database is to blame. The store itself says so, once.
-    pub(crate) fn is_away(&self) -> bool {
+    pub fn is_away(&self) -> bool {
         matches!(self, Self::Store(cause) if cause.is_away())
     }
 }
