@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_pattern_that_was_not_there_before_is_new_and_not_steady() {
         let rows = [
-            (3, 0, FailureDirection::Steady, ("none", "new")),
+            (3_u32, 0_u32, FailureDirection::Steady, ("none", "new")),
             (9, 0, FailureDirection::Rising, ("bad", "new")),
             (9, 2, FailureDirection::Rising, ("bad", "rising, 2 before")),
             (3, 4, FailureDirection::Steady, ("none", "steady, 4 before")),
