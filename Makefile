@@ -146,7 +146,7 @@ bench-relevance: compiler
 	cargo run --release --locked -q -p uptake-bench-relevance -- $(UPTAKE_DATA) $(SEEDS)
 
 ## Measures experiments, failure patterns, examples and preference data; UPTAKE_DATA names the folder
-## of public data. SECTION=experiments|failures|suggestions|examples|preferences for one of them.
+## of public data. SECTION=experiments|experiments_stored|failures|examples|preferences|stored for one of them.
 .PHONY: bench-learning
 bench-learning: compiler
 	@test -n "$(UPTAKE_DATA)" || { echo "set UPTAKE_DATA to the folder of public data (bench/learning/README.md); it is not part of the project"; exit 1; }

@@ -23,7 +23,7 @@ mod postgres;
 
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use table::Table;
 
 /// One part of the whole.
@@ -51,6 +51,12 @@ fn main() -> anyhow::Result<()> {
         Some("migrate") => migrate::measure(&binary, &mut table).context("measuring migrate")?,
         Some("nodes") => nodes::measure(&binary, &mut table).context("measuring nodes")?,
         Some("postgres") => postgres::measure(&binary, &mut table).context("measuring postgres")?,
+        Some(other) if !sections.iter().any(|(name, _)| *name == other) => {
+            let names = sections.map(|(name, _)| name).join(", ");
+            bail!(
+                "there is no section {other}, expected {names}, kafka, migrate, nodes or postgres"
+            );
+        }
         Some(_) | None => {}
     }
     for (name, measure) in sections {

@@ -52,19 +52,21 @@ fn shown(value: &toml::Value) -> toml::Value {
 
 fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
-        return match address.split_once("password=") {
-            None => address.to_owned(),
-            Some((before, rest)) => {
-                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-                format!("{before}password=***{}", &rest[end..])
-            }
-        };
+        return unnamed(address, char::is_whitespace);
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    match rest[..end].rsplit_once('@').map(|(who, host)| (who.split_once(':'), host)) {
-        Some((Some((user, _)), host)) => format!("{scheme}://{user}:***@{host}{}", &rest[end..]),
-        Some((None, _)) | None => address.to_owned(),
+    let (place, behind) = (&rest[..end], unnamed(&rest[end..], |letter| letter == '&'));
+    match place.rsplit_once('@').map(|(who, host)| (who.split_once(':'), host)) {
+        Some((Some((user, _)), host)) => format!("{scheme}://{user}:***@{host}{behind}"),
+        Some((None, _)) | None => format!("{scheme}://{place}{behind}"),
     }
+}
+
+/// Without the password that is given by its name.
+fn unnamed(text: &str, ends: impl Fn(char) -> bool) -> String {
+    let Some((before, rest)) = text.split_once("password=") else { return text.to_owned() };
+    let end = rest.find(ends).unwrap_or(rest.len());
+    format!("{before}password=***{}", &rest[end..])
 }
 
 #[cfg(test)]
@@ -79,6 +81,11 @@ mod tests {
             ("postgres://u@h:5432/db", "postgres://u@h:5432/db"),
             ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
             ("host=h password=secret user=u", "host=h password=*** user=u"),
+            (
+                "postgres://h/db?user=u&password=secret&x=1",
+                "postgres://h/db?user=u&password=***&x=1",
+            ),
+            ("postgres://u:a@h/db?password=secret", "postgres://u:***@h/db?password=***"),
             ("./data", "./data"),
             ("", ""),
         ];

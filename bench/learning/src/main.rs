@@ -16,6 +16,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
+const SECTIONS: [&str; 6] =
+    ["experiments", "experiments_stored", "failures", "examples", "preferences", "stored"];
+
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let Some(data) = arguments.next().map(PathBuf::from) else {
@@ -23,15 +26,12 @@ fn main() -> anyhow::Result<()> {
     };
     let section = arguments.next();
     let wanted = |name: &str| section.as_deref().is_none_or(|only| only == name);
-    for name in [
-        "experiments",
-        "experiments_stored",
-        "failures",
-        "suggestions",
-        "examples",
-        "preferences",
-        "stored",
-    ] {
+    if let Some(other) = &section
+        && !SECTIONS.contains(&other.as_str())
+    {
+        bail!("there is no section {other}, expected {}", SECTIONS.join(", "));
+    }
+    for name in SECTIONS {
         if wanted(name) {
             println!("# {name}");
             match name {

@@ -18,6 +18,7 @@ use store::{QualityQuery, StoredAlert};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::put_off::put_off;
 use crate::targets::Targets;
 use crate::tasks::Stop;
 
@@ -207,11 +208,10 @@ fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) 
 async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
     let mut round = 0_u32;
     while engine.duty.wait(&mut stop).await {
-        let looked = look(&engine, round.is_multiple_of(ALL_EVERY)).await;
-        if let Err(error) = looked {
-            tracing::warn!(%error, "projects could not be listed; trying again");
+        match look(&engine, round.is_multiple_of(ALL_EVERY)).await {
+            Ok(()) => round = round.wrapping_add(1),
+            Err(error) => put_off(error, "projects could not be listed; trying again"),
         }
-        round = round.wrapping_add(1);
         tokio::select! {
             // An error means that the engine is gone.
             _ = stop.wait_for(|stop| *stop) => {}
@@ -221,14 +221,13 @@ async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
 }
 
 async fn look(engine: &Engine, all: bool) -> Result<(), FlowError> {
-    let mut noted = engine.for_targets.take();
     if all {
-        noted.extend(engine.store.scopes().await?);
+        engine.for_targets.note(engine.store.scopes().await?.into_iter().collect());
     }
-    for scope in noted {
+    for scope in engine.for_targets.take() {
         if let Err(error) = engine.check_targets(&scope).await {
             // The others are looked at all the same, and this one again.
-            tracing::warn!(%error, "figures could not be compared with their targets; trying again");
+            put_off(error, "figures could not be compared with their targets; trying again");
             engine.for_targets.note([scope].into());
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use event::Write;
 
 use crate::engine::Engine;
+use crate::put_off::put_off;
 use crate::tasks::Stop;
 
 /// Choices that are stored in one commit.
@@ -39,7 +40,7 @@ impl Engine {
             }
             let size = chunk.len() as u64;
             if let Err(error) = self.commit_writes(chunk).await {
-                tracing::warn!(%error, choices = size, "choices of routers were not stored");
+                put_off(error, "choices of routers were not stored; they are counted as dropped");
                 self.choices.count_dropped(size);
             }
         }
@@ -58,7 +59,7 @@ async fn run(engine: Arc<Engine>, mut stop: Stop) {
         if pauses % PAUSES_TO_KEEP == 0
             && let Err(error) = engine.routing.keep(&*engine.store).await
         {
-            tracing::warn!(%error, "what routers have learnt was not kept; trying again later");
+            put_off(error, "what routers have learnt was not kept; trying again later");
         }
     }
 }

@@ -25,15 +25,25 @@ impl Engine {
             Some(writes) => writes?,
             None => vec![with_changes(write)],
         };
-        match self.store_writes(writes).await?.pop().unwrap_or(Outcome::Failed) {
-            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
-                Ok(self.store.drop_dead_letter(scope, id).await?)
-            }
-            Outcome::Conflict(space) => Err(FlowError::Conflict(space)),
-            Outcome::SetAside => Err(FlowError::SetAside),
-            Outcome::Missing(_) | Outcome::Failed => Err(FlowError::NotStored),
+        all_stored(self.store_writes(writes).await?)?;
+        Ok(self.store.drop_dead_letter(scope, id).await?)
+    }
+}
+
+/// Whether nothing is left to try again: a letter may hold a whole conversation.
+fn all_stored(outcomes: Vec<Outcome>) -> Result<(), FlowError> {
+    if outcomes.is_empty() {
+        return Err(FlowError::NotStored);
+    }
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
+            Outcome::Conflict(space) => return Err(FlowError::Conflict(space)),
+            Outcome::SetAside => return Err(FlowError::SetAside),
+            Outcome::Missing(_) | Outcome::Failed => return Err(FlowError::NotStored),
         }
     }
+    Ok(())
 }
 
 /// A letter does not hold what follows from its events.
@@ -42,4 +52,26 @@ fn with_changes(mut write: Write) -> Write {
         entry.changes = crate::changes::changes_of(&entry.event);
     }
     write
+}
+
+#[cfg(test)]
+mod tests {
+    use event::Position;
+
+    use super::*;
+
+    #[test]
+    fn a_letter_goes_off_the_list_only_when_all_of_it_is_stored() {
+        let stored = || Outcome::Stored(Position(1));
+        let rows = [
+            (vec![stored()], true),
+            (vec![stored(), Outcome::Unchanged], true),
+            (vec![Outcome::Failed, stored()], false),
+            (vec![Outcome::SetAside, stored()], false),
+            (Vec::new(), false),
+        ];
+        for (outcomes, expected) in rows {
+            assert_eq!(all_stored(outcomes).is_ok(), expected);
+        }
+    }
 }

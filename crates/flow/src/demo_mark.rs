@@ -65,13 +65,6 @@ impl Engine {
         Ok(self.store.scopes().await?.iter().any(|scope| scope.tenant != demo))
     }
 
-    /// What a page shows that was told nothing else: the usual tenant, unless there is nothing but demo
-    /// data.
-    pub async fn first_scope(&self) -> Result<Scope, FlowError> {
-        let only_demo = self.holds_demo().await? && !self.holds_other_than_demo().await?;
-        Ok(if only_demo { demo_scope() } else { Scope::default() })
-    }
-
     /// Demo data begins here, or ends here.
     pub async fn mark_demo(&self, ends: bool) -> Result<(), FlowError> {
         let id = if ends { LOADED } else { BEGUN };

@@ -47,6 +47,13 @@ pub enum FlowError {
     Store(#[from] StoreError),
 }
 
+impl FlowError {
+    /// Whether the disk or the database is to blame. The store itself says so, once.
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Store(cause) if cause.is_away())
+    }
+}
+
 impl From<ReportError> for FlowError {
     fn from(error: ReportError) -> Self {
         match error {
@@ -63,5 +70,22 @@ fn claim_word(space: ClaimSpace) -> &'static str {
         ClaimSpace::Turn | ClaimSpace::Completion => "turn id",
         ClaimSpace::Decision => "decision id",
         ClaimSpace::Experiment => "experiment id",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_store_that_does_not_answer_is_away() {
+        let rows = [
+            (FlowError::Store(StoreError::Unavailable("no way".into())), true),
+            (FlowError::Store(StoreError::Corrupt("a row".into())), false),
+            (FlowError::NotStored, false),
+        ];
+        for (error, is_away) in rows {
+            assert_eq!(error.is_away(), is_away, "{error:?}");
+        }
     }
 }

@@ -18,7 +18,7 @@ use learn::{
     PatternEvidence, Period, Remark, Suggestion, are_several, failure_patterns, most_corrected,
     suggestions,
 };
-use store::{QualityQuery, Stopwatch};
+use store::{QualityQuery, Stopwatch, StoreError};
 
 pub use at_hand::FailuresAtHand;
 pub(crate) use negative::Negative;
@@ -66,8 +66,8 @@ impl Engine {
         }
         let totals = self.answered_totals(query).await?;
         let patterns = move || patterns_of(&negatives, &totals, &rule);
-        let found =
-            tokio::task::spawn_blocking(patterns).await.map_err(|_| FlowError::NotStored)?;
+        let panicked = |_| StoreError::Corrupt("looking for patterns panicked".into());
+        let found = tokio::task::spawn_blocking(patterns).await.map_err(panicked)?;
         Ok(FailureReport {
             at: now,
             negatives: found.count,

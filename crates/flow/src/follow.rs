@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::erase::is_erasure;
 use crate::error::FlowError;
 use crate::key_ring::KeyRing;
+use crate::put_off::put_off;
 use crate::redactors::Redactors;
 use crate::routing::concerns_routers;
 use crate::targets::AllTargets;
@@ -118,7 +119,7 @@ impl Engine {
         for erasure in noted.erasures {
             let Some(project) = self.routing.of(&erasure.scope) else { continue };
             if let Err(error) = project.forget_late(&*self.store, None, &erasure).await {
-                tracing::warn!(%error, "what routers know of somebody who was erased goes later");
+                put_off(error, "what routers know of somebody who was erased goes later");
                 left.erasures.push(erasure);
             }
         }
@@ -199,7 +200,7 @@ async fn follow_on(engine: Arc<Engine>, to_learn: Arc<ToLearn>, mut stop: Stop) 
     let mut heard = engine.opened_at;
     loop {
         let failed = engine.catch_up(&mut heard, &to_learn).await.is_err_and(|error| {
-            tracing::warn!(%error, "what other nodes wrote is heard later");
+            put_off(error, "what other nodes wrote is heard later");
             true
         });
         tokio::select! {
@@ -232,11 +233,11 @@ async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
     loop {
         match KeyRing::load(&*engine.store).await {
             Ok(ring) => engine.keys.take_over(ring),
-            Err(error) => tracing::warn!(%error, "keys of other nodes are heard of later"),
+            Err(error) => put_off(error, "keys of other nodes are heard of later"),
         }
         match EndedVisits::load(&*engine.store).await {
             Ok(ended) => engine.ended_visits.take_over(ended, engine.clock.now()),
-            Err(error) => tracing::warn!(%error, "visits ended at other nodes are heard of later"),
+            Err(error) => put_off(error, "visits ended at other nodes are heard of later"),
         }
         if engine.store.went_back() {
             engine.outdated.send_replace(true);

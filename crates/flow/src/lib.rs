@@ -3,6 +3,7 @@
 //! Joins the steps; decides nothing that a step could decide. Knows no HTTP.
 
 mod error;
+mod put_off;
 mod mint;
 mod tasks;
 mod key_ring;
@@ -98,9 +99,9 @@ pub use failures::FailuresAtHand;
 pub use keys::NewKey;
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
-    FailureExample, FailurePattern, Lead, Lift, PlannerContext, RankMode, Reranked,
-    RouterDefinition, Suggestion,
+    ArmSummary, CorrectedQuery, CountedContrast, Direction as FailureDirection, Estimate,
+    Estimator, Evaluation, ExampleSource, FailureExample, FailurePattern, Lead, Lift,
+    PlannerContext, RankMode, Reranked, RouterDefinition, Suggestion, Trend as FailureTrend,
 };
 pub use listed::{FoundConversations, ListOrder};
 pub use lookup::Stretch;

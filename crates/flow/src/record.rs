@@ -20,6 +20,7 @@ use crate::attention::scopes_of;
 use crate::changes::changes_of;
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::put_off::put_off;
 use crate::routing::concerns_routers;
 
 /// Writes of one batch that share a transaction; small enough that others need not wait long.
@@ -100,7 +101,7 @@ impl Engine {
             match self.commit(chunk).await {
                 Ok(some) => receipts.extend(some),
                 Err(error) => {
-                    tracing::warn!(%error, writes = size, "part of a batch was not stored");
+                    put_off(error, "part of a batch was not stored; its sender is told");
                     receipts.extend((0..size).map(|_| Err(FlowError::NotStored)));
                 }
             }

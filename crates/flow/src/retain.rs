@@ -9,6 +9,7 @@ use store::{Store, StoreError};
 use crate::duty::Duty;
 use crate::engine::Engine;
 use crate::example_pool::ExampleShelf;
+use crate::put_off::put_off;
 use crate::routing::Routing;
 use crate::tasks::Stop;
 
@@ -42,7 +43,7 @@ async fn run(
             Ok(_) => examples.clear(),
             Err(error) => {
                 examples.clear();
-                tracing::warn!(%error, "old events could not be dropped; trying again later");
+                put_off(error, "old events could not be dropped; trying again later");
             }
         }
         tokio::select! {

@@ -23,6 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use event::{Position, Scope};
 use store::{Store, StoreError};
 
+use crate::put_off::put_off;
 pub(crate) use project::{Project, concerns_routers};
 pub(crate) use queue::ChoiceQueue;
 pub(crate) use ticket::Ticket;
@@ -89,7 +90,7 @@ impl Routing {
             None => self.begin(store, scope, position).await,
         };
         if let Err(error) = reached {
-            tracing::warn!(%error, "routers could not learn from what was just stored; trying again");
+            put_off(error, "routers could not learn from what was just stored; trying again");
             return false;
         }
         true

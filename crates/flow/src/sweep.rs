@@ -12,6 +12,7 @@ use store::{OpenSession, Stopwatch};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::put_off::put_off;
 use crate::tasks::Stop;
 
 /// Sessions that are ended in one commit.
@@ -78,7 +79,7 @@ async fn sweep_on(engine: Arc<Engine>, every: Duration, mut stop: Stop) {
         match engine.sweep().await {
             Ok(0) => {}
             Ok(ended) => tracing::info!(ended, "sessions ended after a silence"),
-            Err(error) => tracing::warn!(%error, "the sweep failed; it comes again"),
+            Err(error) => put_off(error, "the sweep failed; it comes again"),
         }
         tokio::select! {
             _ = stop.changed() => {}

@@ -18,8 +18,8 @@ use crate::door::{Door, Refusal};
 use crate::tools::{ALL, Kind};
 
 const INSTRUCTIONS: &str = "Uptake learns from feedback which retrieved items, strategies and answers work. \
-    Before answering: `strategies` shows what worked for similar questions, `rerank` puts search results in \
-    the order that use has shown. After answering: `record_usage` with the text you wrote, \
+    Before answering: `strategies` shows what worked for similar questions, `examples` shows good answers to \
+    them, `rerank` puts search results in the order that use has shown. After answering: `record_usage` with the text you wrote, \
     `mark_helpful` or `mark_not_helpful` for single items, `submit_feedback` for what the user said.";
 
 /// Offers the tools behind a door.

@@ -79,6 +79,8 @@ pub struct Trial {
     pub scale: (String, String),
     /// How the differences and their intervals came about, day by day: one chart for each treatment.
     pub sequences: Vec<(String, Chart)>,
+    /// There are too many days to show that.
+    pub too_many_days: bool,
     /// Guardrails: words, and whether one is crossed.
     pub guardrails: Vec<(String, bool)>,
     /// What is wrong with the numbers themselves.
@@ -112,7 +114,7 @@ impl Trial {
     pub fn of(
         view: &ExperimentView,
         results: &Results,
-        days: &[SequencePoint],
+        days: Option<&[SequencePoint]>,
         filter: &Filter,
         project: &str,
     ) -> Self {
@@ -143,7 +145,8 @@ impl Trial {
             against: results.comparisons.iter().map(|one| against(metric, one)).collect(),
             plot,
             scale,
-            sequences: sequences(metric, results, days),
+            sequences: sequences(metric, results, days.unwrap_or_default()),
+            too_many_days: days.is_none(),
             guardrails: results.guardrails.iter().map(|one| {
                 let word = crate::marked::words(one.metric.word());
                 let mean = one.mean.map_or_else(|| "–".to_owned(), |mean| shown(one.metric, mean));
@@ -292,7 +295,40 @@ fn plot(metric: Metric, comparisons: &[Comparison]) -> (String, (String, String)
 
 #[cfg(test)]
 mod tests {
+    use event::{ExperimentId, Position, Timestamp};
+    use flow::experiment::{Evidence, ExperimentDefinition, results};
+
     use super::*;
+    use crate::shell::View;
+
+    /// The page of an experiment that just began.
+    fn page(days: Option<&[SequencePoint]>) -> String {
+        let definition: ExperimentDefinition = serde_json::from_value(serde_json::json!({
+            "name": "a", "unit": "user", "metric": "satisfaction",
+            "variants": [{"name": "control"}, {"name": "treatment"}]}))
+        .unwrap();
+        let found = results(&definition, Status::Running, &Evidence::new(&definition));
+        let view = ExperimentView {
+            id: ExperimentId::new("a").unwrap(),
+            position: Position(1),
+            status: Status::Running,
+            created: Timestamp::from_micros(0),
+            changed: Timestamp::from_micros(0),
+            rollout: None,
+            moves: Vec::new(),
+            definition,
+        };
+        let shell = Shell::around(View::Experiments);
+        let trials = vec![Trial::of(&view, &found, days, &shell.filter, "default")];
+        let project = "default".to_owned();
+        Experiments { shell, project, trials, next: None, may_act: true }.to_string()
+    }
+
+    #[test]
+    fn days_that_are_too_many_to_show_are_said_to_be() {
+        assert!(page(None).contains("Too many days and moves of its shares"));
+        assert!(!page(Some(&[])).contains("Over time"));
+    }
 
     #[test]
     fn intervals_stay_where_means_can_be() {

@@ -1,7 +1,9 @@
 //! What goes wrong, in patterns: examples, what is over-represented, and what might help.
 
 use askama::Template;
-use flow::{FailurePattern, FailureReport, FailuresAtHand, Lift, Suggestion};
+use flow::{
+    FailureDirection, FailurePattern, FailureReport, FailureTrend, FailuresAtHand, Lift, Suggestion,
+};
 
 use crate::filter::{Filter, encoded};
 use crate::marked::Said;
@@ -211,20 +213,13 @@ fn pattern_of(
     suggestions: Vec<Help>,
     link: &dyn Fn(&str) -> String,
 ) -> Pattern {
-    let direction = found.trend.direction.as_word();
-    let class = match direction {
-        "rising" => "bad",
-        "falling" => "good",
-        _ => "none",
-    };
-    let before = format!("{direction}, {} before", found.trend.before);
     Pattern {
         id: found.id.clone(),
         label: found.label.replace('_', " "),
         count: format!("{} {}", found.count, number::of(found.count.into(), "turn", "turns")),
         share: number::percent(found.share),
         percent: (found.share * 100.0).round() as u8,
-        trend: (class, before),
+        trend: trend_of(found.trend),
         error: found.error_type.as_deref().map(crate::marked::words),
         examples: found
             .examples
@@ -245,6 +240,20 @@ fn pattern_of(
         more: found.turns.len().saturating_sub(TURNS),
         suggestions,
     }
+}
+
+/// A class and words. Whether none before is more than chance or not: there was none.
+fn trend_of(trend: FailureTrend) -> (&'static str, String) {
+    let class = match trend.direction {
+        FailureDirection::Rising => "bad",
+        FailureDirection::Falling => "good",
+        FailureDirection::Steady => "none",
+    };
+    let words = match trend.before {
+        0 => "new".to_owned(),
+        before => format!("{}, {before} before", trend.direction.as_word()),
+    };
+    (class, words)
 }
 
 fn over(lift: &Lift) -> Over {
@@ -268,26 +277,28 @@ fn help_of(found: &Suggestion) -> Help {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shell::{Reader, View};
+    use crate::shell::View;
+
+    #[test]
+    fn a_pattern_that_was_not_there_before_is_new_and_not_steady() {
+        let rows = [
+            (3_u32, 0_u32, FailureDirection::Steady, ("none", "new")),
+            (9, 0, FailureDirection::Rising, ("bad", "new")),
+            (9, 2, FailureDirection::Rising, ("bad", "rising, 2 before")),
+            (3, 4, FailureDirection::Steady, ("none", "steady, 4 before")),
+            (0, 8, FailureDirection::Falling, ("good", "falling, 8 before")),
+        ];
+        for (now, before, direction, (class, words)) in rows {
+            let difference = i64::from(now) - i64::from(before);
+            let told = trend_of(FailureTrend { now, before, difference, direction });
+            assert_eq!(told, (class, words.to_owned()));
+        }
+    }
 
     #[test]
     fn while_patterns_are_looked_for_the_page_says_so_and_not_that_there_are_none() {
-        let filter = Filter { tenant: None, project: None, model: None, prompt: None, days: 30 };
-        let shell = Shell {
-            here: Some(View::Failures),
-            filter,
-            tenant: "default".to_owned(),
-            is_demo: false,
-            tenants: Vec::new(),
-            projects: Vec::new(),
-            may_choose_project: false,
-            reader: Reader::Open,
-            may_write: true,
-            token: String::new(),
-            notice: None,
-            address: String::new(),
-        };
         let none = (Vec::new(), Vec::new());
+        let shell = Shell::around(View::Failures);
         let page = Failures::of(shell, none, ("default", 0), &FailuresAtHand::Sought, true);
         assert!(page.is_sought());
         let page = page.to_string();

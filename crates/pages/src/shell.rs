@@ -143,3 +143,24 @@ impl Shell {
         }
     }
 }
+
+#[cfg(test)]
+impl Shell {
+    /// Around a view of a store without keys.
+    pub(crate) fn around(view: View) -> Self {
+        Self {
+            here: Some(view),
+            filter: Filter::default(),
+            tenant: "default".to_owned(),
+            is_demo: false,
+            tenants: Vec::new(),
+            projects: Vec::new(),
+            may_choose_project: false,
+            reader: Reader::Open,
+            may_write: true,
+            token: String::new(),
+            notice: None,
+            address: String::new(),
+        }
+    }
+}

@@ -40,6 +40,10 @@ impl ModelApi {
             let detail = format!("{} answered with status {status}", self.url);
             return Err(RemoteError::Refused { status, detail });
         }
-        response.body_mut().read_json().map_err(unreachable)
+        let read = response.body_mut().read_json();
+        if matches!(read, Err(ureq::Error::Json(_))) {
+            return Err(RemoteError::Unfit("no JSON"));
+        }
+        read.map_err(unreachable)
     }
 }

@@ -65,8 +65,7 @@ impl RunningServer {
     }
 
     fn call(&self, method: Method, path: &str, body: &str) -> Result<Value, RemoteError> {
-        let text = self.send(method, path, body)?;
-        Ok(serde_json::from_str(&text).unwrap_or(Value::Null))
+        json_in(&self.send(method, path, body)?)
     }
 
     fn send(&self, method: Method, path: &str, body: &str) -> Result<String, RemoteError> {
@@ -95,6 +94,15 @@ impl RunningServer {
     }
 }
 
+/// An empty answer says nothing; anything else that is no JSON is not ours.
+fn json_in(text: &str) -> Result<Value, RemoteError> {
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(text)
+        .map_err(|_| RemoteError::Unfit("expected JSON; whoever answers there is no Uptake server"))
+}
+
 enum Read {
     Failed(ureq::Error),
     Refused(RemoteError),
@@ -110,4 +118,19 @@ fn read(mut response: Response<ureq::Body>) -> Result<String, Read> {
     let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     let detail = value["detail"].as_str().map_or_else(|| format!("status {status}"), str::to_owned);
     Err(Read::Refused(RemoteError::Refused { status, detail }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_page_of_somebody_elses_is_not_taken_for_an_empty_answer() {
+        assert_eq!(json_in(r#"{"keys": []}"#).unwrap(), json!({"keys": []}));
+        assert_eq!(json_in("").unwrap(), Value::Null);
+        let refused = json_in("<html>Welcome</html>");
+        assert!(matches!(refused, Err(RemoteError::Unfit(_))), "{refused:?}");
+    }
 }

@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use event::Role;
+use event::{Role, Timestamp};
 use flow::{Engine, StoredKey};
 
 use crate::error::Problem;
@@ -60,6 +60,20 @@ pub(crate) struct Identity {
     pub(crate) client: Option<IpAddr>,
     /// What is needed to know more.
     pub(crate) doorman: Doorman,
+}
+
+impl Identity {
+    /// Counts a request of a key, unless it makes too many.
+    pub(crate) fn count(&self, key: &StoredKey, now: Timestamp) -> Result<(), Problem> {
+        let limits = &self.doorman.limits;
+        if let Some(rate) = key.rate {
+            limits.take(&key.id, None, rate, now)?;
+        }
+        if key.role == Role::Widget {
+            limits.take(&key.id, self.client, WIDGET_RATE, now)?;
+        }
+        Ok(())
+    }
 }
 
 /// Looks at every request; refuses none, because some addresses are for everybody.
@@ -268,7 +282,7 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for May<P> {
         let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
             return Err(Problem::unauthorized("nobody looked at this request"));
         };
-        let caller = identity.caller?;
+        let caller = identity.caller.clone()?;
         if !P::ROLES.contains(&caller.role()) {
             let role = caller.role().as_word();
             return Err(Problem::forbidden(format!("a key with the role {role} may not do this")));
@@ -281,14 +295,7 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for May<P> {
             check_origin(key, &parts.headers)?;
         }
         if let Some(key) = key.filter(|_| parts.extensions.get::<FromWithin>().is_none()) {
-            let now = identity.doorman.engine.now();
-            let limits = &identity.doorman.limits;
-            if let Some(rate) = key.rate {
-                limits.take(&key.id, None, rate, now)?;
-            }
-            if key.role == Role::Widget {
-                limits.take(&key.id, identity.client, WIDGET_RATE, now)?;
-            }
+            identity.count(key, identity.doorman.engine.now())?;
         }
         let scope = RequestScope::of(&parts.headers, key)?;
         Ok(Self { scope, caller, purpose: PhantomData })

@@ -10,7 +10,7 @@ use crate::routes;
     info(
         title = "Uptake",
         description = "A feedback engine for LLM applications. Errors are application/problem+json and \
-            name the field that is to blame. Any write may carry an Idempotency-Key."
+            name the field that is to blame. What stores what it is sent may carry an Idempotency-Key."
     ),
     paths(
         routes::turns::open,
@@ -136,11 +136,29 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
             .push(header("X-Uptake-Project", "The project, for keys of several and without keys"));
         headers.push(header("X-Uptake-Tenant", "The tenant, without keys"));
     }
-    if matches!(method, "post" | "patch") && !path.contains("keys") && !only_asks(path) {
+    if matches!(method, "post" | "patch") && knows_repeats(path) {
         headers.push(header("Idempotency-Key", "Makes a repeat of this very request safe"));
     }
     let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
     operation["parameters"] = parameters.into_iter().chain(headers).collect();
+}
+
+/// Whether a repeat is known there by its key. Elsewhere nothing is stored, or each time the same, or
+/// something new that the sender must not take for the first: a choice, a secret.
+fn knows_repeats(path: &str) -> bool {
+    const OTHERS: [&str; 10] = [
+        "/api/v1/keys",
+        "/api/v1/route",
+        "/api/v1/routers/{name}/reset",
+        "/api/v1/policies/evaluate",
+        "/api/v1/prompts/suggestions",
+        "/api/v1/experiments/{id}/assign",
+        "/api/v1/retrieval/rerank",
+        "/api/v1/dead-letters/{id}/replay",
+        "/conversations/{tenant}/{project}/feedback/conversations-in-period",
+        "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
+    ];
+    !only_asks(path) && !OTHERS.contains(&path)
 }
 
 /// Whether nothing is stored there.
@@ -214,4 +232,31 @@ fn problem_schema() -> Value {
             "request_id": {"type": "string"},
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_where_a_repeat_is_known_by_its_key_one_may_be_sent() {
+        let document = document();
+        let takes_key = |method: &str, path: &str| {
+            let operation = &document["paths"][path][method];
+            let parameters = operation["parameters"].as_array().unwrap();
+            parameters.iter().any(|one| one["name"] == "Idempotency-Key")
+        };
+        for (path, expected) in [
+            ("/api/v1/turns", true),
+            ("/api/v1/rewards", true),
+            ("/api/v1/experiments/{id}/{action}", true),
+            ("/api/v1/prompts/suggestions/{suggestion_id}/experiment", true),
+            ("/api/v1/prompts/suggestions", false),
+            ("/api/v1/route", false),
+            ("/api/v1/keys", false),
+            ("/api/v1/artifacts/search", false),
+        ] {
+            assert_eq!(takes_key("post", path), expected, "{path}");
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! Rows that something went wrong with: JSON with odd values in odd places, and bytes that are no JSON any more.
+//! For tests and for `fuzz-detect`; a row follows from its number alone.
 
 use std::env;
 
 use serde_json::{Map, Value, json};
 
 /// What parsers trip over, as bytes in a row.
-const PIECES: [&[u8]; 14] = [
+const PIECES: [&[u8]; 16] = [
     b"\"",
     b"\\",
     b"{",
@@ -17,6 +18,8 @@ const PIECES: [&[u8]; 14] = [
     b"\xff\xfe",
     "\u{202e}".as_bytes(),
     "🙂".as_bytes(),
+    "不".as_bytes(),
+    b"```",
     b"\n",
     b"null",
     b"-1e400",
@@ -51,7 +54,7 @@ pub fn mangle(rows: &[&str], number: u64) -> Vec<u8> {
     };
     if random.below(3) == 0 {
         for _ in 0..=random.below(4) {
-            cut(&mut bytes, &mut random);
+            cut(&mut bytes, rows, &mut random);
         }
     }
     bytes
@@ -131,15 +134,20 @@ fn odd(random: &mut Random) -> Value {
     }
 }
 
-fn cut(row: &mut Vec<u8>, random: &mut Random) {
+fn cut(row: &mut Vec<u8>, rows: &[&str], random: &mut Random) {
     let at = random.below(row.len() + 1);
-    match random.below(5) {
+    match random.below(6) {
         0 => row.truncate(at),
         1 => drop(row.splice(at..at, PIECES[random.below(PIECES.len())].iter().copied())),
         2 if at < row.len() => row[at] = random.below(256) as u8,
         3 => {
             let part = row[at..].to_vec();
             (0..random.below(20)).for_each(|_| row.extend(&part[..part.len().min(200)]));
+        }
+        4 => {
+            let other = rows[random.below(rows.len())].as_bytes();
+            let from = random.below(other.len() + 1);
+            drop(row.splice(at..at, other[from..].iter().copied()));
         }
         _ => drop(row.drain(at..(at + random.below(20)).min(row.len()))),
     }

@@ -50,7 +50,11 @@ pub(super) async fn tell_on(engine: Arc<Engine>, mut stop: Stop) {
 
 async fn tell(engine: Arc<Engine>, tenant: Tenant, url: String, stop: Stop) {
     if let Err(error) = engine.tell_webhook(&tenant, &url, &stop).await {
-        tracing::warn!(%tenant, %error, "alerts could not be told; trying again");
+        match error.is_away() {
+            // The store says so itself.
+            true => tracing::debug!(%tenant, %error, "alerts could not be told; trying again"),
+            false => tracing::warn!(%tenant, %error, "alerts could not be told; trying again"),
+        }
     }
 }
 

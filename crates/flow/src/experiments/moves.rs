@@ -15,6 +15,7 @@ use store::Stopwatch;
 use super::ExperimentView;
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::put_off::put_off;
 use crate::tasks::Stop;
 
 /// How often it is looked, at the most.
@@ -48,6 +49,7 @@ impl Engine {
             }
             let view = match self.experiment(&scope, &id).await {
                 Ok(view) => view,
+                Err(error) if error.is_away() => return Err(error),
                 // One that was brought in from a file and makes no sense, or whose row is damaged.
                 Err(error) => {
                     tracing::warn!(%error, experiment = %id, "an experiment cannot be read");
@@ -60,6 +62,7 @@ impl Engine {
             }
             match self.move_on(&scope, &view).await {
                 Ok(has_moved) => moved += usize::from(has_moved),
+                Err(error) if error.is_away() => return Err(error),
                 // One that cannot be judged must not keep the others from being taken back.
                 Err(error) => {
                     tracing::warn!(%error, experiment = %id, "an experiment could not be looked after");
@@ -160,10 +163,13 @@ async fn look_after(engine: Arc<Engine>, mut stop: Stop) {
         } else {
             engine.move_experiments(Some(&scopes)).await
         };
-        if let Err(error) = looked {
-            tracing::warn!(%error, "experiments could not be looked after; trying again later");
+        match looked {
+            Ok(_) => round = round.wrapping_add(1),
+            Err(error) => {
+                put_off(error, "experiments could not be looked after; trying again");
+                engine.for_experiments.note(scopes);
+            }
         }
-        round = round.wrapping_add(1);
         let rest = PAUSE.max(watch.elapsed() * REST);
         tokio::select! {
             _ = stop.changed() => {}

@@ -11,7 +11,7 @@ use super::evidence::put_together;
 use crate::engine::Engine;
 use crate::error::FlowError;
 
-/// Rows that are read at the most: an experiment with more of them moves its shares all the time.
+/// Rows that are read at the most, one for each day, variant and move of the shares.
 const MOST_ROWS: usize = 20_000;
 const DAY_MICROS: i64 = 86_400_000_000;
 
@@ -26,15 +26,24 @@ pub struct SequencePoint {
 
 impl Engine {
     /// The differences with their intervals as they were at the end of each day on which something changed.
-    /// Nothing for an experiment whose shares moved too often to tell.
+    /// `None` for an experiment that went on too long, or moved its shares too often, to tell.
     pub async fn experiment_sequence(
         &self,
         scope: &Scope,
         view: &ExperimentView,
-    ) -> Result<Vec<SequencePoint>, FlowError> {
-        let rows = self.store.experiment_days(scope, &view.id, MOST_ROWS).await?;
-        let is_whole = rows.len() < MOST_ROWS;
-        Ok(if is_whole { points(view, rows) } else { Vec::new() })
+    ) -> Result<Option<Vec<SequencePoint>>, FlowError> {
+        self.sequence_within(scope, view, MOST_ROWS).await
+    }
+
+    /// The same out of so many rows at the most.
+    pub(super) async fn sequence_within(
+        &self,
+        scope: &Scope,
+        view: &ExperimentView,
+        most: usize,
+    ) -> Result<Option<Vec<SequencePoint>>, FlowError> {
+        let rows = self.store.experiment_days(scope, &view.id, most + 1).await?;
+        Ok((rows.len() <= most).then(|| points(view, rows)))
     }
 }
 

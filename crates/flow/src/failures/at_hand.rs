@@ -8,6 +8,7 @@ use super::with_before;
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::patterns::FailureReport;
+use crate::put_off::put_off;
 
 /// Turns that are looked at while somebody waits: as many as take some twentieth of a second.
 const FEW: usize = 350;
@@ -59,7 +60,7 @@ impl Engine {
                 _ = stop.wait_for(|is_over| *is_over) => {}
                 found = engine.failures(query) => {
                     if let Err(error) = found {
-                        tracing::warn!(%error, "patterns of failures were not found");
+                        put_off(error, "patterns of failures were not found");
                     }
                 }
             }

@@ -127,8 +127,11 @@ fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
         let event = match engine.next(&mut follow).await {
             Ok(event) => event?,
             Err(error) => {
-                // The client comes back to where it was.
-                tracing::warn!(%error, "a stream of events ended early");
+                // The client comes back to where it was. That it is away the store says itself.
+                match error.is_away() {
+                    true => tracing::debug!(%error, "a stream of events ended early"),
+                    false => tracing::warn!(%error, "a stream of events ended early"),
+                }
                 return None;
             }
         };

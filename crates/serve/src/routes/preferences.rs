@@ -102,7 +102,10 @@ pub(crate) fn streamed(first: Option<Vec<u8>>, export: PreferenceExport) -> Body
             Ok(part) => Some((Ok(part?), (None, Some(export)))),
             Err(error) => {
                 // A reader must not take half of it for the whole.
-                tracing::warn!(%error, "an export of preference data broke off");
+                match error.is_away() {
+                    true => tracing::debug!(%error, "an export of preference data broke off"),
+                    false => tracing::warn!(%error, "an export of preference data broke off"),
+                }
                 Some((Err(error), (None, None)))
             }
         }

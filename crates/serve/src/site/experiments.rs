@@ -2,8 +2,9 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use event::{ExperimentId, Position};
+use event::{ExperimentId, Position, Scope};
 use flow::experiment::Action;
+use flow::{ExperimentView, FlowError};
 use pages::{Experiments, Trial, View};
 
 use super::Site;
@@ -17,33 +18,58 @@ use crate::error::Problem;
 
 /// Experiments on a page.
 const PAGE: usize = 20;
+/// Definitions that are read together.
+const STRETCH: usize = 500;
 
 /// `GET /experiments`
 pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
     let scope = visitor.scope();
-    let after = visitor.parameter("after").map(str::parse).transpose();
-    let bad = |_| Problem::invalid("after", "after: expected the end of an earlier page");
-    let after = address::position("after", after.map_err(bad)?)?;
-    let found = site.engine.experiments(&scope, after, PAGE).await?;
+    let before = visitor.parameter("before").map(str::parse).transpose();
+    let bad = |_| Problem::invalid("before", "before: expected the end of an earlier page");
+    let before: Option<u64> = before.map_err(bad)?;
+    let (found, last) = newest(all(&site, &scope).await?, |view| view.position.0, before);
     let project = scope.project.as_str();
     let mut trials = Vec::with_capacity(found.len());
-    for view in found.iter().rev() {
+    for view in &found {
         let (view, results) = site.engine.experiment_results(&scope, &view.id).await?;
         let days = site.engine.experiment_sequence(&scope, &view).await?;
-        trials.push(Trial::of(&view, &results, &days, visitor.filter(), project));
+        trials.push(Trial::of(&view, &results, days.as_deref(), visitor.filter(), project));
     }
-    let last =
-        found.last().filter(|_| found.len() == PAGE).map_or(Position(0), |last| last.position);
-    let next = |last: Position| {
-        visitor.filter().place_link("/experiments", project, &[("after", &last.to_string())])
+    let next = |last: u64| {
+        visitor.filter().place_link("/experiments", project, &[("before", &last.to_string())])
     };
     Ok(html(&Experiments {
         project: project.to_owned(),
-        next: (last.0 > 0).then(|| next(last)),
+        next: last.map(next),
         may_act: visitor.may_manage(),
         shell: visitor.shell(&site, Some(View::Experiments)),
         trials,
     }))
+}
+
+/// Those of a project, in the order in which they were defined.
+async fn all(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowError> {
+    let (mut found, mut after) = (Vec::new(), Position(0));
+    loop {
+        let some = site.engine.experiments(scope, after, STRETCH).await?;
+        let Some(last) = some.last() else { return Ok(found) };
+        after = last.position;
+        found.extend(some);
+    }
+}
+
+/// A page of the newest before a place, and from where the next one goes on.
+fn newest<T>(
+    mut all: Vec<T>,
+    place: impl Fn(&T) -> u64,
+    before: Option<u64>,
+) -> (Vec<T>, Option<u64>) {
+    all.retain(|one| before.is_none_or(|before| place(one) < before));
+    all.reverse();
+    let is_more = all.len() > PAGE;
+    all.truncate(PAGE);
+    let last = all.last().filter(|_| is_more).map(&place);
+    (all, last)
 }
 
 /// `POST /experiments/{id}/{action}`
@@ -60,4 +86,24 @@ pub(super) async fn act(
     site.engine.act_on_experiment(&scope, &id, action, None).await?;
     let project = scope.project.as_str();
     Ok(to(&visitor.filter().place_link("/experiments", project, &[("done", "moved")])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_are_on_the_first_page() {
+        let all: Vec<u64> = (1..=45).collect();
+        let down = |from: u64, to: u64| -> Vec<u64> { (from..=to).rev().collect() };
+        let rows = [
+            (None, down(26, 45), Some(26)),
+            (Some(26), down(6, 25), Some(6)),
+            (Some(6), down(1, 5), None),
+            (Some(1), Vec::new(), None),
+        ];
+        for (before, expected, next) in rows {
+            assert_eq!(newest(all.clone(), |place| *place, before), (expected, next));
+        }
+    }
 }

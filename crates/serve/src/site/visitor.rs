@@ -206,7 +206,10 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
             let proof = match caller {
                 Caller::Open => "open".to_owned(),
                 Caller::Owner => "owner".to_owned(),
-                Caller::Key(key) => format!("key {}", key.id),
+                Caller::Key(key) => {
+                    identity.count(key, site.engine.now())?;
+                    format!("key {}", key.id)
+                }
             };
             return Ok(Known { proof, caller: caller.clone() });
         }
@@ -219,9 +222,7 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     let door = || Trouble::Door(next.to_owned());
     let note = session::note(&parts.headers).ok_or_else(door)?;
     let visit = site.engine.visit(note).ok_or_else(door)?;
-    if let Some(rate) = visit.key.rate {
-        identity.doorman.limits.take(&visit.key.id, None, rate, site.engine.now())?;
-    }
+    identity.count(&visit.key, site.engine.now())?;
     Ok(Known { proof: note.to_owned(), caller: Caller::Key(visit.key) })
 }
 

@@ -157,7 +157,8 @@ fn explanation(view: &RouterView) -> String {
     let known = view.arms.iter().filter(|arm| arm.enabled && arm.observations > 0);
     let best = known.max_by(|one, other| one.mean.total_cmp(&other.mean));
     let Some(best) = best else {
-        return "Nothing is known of any arm yet: they are tried in turn.".to_owned();
+        return "Nothing is known of any arm yet: the algorithm, prior_quality and chance decide."
+            .to_owned();
     };
     let seen: u64 = view.arms.iter().map(|arm| arm.observations).sum();
     let [low, high] = best.interval;
