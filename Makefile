@@ -7,6 +7,8 @@ TOOLS := $(CACHE)/tools
 DENY_VERSION := 0.20.2
 TYPOS_VERSION := 1.51.1
 SCHEMATHESIS_VERSION := 4.32.5
+LLVM_COV_VERSION := 0.9.1
+LLVM_COV = $(TOOLS)/bin/cargo-llvm-cov-$(LLVM_COV_VERSION) llvm-cov
 
 .PHONY: run test check bench fuzz-api
 
@@ -166,6 +168,17 @@ fuzz-api: compiler $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/schemathesi
 	cargo build --release --locked
 	scripts/fuzz-api $(CARGO_TARGET_DIR)/release/uptake $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)/bin/schemathesis
 
+## How much of detect, learn and store their own tests reach; the places that none reaches are listed in
+## coverage.txt of the target folder.
+.PHONY: coverage
+coverage: compiler $(TOOLS)/bin/cargo-llvm-cov-$(LLVM_COV_VERSION)
+	-@scripts/servers install
+	rustup component add llvm-tools
+	$(LLVM_COV) clean --workspace
+	$(LLVM_COV) --no-report --locked -p uptake-detect -p uptake-learn -p uptake-store --features uptake-store/scaled
+	$(LLVM_COV) report --json --output-path $(CARGO_TARGET_DIR)/coverage.json
+	scripts/coverage $(CARGO_TARGET_DIR)/coverage.json $(CARGO_TARGET_DIR)/coverage.txt
+
 .PHONY: compiler
 compiler:
 	@scripts/need cc:build-essential
@@ -174,6 +187,11 @@ compiler:
 $(TOOLS)/bin/cargo-deny-$(DENY_VERSION):
 	cargo install cargo-deny --version $(DENY_VERSION) --locked --root $(TOOLS) --target-dir $(CACHE)/tools-target
 	mv $(TOOLS)/bin/cargo-deny $@
+	rm -rf $(CACHE)/tools-target
+
+$(TOOLS)/bin/cargo-llvm-cov-$(LLVM_COV_VERSION):
+	cargo install cargo-llvm-cov --version $(LLVM_COV_VERSION) --locked --root $(TOOLS) --target-dir $(CACHE)/tools-target
+	mv $(TOOLS)/bin/cargo-llvm-cov $@
 	rm -rf $(CACHE)/tools-target
 
 $(TOOLS)/typos-$(TYPOS_VERSION)/bin/typos:

@@ -260,8 +260,11 @@ impl Engine {
         key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, FlowError> {
         let accepted = capture::accept_completion(completion.raw, self.clock.now())?;
-        let head = self.store.turn_head(scope, &turn).await?.ok_or(FlowError::Unknown("turn"))?;
-        let exchange = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
+        let (head, mut exchanges) = tokio::try_join!(
+            self.store.turn_head(scope, &turn),
+            self.store.exchanges_by_id(scope, vec![turn.clone()]),
+        )?;
+        let head = head.ok_or(FlowError::Unknown("turn"))?;
         let open = OpenTurn {
             place: TurnPlace {
                 scope: scope.clone(),
@@ -269,7 +272,7 @@ impl Engine {
                 conversation: head.conversation,
                 user: head.user,
             },
-            question: exchange.map(|exchange| exchange.opening.text).unwrap_or_default(),
+            question: exchanges.pop().map(|exchange| exchange.opening.text).unwrap_or_default(),
             ts: head.ts,
             received_at: head.received_at,
             erased: head.erased,
