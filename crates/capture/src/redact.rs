@@ -197,9 +197,12 @@ impl Redactor {
         }
         if self.ip && digits >= 4 && text.contains('.') {
             text = pass(text, &IP4, |found, around| {
+                let is_digit = |c: char| c.is_ascii_digit();
+                // The text may end here, or go on with a sign of several bytes.
+                let behind = around.after.get(1..);
                 let alone = !around.before.ends_with(['.', '-'])
                     && !around.after.starts_with(['.', '-'])
-                    || !around.after[1..].starts_with(|c: char| c.is_ascii_digit());
+                    || behind.is_none_or(|rest| !rest.starts_with(is_digit));
                 (alone && found[0].parse::<Ipv4Addr>().is_ok()).then(|| "[ip]".to_owned())
             });
         }
@@ -402,6 +405,8 @@ mod tests {
         check("AB12 4111 1111 1111 1111", "AB12 [card]");
         check("4111.1111.1111.1111 and 4111\u{a0}1111\u{a0}1111\u{a0}1111", "[card] and [card]");
         check("node:10.0.0.1, database:10.1.2.3:5432", "node:[ip], database:[ip]:5432");
+        check("up-10.0.0.1", "up-[ip]");
+        check("up-10.0.0.1…", "up-[ip]…");
         check("+49 171 12345005 or 06 12 34 56 78", "[phone] or [phone]");
         check("fe80::1ff:fe23:4567:890a", "[ip]");
         check(r#"{"api_key": "abc123def456"}"#, r#"{"api_key": "[secret]"}"#);
