@@ -297,7 +297,9 @@ fn cards(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     }
     let (mut text, mut done, mut first) = (String::new(), 0, 0);
     while first < groups.len() {
-        let card = (first..groups.len()).rev().find(|last| {
+        // A group has a digit at least, so no card reaches further. A list of numbers may be very long.
+        let end = groups.len().min(first + LONGEST_CARD);
+        let card = (first..end).rev().find(|last| {
             let part = &run[groups[first].0..groups[*last].1];
             is_card(part)
         });
@@ -339,12 +341,16 @@ fn digits(text: &str) -> impl DoubleEndedIterator<Item = u32> + '_ {
     text.chars().filter_map(|c| c.to_digit(10))
 }
 
+/// Digits of the longest card.
+const LONGEST_CARD: usize = 19;
+
 /// 13 to 19 digits that begin like a card's, not all the same, with the right check digit (Luhn).
 fn is_card(text: &str) -> bool {
     let count = digits(text).count();
     let first = digits(text).next();
     let begins = first.is_some_and(|digit| (2..=6).contains(&digit));
-    if !(13..=19).contains(&count) || !begins || digits(text).all(|digit| Some(digit) == first) {
+    let fits = begins && (13..=LONGEST_CARD).contains(&count);
+    if !fits || digits(text).all(|digit| Some(digit) == first) {
         return false;
     }
     let sum: u32 = digits(text)
@@ -444,6 +450,14 @@ mod tests {
         ] {
             check(text, text);
         }
+    }
+
+    #[test]
+    fn a_long_list_of_numbers_is_read_to_its_end() {
+        // Were each tried with all that follow, nobody would see the end of this.
+        let list = "7 8\n".repeat(5_000);
+        check(&list, &list);
+        check(&format!("{list}4111 1111 1111 1111"), &format!("{list}[card]"));
     }
 
     #[test]
