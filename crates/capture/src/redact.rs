@@ -367,7 +367,7 @@ fn is_card(text: &str) -> bool {
 
 /// 15 to 34 characters whose number, with the first four at the end, is 1 modulo 97.
 fn is_iban(text: &str) -> bool {
-    let plain: Vec<char> = text.chars().filter(|c| *c != ' ').collect();
+    let plain: Vec<char> = text.chars().filter(|c| !matches!(c, ' ' | '\u{a0}')).collect();
     if !(15..=34).contains(&plain.len()) {
         return false;
     }
@@ -396,6 +396,7 @@ mod tests {
         check("5500-0000-0000-0004", "[card]");
         check("pay DE89 3704 0044 0532 0130 00 please", "pay [iban] please");
         check("GB82WEST12345698765432", "[iban]");
+        check("DE89\u{a0}3704\u{a0}0044\u{a0}0532\u{a0}0130\u{a0}00", "[iban]");
         check("from 192.168.1.77 and 2001:db8::8a2e:370:7334.", "from [ip] and [ip].");
         check("call +49 (0)30 901820-0 or 555-123-4567", "call [phone] or [phone]");
         check("(555) 123-4567 / 030 9018 2000", "[phone] / [phone]");
