@@ -137,8 +137,22 @@ fn chunk(
     most: i64,
 ) -> sql::Result<Vec<Hit>> {
     let (turns, mut values) = turns_of(query, place, from);
-    let mut terms = vec![query.mark.condition()];
     values.push(Value::from(most));
+    let sql = format!(
+        "SELECT f.ts, f.turn, t.conversation FROM ({turns} LIMIT ?) f JOIN turns t ON t.key = f.turn
+         WHERE t.conversation IS NOT NULL AND {} ORDER BY f.ts DESC, f.turn DESC",
+        wanted(query, &mut values)
+    );
+    let hit = |row: &sql::Row<'_>| {
+        let (ts, turn, conversation) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Hit { ts, turn, conversation, project: place.0 })
+    };
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+}
+
+/// Which turns of `f` are meant. What its question marks stand for comes behind the values that are there.
+fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
+    let mut terms = vec![query.mark.condition()];
     if let Some(model) = &query.model {
         terms.push("f.model = ?".to_owned());
         values.push(Value::from(model.clone()));
@@ -147,16 +161,7 @@ fn chunk(
         terms.push("(f.prompt = ? OR substr(f.prompt, 1, length(?) + 1) = ? || '@')".to_owned());
         values.extend([prompt, prompt, prompt].map(|prompt| Value::from(prompt.clone())));
     }
-    let sql = format!(
-        "SELECT f.ts, f.turn, t.conversation FROM ({turns} LIMIT ?) f JOIN turns t ON t.key = f.turn
-         WHERE t.conversation IS NOT NULL AND {} ORDER BY f.ts DESC, f.turn DESC",
-        terms.join(" AND ")
-    );
-    let hit = |row: &sql::Row<'_>| {
-        let (ts, turn, conversation) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Hit { ts, turn, conversation, project: place.0 })
-    };
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+    terms.join(" AND ")
 }
 
 /// The last of so many turns, if there are so many.
@@ -184,22 +189,13 @@ fn not_shown_before(
     let Some(ListMark(ts, turn)) = query.behind.filter(|_| !hits.is_empty()) else {
         return Ok(hits);
     };
-    let mut terms = vec![query.mark.condition()];
     let mut values =
         vec![Value::from(query.window.end.as_micros()), Value::from(ts), Value::from(turn)];
-    if let Some(model) = &query.model {
-        terms.push("f.model = ?".to_owned());
-        values.push(Value::from(model.clone()));
-    }
-    if let Some(prompt) = &query.prompt {
-        terms.push("(f.prompt = ? OR substr(f.prompt, 1, length(?) + 1) = ? || '@')".to_owned());
-        values.extend([prompt, prompt, prompt].map(|prompt| Value::from(prompt.clone())));
-    }
     let sql = format!(
         "SELECT DISTINCT t.conversation FROM turns t JOIN turn_facts f ON f.turn = t.key
          WHERE t.conversation IN ({}) AND f.ts <= ? AND (f.ts, f.turn) >= (?, ?) AND {}",
         listed(hits.iter().map(|hit| hit.conversation)),
-        terms.join(" AND ")
+        wanted(query, &mut values)
     );
     let mut statement = connection.prepare(&sql)?;
     let shown: HashSet<Key> = statement
