@@ -9,7 +9,9 @@ mod keys;
 mod apply;
 mod needs;
 mod dead_letters;
+mod prepared;
 mod claims;
+mod cursor;
 mod append;
 #[cfg(feature = "scaled")]
 mod ahead;

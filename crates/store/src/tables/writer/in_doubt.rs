@@ -2,7 +2,7 @@
 
 use event::{Outcome, Position};
 
-use super::super::append::Prepared;
+use super::super::prepared::Prepared;
 use super::Submission;
 use crate::sql::{self, Connection};
 
