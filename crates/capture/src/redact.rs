@@ -197,9 +197,12 @@ impl Redactor {
         }
         if self.ip && digits >= 4 && text.contains('.') {
             text = pass(text, &IP4, |found, around| {
+                let is_digit = |c: char| c.is_ascii_digit();
+                // The text may end here, or go on with a sign of several bytes.
+                let behind = around.after.get(1..);
                 let alone = !around.before.ends_with(['.', '-'])
                     && !around.after.starts_with(['.', '-'])
-                    || !around.after[1..].starts_with(|c: char| c.is_ascii_digit());
+                    || behind.is_none_or(|rest| !rest.starts_with(is_digit));
                 (alone && found[0].parse::<Ipv4Addr>().is_ok()).then(|| "[ip]".to_owned())
             });
         }
@@ -294,7 +297,9 @@ fn cards(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     }
     let (mut text, mut done, mut first) = (String::new(), 0, 0);
     while first < groups.len() {
-        let card = (first..groups.len()).rev().find(|last| {
+        // A group has a digit at least, so no card reaches further. A list of numbers may be very long.
+        let end = groups.len().min(first + LONGEST_CARD);
+        let card = (first..end).rev().find(|last| {
             let part = &run[groups[first].0..groups[*last].1];
             is_card(part)
         });
@@ -336,12 +341,16 @@ fn digits(text: &str) -> impl DoubleEndedIterator<Item = u32> + '_ {
     text.chars().filter_map(|c| c.to_digit(10))
 }
 
+/// Digits of the longest card.
+const LONGEST_CARD: usize = 19;
+
 /// 13 to 19 digits that begin like a card's, not all the same, with the right check digit (Luhn).
 fn is_card(text: &str) -> bool {
     let count = digits(text).count();
     let first = digits(text).next();
     let begins = first.is_some_and(|digit| (2..=6).contains(&digit));
-    if !(13..=19).contains(&count) || !begins || digits(text).all(|digit| Some(digit) == first) {
+    let fits = begins && (13..=LONGEST_CARD).contains(&count);
+    if !fits || digits(text).all(|digit| Some(digit) == first) {
         return false;
     }
     let sum: u32 = digits(text)
@@ -358,7 +367,7 @@ fn is_card(text: &str) -> bool {
 
 /// 15 to 34 characters whose number, with the first four at the end, is 1 modulo 97.
 fn is_iban(text: &str) -> bool {
-    let plain: Vec<char> = text.chars().filter(|c| *c != ' ').collect();
+    let plain: Vec<char> = text.chars().filter(|c| !matches!(c, ' ' | '\u{a0}')).collect();
     if !(15..=34).contains(&plain.len()) {
         return false;
     }
@@ -387,6 +396,7 @@ mod tests {
         check("5500-0000-0000-0004", "[card]");
         check("pay DE89 3704 0044 0532 0130 00 please", "pay [iban] please");
         check("GB82WEST12345698765432", "[iban]");
+        check("DE89\u{a0}3704\u{a0}0044\u{a0}0532\u{a0}0130\u{a0}00", "[iban]");
         check("from 192.168.1.77 and 2001:db8::8a2e:370:7334.", "from [ip] and [ip].");
         check("call +49 (0)30 901820-0 or 555-123-4567", "call [phone] or [phone]");
         check("(555) 123-4567 / 030 9018 2000", "[phone] / [phone]");
@@ -402,6 +412,8 @@ mod tests {
         check("AB12 4111 1111 1111 1111", "AB12 [card]");
         check("4111.1111.1111.1111 and 4111\u{a0}1111\u{a0}1111\u{a0}1111", "[card] and [card]");
         check("node:10.0.0.1, database:10.1.2.3:5432", "node:[ip], database:[ip]:5432");
+        check("up-10.0.0.1", "up-[ip]");
+        check("up-10.0.0.1…", "up-[ip]…");
         check("+49 171 12345005 or 06 12 34 56 78", "[phone] or [phone]");
         check("fe80::1ff:fe23:4567:890a", "[ip]");
         check(r#"{"api_key": "abc123def456"}"#, r#"{"api_key": "[secret]"}"#);
@@ -439,6 +451,14 @@ mod tests {
         ] {
             check(text, text);
         }
+    }
+
+    #[test]
+    fn a_long_list_of_numbers_is_read_to_its_end() {
+        // Were each tried with all that follow, nobody would see the end of this.
+        let list = "7 8\n".repeat(5_000);
+        check(&list, &list);
+        check(&format!("{list}4111 1111 1111 1111"), &format!("{list}[card]"));
     }
 
     #[test]

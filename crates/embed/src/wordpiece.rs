@@ -4,13 +4,14 @@ use rustc_hash::FxHashMap;
 
 /// Longer words are one unknown token, as in BERT.
 const LONGEST_WORD: usize = 100;
-/// No piece of the vocabulary is longer in bytes; found when it is read.
+/// The token of a word that has none.
 const UNKNOWN: u32 = 100;
 
 /// The vocabulary: pieces that begin a word and pieces that continue one.
 pub(crate) struct Vocabulary {
     starts: FxHashMap<&'static [u8], u32>,
     continues: FxHashMap<&'static [u8], u32>,
+    /// No piece is longer, in bytes.
     longest: usize,
 }
 

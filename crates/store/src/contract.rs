@@ -61,6 +61,7 @@ macro_rules! contract_tests {
             labels::a_project_has_its_newest_curve,
             similar::answered_turns_are_found_by_likeness,
             similar::a_correction_is_found_by_what_it_corrects,
+            similar::what_went_with_its_tenant_is_not_found,
             judged::an_answer_comes_with_what_was_said_of_it,
             judged::what_was_touched_is_told,
             judged::conversations_come_whole,

@@ -9,12 +9,15 @@ mod keys;
 mod apply;
 mod needs;
 mod dead_letters;
+mod prepared;
 mod claims;
+mod cursor;
 mod append;
 #[cfg(feature = "scaled")]
 mod ahead;
 mod similar;
 mod head;
+mod ready;
 mod outage;
 mod writer;
 #[cfg(feature = "scaled")]
@@ -283,8 +286,8 @@ impl Log for SqlStore {
         Box::pin(async {
             let may_write = match self.writer.is_well() {
                 // A database elsewhere may be away without anybody having tried to write.
-                true => self.pool.run_short(head::answers).await.is_ok(),
-                false => self.writer.run(copies::try_to_write).await.is_ok(),
+                true => self.pool.run_short(ready::answers).await.is_ok(),
+                false => self.writer.run(ready::try_to_write).await.is_ok(),
             };
             Ok(may_write)
         })

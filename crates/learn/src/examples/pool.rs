@@ -1,7 +1,7 @@
 //! What may serve as an example, question by question, kept small.
 //!
 //! An offer is one answer with the reason why it is good. Of the offers for one question the best is
-//! the example; when it is withdrawn, the next best steps in. Which one that is never depends on the
+//! the example; when it goes, the next best steps in. Which one that is never depends on the
 //! order in which they came.
 
 use std::collections::BTreeMap;
@@ -147,19 +147,7 @@ impl<T> ExamplePool<T> {
         effect
     }
 
-    /// The turn's own answer was rejected, or is no longer rated well: it is no example. What
-    /// somebody wrote instead of it stays one.
-    pub fn reject(&mut self, turn: &str) -> Effect {
-        self.take_out(fingerprint(turn), |name| name.source != ExampleSource::Correction)
-    }
-
-    /// One reason falls away: a rating was cleared, a verdict changed, a correction was erased.
-    pub fn withdraw(&mut self, turn: &str, source: ExampleSource, id: &str) -> Effect {
-        let id = fingerprint(id);
-        self.take_out(fingerprint(turn), |name| name.source == source && name.id == id)
-    }
-
-    /// The turn was erased, and with it the question of everything that hangs on it.
+    /// Drops the offers of a turn: it was erased, or is about to be put in as it is now.
     pub fn forget(&mut self, turn: &str) -> Effect {
         self.take_out(fingerprint(turn), |_| true)
     }

@@ -68,11 +68,6 @@ impl Status {
         Self::ALL.into_iter().find(|status| status.word() == word)
     }
 
-    /// Whether units that were never seen get a variant.
-    pub fn takes_units(self) -> bool {
-        self == Self::Running
-    }
-
     /// Its word.
     pub fn word(self) -> &'static str {
         match self {

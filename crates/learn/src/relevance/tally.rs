@@ -1,7 +1,5 @@
 //! Counters of an entity, or of an entity for one cluster of queries.
 
-use std::time::Duration;
-
 use event::{BANDS, Delta, RankBand};
 use serde::{Deserialize, Serialize};
 
@@ -42,13 +40,7 @@ impl Tally {
         self.positive.saturating_add(self.negative)
     }
 
-    /// `used / total_returns`, one half when it was never returned.
-    pub fn use_rate(&self) -> f64 {
-        let returns = self.total_returns();
-        if returns == 0 { 0.5 } else { self.used as f64 / returns as f64 }
-    }
-
-    /// The same counters as numbers that can fade.
+    /// The same counters as the estimators read them.
     pub fn counts(&self) -> Counts {
         Counts {
             used: self.used as f64,
@@ -60,7 +52,7 @@ impl Tally {
     }
 }
 
-/// Counters that may have faded with time: what the estimators read.
+/// Counters as the estimators read them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Queries whose answer used it.
@@ -76,22 +68,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What is left after `age`: half of it for every half-life. A half-life of zero means no fading.
-    #[must_use]
-    pub fn faded(self, age: Duration, half_life: Duration) -> Self {
-        if half_life.is_zero() {
-            return self;
-        }
-        let left = (-age.as_secs_f64() / half_life.as_secs_f64()).exp2();
-        Self {
-            used: self.used * left,
-            ignored: self.ignored * left,
-            positive: self.positive * left,
-            negative: self.negative * left,
-            returned: self.returned.map(|n| n * left),
-        }
-    }
-
     /// Queries that returned it with a known outcome.
     pub fn total_returns(&self) -> f64 {
         self.used + self.ignored

@@ -1,7 +1,5 @@
 //! The seed's arithmetic, and what must hold for any signals.
 
-use std::time::Duration;
-
 use proptest::prelude::*;
 
 use super::RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
@@ -123,14 +121,6 @@ fn odd_scores_do_no_harm() {
     let order = rerank(Estimator::Seed, &CoecRule::default(), &seen, &scores, better);
     let order: Vec<usize> = order.iter().map(|r| r.index).collect();
     assert_eq!(order, [2, 1, 5, 3, 4, 0]);
-}
-
-#[test]
-fn counters_fade_by_half_lives() {
-    let day = Duration::from_secs(86_400);
-    let faded = counts(8, 4, 2, 0).faded(day * 2, day);
-    assert_eq!((faded.used, faded.ignored, faded.positive), (2.0, 1.0, 0.5));
-    assert_eq!(counts(8, 4, 2, 0).faded(day, Duration::ZERO), counts(8, 4, 2, 0));
 }
 
 fn signal() -> impl Strategy<Value = RelevanceSignal> {

@@ -83,3 +83,24 @@ pub(crate) async fn a_correction_is_found_by_what_it_corrects(store: &dyn Store)
     let found = search(store, query).await;
     assert_eq!(found[0].0, "t2", "{found:?}");
 }
+
+/// What went with its tenant is not found any more, also by somebody who is given its numbers.
+pub(crate) async fn what_went_with_its_tenant_is_not_found(store: &dyn Store) {
+    for turn in ["t1", "t2"] {
+        let answered =
+            [Scene::open(turn, "c1"), asked(turn, &[1.0, 0.0, 0.0]), Scene::answer(turn)];
+        play(store, answered).await;
+    }
+    store.remove_tenant(&Scope::default().tenant).await.unwrap();
+    let another = [Scene::open("n1", "c1"), asked("n1", &[0.0, 1.0, 0.0]), Scene::answer("n1")];
+    play(store, another).await;
+    let query = SimilarQuery {
+        scope: Scope::default(),
+        vector: vector(&[1.0, 0.0, 0.0]),
+        most: 5,
+        floor: 0.5,
+        user: None,
+        intent: None,
+    };
+    assert!(search(store, query).await.is_empty());
+}

@@ -29,7 +29,7 @@ impl Connection {
         match self {
             Self::Sqlite(connection) => Ok(Statement::Once(connection.prepare(sql)?)),
             #[cfg(feature = "scaled")]
-            Self::Postgres(session) => Ok(Statement::Postgres(session.prepare(sql)?)),
+            Self::Postgres(session) => Ok(Statement::Postgres(session.prepare_once(sql)?)),
         }
     }
 

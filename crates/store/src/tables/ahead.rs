@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use event::Position;
 
-use super::append::{Cursor, Prepared};
 use super::apply::ahead::{Turns, remember};
 use super::claims::UsedClaim;
+use super::cursor::Cursor;
 use super::keys::{Key, Table};
+use super::prepared::Prepared;
 use crate::sql::{self, Connection, Row, Session};
 
 /// Where the log stands, and whether somebody was erased behind a position.

@@ -4,7 +4,7 @@ use event::{Position, Project, Scope, Tenant, Timestamp};
 
 use super::SqlStore;
 use super::events;
-use super::keys::{Key, find_project, scope_of};
+use super::keys::{all_scopes, find_project, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
@@ -16,7 +16,7 @@ impl AlertStore for SqlStore {
     }
 
     fn scopes(&self) -> Task<'_, Vec<Scope>> {
-        self.pool.run(scopes)
+        self.pool.run(|connection| Ok(all_scopes(connection)?))
     }
 
     fn alerts(
@@ -72,14 +72,6 @@ fn targets(connection: &Connection) -> Result<Vec<StoredTargets>, StoreError> {
 
 fn position(number: i64) -> Position {
     Position(number.unsigned_abs())
-}
-
-fn scopes(connection: &Connection) -> Result<Vec<Scope>, StoreError> {
-    let keys: Vec<Key> = connection
-        .prepare_cached("SELECT key FROM projects ORDER BY key")?
-        .query_map((), |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    keys.into_iter().map(|key| Ok(scope_of(connection, key)?)).collect()
 }
 
 fn alerts(

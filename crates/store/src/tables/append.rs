@@ -1,179 +1,19 @@
 //! Judges one write and, if it may be stored, stores it. Runs inside the group's transaction.
 
-use event::{
-    Change, Claim, ClaimSpace, Entry, Event, EventId, Mac, Need, Outcome, Position, Write,
-};
+#[cfg(feature = "scaled")]
+use event::Change;
+use event::{ClaimSpace, EventId, Mac, Outcome, Position};
 
 use super::apply::{self, Subject};
-#[cfg(feature = "scaled")]
-use super::claims::KnownClaims;
 use super::claims::UsedClaim;
-use super::dead_letters::{self, claim_json, event_json};
-use super::keys::{Key, PackedId, Projects, find_key, key_of};
+use super::cursor::Cursor;
+use super::keys::{Key, PackedId, find_key, key_of};
 use super::needs::{self, About, Obstacle};
-use crate::error::StoreError;
+use super::prepared::{PackedClaim, PackedEntry, Prepared};
 use crate::sql::{self, Connection, OptionalExtension, Together};
 
-/// A write with everything computed that does not need the database, so that the writer thread
-/// spends its time in SQLite only.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    claims: Vec<PackedClaim>,
-    needs: Vec<Need>,
-    entries: Vec<PackedEntry>,
-}
-
-#[derive(Debug)]
-struct PackedClaim {
-    space: ClaimSpace,
-    id: PackedId,
-    mac: Option<Mac>,
-}
-
-#[derive(Debug)]
-struct PackedEntry {
-    // Its data is written out in `data`.
-    event: Event,
-    id: PackedId,
-    tags: Option<String>,
-    data: String,
-    changes: Vec<Change>,
-}
-
-impl Prepared {
-    /// The id of its first event, as it is stored.
-    pub(super) fn event_id(&self) -> Option<&PackedId> {
-        self.entries.first().map(|entry| &entry.id)
-    }
-}
-
-impl PackedEntry {
-    fn new(entry: Entry) -> Self {
-        let Entry { mut event, changes } = entry;
-        let tags = &event.tags;
-        let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
-        let data = serde_json::Value::Object(std::mem::take(&mut event.data)).to_string();
-        Self { id: PackedId::of(event.id.as_str()), tags, data, event, changes }
-    }
-}
-
-impl Prepared {
-    /// Packs ids and writes out the JSON.
-    pub(super) fn new(write: Write) -> Self {
-        let Write { claims, needs, entry, more } = write;
-        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
-        Self {
-            claims: claims.into_iter().map(pack).collect(),
-            needs,
-            entries: std::iter::once(entry).chain(more).map(PackedEntry::new).collect(),
-        }
-    }
-
-    /// The whole of it, for the list of dead letters.
-    pub(super) fn as_letter(&self) -> serde_json::Value {
-        let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), claim.mac);
-        let claims: Vec<_> = self.claims.iter().map(claim).collect();
-        let event = |entry: &PackedEntry| event_json(&entry.event, &entry.data);
-        let events: Vec<_> = self.entries.iter().map(event).collect();
-        serde_json::json!({"claims": claims, "events": events})
-    }
-
-    /// What it claims.
-    #[cfg(feature = "scaled")]
-    pub(super) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
-        self.claims.iter().map(|claim| (claim.space.code(), &claim.id))
-    }
-
-    /// Its events.
-    #[cfg(feature = "scaled")]
-    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
-        self.entries.iter().map(|entry| &entry.event)
-    }
-
-    /// Whether it can touch a turn.
-    pub(super) fn is_of_turns(&self) -> bool {
-        self.entries.iter().any(|entry| entry.event.turn.is_some() || !entry.changes.is_empty())
-    }
-
-    /// Its first event.
-    pub(super) fn first(&self) -> Option<&Event> {
-        self.entries.first().map(|entry| &entry.event)
-    }
-
-    /// Roughly what it takes up while it waits.
-    pub(super) fn bytes(&self) -> usize {
-        let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
-        self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()
-    }
-}
-
-/// Puts something on the list of dead letters that was never tried to be stored.
-pub(super) fn set_aside(
-    connection: &mut Connection,
-    write: &Prepared,
-    reason: &str,
-) -> Result<(), StoreError> {
-    let Some(event) = write.first() else { return Ok(()) };
-    let transaction = connection.transaction()?;
-    let project = Projects::default().key_of(&transaction, &event.scope)?;
-    dead_letters::put(&transaction, project, event, reason, &write.as_letter())?;
-    Ok(transaction.commit()?)
-}
-
-/// What the writer knows without asking the database.
-#[derive(Debug)]
-pub(super) struct Cursor {
-    /// The newest position.
-    pub(super) head: Position,
-    /// Known scopes.
-    pub(super) projects: Projects,
-    /// Claims that were asked for ahead.
-    #[cfg(feature = "scaled")]
-    pub(super) claims: KnownClaims,
-    /// Groups since somebody else was seen to have written.
-    #[cfg(feature = "scaled")]
-    groups_alone: u32,
-}
-
-/// After so many groups whoever wrote too is taken to have stopped.
-#[cfg(feature = "scaled")]
-const ALONE: u32 = 100;
-
-impl Cursor {
-    /// At this position, knowing nothing else.
-    pub(super) fn at(head: Position) -> Self {
-        Self {
-            head,
-            projects: Projects::default(),
-            #[cfg(feature = "scaled")]
-            claims: KnownClaims::default(),
-            #[cfg(feature = "scaled")]
-            groups_alone: ALONE,
-        }
-    }
-
-    /// Whether somebody else writes, as far as the last groups show.
-    #[cfg(feature = "scaled")]
-    pub(super) fn others_write(&self) -> bool {
-        self.groups_alone < ALONE
-    }
-
-    /// Somebody else has written before a group, or not.
-    #[cfg(feature = "scaled")]
-    pub(super) fn note_others(&mut self, have_written: bool) {
-        self.groups_alone = if have_written { 0 } else { self.groups_alone.saturating_add(1) };
-    }
-
-    /// What was seen may not be so any more.
-    pub(super) fn forget(&mut self) {
-        self.projects.clear();
-        #[cfg(feature = "scaled")]
-        self.claims.clear();
-    }
-}
-
 /// Stores the write, or finds why not. Unless it answers `Stored`, it changes nothing but, for
-/// `Unchanged`, the request keys that are used up by it.
+/// `Replayed` and `Unchanged`, the request keys that are used up by it.
 pub(super) fn append(
     connection: &Connection,
     cursor: &mut Cursor,

@@ -73,7 +73,7 @@ pub(super) fn reader(file: &Path) -> Result<Connection, StoreError> {
 /// value, in case a value is worth another plan, which costs more than running them.
 fn keep_plans(connection: &File) -> Result<(), StoreError> {
     // More than there are in the code, so that none takes another's place.
-    connection.set_prepared_statement_cache_capacity(256);
+    connection.set_prepared_statement_cache_capacity(512);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }

@@ -58,15 +58,6 @@ impl TurnLogCopies for SqlStore {
 /// What the mirror's cursors are called, before the place they are for.
 const CURSOR: &str = "turn_log_mirror:";
 
-/// Writes something as large as an ordinary group and takes it back, to see whether that is
-/// possible: a little room is not enough to call a store ready.
-pub(super) fn try_to_write(connection: &mut Connection) -> Result<(), StoreError> {
-    let much = vec![0_u8; 1 << 18];
-    connection.execute("REPLACE INTO meta (name, value) VALUES ('try', ?1)", [&much])?;
-    connection.execute("DELETE FROM meta WHERE name = 'try'", ())?;
-    Ok(())
-}
-
 /// Forgets all copies, and how far they came.
 pub(super) fn forget(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;

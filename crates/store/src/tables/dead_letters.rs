@@ -6,8 +6,9 @@ use event::{
 };
 use serde_json::{Map, Value, json};
 
-use super::keys::{Key, find_project};
-use super::{SqlStore, append};
+use super::SqlStore;
+use super::keys::{Key, Projects, find_project};
+use super::prepared::Prepared;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::dead_letters::{DeadLetter, DeadLetters};
@@ -25,8 +26,8 @@ impl DeadLetters for SqlStore {
     }
 
     fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()> {
-        let letter = append::Prepared::new(write);
-        let put = move |connection: &mut _| append::set_aside(connection, &letter, &reason);
+        let letter = Prepared::new(write);
+        let put = move |connection: &mut _| self::set_aside(connection, &letter, &reason);
         Box::pin(self.writer.run(put))
     }
 
@@ -35,6 +36,19 @@ impl DeadLetters for SqlStore {
         let forget = move |connection: &mut _| self::forget(connection, &scope, &id);
         Box::pin(self.writer.run(forget))
     }
+}
+
+/// Puts something on the list that was never tried to be stored.
+fn set_aside(
+    connection: &mut Connection,
+    write: &Prepared,
+    reason: &str,
+) -> Result<(), StoreError> {
+    let Some(event) = write.first() else { return Ok(()) };
+    let transaction = connection.transaction()?;
+    let project = Projects::default().key_of(&transaction, &event.scope)?;
+    put(&transaction, project, event, reason, &write.as_letter())?;
+    Ok(transaction.commit()?)
 }
 
 /// Puts one on the list, in the place of an earlier one with its id.

@@ -2,7 +2,6 @@
 
 use event::Position;
 
-use crate::error::StoreError;
 use crate::sql::{self, Connection};
 
 /// Where the log stands now.
@@ -15,9 +14,4 @@ pub(super) fn keep(connection: &Connection, head: Position) -> sql::Result<()> {
         session.keys().wrote(head.0);
     }
     connection.prepare_cached("UPDATE log_head SET position = ?1")?.run([head.0 as i64])
-}
-
-/// Whether the database is there.
-pub(super) fn answers(connection: &Connection) -> Result<(), StoreError> {
-    Ok(connection.prepare_cached("SELECT 1")?.query_row((), |_| Ok(()))?)
 }

@@ -146,9 +146,22 @@ pub(super) fn find_project(connection: &Connection, scope: &Scope) -> sql::Resul
 
 /// The scope of a key.
 pub(super) fn scope_of(connection: &Connection, project: Key) -> sql::Result<Scope> {
-    let (tenant, name): (String, String) = connection
+    connection
         .prepare_cached("SELECT tenant, project FROM projects WHERE key = ?1")?
-        .query_row([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        .query_row([project], read_scope)
+}
+
+/// All scopes, in the order in which they came.
+pub(super) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
+    connection
+        .prepare_cached("SELECT tenant, project FROM projects ORDER BY key")?
+        .query_map((), read_scope)?
+        .collect()
+}
+
+/// From tenant and project.
+fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
+    let (tenant, name): (String, String) = (row.get(0)?, row.get(1)?);
     let unreadable = |_| sql::Error::Unreadable("an id".into());
     Ok(Scope {
         tenant: Tenant::new(tenant).map_err(unreadable)?,

@@ -141,13 +141,11 @@ fn chunk(
     most: i64,
 ) -> sql::Result<Vec<Hit>> {
     let (turns, mut values) = turns_of(query, place, from);
-    let mut terms = vec![query.mark.condition()];
     values.push(Value::from(most));
-    narrow(query, &mut terms, &mut values);
     let sql = format!(
         "SELECT f.ts, f.turn, t.conversation FROM ({turns} LIMIT ?) f JOIN turns t ON t.key = f.turn
          WHERE t.conversation IS NOT NULL AND {} ORDER BY f.ts DESC, f.turn DESC",
-        terms.join(" AND ")
+        wanted(query, &mut values)
     );
     let hit = |row: &sql::Row<'_>| {
         let (ts, turn, conversation) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -156,8 +154,9 @@ fn chunk(
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
 }
 
-/// Only turns that were answered by the model and with the prompt that are asked for.
-fn narrow(query: &ListQuery, terms: &mut Vec<String>, values: &mut Vec<Value>) {
+/// Which turns of `f` are meant. What its question marks stand for comes behind the values that are there.
+fn wanted(query: &ListQuery, values: &mut Vec<Value>) -> String {
+    let mut terms = vec![query.mark.condition()];
     if let Some(model) = &query.model {
         terms.push("f.model = ?".to_owned());
         values.push(Value::from(model.clone()));
@@ -166,6 +165,7 @@ fn narrow(query: &ListQuery, terms: &mut Vec<String>, values: &mut Vec<Value>) {
         terms.push("(f.prompt = ? OR substr(f.prompt, 1, length(?) + 1) = ? || '@')".to_owned());
         values.extend([prompt, prompt, prompt].map(|prompt| Value::from(prompt.clone())));
     }
+    terms.join(" AND ")
 }
 
 /// The last of so many turns, if there are so many.
@@ -193,15 +193,13 @@ fn not_shown_before(
     let Some(ListMark(ts, turn)) = query.behind.filter(|_| !hits.is_empty()) else {
         return Ok(hits);
     };
-    let mut terms = vec![query.mark.condition()];
     let mut values =
         vec![Value::from(query.window.end.as_micros()), Value::from(ts), Value::from(turn)];
-    narrow(query, &mut terms, &mut values);
     let sql = format!(
         "SELECT DISTINCT t.conversation FROM turns t JOIN turn_facts f ON f.turn = t.key
          WHERE t.conversation IN ({}) AND f.ts <= ? AND (f.ts, f.turn) >= (?, ?) AND {}",
         listed(hits.iter().map(|hit| hit.conversation)),
-        terms.join(" AND ")
+        wanted(query, &mut values)
     );
     let mut statement = connection.prepare(&sql)?;
     let shown: HashSet<Key> = statement

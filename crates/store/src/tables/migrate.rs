@@ -26,8 +26,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0016_copies_due.sql"),
     include_str!("../../../../migrations/sqlite/0017_router_versions.sql"),
     include_str!("../../../../migrations/sqlite/0018_listed.sql"),
-    include_str!("../../../../migrations/sqlite/0019_days.sql"),
-    include_str!("../../../../migrations/sqlite/0020_days.sql"),
+    include_str!("../../../../migrations/sqlite/0019_quality_days.sql"),
+    include_str!("../../../../migrations/sqlite/0020_experiment_days.sql"),
     include_str!("../../../../migrations/sqlite/0021_words.sql"),
 ];
 

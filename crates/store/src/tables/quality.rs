@@ -126,9 +126,8 @@ fn answered_by_strategy(
     connection: &Connection,
     query: &QualityQuery,
 ) -> Result<Vec<(String, u64)>, StoreError> {
-    const HOUR: i64 = 3_600_000_000;
-    let start = hour_of(query.window.start.as_micros()) * HOUR;
-    let end = (last_hour(query) + 1) * HOUR;
+    let start = hour_of(query.window.start.as_micros()) * HOUR_MICROS;
+    let end = (last_hour(query) + 1) * HOUR_MICROS;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for project in projects(connection, query)? {
         let mut select = connection.prepare_cached(

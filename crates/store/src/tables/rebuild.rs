@@ -53,40 +53,10 @@ pub(crate) const PROJECTIONS: [(&str, &str); 32] = [
     ("experiment_days", "experiment, day, variant, moves"),
 ];
 
-const EMPTY: &str = "
+/// Ids stay, so that whatever names them still does.
+const EMPTY_TURNS: &str = "
     UPDATE turns SET conversation = NULL, user = NULL, ts = NULL, opened = NULL, completed = NULL,
-        track = NULL, bundle = NULL, user_type = NULL;
-    DELETE FROM reactions;
-    DELETE FROM activity;
-    DELETE FROM newest;
-    DELETE FROM decisions;
-    DELETE FROM privacy;
-    DELETE FROM profiles;
-    DELETE FROM verdicts;
-    DELETE FROM turn_index WHERE TRUE; -- one by one, so that the index in memory hears of each
-    DELETE FROM turn_vectors WHERE TRUE;
-    DELETE FROM open_sessions;
-    DELETE FROM calibrations;
-    DELETE FROM routers;
-    DELETE FROM returned;
-    DELETE FROM relevance;
-    DELETE FROM entity_tallies;
-    DELETE FROM pair_tallies;
-    DELETE FROM rank_totals;
-    DELETE FROM targets;
-    DELETE FROM alerts;
-    DELETE FROM turn_facts;
-    DELETE FROM quality;
-    DELETE FROM quality_days;
-    DELETE FROM waits;
-    DELETE FROM waits_days;
-    DELETE FROM experiments;
-    DELETE FROM experiment_moves;
-    DELETE FROM experiment_units;
-    DELETE FROM experiment_turns;
-    DELETE FROM experiment_measures;
-    DELETE FROM experiment_sums;
-    DELETE FROM experiment_days;";
+        track = NULL, bundle = NULL, user_type = NULL";
 
 /// What routers have learnt is read from the log again by those who learn.
 const FORGET: &str = "
@@ -103,7 +73,7 @@ const WORDS: &str = "
 pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
     let transaction = connection.transaction()?;
     let before = digest(&transaction)?;
-    transaction.execute_batch(EMPTY)?;
+    empty(&transaction)?;
     let total = events::newest(&transaction)?;
     let (mut done, mut events) = (Position(0), 0);
     if let Some(position) = retain::baseline(&transaction)? {
@@ -131,6 +101,20 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
     migrate::fresh(&transaction)?;
     transaction.commit()?;
     Ok(Rebuilt { events, changed })
+}
+
+fn empty(connection: &Connection) -> sql::Result<()> {
+    for (table, _) in PROJECTIONS {
+        match table {
+            "turns" => connection.execute_batch(EMPTY_TURNS)?,
+            // One by one, so that the index in memory hears of each.
+            "turn_index" | "turn_vectors" => {
+                connection.execute_batch(&format!("DELETE FROM {table} WHERE TRUE"))?;
+            }
+            _ => connection.execute_batch(&format!("DELETE FROM {table}"))?,
+        }
+    }
+    Ok(())
 }
 
 /// The next events with the keys of what they name, which outlive the names.

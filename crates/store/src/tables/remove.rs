@@ -6,8 +6,10 @@
 use event::{Position, Tenant};
 
 use super::events::newest;
+use super::keys::Key;
 use super::rebuild::PROJECTIONS;
 use super::retain;
+use super::similar::Shelves;
 use crate::error::StoreError;
 use crate::sql::{self, Connection};
 
@@ -81,12 +83,18 @@ const BY_PROJECT: [&str; 29] = [
 /// Tables that say which tenant a row is of. Keys are nothing that was stored: they stay.
 const BY_TENANT: [&str; 3] = ["privacy", "targets", "projects"];
 
-/// Removes everything of a tenant, in one transaction. Answers how many events there were.
+/// Removes everything of a tenant, in one transaction, and what is kept of it in memory. Answers how many
+/// events there were.
 pub(super) fn remove_tenant(
     connection: &mut Connection,
     tenant: &Tenant,
+    similar: &Shelves,
 ) -> Result<usize, StoreError> {
     let transaction = connection.transaction()?;
+    let projects: Vec<Key> = transaction
+        .prepare("SELECT key FROM projects WHERE tenant = ?1")?
+        .query_map([tenant.as_str()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
     let end = newest(&transaction)?;
     let is_projection = |table: &str| PROJECTIONS.iter().any(|(name, _)| *name == table);
     let run = |sql: &str| transaction.prepare(sql)?.execute([tenant.as_str()]);
@@ -115,6 +123,7 @@ pub(super) fn remove_tenant(
         retain::keep_number(&transaction, REMOVED, end)?;
     }
     transaction.commit()?;
+    similar.forget(&projects);
     #[cfg(feature = "scaled")]
     if let Some(session) = connection.postgres() {
         ["users", "conversations", "turns"].iter().for_each(|table| session.keys().forget(table));

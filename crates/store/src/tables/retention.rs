@@ -1,5 +1,7 @@
 //! The doors to dropping what is old and removing what nobody wants any more.
 
+use std::sync::Arc;
+
 use event::{Position, Tenant, Timestamp};
 
 use super::{SqlStore, remove, retain};
@@ -30,7 +32,9 @@ impl Retention for SqlStore {
     }
 
     fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
-        let tenant = tenant.clone();
-        Box::pin(self.writer.run(move |connection| remove::remove_tenant(connection, &tenant)))
+        let (tenant, similar) = (tenant.clone(), Arc::clone(&self.shelves));
+        let removal =
+            move |connection: &mut _| remove::remove_tenant(connection, &tenant, &similar);
+        Box::pin(self.writer.run(removal))
     }
 }

@@ -14,9 +14,10 @@ use event::{Outcome, Position, Write};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, mpsc, oneshot, watch};
 
 use super::Limits;
-use super::append::{Cursor, Prepared};
+use super::cursor::Cursor;
 use super::events::newest;
 use super::outage::Outage;
+use super::prepared::Prepared;
 use super::similar::{Shelves, Touched};
 use super::source::Source;
 use crate::error::StoreError;

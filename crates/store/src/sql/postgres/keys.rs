@@ -15,7 +15,8 @@ pub(crate) struct Keys {
     unknown: RefCell<HashSet<(&'static str, i64, String)>>,
     free: RefCell<HashMap<&'static str, VecDeque<i64>>>,
     head: Cell<u64>,
-    // By tenant and name. They stay for ever; only what was committed comes in here.
+    // By tenant and name, of sessions that only read; only what was committed comes in here. A tenant that
+    // is removed is not forgotten: nobody removes one from a database that nodes share.
     projects: RefCell<HashMap<(String, String), i64>>,
 }
 

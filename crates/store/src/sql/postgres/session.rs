@@ -110,12 +110,19 @@ impl Session {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(Prepared { session: self, statement: statement.clone() });
         }
-        let made = self.wait_for(self.client.prepare(&for_postgres(sql)))?;
-        let statement = made.map_err(|error| self.failed(error))?;
+        let prepared = self.prepare_once(sql)?;
         let mut statements = self.statements.borrow_mut();
         if statements.len() < KEPT {
-            statements.insert(sql.to_owned(), statement.clone());
+            statements.insert(sql.to_owned(), prepared.statement.clone());
         }
+        Ok(prepared)
+    }
+
+    /// A statement that is made up for one question: kept ready, it would take the place of one that comes
+    /// again.
+    pub(crate) fn prepare_once(&self, sql: &str) -> Result<Prepared<'_>> {
+        let made = self.wait_for(self.client.prepare(&for_postgres(sql)))?;
+        let statement = made.map_err(|error| self.failed(error))?;
         Ok(Prepared { session: self, statement })
     }
 

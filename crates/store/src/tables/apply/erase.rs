@@ -11,9 +11,6 @@ use super::Subject;
 use crate::read::events::StoredEvent;
 use crate::sql::{self, Connection};
 
-/// Positions that are stubbed between two looks for more.
-const CHUNK: usize = 1000;
-
 /// Erases the user of the subject's project.
 pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
     // Also of somebody of whom nothing else was ever stored.
@@ -22,20 +19,9 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
         return Ok(());
     };
     let scope = scope_of(connection, subject.project)?;
-    let mut after = 0;
-    loop {
-        let positions = positions(connection, key, after)?;
-        let Some(last) = positions.last() else { break };
-        after = *last;
-        for position in positions {
-            let event = events::at(connection, &scope, position)
-                .map_err(|error| sql::Error::Unreadable(error.to_string()))?;
-            if let Some(event) = event {
-                stub(connection, subject.project, position, &event)?;
-            }
-        }
-    }
-    for position in suggestions(connection, subject.project, key)? {
+    // Found once: finding them again for each part of many would take the square of their number.
+    let suggestions = suggestions(connection, subject.project, key)?;
+    for position in positions(connection, key)?.into_iter().chain(suggestions) {
         let event = events::at(connection, &scope, position)
             .map_err(|error| sql::Error::Unreadable(error.to_string()))?;
         if let Some(event) = event {
@@ -141,13 +127,10 @@ pub(in super::super) const THEIRS: &str = "
         SELECT e.position FROM own_conversations c JOIN events e ON e.conversation = c.conversation
         WHERE e.user IS NULL AND e.turn IS NULL)";
 
-fn positions(connection: &Connection, user: Key, after: i64) -> sql::Result<Vec<i64>> {
+fn positions(connection: &Connection, user: Key) -> sql::Result<Vec<i64>> {
     connection
-        .prepare_cached(&format!(
-            "{THEIRS} SELECT position FROM theirs WHERE position > ?2
-             ORDER BY position LIMIT {CHUNK}"
-        ))?
-        .query_map((user, after), |row| row.get(0))?
+        .prepare_cached(&format!("{THEIRS} SELECT position FROM theirs ORDER BY position"))?
+        .query_map([user], |row| row.get(0))?
         .collect()
 }
 

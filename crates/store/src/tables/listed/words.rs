@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use event::Timestamp;
 
 use super::super::keys::Key;
-use super::{CHUNKS, Hit, Place, found, places};
+use super::{CHUNKS, Hit, Place, found, places, wanted};
 use crate::error::StoreError;
 use crate::read::listed::{ListMark, ListPage, ListQuery};
 use crate::sql::{self, Connection, Value, params_from_iter};
@@ -139,18 +139,16 @@ impl Search<'_> {
             Value::from(window.start.as_micros()),
             Value::from(window.end.as_micros()),
         ];
-        let mut terms = vec![self.query.mark.condition()];
+        let mut terms = wanted(self.query, &mut values);
         if let Some(user) = user {
-            terms.push("f.user = ?".to_owned());
+            terms.push_str(" AND f.user = ?");
             values.push(Value::from(user));
         }
-        super::narrow(self.query, &mut terms, &mut values);
         let sql = format!(
             "SELECT s.position, s.ts, f.ts, f.turn, t.conversation FROM ({said}) s
-             LEFT JOIN turn_facts f ON f.turn = s.turn AND f.project = ? AND f.ts >= ? AND f.ts <= ? AND {}
+             LEFT JOIN turn_facts f ON f.turn = s.turn AND f.project = ? AND f.ts >= ? AND f.ts <= ? AND {terms}
              LEFT JOIN turns t ON t.key = f.turn
-             ORDER BY s.position DESC",
-            terms.join(" AND ")
+             ORDER BY s.position DESC"
         );
         let message = |row: &sql::Row<'_>| {
             let parts: (Option<i64>, Option<Key>, Option<Key>) =

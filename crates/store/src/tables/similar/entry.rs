@@ -49,7 +49,7 @@ pub(super) fn of_touched(
     }
     let mut found = Vec::with_capacity(touched.len());
     for turn in touched.keys() {
-        // One that has no answer is not in the index, and an answer is never taken back.
+        // One that has no answer is not in the index; an answer goes only with its whole tenant.
         found.extend(of(connection, *turn)?.map(|entry| (entry, None)));
     }
     Ok(found)

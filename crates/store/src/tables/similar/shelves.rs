@@ -41,6 +41,12 @@ impl Shelves {
         self.complete.store(true, Ordering::Release);
     }
 
+    /// Forgets projects that are gone: another one may get the key that one of them had.
+    pub(in super::super) fn forget(&self, projects: &[Key]) {
+        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
+        indexes.retain(|project, _| !projects.contains(project));
+    }
+
     /// The nearest of each status.
     pub(super) fn search(&self, project: Key, query: &SimilarQuery, filter: Filter) -> Found {
         let Some(shelf) = self.get(project, query.vector.model()) else {

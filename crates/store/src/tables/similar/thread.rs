@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::super::source::Source;
 use super::entry;
@@ -12,6 +13,8 @@ use crate::sql::Connection;
 
 /// Turns that are read at once.
 const PAGE: usize = 2_000;
+/// How long to wait when the database was away.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Reads the index in: dropped, it stops.
 pub(in super::super) struct Loader {
@@ -25,16 +28,33 @@ impl Loader {
         source: &Source,
         shelves: Arc<Shelves>,
     ) -> Result<Self, StoreError> {
-        let connection = source.reader()?;
+        let mut connection = source.reader()?;
+        let source = source.clone();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let load = move || match load(&connection, &shelves, &stopped) {
-            Ok(turns) => tracing::info!(turns, "index of similar turns read in"),
-            Err(error) => tracing::error!(%error, "index of similar turns is not complete"),
+        let work = move || {
+            while !stopped.load(Ordering::Acquire) {
+                match load(&connection, &shelves, &stopped) {
+                    Ok(turns) => return tracing::info!(turns, "index of similar turns read in"),
+                    Err(error) if error.is_lasting() => {
+                        return tracing::error!(%error, "index of similar turns is not complete");
+                    }
+                    // From the beginning: what is in already is put in again as it is.
+                    Err(error) => {
+                        tracing::warn!(%error, "index of similar turns is not complete; trying again");
+                    }
+                }
+                std::thread::park_timeout(PAUSE);
+                if connection.is_lost()
+                    && let Ok(another) = source.reader()
+                {
+                    connection = another;
+                }
+            }
         };
         let thread = std::thread::Builder::new()
             .name("uptake-vectors".into())
-            .spawn(load)
+            .spawn(work)
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self { stop, thread: Some(thread) })
     }
@@ -43,10 +63,11 @@ impl Loader {
 impl Drop for Loader {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the thread that reads the index of similar turns panicked");
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            if thread.join().is_err() {
+                tracing::error!("the thread that reads the index of similar turns panicked");
+            }
         }
     }
 }

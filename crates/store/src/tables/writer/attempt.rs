@@ -6,9 +6,11 @@ use event::Outcome;
 
 #[cfg(feature = "scaled")]
 use super::super::ahead;
-use super::super::append::{Cursor, Prepared, append};
+use super::super::append::append;
+use super::super::cursor::Cursor;
 use super::super::dead_letters;
 use super::super::head;
+use super::super::prepared::Prepared;
 use super::Submission;
 use crate::sql::{self, Connection};
 

@@ -2,7 +2,7 @@
 
 use event::{Outcome, Position};
 
-use super::super::append::Prepared;
+use super::super::prepared::Prepared;
 use super::Submission;
 use crate::sql::{self, Connection};
 
@@ -13,8 +13,11 @@ pub(super) fn came_to_pass(
     group: &[Submission],
     answers: &[Vec<Outcome>],
 ) -> sql::Result<bool> {
-    // A group that stored nothing has nothing to lose.
-    let Some((position, write)) = witness(group, answers) else { return Ok(true) };
+    let Some((position, write)) = witness(group, answers) else {
+        // A group that stored nothing has nothing to lose, but for what it set aside: that is sent again.
+        let is_set_aside = |outcome: &Outcome| matches!(outcome, Outcome::SetAside);
+        return Ok(!answers.iter().flatten().any(is_set_aside));
+    };
     let transaction = connection.transaction()?;
     let mut select =
         transaction.prepare_cached("SELECT 1 FROM events WHERE position = ?1 AND id = ?2")?;

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use event::{Outcome, Position};
 use tokio::sync::watch;
 
-use super::super::append::{Cursor, Prepared};
+use super::super::cursor::Cursor;
+use super::super::prepared::Prepared;
 use super::super::similar::{Shelves, Touched};
 use super::super::source::Source;
 use super::attempt::{Attempt, Care, attempt};

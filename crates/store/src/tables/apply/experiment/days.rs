@@ -1,10 +1,9 @@
 //! What all units added up to at the end of each day: how sure one was, day by day, and not only now.
 
+use super::super::activity::DAY_MICROS;
 use super::Subject;
 use super::sums::Place;
 use crate::sql::{self, Connection};
-
-const DAY_MICROS: i64 = 86_400_000_000;
 
 /// Notes the sums of a place as they are now, on the day on which we heard of it. The last of a day stays.
 pub(super) fn keep(

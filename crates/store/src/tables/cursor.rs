@@ -1,0 +1,59 @@
+//! What the writer knows from one group to the next.
+
+use event::Position;
+
+#[cfg(feature = "scaled")]
+use super::claims::KnownClaims;
+use super::keys::Projects;
+
+/// What the writer knows without asking the database.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    /// The newest position.
+    pub(super) head: Position,
+    /// Known scopes.
+    pub(super) projects: Projects,
+    /// Claims that were asked for ahead.
+    #[cfg(feature = "scaled")]
+    pub(super) claims: KnownClaims,
+    /// Groups since somebody else was seen to have written.
+    #[cfg(feature = "scaled")]
+    groups_alone: u32,
+}
+
+/// After so many groups whoever wrote too is taken to have stopped.
+#[cfg(feature = "scaled")]
+const ALONE: u32 = 100;
+
+impl Cursor {
+    /// At this position, knowing nothing else.
+    pub(super) fn at(head: Position) -> Self {
+        Self {
+            head,
+            projects: Projects::default(),
+            #[cfg(feature = "scaled")]
+            claims: KnownClaims::default(),
+            #[cfg(feature = "scaled")]
+            groups_alone: ALONE,
+        }
+    }
+
+    /// Whether somebody else writes, as far as the last groups show.
+    #[cfg(feature = "scaled")]
+    pub(super) fn others_write(&self) -> bool {
+        self.groups_alone < ALONE
+    }
+
+    /// Somebody else has written before a group, or not.
+    #[cfg(feature = "scaled")]
+    pub(super) fn note_others(&mut self, have_written: bool) {
+        self.groups_alone = if have_written { 0 } else { self.groups_alone.saturating_add(1) };
+    }
+
+    /// What was seen may not be so any more.
+    pub(super) fn forget(&mut self) {
+        self.projects.clear();
+        #[cfg(feature = "scaled")]
+        self.claims.clear();
+    }
+}

@@ -1,0 +1,99 @@
+//! A write on its way to the writer, packed by whoever hands it in.
+
+use event::{Change, Claim, ClaimSpace, Entry, Event, Mac, Need, Write};
+
+use super::dead_letters::{claim_json, event_json};
+use super::keys::PackedId;
+
+/// A write with everything computed that does not need the database, so that the writer thread
+/// spends its time in the database only.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) claims: Vec<PackedClaim>,
+    pub(super) needs: Vec<Need>,
+    pub(super) entries: Vec<PackedEntry>,
+}
+
+/// A claim with its id packed.
+#[derive(Debug)]
+pub(super) struct PackedClaim {
+    pub(super) space: ClaimSpace,
+    pub(super) id: PackedId,
+    pub(super) mac: Option<Mac>,
+}
+
+/// An event with what follows from it.
+#[derive(Debug)]
+pub(super) struct PackedEntry {
+    // Its data is written out in `data`.
+    pub(super) event: Event,
+    pub(super) id: PackedId,
+    pub(super) tags: Option<String>,
+    pub(super) data: String,
+    pub(super) changes: Vec<Change>,
+}
+
+impl PackedEntry {
+    fn new(entry: Entry) -> Self {
+        let Entry { mut event, changes } = entry;
+        let tags = &event.tags;
+        let tags = (!tags.is_empty()).then(|| serde_json::json!(tags).to_string());
+        let data = serde_json::Value::Object(std::mem::take(&mut event.data)).to_string();
+        Self { id: PackedId::of(event.id.as_str()), tags, data, event, changes }
+    }
+}
+
+impl Prepared {
+    /// Packs ids and writes out the JSON.
+    pub(super) fn new(write: Write) -> Self {
+        let Write { claims, needs, entry, more } = write;
+        let pack = |Claim { space, id, mac }| PackedClaim { space, id: PackedId::of(&id), mac };
+        Self {
+            claims: claims.into_iter().map(pack).collect(),
+            needs,
+            entries: std::iter::once(entry).chain(more).map(PackedEntry::new).collect(),
+        }
+    }
+
+    /// The whole of it, for the list of dead letters.
+    pub(super) fn as_letter(&self) -> serde_json::Value {
+        let claim = |claim: &PackedClaim| claim_json(claim.space, &claim.id.text(), claim.mac);
+        let claims: Vec<_> = self.claims.iter().map(claim).collect();
+        let event = |entry: &PackedEntry| event_json(&entry.event, &entry.data);
+        let events: Vec<_> = self.entries.iter().map(event).collect();
+        serde_json::json!({"claims": claims, "events": events})
+    }
+
+    /// What it claims.
+    #[cfg(feature = "scaled")]
+    pub(super) fn claimed(&self) -> impl Iterator<Item = (u8, &PackedId)> {
+        self.claims.iter().map(|claim| (claim.space.code(), &claim.id))
+    }
+
+    /// Its events.
+    #[cfg(feature = "scaled")]
+    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
+        self.entries.iter().map(|entry| &entry.event)
+    }
+
+    /// Whether it can touch a turn.
+    pub(super) fn is_of_turns(&self) -> bool {
+        self.entries.iter().any(|entry| entry.event.turn.is_some() || !entry.changes.is_empty())
+    }
+
+    /// The id of its first event, as it is stored.
+    pub(super) fn event_id(&self) -> Option<&PackedId> {
+        self.entries.first().map(|entry| &entry.id)
+    }
+
+    /// Its first event.
+    pub(super) fn first(&self) -> Option<&Event> {
+        self.entries.first().map(|entry| &entry.event)
+    }
+
+    /// Roughly what it takes up while it waits.
+    pub(super) fn bytes(&self) -> usize {
+        let tags = |entry: &PackedEntry| entry.tags.as_ref().map_or(0, String::len);
+        self.entries.iter().map(|entry| entry.data.len() + tags(entry) + 512).sum()
+    }
+}
