@@ -29,6 +29,7 @@ mod remove;
 mod retain;
 mod retention;
 mod rebuild;
+mod words;
 mod pool;
 mod events;
 mod turns;

@@ -138,11 +138,11 @@ fn said(scene: Scene, source: Source, data: &Value) -> Scene {
     scene
 }
 
-fn asks(turn: &str, conversation: &str, text: &str) -> Scene {
+pub(crate) fn asks(turn: &str, conversation: &str, text: &str) -> Scene {
     said(Scene::open(turn, conversation), Source::Turn, &json!({"phase": "opened", "text": text}))
 }
 
-async fn worded(store: &dyn Store, text: &str) -> Vec<(String, String)> {
+pub(crate) async fn worded(store: &dyn Store, text: &str) -> Vec<(String, String)> {
     newest(store, ListQuery { words: Some(text.to_owned()), ..query(TurnMark::All, 10) }).await
 }
 

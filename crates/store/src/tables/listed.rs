@@ -8,8 +8,9 @@ use std::collections::HashSet;
 
 use event::Timestamp;
 
-use super::SqlStore;
 use super::keys::{Key, Table, find_key};
+use super::words as index;
+use super::{Engine, SqlStore};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::listed::{ListMark, ListPage, ListQuery, ListReads};
@@ -20,9 +21,17 @@ const CHUNKS: [i64; 4] = [400, 1_600, 6_000, 12_000];
 
 impl ListReads for SqlStore {
     fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
-        self.pool.run(move |connection| match &query.words {
-            None => newest(connection, &query),
-            Some(text) => words::page(connection, &query, text),
+        Box::pin(async move {
+            let Some(text) = query.words.clone() else {
+                return self.pool.run(move |connection| newest(connection, &query)).await;
+            };
+            if let Engine::Sqlite { .. } = &self.engine
+                && let Err(error) = self.writer.run(index::catch_up).await
+            {
+                // What was said before is found all the same.
+                tracing::debug!(%error, "the last messages are not among those that are searched");
+            }
+            self.pool.run(move |connection| words::page(connection, &query, &text)).await
         })
     }
 

@@ -9,6 +9,7 @@ use super::events;
 use super::keys::PackedId;
 use super::migrate;
 use super::retain;
+use super::words;
 use crate::error::StoreError;
 use crate::log::{Rebuild, Rebuilt};
 use crate::read::events::StoredEvent;
@@ -64,11 +65,6 @@ const FORGET: &str = "
     DELETE FROM router_states;
     DELETE FROM router_turns;";
 
-/// Words are found again in the events themselves. Postgres does so by itself.
-const WORDS: &str = "
-    INSERT INTO event_words (event_words) VALUES ('delete-all');
-    INSERT INTO event_words (rowid, said) SELECT position, said FROM event_said;";
-
 /// One transaction: whoever reads meanwhile sees the old projections, and a crash leaves them.
 pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebuilt, StoreError> {
     let transaction = connection.transaction()?;
@@ -94,9 +90,7 @@ pub(super) fn rebuild(connection: &mut Connection, how: &Rebuild) -> Result<Rebu
         }
         (how.progress)(done.0, total.0);
     }
-    if transaction.sqlite().is_some() {
-        transaction.execute_batch(WORDS)?;
-    }
+    words::make_again(&transaction)?;
     let changed = digest(&transaction)? != before;
     migrate::fresh(&transaction)?;
     transaction.commit()?;

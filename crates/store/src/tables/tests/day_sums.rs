@@ -43,7 +43,7 @@ async fn an_older_store_makes_them_from_its_hours_also_where_events_are_gone() {
     for trigger in ["insert", "forget", "update", "delete"] {
         older.execute_batch(&format!("DROP TRIGGER event_words_{trigger}")).unwrap();
     }
-    older.execute_batch("DROP TABLE event_words; DROP VIEW event_said").unwrap();
+    older.execute_batch("DROP TABLE event_words; DROP TABLE event_words_upto; DROP VIEW event_unread; DROP VIEW event_said").unwrap();
     older.pragma_update(None, "user_version", 18).unwrap();
     drop(older);
     drop(open(folder.path()).unwrap());

@@ -4,7 +4,7 @@ use event::Change;
 use rusqlite::Connection;
 
 use super::open;
-use crate::contract::listed::talk;
+use crate::contract::listed::{asks, talk, worded};
 use crate::contract::rebuild::changes_of;
 use crate::contract::scene::{Scene, play, user_id};
 use crate::{Log, Rebuild, UserReads};
@@ -19,6 +19,7 @@ async fn a_damaged_one_is_made_again_by_a_rebuild() {
     };
     let store = open(folder.path()).unwrap();
     talk(&store).await;
+    assert_eq!(worded(&store, "refund").await.len(), 3);
     assert_eq!(messages(), 5);
     file().execute("INSERT INTO event_words (event_words) VALUES ('delete-all')", []).unwrap();
     assert_eq!(messages(), 0);
@@ -31,6 +32,7 @@ async fn erased_words_are_not_left_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     talk(&store).await;
+    assert_eq!(worded(&store, "commande").await.len(), 1);
     let is_there = || {
         let bytes = std::fs::read(folder.path().join("uptake.db")).unwrap();
         bytes.windows(8).any(|window| window == b"commande")
@@ -40,4 +42,18 @@ async fn erased_words_are_not_left_in_the_file() {
     erasure.event.turn = None;
     play(&store, [erasure]).await;
     assert!(store.scrub().await.unwrap() && !is_there());
+}
+
+#[tokio::test]
+async fn many_messages_are_put_in_without_a_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    play(&store, (0..300).map(|n| asks(&format!("t{n}"), "c", "refund"))).await;
+    let file = Connection::open(folder.path().join("uptake.db")).unwrap();
+    let sql = "SELECT count(*) FROM event_words WHERE event_words MATCH 'refund'";
+    let found: i64 = file.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(found, 256);
+    assert_eq!(worded(&store, "refund").await.len(), 1);
+    let found: i64 = file.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(found, 300);
 }
