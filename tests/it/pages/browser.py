@@ -86,6 +86,10 @@ def sweep(browser, url, what):
             watch = Watch(browser, url, size, scheme)
             for path in what["views"]:
                 watch.open(path)
+                # What takes long is looked for beside requests, and such a page comes again by itself.
+                while (sought := watch.page.locator(".empty[role=status]")).count():
+                    expect(sought).to_have_count(0, timeout=PATIENCE)
+                    watch.page.wait_for_load_state()
                 watch.where = f"{path} {size} {scheme}"
                 # What is folded away is looked at too.
                 watch.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
