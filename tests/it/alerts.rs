@@ -36,7 +36,9 @@ fn hear(stream: std::net::TcpStream, status: &str) -> std::io::Result<(String, S
     let (mut length, mut signature) = (0, String::new());
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line)?;
+        if reader.read_line(&mut line)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
         let Some((name, value)) = line.trim().split_once(": ") else {
             if line.trim().is_empty() {
                 break;

@@ -105,7 +105,7 @@ fn of_three_nodes_one_raises_an_alert_and_another_takes_over_when_it_is_gone() {
     until("an alert", || raised(&nodes[1]) == [true]);
     let held = "SELECT max(epoch) FROM leases WHERE name = 'chores'";
     let epoch: u32 = database.run(held).unwrap().trim().parse().unwrap();
-    // A machine that stalls for seconds takes it from one, and no more than that.
+    // A machine that stalls for seconds may take it from one.
     assert!((1..=3).contains(&epoch), "one node does it for all, not each in its turn: {epoch}");
     let said = "SELECT count(*) FROM alerts";
     assert_eq!(database.run(said).unwrap().trim(), "1", "and says it once");
