@@ -14,7 +14,7 @@ use crate::engine;
 use crate::everything::{answers, live};
 use crate::server::{Client, Server, uptake};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Clients that send ratings and turns, and know what was acknowledged.
 #[derive(Default)]

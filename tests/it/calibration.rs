@@ -1,9 +1,8 @@
 //! People's ratings and reviews correct the machine's confidences.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
+use crate::experiments::lab::until;
 use crate::reports::react;
 use crate::server::{Server, uptake};
 use crate::talk::Talk;
@@ -44,13 +43,10 @@ fn two_hundred_labels_bring_boasting_confidences_down() {
         }
     }
     let mut shown = Value::Null;
-    for _ in 0..300 {
+    until("the curve", || {
         shown = server.get("/api/v1/calibration").1;
-        if !shown["curve"].is_null() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        !shown["curve"].is_null()
+    });
     // From then on such messages say too little to be labels.
     let labels = shown["labels"].as_u64().unwrap();
     assert!((200..=210).contains(&labels), "{shown}");

@@ -241,7 +241,8 @@ fn a_tenant_of_that_name_with_other_data_is_left_alone() {
 fn loading(folder: &Path) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
     crate::engine::equip(&mut command, folder);
-    command.args(["demo", "--conversations", "300", "--data"]).arg(folder);
+    // So many that it is not done before it is killed.
+    command.args(["demo", "--conversations", "1300", "--data"]).arg(folder);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 

@@ -320,14 +320,15 @@ fn writer(answer: String) -> (String, std::sync::mpsc::Receiver<String>) {
             }
             let mut sent = vec![0; length];
             reader.read_exact(&mut sent).unwrap();
+            // Told before it is answered: whoever has the answer finds what was asked.
+            if told.send(String::from_utf8_lossy(&sent).into_owned()).is_err() {
+                return;
+            }
             let head = format!(
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                 answer.len()
             );
             reader.get_mut().write_all(format!("{head}{answer}").as_bytes()).unwrap();
-            if told.send(String::from_utf8_lossy(&sent).into_owned()).is_err() {
-                return;
-            }
         }
     });
     (url, asked)

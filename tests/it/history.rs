@@ -19,7 +19,7 @@ const AGAIN: &str = "how do i reset my ROUTER password";
 /// A node that is patient with Redis on a busy machine.
 fn node(redis: &Redis, more: &[(&str, &str)]) -> Server {
     let mut settings =
-        vec![("UPTAKE__HISTORY__REDIS", redis.url()), ("UPTAKE__HISTORY__TIMEOUT_MS", "5000")];
+        vec![("UPTAKE__HISTORY__REDIS", redis.url()), ("UPTAKE__HISTORY__TIMEOUT_MS", "60000")];
     settings.extend(more);
     Server::start_with(tempfile::tempdir().unwrap(), &settings)
 }
@@ -145,7 +145,7 @@ fn without_redis_the_rest_goes_on_and_retries_are_seen_again_when_it_is_back() {
 fn logging_node(redis: &Redis, log: &Path) -> Server {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(folder.path(), "127.0.0.1:0");
-    command.env("UPTAKE__HISTORY__REDIS", redis.url()).env("UPTAKE__HISTORY__TIMEOUT_MS", "5000");
+    command.env("UPTAKE__HISTORY__REDIS", redis.url()).env("UPTAKE__HISTORY__TIMEOUT_MS", "60000");
     command.stderr(File::create(log).unwrap());
     Server::spawn(command, folder)
 }

@@ -1,7 +1,9 @@
 //! Keys: who gets in, and what each may do.
 
 use serde_json::{Value, json};
+use store::Stopwatch;
 
+use crate::experiments::lab::for_each;
 use crate::reports::turn;
 use crate::server::{Client, Server, uptake};
 
@@ -180,12 +182,23 @@ fn rates_hold_per_key_and_widgets_per_client() {
     let slow = create(&server, &["--tenant", "default", "--role", "read", "--rate", "5"]);
     let widget = create(&server, &["--tenant", "default", "--role", "widget"]);
     let slow = with_key(&server, &slow);
-    let answers: Vec<u16> = (0..20).map(|_| slow.get("/api/v1/turns/t1").0).collect();
-    assert!(answers.contains(&200) && answers.contains(&429), "{answers:?}");
+    check_rate(5.0, || for_each(&slow, 0..100, |client, _| client.get("/api/v1/turns/t1").0));
     let widget = with_key(&server, &widget);
     let bodies = ["ok", "not_ok"].map(|word| json!({"reaction": word}));
-    let answers: Vec<u16> = (0..40).map(|n| widget.post(REACT, &bodies[n % 2]).0).collect();
-    assert!(answers.iter().filter(|status| **status == 429).count() >= 20, "{answers:?}");
+    check_rate(10.0, || {
+        for_each(&widget, 0..200, |client, n| client.post(REACT, &bodies[n % 2]).0)
+    });
+}
+
+/// Some pass and some do not; and no more pass than may in the time that it took, however long that was.
+fn check_rate(per_second: f64, ask: impl FnOnce() -> Vec<u16>) {
+    let begin = Stopwatch::start();
+    let answers = ask();
+    let most = per_second * (1.0 + begin.elapsed().as_secs_f64()) + 1.0;
+    let passed = answers.iter().filter(|status| **status == 200).count();
+    assert!(passed > 0 && passed as f64 <= most, "{passed} passed, {most} may");
+    assert_eq!(answers.iter().filter(|status| **status == 429).count(), answers.len() - passed);
+    assert!(passed < answers.len(), "{passed} passed, and nobody had to wait");
 }
 
 #[test]

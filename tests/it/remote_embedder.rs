@@ -4,18 +4,18 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::server::{Server, uptake};
 use crate::talk::{Talk, offered};
 
-/// Answers one request on loopback with this status and body, after a while; gives its address.
+/// Answers one request on loopback with this status and body, at once or when nobody waits for it any more;
+/// gives its address.
 fn embedder(
     status: &'static str,
     body: String,
-    wait: Duration,
+    is_slow: bool,
 ) -> (String, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -36,12 +36,15 @@ fn embedder(
         }
         let mut sent = vec![0; length];
         reader.read_exact(&mut sent).unwrap();
-        thread::sleep(wait);
+        if is_slow {
+            // Until the caller has gone, however long it takes to go.
+            let _ = reader.read_to_end(&mut Vec::new());
+        }
         let answer = format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
         );
-        // The caller may have gone: that is what the slow one is for.
+        // The caller has gone from the slow one.
         let _ = reader.get_mut().write_all(answer.as_bytes());
         format!("{head}{}", String::from_utf8_lossy(&sent))
     });
@@ -81,7 +84,11 @@ fn patient_embedder() -> String {
 #[test]
 fn strategies_are_found_by_the_remote_models_likeness_which_is_kept_in_the_log() {
     let url = patient_embedder();
-    let settings = [("UPTAKE__EMBED__URL", url.as_str()), ("UPTAKE__EMBED__MODEL", "tiny")];
+    let settings = [
+        ("UPTAKE__EMBED__URL", url.as_str()),
+        ("UPTAKE__EMBED__MODEL", "tiny"),
+        ("UPTAKE__EMBED__TIMEOUT_MS", PATIENT),
+    ];
     let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
     for (turn, text) in [("t1", "How do I water an alpha orchid?"), ("t2", "What do tyres cost?")] {
         let talk = Talk::new(&server, turn, turn);
@@ -109,13 +116,16 @@ fn strategies_are_found_by_the_remote_models_likeness_which_is_kept_in_the_log()
     assert_eq!(offered(&server, &again), ["t3"]);
 }
 
-fn embed(url: &str, key_file: &str) -> (Value, String) {
+/// However busy the machine is, in milliseconds.
+const PATIENT: &str = "60000";
+
+fn embed(url: &str, key_file: &str, timeout_ms: &str) -> (Value, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_uptake"))
         .args(["score", "--task", "embed"])
         .env("UPTAKE__EMBED__URL", url)
         .env("UPTAKE__EMBED__MODEL", "tiny")
         .env("UPTAKE__EMBED__KEY_FILE", key_file)
-        .env("UPTAKE__EMBED__TIMEOUT_MS", "400")
+        .env("UPTAKE__EMBED__TIMEOUT_MS", timeout_ms)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -134,8 +144,8 @@ fn its_vectors_carry_its_name() {
     let key = folder.path().join("key");
     std::fs::write(&key, "secret-key\n").unwrap();
     let body = json!({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).to_string();
-    let (url, asked) = embedder("200 OK", body, Duration::ZERO);
-    let (row, told) = embed(&url, key.to_str().unwrap());
+    let (url, asked) = embedder("200 OK", body, false);
+    let (row, told) = embed(&url, key.to_str().unwrap(), PATIENT);
     assert_eq!((&row["model"], &row["vector"]), (&json!("tiny"), &json!([0.6f32, 0.8f32])));
     let asked = asked.join().unwrap();
     assert!(asked.starts_with("POST /v1/embeddings "), "{asked}");
@@ -147,19 +157,19 @@ fn its_vectors_carry_its_name() {
 fn the_built_in_model_stands_in_when_it_fails_lies_or_is_slow() {
     let good = json!({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).to_string();
     let cases = [
-        ("500 Internal Server Error", "{}".to_owned(), Duration::ZERO),
-        ("200 OK", json!({"data": []}).to_string(), Duration::ZERO),
-        ("200 OK", "not json".to_owned(), Duration::ZERO),
-        ("200 OK", good, Duration::from_millis(1500)),
+        ("500 Internal Server Error", "{}".to_owned(), false),
+        ("200 OK", json!({"data": []}).to_string(), false),
+        ("200 OK", "not json".to_owned(), false),
+        ("200 OK", good, true),
     ];
-    for (status, body, wait) in cases {
-        let (url, asked) = embedder(status, body, wait);
-        let (row, told) = embed(&url, "");
+    for (status, body, is_slow) in cases {
+        let (url, asked) = embedder(status, body, is_slow);
+        let (row, told) = embed(&url, "", if is_slow { "400" } else { PATIENT });
         assert_eq!(row["vector"].as_array().unwrap().len(), 256);
         assert_eq!(row["model"], "uptake-static-1");
         assert!(told.contains("embedded by the built-in model instead"), "{told}");
         asked.join().unwrap();
     }
-    let (row, _) = embed("http://127.0.0.1:1/v1", "");
+    let (row, _) = embed("http://127.0.0.1:1/v1", "", PATIENT);
     assert_eq!(row["model"], "uptake-static-1");
 }

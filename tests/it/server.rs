@@ -11,6 +11,9 @@ use tempfile::TempDir;
 
 use crate::engine;
 
+/// How long an answer may take, however busy the machine is.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
 /// An answer: status and JSON body.
 pub(crate) type Answer = (u16, Value);
 
@@ -165,7 +168,7 @@ pub(crate) fn client_of(url: &str) -> Client {
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(Duration::from_secs(30)))
+        .timeout_global(Some(PATIENCE))
         .build()
         .into()
 }

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use crate::server::{Server, uptake};
 use crate::talk::Talk;
 
-fn sweeping() -> Server {
-    sweeping_in(tempfile::tempdir().unwrap())
+/// Nothing is swept but at the start, so that no session ends before all of it was told.
+fn quiet() -> Server {
+    let settings = [("UPTAKE__DETECT__SWEEP_SECS", "86400")];
+    Server::start_with(tempfile::tempdir().unwrap(), &settings)
 }
 
 fn sweeping_in(folder: tempfile::TempDir) -> Server {
@@ -17,7 +19,7 @@ fn sweeping_in(folder: tempfile::TempDir) -> Server {
 
 /// The ends of sessions that are in the log, once there are so many.
 fn ends(server: &Server, count: usize) -> Vec<Value> {
-    for _ in 0..600 {
+    for _ in 0..3000 {
         let log = server.get("/api/v1/events?type=quality&source=engine").1;
         let items = log["items"].as_array().unwrap().clone();
         let ends: Vec<Value> =
@@ -44,7 +46,7 @@ fn abandoned(server: &Server) -> Vec<String> {
 
 #[test]
 fn a_silent_session_ends_once_and_an_unused_answer_is_abandoned() {
-    let server = sweeping();
+    let server = quiet();
     for conversation in ["left", "used", "kind", "waiting"] {
         let talk = Talk::new(&server, conversation, "u1");
         let turn = format!("{conversation}-1");
@@ -59,6 +61,7 @@ fn a_silent_session_ends_once_and_an_unused_answer_is_abandoned() {
     kind.answer("kind-2", "You are welcome!");
     // Goes on just now, so it has not ended.
     Talk::new(&server, "waiting", "u1").send("waiting-2", "And tomorrow?", &json!({}));
+    let server = sweeping_in(server.stop().1);
     let ends = ends(&server, 4);
     let mut told: Vec<(&str, &str, bool, u64)> = ends
         .iter()
@@ -97,7 +100,7 @@ fn a_silent_session_ends_once_and_an_unused_answer_is_abandoned() {
 
 #[test]
 fn a_message_after_a_silence_begins_a_new_session_of_the_same_conversation() {
-    let server = Server::start();
+    let server = quiet();
     let talk = Talk::new(&server, "c1", "u1");
     for (n, secs) in [(1, 0), (2, 600), (3, 600 + 31 * 60), (4, 600 + 32 * 60)] {
         let turn = format!("t{n}");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::experiments::lab::until;
 use crate::privacy::is_on_disk;
 use crate::reports::react;
 use crate::server::{Server, uptake};
@@ -128,8 +129,11 @@ fn a_turn_is_offered_to_the_very_next_request() {
 
 #[test]
 fn turns_whose_session_went_silent_come_last() {
-    let settings = [("UPTAKE__DETECT__SWEEP_SECS", "1")];
-    let server = Server::start_with(tempfile::tempdir().unwrap(), &settings);
+    // Not swept before it was answered.
+    let sweeping = |folder: tempfile::TempDir, secs: &str| {
+        Server::start_with(folder, &[("UPTAKE__DETECT__SWEEP_SECS", secs)])
+    };
+    let server = sweeping(tempfile::tempdir().unwrap(), "86400");
     let search = json!({"query": QUESTION});
     let talk = Talk::new(&server, "old", "u1");
     talk.say_at("silent", QUESTION, 0);
@@ -145,14 +149,12 @@ fn turns_whose_session_went_silent_come_last() {
         &json!({"response": "1 200 units.", "quality_score": 0.1,
         "strategy": {"name": "s"}}),
     );
-    for _ in 0..600 {
-        if server.get("/api/v1/turns/silent").1["verdict"]["session_ended"] == true {
-            assert_eq!(offered(&server, &search), ["going-on", "silent"]);
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    panic!("the session did not end");
+    let server = sweeping(server.stop().1, "1");
+    until("the end of the session", || {
+        server.get("/api/v1/turns/silent").1["verdict"]["session_ended"] == true
+    });
+    wait_until_complete(&server);
+    assert_eq!(offered(&server, &search), ["going-on", "silent"]);
 }
 
 #[test]

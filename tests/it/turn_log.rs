@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::experiments::lab::until;
 use crate::reports::{react, turn};
 use crate::server::Server;
 
@@ -59,14 +60,13 @@ fn a_reaction_fills_the_turn_log_and_a_clear_removes_its_text() {
 fn wait_for_copy(server: &Server, turn: &str, position: u64) -> Value {
     let path = format!("/api/v1/turns/{turn}/log?copy=true");
     let state = format!("?position={position}");
-    for _ in 0..5000 {
+    let mut copy = Value::Null;
+    until("the copy", || {
         let (status, shown) = server.get(&path);
-        if status == 200 && shown["hosted_uri"].as_str().is_some_and(|uri| uri.ends_with(&state)) {
-            return shown;
-        }
-        std::thread::yield_now();
-    }
-    panic!("the copy did not follow: {:?}", server.get(&path));
+        copy = shown;
+        status == 200 && copy["hosted_uri"].as_str().is_some_and(|uri| uri.ends_with(&state))
+    });
+    copy
 }
 
 fn check_mirror(keep: &str) {

@@ -86,11 +86,11 @@ pub(crate) fn units(client: &Client, id: &str) -> (u64, u64) {
 
 /// Until something is so, or too late.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..600 {
+    for _ in 0..6000 {
         if is_so() {
             return;
         }
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(20));
     }
     panic!("in vain: {what}");
 }

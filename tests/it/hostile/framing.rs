@@ -13,7 +13,7 @@ const EVENT: &str = r#"{"type":"log","source":"trace","category":"quality"}"#;
 /// Everything that comes back until the server closes.
 fn exchange(server: &Server, request: &[u8]) -> String {
     let mut connection = server.connect();
-    connection.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     // It may have had enough before all is sent.
     let _ = connection.write_all(request);
     let mut answer = Vec::new();

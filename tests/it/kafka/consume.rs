@@ -151,10 +151,13 @@ fn printed_messages_are_lines_and_poisoned_ones_are_named() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let (first, last) = (metric_line("first"), metric_line("last"));
-    produce(kafka, &prefix, &[&first, "{not json", &last]);
+    produce(kafka, &prefix, &[&first, "{not json", &last, "{the end"]);
     let consumer = Consumer::start_with(kafka, &prefix, &["mixed"], &[], &["--print"]);
-    let line = consumer.says(|line| line.contains("not JSON"));
-    assert!(line.starts_with(&format!("{prefix}mixed/0@1: not JSON")), "{line}");
+    // When the last one is named, all before it are printed.
+    for offset in [1, 3] {
+        let line = consumer.says(|line| line.contains("not JSON"));
+        assert!(line.starts_with(&format!("{prefix}mixed/0@{offset}: not JSON")), "{line}");
+    }
     let (text, folder) = consumer.stop();
     let printed: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -165,7 +168,7 @@ fn printed_messages_are_lines_and_poisoned_ones_are_named() {
     produce(kafka, &prefix, &["{not json either"]);
     let again = Consumer::start_with(kafka, &prefix, &["mixed"], &[], &["--print"]);
     let line = again.says(|line| line.contains("not JSON"));
-    assert!(line.starts_with(&format!("{prefix}mixed/0@3: not JSON")), "{line}");
+    assert!(line.starts_with(&format!("{prefix}mixed/0@4: not JSON")), "{line}");
     assert_eq!(again.stop().0, "");
 }
 

@@ -138,7 +138,7 @@ fn of_two_nodes_one_publishes_and_the_other_goes_on_when_it_is_killed() {
         until("the other one publishes", || {
             metric(&living.client(), "uptake_kafka_publisher") == Some(1.0)
         });
-        assert!(watch.elapsed() < Duration::from_secs(30), "it took {:?}", watch.elapsed());
+        assert!(watch.elapsed() < PATIENCE / 2, "it took {:?}", watch.elapsed());
         let before = stored.load(Ordering::SeqCst);
         until("some more are sent", || stored.load(Ordering::SeqCst) > before + 100);
         stop.store(true, Ordering::SeqCst);
@@ -146,8 +146,8 @@ fn of_two_nodes_one_publishes_and_the_other_goes_on_when_it_is_killed() {
     });
     until_published(&living);
     check_topics(&living, kafka, &prefix, stored.into_inner());
-    assert_eq!(
-        database.run("select epoch from leases where name like 'publish:%'").unwrap().trim(),
-        "2"
-    );
+    let held = "select epoch from leases where name like 'publish:%'";
+    let epoch: u32 = database.run(held).unwrap().trim().parse().unwrap();
+    // A machine that stalls for seconds takes it from one once more.
+    assert!((2..=4).contains(&epoch), "it is handed on when its holder is gone: {epoch}");
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::Stdio;
 
 use serde_json::json;
-use testkit::servers::{Postgres, or_skip};
+use testkit::servers::{Database, Postgres, or_skip};
 
 use super::cut::Cutter;
 use super::{database, node, until};
@@ -35,6 +35,17 @@ fn a_commit_that_was_not_confirmed_is_looked_up() {
     assert_eq!(stored.trim(), sent.to_string());
 }
 
+/// A node looks at the head of the log again and again, to hear of what others write. Until it has done so once more.
+fn until_it_has_looked(database: &Database) {
+    let now = database.run("SELECT clock_timestamp()").unwrap();
+    let looks = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+            AND query = 'SELECT position FROM log_head' AND query_start > '{}' AND state = 'idle'",
+        now.trim()
+    );
+    until("it has looked", || database.run(&looks).unwrap().trim() != "0");
+}
+
 /// As after a failover to a copy that was behind.
 #[test]
 fn a_node_ends_when_the_log_is_shorter_than_it_was() {
@@ -49,7 +60,8 @@ fn a_node_ends_when_the_log_is_shorter_than_it_was() {
     }
     let cut = "UPDATE log_head SET position = 7; DELETE FROM events WHERE position > 7;
         DELETE FROM claims WHERE position > 7";
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    // The second look begins when the node knows what the first one saw.
+    (0..2).for_each(|_| until_it_has_looked(&database));
     database.run(cut).unwrap();
     let mut ended = None;
     until("it ends", || {

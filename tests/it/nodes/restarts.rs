@@ -1,7 +1,6 @@
 //! Nodes behind a plain proxy, one restarted after the other.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde_json::json;
 use testkit::Proxy;
@@ -26,14 +25,15 @@ fn lead(proxy: &Proxy, nodes: &[&Server]) {
 #[test]
 fn a_rolling_restart_fails_no_request() {
     let Some(database) = database() else { return };
-    let linger = [("UPTAKE__SERVER__LINGER_SECS", "2")];
+    // Long enough to be led away from a node that goes, also on a machine that is busy with something else.
+    let linger = [("UPTAKE__SERVER__LINGER_SECS", "8")];
     let (one, other) = (node(database.url(), &linger), node(database.url(), &linger));
     let proxy = Proxy::start(&[place(&one), place(&other)]).unwrap();
     // What any client with connections that it keeps would do, and no more than that.
     let client = crate::server::client_of(&proxy.url());
     let (is_over, stored) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
-        for sender in 0..4 {
+        let send = |sender: usize| {
             let (client, is_over, stored) = (client.clone(), &is_over, &stored);
             scope.spawn(move || {
                 for n in 0.. {
@@ -47,8 +47,9 @@ fn a_rolling_restart_fails_no_request() {
                     assert_eq!(status, 201, "{answer}");
                     stored.fetch_add(1, Ordering::Relaxed);
                 }
-            });
-        }
+            })
+        };
+        let senders = [0, 1, 2, 3].map(send);
         let go_on = || {
             let so_far = stored.load(Ordering::Relaxed);
             until("it goes on", || stored.load(Ordering::Relaxed) > so_far + 100);
@@ -71,7 +72,8 @@ fn a_rolling_restart_fails_no_request() {
         let other = restart(other, &one);
         go_on();
         is_over.store(true, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(50));
+        // What is under way is answered and counted before a node goes.
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
         drop(other);
         let stored = stored.load(Ordering::Relaxed);
         let (_, topics) = one.get("/api/v1/events?after=0&limit=1");

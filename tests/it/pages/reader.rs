@@ -1,8 +1,6 @@
 //! A browser without a script: it follows nothing by itself and shows what came.
 
-use std::time::Duration;
-
-use crate::server::Server;
+use crate::server::{PATIENCE, Server};
 
 /// An answer as it came.
 pub(crate) struct Answer {
@@ -31,7 +29,7 @@ impl Reader {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(Duration::from_secs(30)))
+            .timeout_global(Some(PATIENCE))
             .build()
             .into();
         Self { url: server.url.clone(), agent, headers: Vec::new() }

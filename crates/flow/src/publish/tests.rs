@@ -62,7 +62,7 @@ async fn send(engine: &Engine, source: &str, data: serde_json::Value) {
 }
 
 async fn until(what: impl Fn() -> bool) {
-    for _ in 0..1000 {
+    for _ in 0..6000 {
         if what() {
             return;
         }

@@ -14,7 +14,7 @@ const WINDOW: Duration = Duration::from_secs(300);
 
 fn settings(url: &str) -> RedisSettings {
     // Long, so that a busy machine is not taken for a broken one.
-    let timeout = Duration::from_secs(5);
+    let timeout = Duration::from_secs(60);
     RedisSettings { address: url.to_owned(), timeout, window: WINDOW, most: 10 }
 }
 
@@ -168,7 +168,7 @@ async fn paused_it_holds_nobody_up_and_goes_on() {
     for _ in 0..1_000 {
         assert!(history.recent(&ann, START).await.is_err());
     }
-    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     assert!(history.health().away);
     server.resume();
     until("back", async || history.recent(&ann, START).await.is_ok()).await;

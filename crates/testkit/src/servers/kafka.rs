@@ -99,7 +99,8 @@ const JVM: [&str; 4] = [
 ];
 
 /// Everything but the addresses: one copy of all there is, and not more threads and memory than needed.
-/// A short session, because a broker that was killed is let in again only when its old session is over.
+/// A session that is not long, because a broker that was killed is let in again only when its old session is over,
+/// and not so short that a busy machine ends it.
 const SETTINGS: &str = "\
 process.roles=broker,controller
 node.id=1
@@ -114,7 +115,7 @@ share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 share.coordinator.state.topic.num.partitions=1
 group.initial.rebalance.delay.ms=0
-broker.session.timeout.ms=3000
+broker.session.timeout.ms=6000
 broker.heartbeat.interval.ms=500
 log.cleaner.dedupe.buffer.size=2097152
 num.network.threads=2

@@ -165,8 +165,8 @@ fn run_sql(url: &str, sql: &str) -> Result<String, String> {
     let psql = psql.unwrap_or_else(|_| "psql".into());
     let output = Command::new(&psql)
         .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url])
-        // A paused server takes connections and says nothing.
-        .env("PGCONNECT_TIMEOUT", "5")
+        // A paused server takes connections and says nothing; a busy one takes its time.
+        .env("PGCONNECT_TIMEOUT", "60")
         .output()
         .map_err(|error| format!("{}: {error}", psql.display()))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();

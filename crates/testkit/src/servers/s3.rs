@@ -60,7 +60,7 @@ impl S3 {
     /// Sends a signed request by `curl`: status and body.
     pub fn request(&self, method: &str, path: &str, body: &str) -> Result<(u16, String), String> {
         let mut curl = Command::new("curl")
-            .args(["-sS", "--max-time", "10", "-X", method, "--data-binary", body, "--config", "-"])
+            .args(["-sS", "--max-time", "60", "-X", method, "--data-binary", body, "--config", "-"])
             .args(["--aws-sigv4", "aws:amz:us-east-1:s3", "-w", "\n%{http_code}"])
             .args(["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"])
             .args(["-H", "Content-Type: application/octet-stream"])

@@ -20,7 +20,7 @@ fn crash_and_restart<S: Server>(server: &Running<S>) {
     assert!(!server.answers(), "a killed server answered");
     server.restart();
     assert_ne!(server.pid(), before);
-    assert!(server.answers());
+    server.wait_until_it_answers().unwrap();
 }
 
 /// A paused server has its port open and says nothing; afterwards it goes on.

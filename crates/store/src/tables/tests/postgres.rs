@@ -263,7 +263,7 @@ fn nodes_that_run_make_the_coming_months() {
     std::thread::sleep(Duration::from_secs(3));
     assert!(!is_there(database, &this));
     reader.raw_batch("COMMIT").unwrap();
-    for _ in 0..200 {
+    for _ in 0..600 {
         if is_there(database, &this) && is_there(database, &next) {
             return;
         }
@@ -294,7 +294,7 @@ async fn two_nodes_write_one_log() {
     assert_eq!(positions, (1..=40).collect::<Vec<_>>());
     for store in [&a, &b] {
         let mut heads = store.watch();
-        tokio::time::timeout(Duration::from_secs(20), heads.wait_for(|head| head.0 == 40))
+        tokio::time::timeout(Duration::from_secs(60), heads.wait_for(|head| head.0 == 40))
             .await
             .expect("both hear of everything")
             .unwrap();
@@ -353,7 +353,7 @@ async fn a_node_does_not_wait_for_ever_for_another() {
     write_one(&store, "a").await.unwrap();
     let go_on = stuck(&place.database, "?options=-c%20idle_in_transaction_session_timeout%3D0");
     for _ in 0..2 {
-        let waited = tokio::time::timeout(Duration::from_secs(20), write_one(&store, "b")).await;
+        let waited = tokio::time::timeout(Duration::from_secs(60), write_one(&store, "b")).await;
         let waited = waited.expect("nobody waits so long");
         assert!(matches!(waited, Err(StoreError::Unavailable(_))), "{waited:?}");
     }

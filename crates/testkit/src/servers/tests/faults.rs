@@ -11,7 +11,7 @@ fn pauses_stops_and_starts_again<S: Server>(server: Result<Running<S>, NoServer>
     server.stop();
     assert!(!exists(pid) && !server.answers());
     server.restart();
-    assert!(server.answers());
+    server.wait_until_it_answers().unwrap();
     // A paused server must end, too.
     server.pause();
     let pid = server.pid();

@@ -56,7 +56,7 @@ fn a_server_ends_when_its_test_process_is_killed() {
     process.kill().unwrap();
     process.wait().unwrap();
     let gone = || !exists(pid) && !Path::new(folder).exists();
-    for _ in 0..500 {
+    for _ in 0..3000 {
         if gone() {
             return;
         }
