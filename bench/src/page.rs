@@ -22,14 +22,16 @@ const REQUESTS: usize = 100;
 const LOADS: usize = 3;
 
 /// What is looked at. The conversation is one of the crowd's.
-const VIEWS: [&str; 15] = [
+const VIEWS: [&str; 17] = [
     "/",
     "/?days=1",
     "/?days=7",
     "/?days=90",
     "/conversations",
     "/conversations?order=worst",
-    "/conversations?q=revenue+by+region+in+march",
+    "/conversations?q=the",
+    "/conversations?q=revenue+region&show=rejected",
+    "/conversations?q=revenue+by+region+in+march&by=meaning",
     "/conversations/demo-conversation-0700-4",
     "/failures",
     "/routing",

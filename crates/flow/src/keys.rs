@@ -76,7 +76,8 @@ impl Engine {
     pub async fn revoke_key(&self, id: &str) -> Result<bool, FlowError> {
         let now = self.clock.now();
         let revoked = self.store.revoke_key(id, now).await?;
-        if let Some(key) = self.keys.get(id).filter(|_| revoked) {
+        // Also when somebody had revoked it and this node has not heard of it.
+        if let Some(key) = self.keys.get(id).filter(|key| key.revoked_at.is_none()) {
             self.keys.put(StoredKey { revoked_at: Some(now), ..(*key).clone() });
             tracing::info!(key = id, "key revoked");
         }

@@ -3,6 +3,7 @@
 //! Whoever opens connections and says nothing, or a letter now and then, is let go, and cannot have so many that
 //! nothing is left for others or for the store's own files.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -10,12 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::response::Response;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tower_service::Service;
 
 /// What connections may take.
@@ -46,7 +49,8 @@ pub(crate) async fn serve(
     limits: ConnectionLimits,
     stop: impl Future<Output = ()>,
 ) {
-    let room = Arc::new(Semaphore::new(limits.most.clamp(1, Semaphore::MAX_PERMITS)));
+    let most = u32::try_from(limits.most).unwrap_or(u32::MAX).max(1);
+    let room = Arc::new(Semaphore::new(most as usize));
     let (closing, closed) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut services = router.into_make_service_with_connect_info::<SocketAddr>();
@@ -59,11 +63,12 @@ pub(crate) async fn serve(
             accepted = accept(&listener, &room) => accepted,
         };
         let Ok(service) = services.call(address).await;
+        let place = Arc::new(place);
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.idle)
             .max_buf_size(HEAD_BYTES)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+            .serve_connection(TokioIo::new(stream), to_its_end(service, &place));
         let mut closed = closed.clone();
         connections.spawn(async move {
             let mut connection = pin!(connection);
@@ -83,6 +88,37 @@ pub(crate) async fn serve(
     drop(listener);
     closing.send_replace(true);
     while connections.join_next().await.is_some() {}
+    // Whoever hung up may have asked for something that still goes on.
+    drop(room.acquire_many(most).await);
+}
+
+/// Every request is a task of its own, which goes on when its client hangs up: it may be between what it has stored
+/// and what the server keeps in memory of it. It takes up a place until it is done.
+fn to_its_end<S>(
+    service: S,
+    place: &Arc<OwnedSemaphorePermit>,
+) -> impl hyper::service::Service<
+    hyper::Request<Incoming>,
+    Response = Response,
+    Error = JoinError,
+    Future: Send + 'static,
+> + use<S>
+where
+    S: Service<hyper::Request<Incoming>, Response = Response, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    let place = Arc::clone(place);
+    service_fn(move |request| {
+        let answer = service.clone().call(request);
+        let place = Arc::clone(&place);
+        let task = tokio::spawn(async move {
+            let Ok(answer) = answer.await;
+            drop(place);
+            answer
+        });
+        task
+    })
 }
 
 /// The next connection, when there is room for one.

@@ -3,9 +3,10 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine;
+use crate::keys::create;
 use crate::server::Server;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -114,4 +115,28 @@ fn connections_of(server: &Server) -> usize {
     // Connections are taken in their order: when this is answered, all before it were taken.
     assert_eq!(server.get("/health/live").0, 200);
     count()
+}
+
+/// Where what is stored and what is kept in memory would part if a request ended with its client.
+#[test]
+fn what_was_asked_for_is_done_though_the_client_hangs_up() {
+    let server = Server::start();
+    let admin = create(&server, &["--tenant", "default", "--role", "admin"]);
+    let keys: Vec<String> =
+        (0..10).map(|_| create(&server, &["--tenant", "default", "--role", "read"])).collect();
+    for key in &keys {
+        let id = key.split('_').nth(1).unwrap();
+        let request = format!(
+            "DELETE /api/v1/keys/{id} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {admin}\r\n\r\n"
+        );
+        server.connect().write_all(request.as_bytes()).unwrap();
+    }
+    for key in keys {
+        let client = server.client().with("X-API-Key", &key);
+        let begun = Instant::now();
+        while client.get("/api/v1/turns/t1").0 != 401 {
+            assert!(begun.elapsed() < PATIENCE, "a revoked key is still good");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
