@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tower_service::Service;
 
 /// What connections may take.
@@ -55,7 +55,10 @@ pub(crate) async fn serve(
         let (stream, address, place) = tokio::select! {
             () = &mut stop => break,
             // Those that ended are let go of.
-            Some(_) = connections.join_next() => continue,
+            Some(ended) = connections.join_next() => {
+                tell_panic(&ended);
+                continue;
+            }
             accepted = accept(&listener, &room) => accepted,
         };
         let Ok(service) = services.call(address).await;
@@ -82,7 +85,16 @@ pub(crate) async fn serve(
     }
     drop(listener);
     closing.send_replace(true);
-    while connections.join_next().await.is_some() {}
+    while let Some(ended) = connections.join_next().await {
+        tell_panic(&ended);
+    }
+}
+
+/// Its client only sees that the connection is gone. What the panic said may be somebody's words.
+fn tell_panic(ended: &Result<(), JoinError>) {
+    if ended.is_err() {
+        tracing::error!("a request panicked; its connection is gone");
+    }
 }
 
 /// The next connection, when there is room for one.
@@ -115,4 +127,68 @@ fn is_of_the_client(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionAborted
             | io::ErrorKind::ConnectionReset
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::sync::oneshot;
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Counts the errors that are logged here.
+    struct Errors(Arc<AtomicUsize>);
+
+    impl Subscriber for Errors {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() == Level::ERROR && metadata.target().ends_with("connections")
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    async fn broken() {
+        tokio::task::yield_now().await;
+        panic!("on purpose");
+    }
+
+    /// Asks, and waits until the connection is gone.
+    fn ask(address: SocketAddr) {
+        let mut client = std::net::TcpStream::connect(address).unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let _ = client.read_to_end(&mut Vec::new());
+    }
+
+    #[test]
+    fn a_request_that_panics_is_an_error_in_the_log() {
+        let said = Arc::new(AtomicUsize::new(0));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let serving = async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let router = Router::new().route("/", axum::routing::get(broken));
+            let (stop, stopped) = oneshot::channel::<()>();
+            let asked = async {
+                tokio::task::spawn_blocking(move || ask(address)).await.unwrap();
+                stop.send(()).unwrap();
+            };
+            let until = async { stopped.await.unwrap() };
+            tokio::join!(serve(listener, router, ConnectionLimits::default(), until), asked);
+        };
+        let errors = Errors(Arc::clone(&said));
+        tracing::subscriber::with_default(errors, || runtime.block_on(serving));
+        assert_eq!(said.load(Ordering::SeqCst), 1);
+    }
 }
