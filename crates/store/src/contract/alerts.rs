@@ -90,5 +90,5 @@ pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &dyn Stor
     assert_eq!(store.standing_alerts(Some(&usual.tenant)).await.unwrap(), own);
     let theirs = [one(&other, "error_rate")];
     assert_eq!(store.standing_alerts(Some(&other.tenant)).await.unwrap(), theirs);
-    assert_eq!(store.standing_alerts(None).await.unwrap(), [&own[..], &theirs].concat());
+    assert_eq!(store.standing_alerts(None).await.unwrap(), [&own[..], &theirs[..]].concat());
 }
