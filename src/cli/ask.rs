@@ -38,3 +38,27 @@ pub(super) fn ask_or_make<A>(
     runtime.block_on(served.stop())?;
     Ok(answer?)
 }
+
+/// A name that may stand in an address as it is. Another one would be asked about than was given: what comes
+/// after a `#` is left out, and `..` leads elsewhere.
+pub(super) fn in_path<'a>(what: &str, name: &'a str) -> anyhow::Result<&'a str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let fits = name.chars().all(plain) && !matches!(name, "" | "." | "..");
+    anyhow::ensure!(fits, "{name:?} is no {what}");
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_mean_themselves_stand_in_an_address() {
+        for good in ["4k2p9x0a7dqz", "chat", "my-router_2.1"] {
+            assert_eq!(in_path("name", good).unwrap(), good);
+        }
+        for bad in ["", ".", "..", "x#y", "x?y", "x/y", "x%2Fy", "x y"] {
+            assert!(in_path("name", bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Common;
-use super::ask::{ask, ask_or_make};
+use super::ask::{ask, ask_or_make, in_path};
 
 /// Create, list and revoke API keys.
 ///
@@ -137,8 +137,8 @@ impl List {
 
 impl Revoke {
     fn run(self) -> anyhow::Result<()> {
+        let path = format!("/api/v1/keys/{}", in_path("key's id", &self.id)?);
         let (config, _) = self.common.load(Vec::new())?;
-        let path = format!("/api/v1/keys/{}", self.id);
         let answer = ask(&config, |server| server.delete(&path))?;
         match (self.json, answer["revoked"].as_bool()) {
             (true, _) => println!("{answer}"),

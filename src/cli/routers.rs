@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::Common;
-use super::ask::ask;
+use super::ask::{ask, in_path};
 
 /// Show and reset routers.
 ///
@@ -59,7 +59,7 @@ impl Routers {
 impl Which {
     fn show(self) -> anyhow::Result<()> {
         let path = match &self.name {
-            Some(name) => format!("/api/v1/routers/{}", checked(name)?),
+            Some(name) => format!("/api/v1/routers/{}", in_path("router's name", name)?),
             None => "/api/v1/routers".to_owned(),
         };
         let (config, _) = self.common.load(Vec::new())?;
@@ -85,7 +85,7 @@ impl Which {
 
     fn reset(self) -> anyhow::Result<()> {
         let name = self.name.as_deref().context("which one? `uptake routers show` names them")?;
-        let path = format!("/api/v1/routers/{}/reset", checked(name)?);
+        let path = format!("/api/v1/routers/{}/reset", in_path("router's name", name)?);
         let (config, _) = self.common.load(Vec::new())?;
         let (tenant, project) = (&self.tenant, &self.project);
         let found = ask(&config, |server| {
@@ -99,12 +99,6 @@ impl Which {
         }
         Ok(())
     }
-}
-
-fn checked(name: &str) -> anyhow::Result<&str> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    anyhow::ensure!(!name.is_empty() && name.chars().all(plain), "{name:?} is no router's name");
-    Ok(name)
 }
 
 fn text(router: &Value) -> String {

@@ -115,12 +115,24 @@ fn put(settings: &mut Settings, key: &str, value: Value, origin: &str) -> anyhow
     let Some(setting) = settings.get_mut(key) else {
         bail!("{origin}: there is no setting {key}{}", nearest(settings, key));
     };
-    let (got, expected) = (value.type_str(), setting.value.type_str());
-    if got != expected {
-        bail!("{origin}: {key} is a {got} ({value}), expected a {expected}");
+    if !value.same_type(&setting.value) {
+        let (got, expected) = (a_type(&value), a_type(&setting.value));
+        bail!("{origin}: {key} is {got} ({value}), expected {expected}");
     }
     *setting = Setting { value, origin: origin.to_owned() };
     Ok(())
+}
+
+fn a_type(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a string",
+        Value::Integer(_) => "an integer",
+        Value::Float(_) => "a float",
+        Value::Boolean(_) => "a boolean",
+        Value::Datetime(_) => "a datetime",
+        Value::Array(_) => "an array",
+        Value::Table(_) => "a table",
+    }
 }
 
 fn nearest(settings: &Settings, key: &str) -> String {
@@ -164,6 +176,7 @@ mod tests {
     #[test]
     fn misspelt_keys_and_wrong_types_are_refused() {
         check_refused("UPTAKE__SERVER__LISTN", "x", "did you mean server.listen?");
-        check_refused("UPTAKE__STORE__READERS", "many", "expected a integer");
+        check_refused("UPTAKE__STORE__READERS", "many", "store.readers is a string");
+        check_refused("UPTAKE__STORE__READERS", "many", "expected an integer");
     }
 }

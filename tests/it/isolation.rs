@@ -37,7 +37,8 @@ fn figures_that_cannot_be_read_keep_nobody_elses_alert() {
         ),
     );
     let server = Server::start_in(folder);
-    assert_eq!(tenant(&server, "broken").get("/api/v1/alerts").0, 503, "it is broken indeed");
+    let figures = "/api/v1/feedback/quality/broken?period_days=1";
+    assert_eq!(tenant(&server, "broken").get(figures).0, 503, "it is broken indeed");
     let fine = tenant(&server, "fine");
     let targets = json!({"satisfaction": {"min": 0.85}});
     assert_eq!(fine.put("/api/v1/tenants/fine/targets", &targets).0, 200);

@@ -112,13 +112,22 @@ fn module_imports(root: &Path) -> BTreeMap<String, BTreeSet<String>> {
             continue;
         }
         let text = fs::read_to_string(&file).unwrap();
-        let code = text.split("#[cfg(test)]").next().unwrap_or("");
-        let named = code.split("crate::").skip(1).map(|rest| {
+        let named = without_tests(&text).split("crate::").skip(1).map(|rest| {
             rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
         });
         imports.entry(module.clone()).or_default().extend(named.filter(|name| *name != module));
     }
     imports
+}
+
+/// Up to the module of tests, if the file holds one. That tests are in a file of their own may be said
+/// anywhere, also above the imports.
+fn without_tests(text: &str) -> &str {
+    const MARK: &str = "#[cfg(test)]\nmod ";
+    let holds =
+        |at: usize| text[at + MARK.len()..].lines().next().is_some_and(|l| l.ends_with('{'));
+    let at = text.match_indices(MARK).map(|(at, _)| at).find(|at| holds(*at));
+    at.map_or(text, |at| &text[..at])
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
@@ -152,6 +161,14 @@ fn cycle_through(start: &str, imports: &BTreeMap<String, BTreeSet<String>>) -> O
         }
     }
     None
+}
+
+#[test]
+fn a_file_is_read_up_to_its_tests_and_not_up_to_their_name() {
+    let named = "mod a;\n#[cfg(test)]\nmod tests;\n\nuse crate::b;\n";
+    assert_eq!(without_tests(named), named);
+    let held = format!("{named}#[cfg(test)]\nmod tests {{\n    use crate::c;\n}}\n");
+    assert_eq!(without_tests(&held), named);
 }
 
 #[test]

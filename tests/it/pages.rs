@@ -5,9 +5,11 @@ mod paper;
 pub(crate) mod reader;
 mod scene;
 
+use std::io::{BufRead, BufReader, Write};
+
 use serde_json::json;
 
-use crate::server::{Server, uptake};
+use crate::server::{PATIENCE, Server, uptake};
 use reader::{Reader, token};
 
 /// Every view that anybody can open.
@@ -338,4 +340,27 @@ fn the_queue_is_worked_off_and_pairs_are_downloaded() {
     let visitor = Reader::logged_in(&server, &read);
     let system = visitor.get("/system").1;
     assert!(!system.contains("uk_"), "who may only read sees no keys");
+}
+
+#[test]
+fn what_was_stored_while_a_page_was_on_its_way_is_told() {
+    let server = Server::start();
+    scene::play(&server.client());
+    let page = Reader::of(&server).get("/").1;
+    let position = page.split("data-position=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let position = position.unwrap_or_else(|| panic!("{page}"));
+    let turn = json!({"conversation_id": "c-late", "text": "Open today?", "response": "Yes."});
+    assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
+    // Only now the page's script connects, and nothing is stored any more.
+    let mut connection = server.connect();
+    connection.set_read_timeout(Some(PATIENCE)).unwrap();
+    let ask = format!("GET /live?position={position} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    connection.write_all(ask.as_bytes()).unwrap();
+    // Nothing but beats for two minutes: it does not come.
+    let mut beats = 0;
+    let mut lines = BufReader::new(connection).lines().map_while(Result::ok).take_while(|line| {
+        beats += usize::from(line.starts_with(':'));
+        beats < 8
+    });
+    assert!(lines.any(|line| line.contains("event: stored")), "nothing was told");
 }

@@ -88,6 +88,8 @@ fn a_bucket_that_is_away_holds_nothing_up_and_no_erasure_is_done_before_it_is_ba
     for _ in 0..2 {
         let (status, told) = server.client().delete("/api/v1/users/u1");
         assert_eq!(status, 503, "their words are still in the bucket: {told}");
+        let detail = told["detail"].as_str().unwrap();
+        assert!(detail.starts_with("the user is erased from the store; copies"), "{detail}");
     }
     assert!(failures(&server) > 0);
     let log = server.get("/api/v1/turns/t1/log").1;

@@ -43,6 +43,9 @@ impl Engine {
         targets.position = receipt.position;
         let moved = targets.webhook != self.targets.of(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
+        // Figures may be on the wrong side of them without anything new in their project.
+        let scopes = self.store.scopes().await?.into_iter();
+        self.for_targets.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
             // What the old address did not take is for the new one.
             self.store.tell_anew(tenant, now).await?;
@@ -61,25 +64,9 @@ impl Engine {
         format!("whsec_{}", self.seal.close(&format!("webhook {tenant}"), b""))
     }
 
-    /// The newest alerts, of all projects of the tenant or of one. What is missed at this moment is among
-    /// them.
+    /// The newest alerts, of all projects of the tenant or of one, as they were found lately: whoever watches
+    /// does so two seconds after anything happened.
     pub async fn alerts(
-        &self,
-        tenant: &Tenant,
-        project: Option<&Project>,
-        limit: usize,
-    ) -> Result<Vec<StoredAlert>, FlowError> {
-        for scope in self.store.scopes().await? {
-            let asked = scope.tenant == *tenant && project.is_none_or(|one| *one == scope.project);
-            if asked {
-                self.check_targets(&scope).await?;
-            }
-        }
-        Ok(self.store.alerts(tenant, project, limit).await?)
-    }
-
-    /// The same as they were found lately: whoever watches does so two seconds after anything happened.
-    pub async fn known_alerts(
         &self,
         tenant: &Tenant,
         project: Option<&Project>,
@@ -93,15 +80,7 @@ impl Engine {
         &self,
         tenant: Option<&Tenant>,
     ) -> Result<Vec<(Scope, String)>, FlowError> {
-        let mut standing = Vec::new();
-        for scope in self.store.scopes().await? {
-            if tenant.is_none_or(|tenant| *tenant == scope.tenant) {
-                let newest = self.store.newest_alerts(&scope).await?;
-                let stands = newest.into_iter().filter(|(_, _, stands)| *stands);
-                standing.extend(stands.map(|(metric, ..)| (scope.clone(), metric)));
-            }
-        }
-        Ok(standing)
+        Ok(self.store.standing_alerts(tenant).await?)
     }
 
     /// Starts looking, now and then again. Call it once, before serving.
@@ -236,8 +215,44 @@ async fn look(engine: &Engine, all: bool) -> Result<(), FlowError> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use event::Timestamp;
     use report::Rate;
+    use store::tables::{Limits, SqlStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::{Detectors, Embedder, Incoming, RawEvent, Trust};
+
+    #[tokio::test]
+    async fn whoever_reads_alerts_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let scope = Scope::default();
+        let settings = json!({"satisfaction": {"min": 0.85}}).as_object().cloned().unwrap();
+        engine.set_targets(&scope.tenant, settings).await.unwrap();
+        for n in 0..9 {
+            let raw = RawEvent {
+                event_type: "explicit".into(),
+                source: "user_rating".into(),
+                category: "quality".into(),
+                data: json!({"rating": "negative"}).as_object().cloned().unwrap(),
+                ..RawEvent::default()
+            };
+            let incoming = Incoming { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
+            engine.record(&scope, incoming).await.unwrap();
+        }
+        let head = engine.head();
+        assert!(engine.alerts(&scope.tenant, None, 9).await.unwrap().is_empty());
+        assert_eq!(engine.head(), head);
+        look(&engine, false).await.unwrap();
+        assert_eq!(engine.alerts(&scope.tenant, None, 9).await.unwrap().len(), 1);
+        let standing = engine.standing_alerts(None).await.unwrap();
+        assert_eq!(standing, [(scope, "satisfaction".to_owned())]);
+    }
 
     #[test]
     fn an_alert_comes_with_certainty_and_goes_when_the_value_is_right() {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use event::Write;
 
 use crate::engine::Engine;
+use crate::error::FlowError;
 use crate::put_off::put_off;
 use crate::tasks::Stop;
 
@@ -24,7 +25,7 @@ impl Engine {
         self.tasks.start(|stop| run(engine, stop));
     }
 
-    /// How many choices were made and are not in the log because too many were waiting.
+    /// How many choices were made and are not in the log: too many were waiting, or they could not be stored.
     pub fn dropped_choices(&self) -> u64 {
         self.choices.dropped()
     }
@@ -38,10 +39,18 @@ impl Engine {
             if chunk.is_empty() {
                 return;
             }
-            let size = chunk.len() as u64;
-            if let Err(error) = self.commit_writes(chunk).await {
+            let size = chunk.len();
+            let (dropped, why) = match self.commit(chunk).await {
+                Ok(receipts) => {
+                    let mut failed: Vec<FlowError> =
+                        receipts.into_iter().filter_map(Result::err).collect();
+                    (failed.len(), failed.pop())
+                }
+                Err(error) => (size, Some(error)),
+            };
+            if let Some(error) = why {
                 put_off(error, "choices of routers were not stored; they are counted as dropped");
-                self.choices.count_dropped(size);
+                self.choices.count_dropped(dropped as u64);
             }
         }
     }
@@ -61,5 +70,39 @@ async fn run(engine: Arc<Engine>, mut stop: Stop) {
         {
             put_off(error, "what routers have learnt was not kept; trying again later");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use event::{Mac, Scope, Timestamp};
+    use store::tables::{Limits, SqlStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::{Detectors, Embedder, Incoming, RawEvent, Trust};
+
+    #[tokio::test]
+    async fn one_that_cannot_be_stored_is_counted_and_the_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        // The second has the first one's id and says something else.
+        for (id, mac) in [("one", 1), ("one", 2), ("two", 3)] {
+            let raw = RawEvent {
+                id: Some(id.into()),
+                event_type: "metric".into(),
+                source: "system_metric".into(),
+                category: "cost".into(),
+                ..RawEvent::default()
+            };
+            let incoming = Incoming { raw, mac: Mac([mac; 16]), key: None, trust: Trust::Backend };
+            engine.choices.push(engine.prepare(&Scope::default(), incoming).unwrap());
+        }
+        engine.store_choices().await;
+        assert_eq!((engine.dropped_choices(), engine.head().0), (1, 2));
     }
 }

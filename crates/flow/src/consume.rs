@@ -4,6 +4,7 @@
 //! goes to the list of dead letters. One without a value says that the event it names was erased where it
 //! came from, so whoever that event is of is erased here too.
 
+use capture::CaptureError;
 use event::{
     Category, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant, Type, UserId, Write,
 };
@@ -58,7 +59,13 @@ impl Engine {
 
     fn prepare_message(&self, value: &[u8], offset: i64) -> Result<Vec<Write>, FlowError> {
         let line: Value = serde_json::from_slice(value).map_err(|_| FlowError::NotALine)?;
-        self.prepare_line(line, offset.unsigned_abs())
+        let writes = self.prepare_line(line, offset.unsigned_abs())?;
+        if writes.is_empty() {
+            // Nothing would be stored, and nobody would hear of it.
+            let got = "a conversation in which nobody asks anything";
+            return Err(CaptureError::new(MESSAGE, got, "one with messages of a user").into());
+        }
+        Ok(writes)
     }
 
     async fn store_waiting(
@@ -166,4 +173,48 @@ fn scope_of(message: &Arrived, line: &Value) -> Scope {
     let tenant = tenant.and_then(|name| Tenant::new(name).ok());
     let project = project.and_then(|name| Project::new(name).ok());
     Scope { tenant: tenant.unwrap_or(usual.tenant), project: project.unwrap_or(usual.project) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use event::Timestamp;
+    use store::tables::{Limits, SqlStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::{Detectors, Embedder};
+
+    #[tokio::test]
+    async fn a_conversation_without_questions_is_set_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let answered =
+            json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]);
+        let conversations =
+            [json!([]), json!([{"role": "system", "content": "be kind"}]), answered];
+        let messages: Vec<Arrived> = conversations
+            .into_iter()
+            .zip(0..)
+            .map(|(said, offset)| Arrived {
+                topic: "chats".into(),
+                partition: 0,
+                offset,
+                key: None,
+                value: Some(json!({"messages": said}).to_string().into_bytes()),
+                headers: Vec::new(),
+            })
+            .collect();
+        let copies = Copies { place: None, others: Vec::new() };
+        let consumed = engine.consume(&messages, &copies).await.unwrap();
+        assert!(consumed.set_aside == 2 && consumed.stored > 0, "{consumed:?}");
+        let letters = engine.dead_letters(&Scope::default(), 0, 9).await.unwrap();
+        assert_eq!(letters.len(), 2);
+        assert!(letters[0].reason.starts_with("chats/0@0: message is a conv"), "{letters:?}");
+    }
 }

@@ -1,9 +1,10 @@
 //! Erases a user: an event says that somebody was erased, and what they did becomes stubs.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use event::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
-use store::{Asker, ErasedCounts, StoreError};
+use store::{Asker, ErasedCounts};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -14,6 +15,13 @@ const MIRROR_WAIT: Duration = Duration::from_secs(10);
 
 /// How long readers of what was are waited for.
 const SCRUB_WAIT: Duration = Duration::from_secs(20);
+
+const COPIES_LEFT: &str = "the user is erased from the store; copies of turn logs are not gone yet, since their \
+    place does not answer, and go as soon as it does: ask again to hear that they are gone";
+const READERS_LEFT: &str = "it is erased from the store; somebody still reads what was, which is not gone from \
+    its files yet: ask again to hear that it is";
+const REST_LEFT: &str = "the user is erased from the store; not all that follows from it could be done yet, \
+    copies may not be gone: ask again to hear that they are";
 
 impl Engine {
     /// Erases a user and answers what was erased. Nothing of their words or their name is left in
@@ -59,11 +67,14 @@ impl Engine {
             // Read again by whoever asks next.
             self.examples.clear();
         }
-        if let Some(project) = &routed {
-            project.forget_late(&*self.store, Some(user), &erasure).await?;
-        }
-        self.settle_copies(scope, copies).await?;
-        self.scrub().await?;
+        let rest = async {
+            if let Some(project) = &routed {
+                project.forget_late(&*self.store, Some(user), &erasure).await?;
+            }
+            self.settle_copies(scope, copies).await?;
+            self.scrub().await
+        };
+        rest.await.map_err(unfinished)?;
         tracing::info!(events = counts.events, turns = counts.turns, "a user was erased");
         Ok(counts)
     }
@@ -76,12 +87,11 @@ impl Engine {
             }
             Ok(())
         };
-        let late = "somebody still reads what was erased; ask again".to_owned();
         match tokio::time::timeout(SCRUB_WAIT, scrubbed).await {
             Ok(result) => result,
             Err(_) => {
-                tracing::warn!("{late}");
-                Err(StoreError::Unavailable(late).into())
+                tracing::warn!("somebody still reads what was erased");
+                Err(FlowError::Unfinished(READERS_LEFT))
             }
         }
     }
@@ -103,12 +113,20 @@ impl Engine {
             Ok(result) => result,
             Err(_) => {
                 tracing::warn!("copies of what was erased are still kept; they go when they can");
-                let late = "everything is erased but copies of turn logs, whose place does not \
-                    answer; they go as soon as it does: ask again to hear that they are gone";
-                Err(StoreError::Unavailable(late.into()).into())
+                Err(FlowError::Unfinished(COPIES_LEFT))
             }
         }
     }
+}
+
+/// Whatever goes wrong behind the commit, the user is erased: nobody may hear that nothing was changed.
+fn unfinished(error: FlowError) -> FlowError {
+    if matches!(error, FlowError::Unfinished(_)) {
+        return error;
+    }
+    let cause = error.source().unwrap_or(&error);
+    tracing::warn!(error = %cause, "a user is erased, and what follows from it is not done yet");
+    FlowError::Unfinished(REST_LEFT)
 }
 
 /// Whether an event says that somebody was erased.
@@ -160,6 +178,21 @@ mod tests {
 
     fn about() -> crate::drafts::Topic {
         (Scope::default(), "ann asked".to_owned())
+    }
+
+    #[test]
+    fn whatever_is_left_to_do_the_user_is_erased() {
+        let away = || FlowError::Store(store::StoreError::Unavailable("no way".into()));
+        let rows = [
+            (away(), REST_LEFT),
+            (FlowError::NotStored, REST_LEFT),
+            (FlowError::Unfinished(COPIES_LEFT), COPIES_LEFT),
+            (FlowError::Unfinished(READERS_LEFT), READERS_LEFT),
+        ];
+        for (error, expected) in rows {
+            assert_eq!(unfinished(error).to_string(), expected);
+            assert!(expected.contains("is erased from the store"), "{expected}");
+        }
     }
 
     #[tokio::test]

@@ -42,6 +42,9 @@ pub enum FlowError {
     /// This write broke although others did not; it was not stored.
     #[error("the event could not be stored")]
     NotStored,
+    /// It is done in the store, but not yet all that follows from it: ask again. The text says what is left.
+    #[error("{0}")]
+    Unfinished(&'static str),
     /// The store could not take it: try again.
     #[error("the store did not answer")]
     Store(#[from] StoreError),
@@ -83,6 +86,7 @@ mod tests {
             (FlowError::Store(StoreError::Unavailable("no way".into())), true),
             (FlowError::Store(StoreError::Corrupt("a row".into())), false),
             (FlowError::NotStored, false),
+            (FlowError::Unfinished("copies"), false),
         ];
         for (error, is_away) in rows {
             assert_eq!(error.is_away(), is_away, "{error:?}");

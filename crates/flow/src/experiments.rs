@@ -115,9 +115,16 @@ impl Engine {
         after: Position,
         limit: usize,
     ) -> Result<Vec<ExperimentView>, FlowError> {
-        let stored = self.store.experiments(scope, after, limit).await?;
-        // One that was brought in from a file and makes no sense is as if it were not there.
-        Ok(stored.into_iter().filter_map(ExperimentView::of).collect())
+        let (mut found, mut after) = (Vec::new(), after);
+        while found.len() < limit {
+            let stored = self.store.experiments(scope, after, limit - found.len()).await?;
+            let Some(last) = stored.last() else { break };
+            after = last.position;
+            // One that was brought in from a file and makes no sense is as if it were not there: a page
+            // of nothing else would look like the end.
+            found.extend(stored.into_iter().filter_map(ExperimentView::of));
+        }
+        Ok(found)
     }
 
     /// What an experiment says so far.

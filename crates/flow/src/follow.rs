@@ -93,6 +93,7 @@ impl Engine {
         }
         if changed.targets {
             self.targets.take_over(AllTargets::load(&*self.store).await?);
+            self.for_targets.note(self.store.scopes().await?.into_iter().collect());
         }
         if changed.curves {
             self.curves.take_over(Curves::load(&*self.store).await?);

@@ -161,10 +161,7 @@ impl Kind {
                 let query = arguments.take("query");
                 let user = arguments.take("user_id");
                 let mut calls = Vec::new();
-                // Models like to send an empty list for what they leave out.
-                let given =
-                    |entities: &Value| entities.as_array().is_none_or(|list| !list.is_empty());
-                if let Some(entities) = arguments.take("entities").filter(given) {
+                if let Some(entities) = arguments.take("entities").filter(says_something) {
                     let mut returned =
                         json!({"query_id": arguments.copy("query_id"), "entities": entities});
                     for (name, value) in [("query", query), ("user_id", user)] {
@@ -181,10 +178,23 @@ impl Kind {
     }
 }
 
-/// What the second call would refuse is refused before the first one is made.
+/// Models like to send nothing in an empty list or text, for what they leave out.
+fn says_something(argument: &Value) -> bool {
+    !argument.is_null() && *argument != json!([]) && *argument != json!("")
+}
+
+/// What the second call would refuse is refused before the first one is made, and so is what no call
+/// would have.
 fn check_usage(arguments: &Arguments) -> Result<(), String> {
     if !arguments.copy("response").is_string() {
         return Err("response: missing, expected the text that was written".to_owned());
+    }
+    let given = |name: &&str| says_something(&arguments.copy(name));
+    let alone = ["query", "user_id"].into_iter().find(given).filter(|_| !given(&"entities"));
+    if let Some(name) = alone {
+        return Err(format!(
+            "{name}: goes with entities, expected the results that the search returned, or no {name}"
+        ));
     }
     let kind = arguments.copy("kind");
     let fits =
@@ -216,6 +226,19 @@ mod tests {
         assert_eq!(made[1].body, json!({"query_id": "q", "response": "see e1"}));
 
         assert_eq!(calls(Kind::RecordUsage, &json!({"query_id": "q", "response": "x"})).len(), 1);
+    }
+
+    #[test]
+    fn who_asked_for_what_is_refused_without_the_results_it_goes_with() {
+        for (name, entities) in [("query", json!(null)), ("user_id", json!([]))] {
+            let mut given = json!({"query_id": "q", "response": "x", "entities": entities});
+            given[name] = json!("login");
+            let made = Kind::RecordUsage.calls(Arguments::new(given.as_object().cloned()));
+            let refused = made.unwrap_err();
+            assert!(refused.starts_with(&format!("{name}: goes with entities")), "{refused}");
+        }
+        let nothing = json!({"query_id": "q", "response": "x", "query": "", "user_id": null});
+        assert_eq!(calls(Kind::RecordUsage, &nothing).len(), 1);
     }
 
     #[test]

@@ -116,7 +116,10 @@
       } catch { /* The next event tries again. */ }
       busy = false;
     };
-    const source = new EventSource('/live' + location.search);
+    // From where this page was made: what was stored while it was on its way is told too.
+    const asked = new URLSearchParams(location.search);
+    asked.set('position', document.getElementById('main').dataset.position);
+    const source = new EventSource(`/live?${asked}`);
     source.addEventListener('stored', refresh);
     document.addEventListener('visibilitychange', () => { if (!document.hidden && again) refresh(); });
   }

@@ -96,6 +96,8 @@ pub struct Shell {
     pub notice: Option<String>,
     /// Where this server is, as the visitor sees it, for examples.
     pub address: String,
+    /// How far the log went when the page was asked for: what comes behind it is not on the page.
+    pub position: u64,
 }
 
 impl Shell {
@@ -161,6 +163,7 @@ impl Shell {
             token: String::new(),
             notice: None,
             address: String::new(),
+            position: 0,
         }
     }
 }

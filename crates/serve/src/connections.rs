@@ -111,14 +111,30 @@ where
     let place = Arc::clone(place);
     service_fn(move |request| {
         let answer = service.clone().call(request);
-        let place = Arc::clone(&place);
-        let task = tokio::spawn(async move {
+        let mut watch = Watch { is_over: false, _place: Arc::clone(&place) };
+        let work = async move {
             let Ok(answer) = answer.await;
-            drop(place);
+            watch.is_over = true;
             answer
-        });
-        task
+        };
+        #[expect(clippy::disallowed_methods, reason = "`serve` waits for all places to be free")]
+        tokio::spawn(work)
     })
+}
+
+/// Keeps a request's place, and tells when it panics: its client only sees that the connection is gone. What the
+/// panic said may be somebody's words.
+struct Watch {
+    is_over: bool,
+    _place: Arc<OwnedSemaphorePermit>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.is_over && std::thread::panicking() {
+            tracing::error!("a request panicked; its connection is gone");
+        }
+    }
 }
 
 /// The next connection, when there is room for one.
@@ -151,4 +167,68 @@ fn is_of_the_client(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionAborted
             | io::ErrorKind::ConnectionReset
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::sync::oneshot;
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Counts the errors that are logged here.
+    struct Errors(Arc<AtomicUsize>);
+
+    impl Subscriber for Errors {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() == Level::ERROR && metadata.target().ends_with("connections")
+        }
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    async fn broken() {
+        tokio::task::yield_now().await;
+        panic!("on purpose");
+    }
+
+    /// Asks, and waits until the connection is gone.
+    fn ask(address: SocketAddr) {
+        let mut client = std::net::TcpStream::connect(address).unwrap();
+        client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let _ = client.read_to_end(&mut Vec::new());
+    }
+
+    #[test]
+    fn a_request_that_panics_is_an_error_in_the_log() {
+        let said = Arc::new(AtomicUsize::new(0));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let serving = async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let router = Router::new().route("/", axum::routing::get(broken));
+            let (stop, stopped) = oneshot::channel::<()>();
+            let asked = async {
+                tokio::task::spawn_blocking(move || ask(address)).await.unwrap();
+                stop.send(()).unwrap();
+            };
+            let until = async { stopped.await.unwrap() };
+            tokio::join!(serve(listener, router, ConnectionLimits::default(), until), asked);
+        };
+        let errors = Errors(Arc::clone(&said));
+        tracing::subscriber::with_default(errors, || runtime.block_on(serving));
+        assert_eq!(said.load(Ordering::SeqCst), 1);
+    }
 }

@@ -162,6 +162,9 @@ impl From<FlowError> for Problem {
                 Self::new(status, "set-aside", "Accepted, not stored yet", error.to_string())
             }
             FlowError::NotStored => Self::unavailable("the event was not stored; send it again"),
+            FlowError::Unfinished(left) => {
+                Self { title: "Not all of it is done yet", ..Self::unavailable(left) }
+            }
             FlowError::Store(cause) if cause.is_in_doubt() => {
                 tracing::debug!(error = %cause, "a commit is in doubt");
                 Self::unavailable(
@@ -180,5 +183,21 @@ impl From<FlowError> for Problem {
                 )
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_in_part_is_not_said_to_have_changed_nothing() {
+        let left = "the user is erased; copies are not gone yet";
+        let problem = Problem::from(FlowError::Unfinished(left));
+        assert_eq!(
+            (problem.status, problem.detail.as_str()),
+            (StatusCode::SERVICE_UNAVAILABLE, left)
+        );
+        assert!(problem.retry_after.is_some());
     }
 }

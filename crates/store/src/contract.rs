@@ -69,6 +69,7 @@ macro_rules! contract_tests {
             routing::routers_are_kept_only_behind_the_latest,
             alerts::what_is_to_be_told_outlasts_new_targets,
             alerts::what_could_not_be_told_is_tried_anew,
+            alerts::what_stands_is_told_of_one_tenant_or_of_all,
             listed::conversations_are_listed_by_what_their_turns_were_like,
             listed::pages_of_the_list_are_the_whole_list,
             listed::words_are_found_until_they_are_erased,

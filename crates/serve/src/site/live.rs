@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use event::Position;
 use futures_util::stream;
 
 use super::Site;
@@ -15,11 +16,16 @@ use super::visitor::Visitor;
 /// A page is read again no more often than this.
 const REST: Duration = Duration::from_secs(2);
 
-/// `GET /live`: of the project that is looked at, or of all that are.
+/// `GET /live`: of the project that is looked at, or of all that are; from the position that a page was made
+/// at, or from now on.
 pub(super) async fn follow(State(site): State<Site>, visitor: Visitor) -> Response {
     let engine = Arc::clone(&site.engine);
     let (scopes, key) = (visitor.scopes(), visitor.key_id());
-    let begin = (engine.head(), engine, scopes, key);
+    let head = visitor.position();
+    let made_at = visitor.parameter("position").and_then(|text| text.parse().ok()).map(Position);
+    // Another node may have made the page, and may know more of the log.
+    let after = made_at.map_or(head, |made_at| made_at.min(head));
+    let begin = (after, engine, scopes, key);
     let lines = stream::unfold(begin, |(after, engine, scopes, key)| async move {
         let stored = engine.wait_for_any(&scopes, after, REST, key.as_deref()).await;
         let position = stored.ok().flatten()?;

@@ -40,7 +40,7 @@ pub(super) async fn readings(
         before,
         window: query.window,
         targets: engine.targets_of(visitor.tenant()),
-        alerts: engine.known_alerts(visitor.tenant(), query.project.as_ref(), ALERTS).await?,
+        alerts: engine.alerts(visitor.tenant(), query.project.as_ref(), ALERTS).await?,
         models,
         prompts,
         is_empty: !visitor.has_data(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use event::{Project, Role, Scope, Tenant, Timestamp, Window};
+use event::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use flow::{DEMO_TENANT, QualityQuery};
 use pages::{DEFAULT_DAYS, Filter, Reader, Shell, View};
 
@@ -39,6 +39,8 @@ pub(super) struct Visitor {
     parameters: Vec<(String, String)>,
     /// Where this server is, as they see it.
     address: String,
+    /// How far the log went before anything was read for them.
+    position: Position,
 }
 
 /// Who it is, before it is known what they look at.
@@ -123,6 +125,11 @@ impl Visitor {
         found.next().map(|(_, value)| value.as_str())
     }
 
+    /// How far the log went before anything was read for them.
+    pub(super) fn position(&self) -> Position {
+        self.position
+    }
+
     /// Whether anything was ever stored for whom they see.
     pub(super) fn has_data(&self) -> bool {
         !self.projects.is_empty()
@@ -157,6 +164,7 @@ impl Visitor {
             may_write: self.may_write(),
             token: site.engine.form_token(&self.proof),
             address: self.address.clone(),
+            position: self.position.0,
             notice: self.parameter("done").and_then(notice).map(str::to_owned),
         }
     }
@@ -182,6 +190,7 @@ impl FromRequestParts<Site> for Visitor {
     type Rejection = Trouble;
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Trouble> {
+        let position = site.engine.head();
         let Known { proof, caller } = known(parts, site)?;
         let role = caller.role();
         if !Reading::ROLES.contains(&role) {
@@ -192,7 +201,7 @@ impl FromRequestParts<Site> for Visitor {
         let bad = |_| Problem::invalid("query", "query: it could not be read");
         let Query(parameters) = query.map_err(bad)?;
         let visitor = place(site, &caller, proof, parameters).await?;
-        Ok(Self { address: address(&parts.headers), ..visitor })
+        Ok(Self { address: address(&parts.headers), position, ..visitor })
     }
 }
 
@@ -288,6 +297,7 @@ async fn place(
         filter,
         parameters,
         address: String::new(),
+        position: Position(0),
     })
 }
 

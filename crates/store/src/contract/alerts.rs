@@ -1,6 +1,6 @@
 //! Every alert is told to whoever wants to be told, once.
 
-use event::{Change, Scope, Tenant};
+use event::{Change, Project, Scope, Tenant};
 use serde_json::{Map, json};
 
 use super::scene::{Scene, at, play};
@@ -68,4 +68,27 @@ pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &dyn Store) {
     assert_eq!(due(store, &tenant, 5).await, []);
     store.tell_anew(&tenant, at(5)).await.unwrap();
     assert_eq!(due(store, &tenant, 5).await, [("failing".into(), 0), ("standing".into(), 0)]);
+}
+
+/// What stands is known of all projects at once.
+pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &dyn Store) {
+    let usual = Scope::default();
+    let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
+    play(store, [alert("a", "retry_rate", true), alert("b", "error_rate", true)]).await;
+    play(store, [alert("c", "over", true), alert("d", "over", false)]).await;
+    play(store, [alert("e", "again", true), alert("f", "again", false)]).await;
+    play(store, [alert("g", "again", true), alert("h", "error_rate", true).of(&second)]).await;
+    play(store, [alert("i", "error_rate", true).of(&other)]).await;
+    let one = |scope: &Scope, metric: &str| (scope.clone(), metric.to_owned());
+    let own = [
+        one(&usual, "again"),
+        one(&usual, "error_rate"),
+        one(&usual, "retry_rate"),
+        one(&second, "error_rate"),
+    ];
+    assert_eq!(store.standing_alerts(Some(&usual.tenant)).await.unwrap(), own);
+    let theirs = [one(&other, "error_rate")];
+    assert_eq!(store.standing_alerts(Some(&other.tenant)).await.unwrap(), theirs);
+    assert_eq!(store.standing_alerts(None).await.unwrap(), [&own[..], &theirs[..]].concat());
 }

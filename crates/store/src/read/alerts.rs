@@ -71,6 +71,9 @@ pub trait AlertStore: Send + Sync {
     /// The position of the newest alert of each figure of a project, and whether it stands.
     fn newest_alerts(&self, scope: &Scope) -> Task<'_, Vec<(String, Position, bool)>>;
 
+    /// The figures whose newest alert stands, of one tenant or of all, by project.
+    fn standing_alerts(&self, tenant: Option<&Tenant>) -> Task<'_, Vec<(Scope, String)>>;
+
     /// What is to be told of a tenant's alerts now, in order: what nobody was told yet, unless the alert is
     /// over since before `news`, and what is to be tried again.
     fn undelivered(

@@ -4,7 +4,7 @@ use event::{Position, Project, Scope, Tenant, Timestamp};
 
 use super::SqlStore;
 use super::events;
-use super::keys::{all_scopes, find_project, scope_of};
+use super::keys::{all_scopes, find_project, read_scope, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
@@ -32,6 +32,11 @@ impl AlertStore for SqlStore {
     fn newest_alerts(&self, scope: &Scope) -> Task<'_, Vec<(String, Position, bool)>> {
         let scope = scope.clone();
         self.pool.run_short(move |connection| newest(connection, &scope))
+    }
+
+    fn standing_alerts(&self, tenant: Option<&Tenant>) -> Task<'_, Vec<(Scope, String)>> {
+        let tenant = tenant.cloned();
+        self.pool.run_short(move |connection| standing(connection, tenant.as_ref()))
     }
 
     fn undelivered(
@@ -126,6 +131,21 @@ fn newest(
     )?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, position(row.get(1)?), row.get(2)?));
     let found = select.query_map([project], read)?.collect::<Result<_, _>>()?;
+    Ok(found)
+}
+
+fn standing(
+    connection: &Connection,
+    tenant: Option<&Tenant>,
+) -> Result<Vec<(Scope, String)>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT p.tenant, p.project, a.metric FROM alerts a JOIN projects p ON p.key = a.project
+         WHERE a.cleared IS NULL AND (p.tenant = ?1 OR ?1 IS NULL) AND a.raised =
+             (SELECT max(raised) FROM alerts b WHERE b.project = a.project AND b.metric = a.metric)
+         ORDER BY p.key, a.metric",
+    )?;
+    let read = |row: &Row<'_>| Ok((read_scope(row)?, row.get(2)?));
+    let found = select.query_map([tenant.map(Tenant::as_str)], read)?.collect::<Result<_, _>>()?;
     Ok(found)
 }
 

@@ -160,7 +160,7 @@ pub(super) fn all_scopes(connection: &Connection) -> sql::Result<Vec<Scope>> {
 }
 
 /// From tenant and project.
-fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
+pub(super) fn read_scope(row: &Row<'_>) -> sql::Result<Scope> {
     let (tenant, name): (String, String) = (row.get(0)?, row.get(1)?);
     let unreadable = |_| sql::Error::Unreadable("an id".into());
     Ok(Scope {

@@ -1,6 +1,6 @@
 //! Experiments that cannot be read do not keep others from moving.
 
-use event::{ExperimentRule, ExperimentUnit};
+use event::{ExperimentRule, ExperimentUnit, Position};
 use serde_json::json;
 
 use super::world::{World, answer, id_of};
@@ -45,4 +45,26 @@ async fn a_broken_experiment_does_not_stop_the_others() {
     assert_eq!(world.assign("c-sound", "u0").await, "control");
     let refused = world.engine.assign(&world.scope, &id_of("a-nonsense"), "u0").await;
     assert!(matches!(refused, Err(crate::FlowError::Unknown(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_page_goes_on_behind_broken_experiments() {
+    let world = World::new().await;
+    for id in ["a-nonsense", "b-nonsense"] {
+        nonsense(&world, id).await;
+    }
+    harmful(&world, "c-sound").await;
+    nonsense(&world, "d-nonsense").await;
+    harmful(&world, "e-sound").await;
+    let page = async |after, limit| {
+        let found = world.engine.experiments(&world.scope, after, limit).await.unwrap();
+        let ids: Vec<String> = found.iter().map(|view| view.id.to_string()).collect();
+        (ids, found.last().map(|view| view.position))
+    };
+    let (first, last) = page(Position(0), 2).await;
+    assert_eq!(first, ["c-sound", "e-sound"]);
+    assert!(page(last.unwrap(), 2).await.0.is_empty());
+    let (one, last) = page(Position(0), 1).await;
+    assert_eq!(one, ["c-sound"]);
+    assert_eq!(page(last.unwrap(), 1).await.0, ["e-sound"]);
 }
