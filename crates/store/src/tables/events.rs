@@ -100,9 +100,9 @@ pub(super) fn newest(connection: &Connection) -> Result<Position, StoreError> {
             .query_row((), |row| row.get(0))?;
         return Ok(Position(newest as u64));
     }
-    let newest: i64 =
-        connection
-            .query_row("SELECT coalesce(max(position), 0) FROM events", (), |row| row.get(0))?;
+    let newest: i64 = connection
+        .prepare_cached("SELECT coalesce(max(position), 0) FROM events")?
+        .query_row((), |row| row.get(0))?;
     let dropped = super::retain::baseline(connection)?.unwrap_or_default();
     let removed = super::remove::removed(connection)?.unwrap_or_default();
     Ok(Position(newest as u64).max(dropped).max(removed))

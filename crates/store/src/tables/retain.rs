@@ -20,7 +20,7 @@ pub(super) fn baseline(connection: &Connection) -> sql::Result<Option<Position>>
 /// A position that is kept under a name.
 pub(super) fn number_of(connection: &Connection, name: &str) -> sql::Result<Option<Position>> {
     let select = "SELECT value FROM meta WHERE name = ?1";
-    let position = connection.query_row(select, [name], number).optional()?;
+    let position = connection.prepare_cached(select)?.query_row([name], number).optional()?;
     Ok(position.map(|position| Position(position as u64)))
 }
 
