@@ -83,6 +83,7 @@ macro_rules! contract_tests {
             reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
             reactions::early_reactions_are_attached_when_the_turn_arrives,
             reactions::a_conversation_is_asked_for_some_of_its_turns,
+            reactions::the_newest_reactions_of_some_turns_are_told,
             reactions::a_standing_reaction_is_found_by_its_user,
             reactions::a_search_pages_newest_first,
             period::pages_are_what_counting_one_by_one_says,
