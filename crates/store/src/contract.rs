@@ -65,6 +65,7 @@ macro_rules! contract_tests {
             judged::an_answer_comes_with_what_was_said_of_it,
             judged::what_was_touched_is_told,
             judged::conversations_come_whole,
+            judged::conversations_without_turns_hold_no_page_up,
             routing::what_routers_learnt_is_kept_whole,
             routing::routers_are_kept_only_behind_the_latest,
             alerts::what_is_to_be_told_outlasts_new_targets,
