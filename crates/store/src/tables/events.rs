@@ -6,7 +6,7 @@ use event::{
 };
 
 use super::SqlStore;
-use super::keys::{PackedId, find_project};
+use super::keys::{Key, PackedId, find_project};
 use crate::error::StoreError;
 use crate::log::{Log, Task};
 use crate::read::events::{EventPage, EventReads, KindFilter, StoredEvent};
@@ -114,12 +114,25 @@ pub(super) fn tail(
     after: Position,
     limit: usize,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    // The scope's names are the two columns behind those of `SELECT`.
-    let columns = SELECT.replacen("e.data", "e.data, p.tenant, p.project", 1);
-    let sql = format!(
-        "{columns} JOIN projects p ON p.key = e.project
-         WHERE e.position > ?1 ORDER BY e.position LIMIT ?2"
-    );
+    let with_keys = tail_with_keys(connection, after, limit)?;
+    Ok(with_keys.into_iter().map(|(stored, _)| stored).collect())
+}
+
+/// The keys of what an event names, which outlive the names.
+pub(super) struct Named {
+    pub(super) project: Key,
+    pub(super) user: Option<Key>,
+    pub(super) conversation: Option<Key>,
+    pub(super) turn: Option<Key>,
+}
+
+/// The same with the keys of what they name.
+pub(super) fn tail_with_keys(
+    connection: &Connection,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<(StoredEvent, Named)>, StoreError> {
+    let sql = format!("{} WHERE e.position > ?1 ORDER BY e.position LIMIT ?2", of_every_scope());
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((after.0 as i64, limit as i64))?;
     let (mut found, mut bytes) = (Vec::new(), 0);
@@ -127,9 +140,22 @@ pub(super) fn tail(
         && let Some(row) = &rows.next()?
     {
         bytes += text(row, 12)?.len();
-        found.push(read_event(row, &read_scope(row)?)?);
+        let named = Named {
+            project: row.get(15)?,
+            user: row.get(16)?,
+            conversation: row.get(17)?,
+            turn: row.get(18)?,
+        };
+        found.push((read_event(row, &read_scope(row)?)?, named));
     }
     Ok(found)
+}
+
+/// Behind the columns of `SELECT` come the scope's names, and the keys of what an event names.
+fn of_every_scope() -> String {
+    let more = "e.data, p.tenant, p.project, e.project, e.user, e.conversation, e.turn";
+    let columns = SELECT.replacen("e.data", more, 1);
+    format!("{columns} JOIN projects p ON p.key = e.project")
 }
 
 /// Questions that came in since a moment, of every scope, in order.
@@ -139,12 +165,11 @@ pub(super) fn recent_questions(
     newest_events: u64,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let after = newest(connection)?.0.saturating_sub(newest_events);
-    let columns = SELECT.replacen("e.data", "e.data, p.tenant, p.project", 1);
     let sql = format!(
-        "{columns} JOIN projects p ON p.key = e.project
-         WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND e.ts >= ?3
+        "{} WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND e.ts >= ?3
              AND t.opened = e.position
-         ORDER BY e.position"
+         ORDER BY e.position",
+        of_every_scope()
     );
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((after as i64, Source::Turn.code(), since.as_micros()))?;
