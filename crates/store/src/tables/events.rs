@@ -40,6 +40,10 @@ impl EventReads for SqlStore {
         self.pool.run(move |connection| self::tail(connection, after, limit))
     }
 
+    fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>> {
+        self.pool.run_some(positions.len(), move |connection| at_each(connection, &positions))
+    }
+
     fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| self::recent_questions(connection, since, newest))
     }
@@ -156,6 +160,30 @@ fn of_every_scope() -> String {
     let more = "e.data, p.tenant, p.project, e.project, e.user, e.conversation, e.turn";
     let columns = SELECT.replacen("e.data", more, 1);
     format!("{columns} JOIN projects p ON p.key = e.project")
+}
+
+/// The events at some positions, of whatever scope, in order; what is gone is left out.
+pub(super) fn at_each(
+    connection: &Connection,
+    positions: &[Position],
+) -> Result<Vec<StoredEvent>, StoreError> {
+    if positions.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Numbers of ours.
+    let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
+    let sql = format!(
+        "{} WHERE e.position IN ({}) ORDER BY e.position",
+        of_every_scope(),
+        numbers.join(",")
+    );
+    let mut select = connection.prepare(&sql)?;
+    let mut rows = select.query(())?;
+    let mut found = Vec::with_capacity(positions.len());
+    while let Some(row) = &rows.next()? {
+        found.push(read_event(row, &read_scope(row)?)?);
+    }
+    Ok(found)
 }
 
 /// Questions that came in since a moment, of every scope, in order.
