@@ -24,6 +24,7 @@ pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
 pub(crate) mod history;
+pub(crate) mod retention;
 pub(crate) mod removal;
 pub(crate) mod users;
 pub(crate) mod leases;
@@ -98,6 +99,8 @@ macro_rules! contract_tests {
             users::what_an_erasure_emptied_is_found_by_it,
             users::what_was_erased_is_repeated_by_whatever_comes,
             users::what_is_set_aside_is_listed,
+            retention::what_is_old_is_found_and_dropped,
+            retention::many_old_events_are_found_in_parts,
             removal::a_tenant_goes_whole_and_alone,
             leases::a_lease_has_one_holder,
             leases::a_late_holder_notes_nothing,
