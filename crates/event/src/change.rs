@@ -58,6 +58,19 @@ impl ClaimSpace {
             Self::Experiment => 6,
         }
     }
+
+    /// The namespace of such a number.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(Self::Event),
+            2 => Some(Self::RequestKey),
+            3 => Some(Self::Turn),
+            4 => Some(Self::Completion),
+            5 => Some(Self::Decision),
+            6 => Some(Self::Experiment),
+            _ => None,
+        }
+    }
 }
 
 /// An id that a write uses up for ever: the same id and body again is a repeat, the same id with
@@ -287,4 +300,16 @@ pub enum Outcome {
     SetAside,
     /// It could not be stored, and not be set aside either; nothing changed.
     Failed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_is_read_back_by_its_number() {
+        let spaces: Vec<ClaimSpace> = (0..=u8::MAX).filter_map(ClaimSpace::from_code).collect();
+        let codes: Vec<u8> = spaces.iter().map(|space| space.code()).collect();
+        assert_eq!(codes, [1, 2, 3, 4, 5, 6]);
+    }
 }

@@ -74,14 +74,13 @@ impl Engine {
         most: usize,
     ) -> Result<Vec<StoredExchange>, FlowError> {
         let vector = self.vector_of(opening_of(text)).await;
-        let scope = scope.clone();
         let (user, intent) = (None, None);
-        let query = SimilarQuery { scope, vector, most, floor: FLOOR, user, intent };
+        let query = SimilarQuery { scope: scope.clone(), vector, most, floor: FLOOR, user, intent };
         let mut similar = self.store.similar(query).await?.turns;
         similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         similar.truncate(most * 2);
         let numbers = similar.into_iter().map(|turn| turn.number).collect();
-        let found = self.store.found(numbers).await?.into_iter().flatten();
+        let found = self.store.found(scope, numbers).await?.into_iter().flatten();
         let mut seen = HashSet::new();
         let first = |one: &StoredExchange| {
             one.conversation.as_ref().is_some_and(|id| seen.insert(id.clone()))

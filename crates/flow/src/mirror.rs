@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use event::{Position, Scope, Timestamp, TurnId};
-use store::{Blobs, ConversationQuery, Store, StoreError, TurnLogCopy};
+use store::{Blobs, ConversationQuery, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
 
 use crate::counters::Counters;
 use crate::duty::Duty;
@@ -20,6 +20,8 @@ use crate::tasks::Stop;
 
 /// Events looked at together; a turn that several of them touch is copied once.
 const STRETCH: usize = 1000;
+/// Turns that are copied between two looks for what erasures wait for.
+const BETWEEN: usize = 16;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const MOST_OF_A_TURN: usize = 1000;
@@ -178,6 +180,17 @@ impl Mirror {
         let events = self.store.tail(done, STRETCH).await?;
         let Some(last) = events.last() else { return Ok(Step::UpTo(done)) };
         let upto = last.position;
+        let copies = self.copy_those_of(events, (place, done, lease.as_ref())).await?;
+        self.store.note_copies(&place.name(), copies, upto, lease).await?;
+        Ok(Step::More)
+    }
+
+    /// Copies the turns of some events. Answers what is not noted yet.
+    async fn copy_those_of(
+        &self,
+        events: Vec<StoredEvent>,
+        (place, done, lease): (&CopyPlace, Position, Option<&Lease>),
+    ) -> Result<Vec<TurnLogCopy>, StoreError> {
         let mut turns = BTreeSet::new();
         let mut scopes: Vec<Scope> = Vec::new();
         for stored in events {
@@ -190,7 +203,14 @@ impl Mirror {
             turns.insert((number, turn));
         }
         let mut copies = Vec::with_capacity(turns.len());
-        for (number, turn) in turns {
+        for (copied, (number, turn)) in turns.into_iter().enumerate() {
+            // Whoever erases somebody does not wait for all of them.
+            if copied.is_multiple_of(BETWEEN) && !self.store.copies_due(None, 1).await?.is_empty() {
+                // Those so far may be of before: noted now, they are not written behind what is settled.
+                let some = std::mem::take(&mut copies);
+                self.store.note_copies(&place.name(), some, done, lease.cloned()).await?;
+                self.settle().await?;
+            }
             match self.copy(&scopes[number], turn.clone()).await {
                 Ok(copy) => copies.extend(copy),
                 // Waiting would not help; the others must not wait for it.
@@ -200,8 +220,7 @@ impl Mirror {
                 Err(error) => return Err(error),
             }
         }
-        self.store.note_copies(&place.name(), copies, upto, lease).await?;
-        Ok(Step::More)
+        Ok(copies)
     }
 
     /// Makes the copy of a turn, and takes away what is elsewhere.
@@ -248,4 +267,89 @@ enum Step {
     UpTo(Position),
     /// Nothing is to be copied.
     Done,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use event::{Change, Event, Kind, Source, Type, UserId, Write};
+    use serde_json::json;
+    use store::Task;
+    use store::tables::{Limits, SqlStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::{Detectors, Embedder};
+
+    /// Remembers whose documents were written or taken away; while it writes the first, Ann is erased.
+    struct Busy {
+        store: Arc<dyn Store>,
+        touched: Mutex<Vec<String>>,
+    }
+
+    impl Blobs for Busy {
+        fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> Task<'_, String> {
+            let mut touched = self.touched.lock().unwrap();
+            touched.push(turn.to_string());
+            let (is_first, scope) = (touched.len() == 1, scope.clone());
+            Box::pin(async move {
+                if is_first {
+                    let erase = vec![Change::EraseUser(UserId::new("ann").unwrap())];
+                    let erasure = Write::of(testkit::event(&scope, "erased"), erase);
+                    self.store.commit(vec![erasure]).await?;
+                }
+                Ok("busy:".to_owned())
+            })
+        }
+
+        fn get(&self, _: &Scope, _: &TurnId) -> Task<'_, Option<String>> {
+            Box::pin(async { Ok(None) })
+        }
+
+        fn delete(&self, _: &Scope, turn: &TurnId) -> Task<'_, ()> {
+            self.touched.lock().unwrap().push(turn.to_string());
+            Box::pin(async { Ok(()) })
+        }
+
+        fn name(&self) -> String {
+            "busy".to_owned()
+        }
+    }
+
+    fn opened(turn: &str, user: &str) -> Write {
+        let data = json!({"phase": "opened", "text": "What now?"});
+        let event = Event {
+            kind: Kind { event_type: Type::Query, source: Source::Turn },
+            user: UserId::new(user).ok(),
+            conversation: event::ConversationId::new("c1").ok(),
+            turn: TurnId::new(turn).ok(),
+            data: data.as_object().unwrap().clone(),
+            ..testkit::event(&Scope::default(), &format!("open-{turn}"))
+        };
+        let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
+        Write::of(event, vec![change])
+    }
+
+    #[tokio::test]
+    async fn an_erasure_does_not_wait_for_all_copies_of_a_backlog() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let shared = Arc::clone(&store);
+        let engine = Engine::open(shared, clock, [1; 32], detectors, embedder).await.unwrap();
+        let others = (1..40).map(|n| opened(&format!("t{n:02}"), "bob"));
+        let writes = std::iter::once(opened("t00", "ann")).chain(others).collect();
+        store.commit(writes).await.unwrap();
+        let busy = Arc::new(Busy { store: Arc::clone(&store), touched: Mutex::default() });
+        let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn Blobs>));
+        let mirror = engine.mirror(Copies { place, others: Vec::new() });
+        assert!(matches!(mirror.step().await.unwrap(), Step::More));
+        let touched = busy.touched.lock().unwrap().clone();
+        assert_eq!(touched.len(), 41, "{touched:?}");
+        assert_eq!(touched.iter().rposition(|turn| turn == "t00"), Some(BETWEEN), "{touched:?}");
+        assert!(store.copies_due(None, 1).await.unwrap().is_empty());
+    }
 }

@@ -211,16 +211,15 @@ impl Publisher {
         renew: &mut Interval,
         stop: &mut Stop,
     ) -> Result<Option<End>, StoreError> {
-        let mut after = Position(0);
-        loop {
-            let stubs = self.store.erased_by(erasure, after, STRETCH).await?;
-            let Some(last) = stubs.last() else { return Ok(None) };
-            after = last.position;
+        let erased = self.store.erased_by(erasure).await?;
+        for positions in erased.chunks(STRETCH) {
+            let stubs = self.store.events_at(positions.to_vec()).await?;
             let some = stubs.iter().flat_map(|stub| messages::tombstones(stub, erasure)).collect();
             if let Some(end) = self.hand_over(some, renew, stop).await? {
                 return Ok(Some(end));
             }
         }
+        Ok(None)
     }
 
     /// Waits until messages are confirmed, however long the other side is away, and keeps the lease

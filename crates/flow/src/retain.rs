@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Clock, Tenant};
+use event::{Clock, Position, Tenant, Timestamp};
 use store::{Store, StoreError};
 
 use crate::duty::Duty;
@@ -15,8 +15,6 @@ use crate::tasks::Stop;
 
 /// How often it is looked for.
 const PAUSE: Duration = Duration::from_secs(3600);
-/// Events dropped at once; others may write in between.
-const CHUNK: usize = 2000;
 
 impl Engine {
     /// Starts dropping what is too old. Call it once, before serving.
@@ -59,45 +57,52 @@ async fn drop_all(
     clock: &dyn Clock,
     routing: &Routing,
 ) -> Result<usize, StoreError> {
-    let mut dropped = 0;
+    let mut due = Vec::new();
     for (tenant, settings) in store.privacy().await? {
         let Ok((_, Some(days))) = capture::accept_privacy(&settings) else { continue };
-        dropped += drop_of(store, clock, routing, &tenant, days).await?;
+        let before = clock.now().plus_secs(-i64::from(days) * 86_400);
+        if !store.old_events(&tenant, before, None).await?.is_empty() {
+            due.push((tenant, before));
+        }
     }
+    if due.is_empty() {
+        return Ok(0);
+    }
+    // What routers learnt from events that go must outlive them.
+    routing.keep(store).await?;
+    // Once for all of them: it is a copy of everybody's, and others wait to write meanwhile.
+    let upto = store.copy_projections().await?;
+    let mut dropped = 0;
+    for (tenant, before) in due {
+        dropped += drop_of(store, &tenant, before, upto).await?;
+    }
+    // Not now is soon enough: nobody waits for it, and the next commit overwrites what is left.
+    store.scrub().await?;
     Ok(dropped)
 }
 
 async fn drop_of(
     store: &dyn Store,
-    clock: &dyn Clock,
-    routing: &Routing,
     tenant: &Tenant,
-    days: u32,
+    before: Timestamp,
+    upto: Position,
 ) -> Result<usize, StoreError> {
-    let before = clock.now().plus_secs(-i64::from(days) * 86_400);
-    if !store.has_old(tenant, before).await? {
-        return Ok(0);
-    }
-    // What routers learnt from events that go must outlive them.
-    routing.keep(store).await?;
-    let upto = store.copy_projections().await?;
     let mut dropped = 0;
     loop {
-        let some = store.drop_old(tenant, before, upto, CHUNK).await?;
-        dropped += some;
-        if some < CHUNK {
+        // Some at a time; others may write in between.
+        let old = store.old_events(tenant, before, Some(upto)).await?;
+        if old.is_empty() {
             break;
         }
+        dropped += store.drop_events(old).await?;
     }
-    // Not now is soon enough: nobody waits for it, and the next commit overwrites what is left.
-    store.scrub().await?;
     tracing::info!(%tenant, dropped, "old events dropped");
     Ok(dropped)
 }
 
 #[cfg(test)]
 mod tests {
-    use event::{Scope, Timestamp};
+    use event::Scope;
     use serde_json::json;
     use store::tables::{Limits, SqlStore};
     use testkit::TestClock;
@@ -138,15 +143,22 @@ mod tests {
         .await
         .unwrap();
         let scope = Scope::default();
-        engine.record(&scope, rating(&engine, "old")).await.unwrap();
+        let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+        for scope in [&scope, &other] {
+            engine.record(scope, rating(&engine, "old")).await.unwrap();
+        }
         clock.advance_secs(40 * 86_400);
         engine.record(&scope, rating(&engine, "new")).await.unwrap();
-        let settings = json!({"retention_days": {"events": 30}});
-        let settings = settings.as_object().unwrap().clone();
-        engine.set_privacy(&scope.tenant, settings).await.unwrap();
+        for (tenant, days) in [(&scope.tenant, 30), (&other.tenant, 20)] {
+            let settings = json!({"retention_days": {"events": days}});
+            let settings = settings.as_object().unwrap().clone();
+            engine.set_privacy(tenant, settings).await.unwrap();
+        }
         drop_all(&*engine.store, &*clock, &engine.routing).await.unwrap();
         let id = |text: &str| event::EventId::new(text).unwrap();
-        assert!(engine.event(&scope, &id("old")).await.unwrap().is_none());
+        for scope in [&scope, &other] {
+            assert!(engine.event(scope, &id("old")).await.unwrap().is_none(), "{scope:?}");
+        }
         assert!(engine.event(&scope, &id("new")).await.unwrap().is_some());
         let again = engine.record(&scope, rating(&engine, "old")).await.unwrap();
         assert!(again.replayed && again.id == id("old"), "{again:?}");

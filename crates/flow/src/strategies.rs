@@ -124,7 +124,7 @@ impl Engine {
         let mut all = best(search.mode, &found, most);
         all.extend(rejected);
         let (mut avoid, mut strategies): (Vec<_>, Vec<_>) = self
-            .with_words(all)
+            .with_words(scope, all)
             .await?
             .into_iter()
             .filter(|found| Some(&found.turn) != search.not.as_ref())
@@ -161,12 +161,16 @@ impl Engine {
     }
 
     /// The turns with what was asked and how they were answered.
-    async fn with_words(&self, turns: Vec<SimilarTurn>) -> Result<Vec<FoundStrategy>, FlowError> {
+    async fn with_words(
+        &self,
+        scope: &Scope,
+        turns: Vec<SimilarTurn>,
+    ) -> Result<Vec<FoundStrategy>, FlowError> {
         if turns.is_empty() {
             return Ok(Vec::new());
         }
         let numbers = turns.iter().map(|turn| turn.number).collect();
-        let words = self.store.found(numbers).await?;
+        let words = self.store.found(scope, numbers).await?;
         let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
             let exchange = exchange?;
             // What was dropped when it was old has nothing to offer.

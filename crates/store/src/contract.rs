@@ -24,6 +24,7 @@ pub(crate) mod copies;
 pub(crate) mod rebuild;
 pub(crate) mod keys;
 pub(crate) mod history;
+pub(crate) mod retention;
 pub(crate) mod removal;
 pub(crate) mod users;
 pub(crate) mod leases;
@@ -65,6 +66,7 @@ macro_rules! contract_tests {
             judged::an_answer_comes_with_what_was_said_of_it,
             judged::what_was_touched_is_told,
             judged::conversations_come_whole,
+            judged::conversations_without_turns_hold_no_page_up,
             routing::what_routers_learnt_is_kept_whole,
             routing::routers_are_kept_only_behind_the_latest,
             alerts::what_is_to_be_told_outlasts_new_targets,
@@ -84,6 +86,7 @@ macro_rules! contract_tests {
             reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
             reactions::early_reactions_are_attached_when_the_turn_arrives,
             reactions::a_conversation_is_asked_for_some_of_its_turns,
+            reactions::the_newest_reactions_of_some_turns_are_told,
             reactions::a_standing_reaction_is_found_by_its_user,
             reactions::a_search_pages_newest_first,
             period::pages_are_what_counting_one_by_one_says,
@@ -97,6 +100,8 @@ macro_rules! contract_tests {
             users::what_an_erasure_emptied_is_found_by_it,
             users::what_was_erased_is_repeated_by_whatever_comes,
             users::what_is_set_aside_is_listed,
+            retention::what_is_old_is_found_and_dropped,
+            retention::many_old_events_are_found_in_parts,
             removal::a_tenant_goes_whole_and_alone,
             leases::a_lease_has_one_holder,
             leases::a_late_holder_notes_nothing,

@@ -178,7 +178,7 @@ impl SqlStore {
         let queue = writer.weak().ok_or(StoreError::Closed)?;
         let tell = move |head| writer::Writer::look(&queue, head);
         let months = crate::postgres::Months::hourly();
-        let follower = follow::Follower::start(source, months, tell)?;
+        let follower = follow::Follower::start(source, months, writer.watch(), tell)?;
         let engine = Engine::Postgres { follower, folder };
         Ok(Self { writer, shelves, _loader: loader, engine, pool, seal_key })
     }

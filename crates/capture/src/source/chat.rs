@@ -135,7 +135,20 @@ pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError
             "messages, conversation(s), input and output, or text and response",
         ));
     };
+    if read.messages.iter().filter_map(|message| message.at).any(is_no_time) {
+        return Err(CaptureError::new(
+            "timestamp",
+            "beyond the year 9999",
+            "seconds or milliseconds since 1970, or an RFC 3339 time",
+        ));
+    }
     Ok(read)
+}
+
+/// Whether a number stands for no moment that can be told or reckoned with, before or after now.
+fn is_no_time(at: Timestamp) -> bool {
+    const YEAR_9999: u64 = 253_370_764_800_000_000;
+    at.as_micros().unsigned_abs() >= YEAR_9999
 }
 
 fn list<'a>(record: &'a Map<String, Value>, name: &str) -> Option<&'a Vec<Value>> {
@@ -188,7 +201,7 @@ fn message(value: &Value) -> Option<ChatMessage> {
 fn time_in(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
     const MILLIS_FROM: f64 = 1e11;
     let written = text(fields, names)?;
-    if let Ok(number) = written.parse::<f64>() {
+    if let Some(number) = written.parse::<f64>().ok().filter(|number| number.is_finite()) {
         let seconds = if number.abs() >= MILLIS_FROM { number / 1000.0 } else { number };
         return Some(Timestamp::from_micros((seconds * 1e6) as i64));
     }
@@ -372,6 +385,28 @@ mod tests {
     fn what_is_no_chat_is_told() {
         let Value::Object(fields) = json!({"foo": 1}) else { panic!() };
         assert!(read_chat(&fields).unwrap_err().to_string().contains("record"));
+    }
+
+    #[test]
+    fn numbers_that_are_no_times_are_refused() {
+        let read = |ts: Value| {
+            let said = json!({"messages": [{"role": "user", "content": "hi", "ts": ts}]});
+            read_chat(said.as_object().unwrap())
+        };
+        for odd in [json!(1e300), json!(-1e300), json!(1_800_000_000_000_000_000_i64)] {
+            let refused = read(odd.clone()).unwrap_err().to_string();
+            assert!(refused.contains("timestamp"), "{odd}: {refused}");
+        }
+        let known = Timestamp::parse("2027-01-15T08:00:00Z").ok();
+        let rows = [
+            (json!(1_800_000_000), known),
+            (json!("1800000000000"), known),
+            (json!("nan"), None),
+            (json!("inf"), None),
+        ];
+        for (ts, expected) in rows {
+            assert_eq!(read(ts.clone()).unwrap().messages[0].at, expected, "{ts}");
+        }
     }
 
     #[test]

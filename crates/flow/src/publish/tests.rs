@@ -130,7 +130,9 @@ async fn what_was_dropped_before_it_could_be_published_holds_up_nothing() {
     }
     let upto = store.copy_projections().await.unwrap();
     let later = engine.clock.now().plus_secs(3600);
-    let dropped = store.drop_old(&Scope::default().tenant, later, upto, 100).await.unwrap();
+    let tenant = Scope::default().tenant;
+    let old = store.old_events(&tenant, later, Some(upto)).await.unwrap();
+    let dropped = store.drop_events(old).await.unwrap();
     assert_eq!((dropped, engine.head().0), (3, 3));
     let outlet = Arc::new(Fickle::default());
     engine.keep_publishing(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));

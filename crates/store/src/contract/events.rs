@@ -106,6 +106,13 @@ pub(crate) async fn the_tail_is_of_every_scope(store: &dyn Store) {
     assert_eq!(tail(0, 10).await, events);
     assert_eq!(tail(1, 1).await, events[1..2]);
     assert_eq!(tail(3, 10).await, []);
+    let at = async |positions: &[u64]| {
+        let positions = positions.iter().copied().map(Position).collect();
+        let found = store.events_at(positions).await.unwrap();
+        found.into_iter().map(|stored| stored.event).collect::<Vec<_>>()
+    };
+    assert_eq!(at(&[2, 9, 1]).await, events[..2]);
+    assert_eq!(at(&[]).await, []);
 }
 
 async fn page(

@@ -7,7 +7,7 @@ use event::{
 use serde_json::{Value, json};
 use testkit::claim;
 
-use super::scene::{Scene, play, turn_id};
+use super::scene::{Scene, conversation_id, play, turn_id};
 use crate::{Changed, ConversationMark, Store};
 
 fn other() -> Scope {
@@ -120,4 +120,21 @@ pub(crate) async fn conversations_come_whole(store: &dyn Store) {
     assert_eq!(read, expected.map(|(id, turns)| (id.to_owned(), turns.to_owned())));
     let none = store.judged_conversations(&other(), ConversationMark::default(), 9).await.unwrap();
     assert_eq!(none, (Vec::new(), None));
+}
+
+/// Conversations without turns hold no page up, however many they are, and hide none behind them.
+pub(crate) async fn conversations_without_turns_hold_no_page_up(store: &dyn Store) {
+    let named = |n: usize| {
+        let conversation = Some(conversation_id(&format!("a{n}")));
+        let event = Event { conversation, ..testkit::event(&Scope::default(), &format!("e{n}")) };
+        Write { claims: vec![claim(&format!("e{n}"), 1)], ..Write::of(event, Vec::new()) }
+    };
+    store.commit((0..600).map(named).collect()).await.unwrap();
+    play(store, [Scene::open("t1", "b")]).await;
+    let scope = Scope::default();
+    let (page, next) =
+        store.judged_conversations(&scope, ConversationMark::default(), 1).await.unwrap();
+    assert_eq!(page, []);
+    let (page, _) = store.judged_conversations(&scope, next.unwrap(), 1).await.unwrap();
+    assert_eq!((page.len(), page[0].id.as_str()), (1, "b"));
 }

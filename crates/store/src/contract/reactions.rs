@@ -95,6 +95,22 @@ pub(crate) async fn a_conversation_is_asked_for_some_of_its_turns(store: &dyn St
     assert_eq!(ask(Some(vec!["t2", "unknown"]), 0).await, ["other"]);
 }
 
+/// The newest reactions of the turns asked for, in whatever order they are asked for.
+pub(crate) async fn the_newest_reactions_of_some_turns_are_told(store: &dyn Store) {
+    for (turn, secs) in [("t1", 10), ("t2", 20), ("t3", 30)] {
+        let reaction = Scene::react(&format!("on-{turn}"), turn, Reaction::Ok).at(secs);
+        play(store, [Scene::open(turn, "c1"), reaction]).await;
+    }
+    let query = ConversationQuery {
+        scope: Scope::default(),
+        conversation: conversation_id("c1"),
+        turns: Some(["t1", "t2", "t3"].map(turn_id).to_vec()),
+        since: at(0),
+        limit: 1,
+    };
+    assert_eq!(events(&store.reactions_of(query).await.unwrap()), ["on-t3"]);
+}
+
 /// The reaction of a user, by name or as the turn's own.
 pub(crate) async fn a_standing_reaction_is_found_by_its_user(store: &dyn Store) {
     play(store, [Scene::open("t1", "c1"), Scene::react("mine", "t1", Reaction::Ok)]).await;

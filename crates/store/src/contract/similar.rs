@@ -19,7 +19,7 @@ async fn search(store: &dyn Store, query: SimilarQuery) -> Vec<(String, VerdictS
         let SimilarTurns { turns, complete, .. } = store.similar(query.clone()).await.unwrap();
         if complete {
             let numbers = turns.iter().map(|turn| turn.number).collect();
-            let found = store.found(numbers).await.unwrap();
+            let found = store.found(&query.scope, numbers).await.unwrap();
             let told = |(found, turn): (Option<StoredExchange>, SimilarTurn)| {
                 let exchange = found.unwrap();
                 assert_eq!(exchange.standing.status, turn.status);
@@ -60,7 +60,12 @@ pub(crate) async fn answered_turns_are_found_by_likeness(store: &dyn Store) {
     assert_eq!(search(store, by("u1")).await, taken);
     assert!(search(store, by("nobody")).await.is_empty());
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
-    assert!(search(store, SimilarQuery { scope: other, ..query.clone() }).await.is_empty());
+    assert!(search(store, SimilarQuery { scope: other.clone(), ..query.clone() }).await.is_empty());
+    let numbers: Vec<_> =
+        store.similar(query.clone()).await.unwrap().turns.iter().map(|turn| turn.number).collect();
+    assert_eq!(store.found(&other, numbers.clone()).await.unwrap(), vec![None; 2], "no such scope");
+    play(store, [Scene::open("theirs", "c1").of(&other)]).await;
+    assert_eq!(store.found(&other, numbers).await.unwrap(), vec![None; 2], "not theirs");
     let elsewhere = Vector::new("another model".into(), vec![1.0, 0.0, 0.0]);
     assert!(search(store, SimilarQuery { vector: elsewhere, ..query }).await.is_empty());
 }

@@ -197,7 +197,8 @@ pub trait JudgedReads: Send + Sync {
         most: usize,
     ) -> Task<'_, Vec<Vec<JudgedExchange>>>;
 
-    /// Conversations by their id, behind a mark, with about so many turns together.
+    /// Conversations by their id, behind a mark, with about so many turns together, and where the next page
+    /// begins. A page may have none although more follow.
     fn judged_conversations(
         &self,
         scope: &Scope,

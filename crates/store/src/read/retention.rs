@@ -6,21 +6,22 @@ use crate::log::Task;
 
 /// Old events go; what followed from them stays.
 pub trait Retention: Send + Sync {
-    /// Whether a tenant has events that arrived before this moment.
-    fn has_old(&self, tenant: &Tenant, before: Timestamp) -> Task<'_, bool>;
+    /// Some of a tenant's events that arrived before a moment and stand up to a position, `None` for
+    /// wherever they stand; none means that there are no more to drop now. How long it looks does not grow
+    /// with the log: in a very long one, an event that was stored long after it arrived may be found only
+    /// when those that were stored with it are as old.
+    fn old_events(
+        &self,
+        tenant: &Tenant,
+        before: Timestamp,
+        upto: Option<Position>,
+    ) -> Task<'_, Vec<Position>>;
 
     /// Copies the projections for rebuilds to start from; answers the position they are of.
     fn copy_projections(&self) -> Task<'_, Position>;
 
-    /// Drops some of a tenant's events that arrived before a moment and stand up to a position;
-    /// answers how many. Fewer than `most` means that there are no more.
-    fn drop_old(
-        &self,
-        tenant: &Tenant,
-        before: Timestamp,
-        upto: Position,
-        most: usize,
-    ) -> Task<'_, usize>;
+    /// Drops events; answers how many of them were still there.
+    fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize>;
 
     /// Removes everything of a tenant: events, what followed from them, and used-up ids, but not its keys.
     /// Answers how many events there were.

@@ -61,6 +61,8 @@ pub trait SimilarReads: Send + Sync {
     /// The turns most like a question. A turn is found as soon as its answer is stored.
     fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns>;
 
-    /// Turns that were found, with what was asked and answered. One that is gone by now is `None`.
-    fn found(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<Option<StoredExchange>>>;
+    /// Turns that were found, with what was asked and answered. One that is gone by now is `None`, also
+    /// when its number is another scope's by now.
+    fn found(&self, scope: &Scope, turns: Vec<TurnNumber>)
+    -> Task<'_, Vec<Option<StoredExchange>>>;
 }

@@ -3,7 +3,6 @@
 use event::{Position, Scope, TurnId, UserId};
 
 use crate::log::Task;
-use crate::read::events::StoredEvent;
 
 /// How much there was of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,14 +23,8 @@ pub trait UserReads: Send + Sync {
     /// The turns that are theirs, also those whose events were dropped when they were old.
     fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>>;
 
-    /// What is left of the events of those who were erased by the event at a position, behind another
-    /// position, in order: their ids and kinds, and nothing of what they said.
-    fn erased_by(
-        &self,
-        erasure: Position,
-        after: Position,
-        limit: usize,
-    ) -> Task<'_, Vec<StoredEvent>>;
+    /// Where what is left of the events of those stands who were erased by the event at a position, in order.
+    fn erased_by(&self, erasure: Position) -> Task<'_, Vec<Position>>;
 
     /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
     /// somebody reads what was; ask again.

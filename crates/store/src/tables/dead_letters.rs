@@ -96,7 +96,7 @@ pub(super) fn event_json(event: &Event, data: &str) -> Value {
 
 const SELECT: &str = "SELECT number, id, reason, at, letter FROM dead_letters";
 
-/// Those of a scope behind a number.
+/// Those of a scope behind a number. One that cannot be read is left out, and another takes its place.
 pub(super) fn page(
     connection: &Connection,
     scope: &Scope,
@@ -106,12 +106,24 @@ pub(super) fn page(
     let Some(project) = find_project(connection, scope)? else { return Ok(Vec::new()) };
     let sql = format!("{SELECT} WHERE project = ?1 AND number > ?2 ORDER BY number LIMIT ?3");
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((project, after as i64, limit as i64))?;
-    let mut found = Vec::new();
-    while let Some(row) = &rows.next()? {
-        found.push(read(row, scope)?);
+    let (mut found, mut behind) = (Vec::new(), after as i64);
+    loop {
+        let (wanted, mut seen) = (limit - found.len(), 0);
+        let mut rows = select.query((project, behind, wanted as i64))?;
+        while let Some(row) = &rows.next()? {
+            (behind, seen) = (row.get(0)?, seen + 1);
+            match read(row, scope) {
+                Ok(letter) => found.push(letter),
+                Err(error) if error.is_lasting() => {
+                    tracing::error!(number = behind, %error, "a dead letter cannot be listed");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if seen < wanted || found.len() == limit {
+            return Ok(found);
+        }
     }
-    Ok(found)
 }
 
 /// One of them.
@@ -169,18 +181,10 @@ fn write_of(letter: &Value, scope: &Scope) -> Option<Write> {
 }
 
 fn read_claim(value: &Value) -> Option<Claim> {
-    let spaces = [
-        ClaimSpace::Event,
-        ClaimSpace::RequestKey,
-        ClaimSpace::Turn,
-        ClaimSpace::Completion,
-        ClaimSpace::Decision,
-        ClaimSpace::Experiment,
-    ];
-    let code = value["space"].as_u64()?;
+    let code = u8::try_from(value["space"].as_u64()?).ok()?;
     let mac: Option<[u8; 16]> = serde_json::from_value(value["mac"].clone()).ok()?;
     Some(Claim {
-        space: spaces.into_iter().find(|space| u64::from(space.code()) == code)?,
+        space: ClaimSpace::from_code(code)?,
         id: value["id"].as_str()?.to_owned(),
         mac: mac.map(Mac),
     })

@@ -6,7 +6,7 @@ use event::{
 };
 
 use super::SqlStore;
-use super::keys::{PackedId, find_project};
+use super::keys::{Key, PackedId, find_project};
 use crate::error::StoreError;
 use crate::log::{Log, Task};
 use crate::read::events::{EventPage, EventReads, KindFilter, StoredEvent};
@@ -38,6 +38,10 @@ impl EventReads for SqlStore {
 
     fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| self::tail(connection, after, limit))
+    }
+
+    fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>> {
+        self.pool.run_some(positions.len(), move |connection| at_each(connection, &positions))
     }
 
     fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>> {
@@ -100,9 +104,9 @@ pub(super) fn newest(connection: &Connection) -> Result<Position, StoreError> {
             .query_row((), |row| row.get(0))?;
         return Ok(Position(newest as u64));
     }
-    let newest: i64 =
-        connection
-            .query_row("SELECT coalesce(max(position), 0) FROM events", (), |row| row.get(0))?;
+    let newest: i64 = connection
+        .prepare_cached("SELECT coalesce(max(position), 0) FROM events")?
+        .query_row((), |row| row.get(0))?;
     let dropped = super::retain::baseline(connection)?.unwrap_or_default();
     let removed = super::remove::removed(connection)?.unwrap_or_default();
     Ok(Position(newest as u64).max(dropped).max(removed))
@@ -114,12 +118,25 @@ pub(super) fn tail(
     after: Position,
     limit: usize,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    // The scope's names are the two columns behind those of `SELECT`.
-    let columns = SELECT.replacen("e.data", "e.data, p.tenant, p.project", 1);
-    let sql = format!(
-        "{columns} JOIN projects p ON p.key = e.project
-         WHERE e.position > ?1 ORDER BY e.position LIMIT ?2"
-    );
+    let with_keys = tail_with_keys(connection, after, limit)?;
+    Ok(with_keys.into_iter().map(|(stored, _)| stored).collect())
+}
+
+/// The keys of what an event names, which outlive the names.
+pub(super) struct Named {
+    pub(super) project: Key,
+    pub(super) user: Option<Key>,
+    pub(super) conversation: Option<Key>,
+    pub(super) turn: Option<Key>,
+}
+
+/// The same with the keys of what they name.
+pub(super) fn tail_with_keys(
+    connection: &Connection,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<(StoredEvent, Named)>, StoreError> {
+    let sql = format!("{} WHERE e.position > ?1 ORDER BY e.position LIMIT ?2", of_every_scope());
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((after.0 as i64, limit as i64))?;
     let (mut found, mut bytes) = (Vec::new(), 0);
@@ -127,6 +144,43 @@ pub(super) fn tail(
         && let Some(row) = &rows.next()?
     {
         bytes += text(row, 12)?.len();
+        let named = Named {
+            project: row.get(15)?,
+            user: row.get(16)?,
+            conversation: row.get(17)?,
+            turn: row.get(18)?,
+        };
+        found.push((read_event(row, &read_scope(row)?)?, named));
+    }
+    Ok(found)
+}
+
+/// Behind the columns of `SELECT` come the scope's names, and the keys of what an event names.
+fn of_every_scope() -> String {
+    let more = "e.data, p.tenant, p.project, e.project, e.user, e.conversation, e.turn";
+    let columns = SELECT.replacen("e.data", more, 1);
+    format!("{columns} JOIN projects p ON p.key = e.project")
+}
+
+/// The events at some positions, of whatever scope, in order; what is gone is left out.
+pub(super) fn at_each(
+    connection: &Connection,
+    positions: &[Position],
+) -> Result<Vec<StoredEvent>, StoreError> {
+    if positions.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Numbers of ours.
+    let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
+    let sql = format!(
+        "{} WHERE e.position IN ({}) ORDER BY e.position",
+        of_every_scope(),
+        numbers.join(",")
+    );
+    let mut select = connection.prepare(&sql)?;
+    let mut rows = select.query(())?;
+    let mut found = Vec::with_capacity(positions.len());
+    while let Some(row) = &rows.next()? {
         found.push(read_event(row, &read_scope(row)?)?);
     }
     Ok(found)
@@ -139,12 +193,11 @@ pub(super) fn recent_questions(
     newest_events: u64,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let after = newest(connection)?.0.saturating_sub(newest_events);
-    let columns = SELECT.replacen("e.data", "e.data, p.tenant, p.project", 1);
     let sql = format!(
-        "{columns} JOIN projects p ON p.key = e.project
-         WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND e.ts >= ?3
+        "{} WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND e.ts >= ?3
              AND t.opened = e.position
-         ORDER BY e.position"
+         ORDER BY e.position",
+        of_every_scope()
     );
     let mut select = connection.prepare_cached(&sql)?;
     let mut rows = select.query((after as i64, Source::Turn.code(), since.as_micros()))?;

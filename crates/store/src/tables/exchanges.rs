@@ -158,20 +158,21 @@ pub(super) fn by_id(
     let mut found = Vec::with_capacity(turns.len());
     for turn in turns {
         if let Some(key) = find_key(connection, Table::Turns, project, turn.as_str())? {
-            found.extend(by_key(connection, key)?);
+            found.extend(by_key(connection, project, key)?);
         }
     }
     Ok(found)
 }
 
-/// The turn of a key, if it was opened.
+/// The turn of a key, if it was opened and is of this project.
 pub(super) fn by_key(
     connection: &Connection,
+    project: Key,
     turn: Key,
 ) -> Result<Option<StoredExchange>, StoreError> {
-    let sql = format!("{SELECT} WHERE t.key = ?1");
+    let sql = format!("{SELECT} WHERE t.key = ?1 AND t.project = ?2");
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query([turn])?;
+    let mut rows = select.query([turn, project])?;
     rows.next()?.map(|row| read(&row)).transpose()
 }
 

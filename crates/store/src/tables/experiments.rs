@@ -148,7 +148,11 @@ fn going_on(connection: &Connection) -> Result<Vec<ExperimentScope>, StoreError>
         // One that cannot be named must not keep the others from being looked after.
         match (scope_of(connection, project), ExperimentId::new(id)) {
             (Ok(scope), Ok(id)) => found.push((scope, id)),
-            (Err(error), _) => tracing::warn!(%error, project, "an experiment of nobody"),
+            (Err(error @ (sql::Error::NoRows | sql::Error::Unreadable(_))), _) => {
+                tracing::warn!(%error, project, "an experiment of nobody");
+            }
+            // Not the row is to blame: none of them is looked after now.
+            (Err(error), _) => return Err(error.into()),
             (_, Err(error)) => tracing::warn!(%error, project, "an experiment's id is unreadable"),
         }
     }
@@ -287,4 +291,25 @@ fn read_unit(row: &Row<'_>) -> sql::Result<StoredUnit> {
         first: row.get(3)?,
         sums: read_sums(row, 4)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{connect, migrate};
+
+    #[test]
+    fn an_outage_is_not_taken_for_an_experiment_of_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = connect::writer(&folder.path().join("uptake.db")).unwrap();
+        let mut connection = Connection::Sqlite(file);
+        migrate::to_newest(&mut connection).unwrap();
+        let put =
+            "INSERT INTO experiments (key, project, id, unit, definition, status, created, changed)
+            VALUES (1, 7, 'x', 1, '{}', 'RUNNING', 0, 0)";
+        connection.execute_batch(put).unwrap();
+        assert_eq!(going_on(&connection).unwrap(), [], "there is no such project");
+        connection.execute_batch("DROP TABLE projects").unwrap();
+        assert!(going_on(&connection).is_err());
+    }
 }

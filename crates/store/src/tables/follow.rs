@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use event::Position;
+use tokio::sync::watch;
 
 use super::events::newest;
 use super::source::Source;
@@ -24,10 +25,12 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Starts a thread that tells the newest position whenever it has moved.
+    /// Starts a thread that tells the newest position whenever it has moved. It knows what this node has
+    /// committed, also before it has seen it itself.
     pub(super) fn start(
         source: Source,
         mut months: Months,
+        committed: watch::Receiver<Position>,
         mut tell: impl FnMut(Position) + Send + 'static,
     ) -> Result<Self, StoreError> {
         let stop = Arc::new(AtomicBool::new(false));
@@ -35,13 +38,11 @@ impl Follower {
         let went_back = Arc::new(AtomicBool::new(false));
         let shorter = Arc::clone(&went_back);
         let follow = move || {
-            let (mut connection, mut known): (Option<Connection>, _) = (None, Position(0));
+            let (mut connection, mut told): (Option<Connection>, _) = (None, Position(0));
             while !stopped.load(Ordering::Acquire) {
+                // Before it looks: what is committed later need not be seen yet.
+                let known = told.max(*committed.borrow());
                 match look(&mut connection, &source) {
-                    Ok(head) if head > known => {
-                        known = head;
-                        tell(head);
-                    }
                     Ok(head) if head < known => {
                         shorter.store(true, Ordering::Release);
                         tracing::error!(
@@ -50,6 +51,11 @@ impl Follower {
                             "the log is shorter than it was"
                         );
                         return;
+                    }
+                    // Also when this node has committed more since: others may have written before it.
+                    Ok(head) if head > told => {
+                        told = head;
+                        tell(head);
                     }
                     Ok(_) => {}
                     Err(error) => {

@@ -157,15 +157,19 @@ pub(super) fn of_conversation(
                 let key = find_key(connection, Table::Turns, project, turn.as_str())?;
                 let Some(key) = key else { continue };
                 found.extend(select(connection, in_conversation(Some(key)), &newest)?);
-                if found.len() > query.limit {
-                    break;
-                }
+                // A turn further on may have newer ones; no more than are wanted are held meanwhile.
+                keep_newest(&mut found, query.limit);
             }
         }
     }
-    found.sort_by_key(|reaction| (reaction.ts, reaction.position));
-    found.drain(..found.len().saturating_sub(query.limit));
+    keep_newest(&mut found, query.limit);
     Ok(found)
+}
+
+/// The newest of them, the oldest first.
+fn keep_newest(found: &mut Vec<StoredReaction>, most: usize) {
+    found.sort_by_key(|reaction| (reaction.ts, reaction.position));
+    found.drain(..found.len().saturating_sub(most));
 }
 
 /// Reactions that match a search.

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use event::{Event, Position};
 
 use super::apply::{Subject, apply};
-use super::events;
+use super::events::{self, Named};
 use super::keys::PackedId;
 use super::migrate;
 use super::retain;
@@ -113,27 +113,14 @@ fn empty(connection: &Connection) -> sql::Result<()> {
 
 /// The next events with the keys of what they name, which outlive the names.
 fn page(connection: &Connection, after: Position) -> Result<Vec<(Subject, Event)>, StoreError> {
-    let mut keys = connection.prepare_cached(
-        "SELECT project, user, conversation, turn FROM events WHERE position = ?1",
-    )?;
-    let mut page = Vec::with_capacity(PAGE);
-    for stored in events::tail(connection, after, PAGE)? {
+    let with_keys = events::tail_with_keys(connection, after, PAGE)?;
+    let subject = |(stored, named): (StoredEvent, Named)| {
         let StoredEvent { position, event } = stored;
-        let subject = keys.query_row([position.0 as i64], |row| {
-            Ok(Subject {
-                position,
-                id: PackedId::of(event.id.as_str()),
-                project: row.get(0)?,
-                user: row.get(1)?,
-                conversation: row.get(2)?,
-                turn: row.get(3)?,
-                ts: event.ts,
-                received_at: event.received_at,
-            })
-        })?;
-        page.push((subject, event));
-    }
-    Ok(page)
+        let Named { project, user, conversation, turn } = named;
+        let (id, ts, received_at) = (PackedId::of(event.id.as_str()), event.ts, event.received_at);
+        (Subject { position, id, project, user, conversation, turn, ts, received_at }, event)
+    };
+    Ok(with_keys.into_iter().map(subject).collect())
 }
 
 /// A number that is the same for the same rows.

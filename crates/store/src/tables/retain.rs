@@ -6,6 +6,7 @@
 use event::{Position, Tenant, Timestamp};
 
 use super::events::newest;
+use super::keys::Key;
 use super::rebuild::PROJECTIONS;
 use crate::error::StoreError;
 use crate::sql::{self, Connection, OptionalExtension, Row, ValueRef};
@@ -20,7 +21,7 @@ pub(super) fn baseline(connection: &Connection) -> sql::Result<Option<Position>>
 /// A position that is kept under a name.
 pub(super) fn number_of(connection: &Connection, name: &str) -> sql::Result<Option<Position>> {
     let select = "SELECT value FROM meta WHERE name = ?1";
-    let position = connection.query_row(select, [name], number).optional()?;
+    let position = connection.prepare_cached(select)?.query_row([name], number).optional()?;
     Ok(position.map(|position| Position(position as u64)))
 }
 
@@ -47,18 +48,6 @@ fn number(row: &Row<'_>) -> sql::Result<i64> {
         | ValueRef::Text(_)
         | ValueRef::Uuid(_) => Ok(i64::from_be_bytes(row.get(0)?)),
     }
-}
-
-/// Whether a tenant has events from before this moment.
-pub(super) fn has_old(
-    connection: &Connection,
-    tenant: &Tenant,
-    before: Timestamp,
-) -> Result<bool, StoreError> {
-    // The oldest events come first, but imported ones may be older than they stand.
-    let sql = "SELECT 1 FROM events e JOIN projects p ON p.key = e.project
-        WHERE p.tenant = ?1 AND e.received_at < ?2 LIMIT 1";
-    Ok(connection.prepare_cached(sql)?.exists((tenant.as_str(), before.as_micros()))?)
 }
 
 /// Copies the projections, and answers the position they are of.
@@ -93,18 +82,85 @@ pub(super) fn restore(connection: &Connection) -> sql::Result<()> {
     Ok(())
 }
 
-/// Drops some of a tenant's events from before a moment, up to a position. Answers how many; fewer
-/// than `most` means that there are no more.
-pub(super) fn drop_old(
-    connection: &mut Connection,
+/// Events that are looked at together.
+const STRETCH: i64 = 500;
+/// Places of a project's log at which they are looked for.
+const PLACES: i64 = 64;
+
+/// Some of a tenant's events from before a moment, up to a position.
+pub(super) fn old_events(
+    connection: &Connection,
     tenant: &Tenant,
     before: Timestamp,
-    upto: Position,
-    most: usize,
+    upto: Option<Position>,
+) -> Result<Vec<Position>, StoreError> {
+    let projects: Vec<Key> = connection
+        .prepare_cached("SELECT key FROM projects WHERE tenant = ?1 ORDER BY key")?
+        .query_map([tenant.as_str()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let upto = upto.and_then(|upto| i64::try_from(upto.0).ok()).unwrap_or(i64::MAX);
+    for project in projects {
+        let found = old_of(connection, project, before, upto)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Events stand in the order in which they arrived, nearly: so it is the oldest ones that are looked at. A
+/// clock may have been wrong, and what was set aside stands where it was stored at last: so some places
+/// further on are looked at too, as many as cover a short log. An index by time would cost every write.
+fn old_of(
+    connection: &Connection,
+    project: Key,
+    before: Timestamp,
+    upto: i64,
+) -> Result<Vec<Position>, StoreError> {
+    let Some(first) = end(connection, project, upto, "ASC")? else { return Ok(Vec::new()) };
+    let last = end(connection, project, upto, "DESC")?.unwrap_or(first);
+    let step = ((last - first) / PLACES + 1).max(STRETCH);
+    let mut select = connection.prepare_cached(
+        "SELECT position FROM (
+             SELECT position, received_at FROM events INDEXED BY events_by_project
+             WHERE project = ?1 AND position >= ?2 AND position <= ?3
+             ORDER BY position LIMIT ?4) stretch
+         WHERE received_at < ?5 ORDER BY position",
+    )?;
+    for place in 0..PLACES {
+        let from = first + place * step;
+        if from > last {
+            break;
+        }
+        let found: Vec<i64> = select
+            .query_map((project, from, upto, STRETCH, before.as_micros()), |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        if !found.is_empty() {
+            return Ok(found.into_iter().map(|position| Position(position as u64)).collect());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Where a project's log begins or ends.
+fn end(connection: &Connection, project: Key, upto: i64, order: &str) -> sql::Result<Option<i64>> {
+    let sql = format!(
+        "SELECT position FROM events INDEXED BY events_by_project
+         WHERE project = ?1 AND position <= ?2 ORDER BY position {order} LIMIT 1"
+    );
+    connection.prepare_cached(&sql)?.query_row((project, upto), |row| row.get(0)).optional()
+}
+
+/// Drops events.
+pub(super) fn drop_events(
+    connection: &mut Connection,
+    positions: &[Position],
 ) -> Result<usize, StoreError> {
-    let sql = "DELETE FROM events WHERE position IN (
-            SELECT e.position FROM events e JOIN projects p ON p.key = e.project
-            WHERE p.tenant = ?1 AND e.position <= ?2 AND e.received_at < ?3 LIMIT ?4)";
-    let values = (tenant.as_str(), upto.0 as i64, before.as_micros(), most as i64);
-    Ok(connection.prepare_cached(sql)?.execute(values)?)
+    if positions.is_empty() {
+        return Ok(0);
+    }
+    // Numbers of ours.
+    let numbers: Vec<String> = positions.iter().map(Position::to_string).collect();
+    let sql = format!("DELETE FROM events WHERE position IN ({})", numbers.join(","));
+    Ok(connection.execute(&sql, ())?)
 }

@@ -9,25 +9,22 @@ use crate::log::Task;
 use crate::read::retention::Retention;
 
 impl Retention for SqlStore {
-    fn has_old(&self, tenant: &Tenant, before: Timestamp) -> Task<'_, bool> {
+    fn old_events(
+        &self,
+        tenant: &Tenant,
+        before: Timestamp,
+        upto: Option<Position>,
+    ) -> Task<'_, Vec<Position>> {
         let tenant = tenant.clone();
-        self.pool.run(move |connection| retain::has_old(connection, &tenant, before))
+        self.pool.run(move |connection| retain::old_events(connection, &tenant, before, upto))
     }
 
     fn copy_projections(&self) -> Task<'_, Position> {
         Box::pin(self.writer.run(retain::copy_projections))
     }
 
-    fn drop_old(
-        &self,
-        tenant: &Tenant,
-        before: Timestamp,
-        upto: Position,
-        most: usize,
-    ) -> Task<'_, usize> {
-        let tenant = tenant.clone();
-        let drop =
-            move |connection: &mut _| retain::drop_old(connection, &tenant, before, upto, most);
+    fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize> {
+        let drop = move |connection: &mut _| retain::drop_events(connection, &positions);
         Box::pin(self.writer.run(drop))
     }
 

@@ -9,7 +9,7 @@ mod shelves;
 mod thread;
 mod touched;
 
-use event::{Timestamp, UnitInterval, VerdictStatus};
+use event::{Scope, Timestamp, UnitInterval, VerdictStatus};
 
 use super::keys::{Table, find_key, find_project};
 use super::{SqlStore, exchanges};
@@ -27,9 +27,17 @@ impl SimilarReads for SqlStore {
         self.pool.run(move |connection| self::find(connection, &shelves, &query))
     }
 
-    fn found(&self, turns: Vec<TurnNumber>) -> Task<'_, Vec<Option<StoredExchange>>> {
+    fn found(
+        &self,
+        scope: &Scope,
+        turns: Vec<TurnNumber>,
+    ) -> Task<'_, Vec<Option<StoredExchange>>> {
+        let scope = scope.clone();
         self.pool.run_some(turns.len(), move |connection| {
-            turns.iter().map(|turn| exchanges::by_key(connection, turn.0)).collect()
+            let Some(project) = find_project(connection, &scope)? else {
+                return Ok(vec![None; turns.len()]);
+            };
+            turns.iter().map(|turn| exchanges::by_key(connection, project, turn.0)).collect()
         })
     }
 }

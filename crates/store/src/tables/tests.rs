@@ -222,6 +222,27 @@ async fn one_bad_write_harms_no_other_of_its_group() {
 }
 
 #[tokio::test]
+async fn a_letter_that_cannot_be_read_hides_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let scope = Scope::default();
+    for id in ["m1", "m2", "m3"] {
+        store.set_aside(write(&scope, id, 1), "garbled".to_owned()).await.unwrap();
+    }
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    file.execute_batch("UPDATE dead_letters SET letter = '{}' WHERE id = 'm1'").unwrap();
+    drop(file);
+    let store = open(folder.path()).unwrap();
+    for (limit, expected) in [(1, &["m2"][..]), (9, &["m2", "m3"][..])] {
+        let listed = store.dead_letters(&scope, 0, limit).await.unwrap();
+        let listed: Vec<&str> = listed.iter().map(|letter| letter.id.as_str()).collect();
+        assert_eq!(listed, expected);
+    }
+    assert!(store.dead_letter(&scope, "m1").await.is_err());
+}
+
+#[tokio::test]
 async fn a_full_queue_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { queue_bytes: 4096, ..Limits::default() };

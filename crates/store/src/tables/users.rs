@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use event::{Position, Scope, TurnId, UserId};
 
+use super::SqlStore;
 use super::apply::{THEIR_TURNS, THEIRS};
-use super::keys::{Key, Table, find_key, find_project, scope_of};
-use super::{SqlStore, events};
+use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::events::StoredEvent;
 use crate::read::users::{ErasedCounts, UserReads};
 use crate::sql::Connection;
 
@@ -24,13 +23,8 @@ impl UserReads for SqlStore {
         self.pool.run(move |connection| self::turns_of(connection, &scope, &user))
     }
 
-    fn erased_by(
-        &self,
-        erasure: Position,
-        after: Position,
-        limit: usize,
-    ) -> Task<'_, Vec<StoredEvent>> {
-        self.pool.run(move |connection| self::erased_by(connection, erasure, after, limit))
+    fn erased_by(&self, erasure: Position) -> Task<'_, Vec<Position>> {
+        self.pool.run(move |connection| self::erased_by(connection, erasure))
     }
 
     fn scrub(&self) -> Task<'_, bool> {
@@ -93,31 +87,26 @@ pub(super) fn turns_of(
     turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)
 }
 
-/// What is left of the events of those whom an erasure erased.
+/// Where events of those whom an erasure erased stand.
 pub(super) fn erased_by(
     connection: &Connection,
     erasure: Position,
-    after: Position,
-    limit: usize,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let users: Vec<(Key, Key)> = connection
-        .prepare_cached("SELECT key, project FROM users WHERE erased = ?1")?
-        .query_map([erasure.0 as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
+) -> Result<Vec<Position>, StoreError> {
+    let users: Vec<Key> = connection
+        .prepare_cached("SELECT key FROM users WHERE erased = ?1")?
+        .query_map([erasure.0 as i64], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let mut found = Vec::new();
     // One of them, as things are.
-    for (user, project) in users {
-        let scope = scope_of(connection, project)?;
+    for user in users {
+        // All at once: finding them again for each part of many would take the square of their number.
         let positions: Vec<i64> = connection
             .prepare_cached(&format!(
-                "{THEIRS} SELECT position FROM theirs WHERE position > ?2 AND position < ?3
-                 ORDER BY position LIMIT ?4"
+                "{THEIRS} SELECT position FROM theirs WHERE position < ?2 ORDER BY position"
             ))?
-            .query_map((user, after.0 as i64, erasure.0 as i64, limit as i64), |row| row.get(0))?
+            .query_map((user, erasure.0 as i64), |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        for position in positions {
-            found.extend(events::at(connection, &scope, position)?);
-        }
+        found.extend(positions.into_iter().map(|position| Position(position as u64)));
     }
     Ok(found)
 }

@@ -13,8 +13,10 @@ use crate::sql::Connection;
 const STRETCH: usize = 1000;
 /// Ids that are looked up at once.
 const AHEAD: i64 = 64;
+/// Ids that one page looks at: conversations without turns fill none.
+const MOST_IDS: usize = 512;
 
-/// A page, and where the next begins.
+/// A page, and where the next begins. One may be empty although more follow.
 pub(super) fn page(
     connection: &Connection,
     scope: &Scope,
@@ -33,11 +35,13 @@ pub(super) fn page(
         mark.turn = rest_behind(&stretch);
         found.push(JudgedConversation { id, turns: stretch });
     }
-    while read < turns && mark.turn.is_none() {
+    let mut looked_at = 0;
+    while read < turns && mark.turn.is_none() && looked_at < MOST_IDS {
         let ids = ids(connection, project, mark.conversation.as_ref())?;
         if ids.is_empty() {
             return Ok((found, None));
         }
+        looked_at += ids.len();
         for (key, id) in ids {
             let stretch = stretch(connection, key, None)?;
             read += stretch.len();

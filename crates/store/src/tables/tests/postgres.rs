@@ -257,9 +257,12 @@ fn nodes_that_run_make_the_coming_months() {
     let reader = source.reader().unwrap();
     reader.raw_batch("BEGIN; SELECT * FROM events").unwrap();
     let often = Duration::from_millis(1);
-    let nodes: Vec<_> = (0..4)
-        .map(|_| Follower::start(source.clone(), Months::every(often), |_| {}).unwrap())
-        .collect();
+    let nothing = tokio::sync::watch::channel(Position(0)).1;
+    let start = |_| {
+        let (source, nothing) = (source.clone(), nothing.clone());
+        Follower::start(source, Months::every(often), nothing, |_| {}).unwrap()
+    };
+    let nodes: Vec<_> = (0..4).map(start).collect();
     std::thread::sleep(Duration::from_secs(3));
     assert!(!is_there(database, &this));
     reader.raw_batch("COMMIT").unwrap();
@@ -271,6 +274,26 @@ fn nodes_that_run_make_the_coming_months() {
     }
     drop(nodes);
     panic!("nobody made {this} and {next}");
+}
+
+/// As when the database is set back before anybody has looked at what a node has just committed.
+#[test]
+fn a_log_that_is_shorter_than_what_was_committed_is_noticed() {
+    use crate::postgres::Months;
+    use crate::tables::follow::Follower;
+    use crate::tables::source::Source;
+    let Some(place) = Fresh::new() else { return };
+    drop(place.open());
+    let source = Source::Server(Server::at(place.database.url()).unwrap());
+    let committed = tokio::sync::watch::channel(Position(5)).1;
+    let follower = Follower::start(source, Months::hourly(), committed, |_| {}).unwrap();
+    for _ in 0..600 {
+        if follower.went_back() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("nobody noticed that five events are gone");
 }
 
 #[tokio::test]

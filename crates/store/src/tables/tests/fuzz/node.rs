@@ -68,9 +68,14 @@ impl Node {
             Step::Submit(_) => {}
             Step::Rebuild => drop(self.rebuild().await),
             Step::Retain(tenant, before) => {
-                let drop_old = move |connection: &mut Connection| {
+                let drop_old = move |connection: &mut Connection| -> Result<(), StoreError> {
                     let upto = retain::copy_projections(connection)?;
-                    retain::drop_old(connection, &tenant, before, upto, 1000)
+                    loop {
+                        let old = retain::old_events(connection, &tenant, before, Some(upto))?;
+                        if retain::drop_events(connection, &old)? == 0 {
+                            return Ok(());
+                        }
+                    }
                 };
                 self.0.run(drop_old).await.unwrap();
             }

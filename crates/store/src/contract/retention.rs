@@ -1,0 +1,61 @@
+//! What every backend must find and drop when it is old.
+
+use event::{Event, Position, Scope, Tenant, Write};
+use testkit::claim;
+
+use super::scene::at;
+use crate::Store;
+
+fn arrived(scope: &Scope, id: &str, secs: i64) -> Write {
+    let event = Event { received_at: at(secs), ..testkit::event(scope, id) };
+    Write { claims: vec![claim(id, 1)], ..Write::of(event, Vec::new()) }
+}
+
+/// What arrived before a moment is found, of one tenant, wherever it stands; dropping it leaves the rest.
+pub(crate) async fn what_is_old_is_found_and_dropped(store: &dyn Store) {
+    let own = Scope::default();
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let log = [(&own, "old", -10), (&other, "theirs", -10), (&own, "new", 10), (&own, "late", -5)];
+    for (scope, id, secs) in log {
+        store.commit(vec![arrived(scope, id, secs)]).await.unwrap();
+    }
+    let old = async |scope: &Scope, upto: Option<u64>| -> Vec<u64> {
+        let found = store.old_events(&scope.tenant, at(0), upto.map(Position)).await.unwrap();
+        found.into_iter().map(|position| position.0).collect()
+    };
+    assert_eq!(old(&own, None).await, [1, 4]);
+    assert_eq!(old(&own, Some(3)).await, [1]);
+    assert_eq!(old(&other, None).await, [2]);
+    let nobody = Scope { tenant: Tenant::new("nobody").unwrap(), ..Scope::default() };
+    assert!(old(&nobody, None).await.is_empty());
+    assert_eq!(store.copy_projections().await.unwrap(), Position(4));
+    let gone = || vec![Position(1), Position(4)];
+    assert_eq!(store.drop_events(gone()).await.unwrap(), 2);
+    assert_eq!(store.drop_events(gone()).await.unwrap(), 0);
+    assert!(old(&own, None).await.is_empty());
+    store.commit(vec![arrived(&own, "next", 10)]).await.unwrap();
+    let left = store.tail(Position(0), 9).await.unwrap();
+    let left: Vec<u64> = left.iter().map(|stored| stored.position.0).collect();
+    assert_eq!(left, [2, 3, 5], "no position is used twice");
+}
+
+/// Many old events are found in parts, also behind many that are new.
+pub(crate) async fn many_old_events_are_found_in_parts(store: &dyn Store) {
+    let scope = Scope::default();
+    let some = |name: &str, secs: i64| -> Vec<Write> {
+        (0..600).map(|n| arrived(&scope, &format!("{name}{n}"), secs)).collect()
+    };
+    store.commit(some("new", 10)).await.unwrap();
+    store.commit(some("old", -10)).await.unwrap();
+    let mut parts = Vec::new();
+    loop {
+        let old = store.old_events(&scope.tenant, at(0), None).await.unwrap();
+        if old.is_empty() {
+            break;
+        }
+        parts.push(store.drop_events(old).await.unwrap());
+    }
+    assert!(parts.len() > 1 && parts.iter().sum::<usize>() == 600, "{parts:?}");
+    let left = store.tail(Position(0), 2000).await.unwrap();
+    assert_eq!(left.last().map(|stored| stored.position), Some(Position(600)));
+}
