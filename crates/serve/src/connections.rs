@@ -111,10 +111,10 @@ where
     let place = Arc::clone(place);
     service_fn(move |request| {
         let answer = service.clone().call(request);
-        let mut watch = Watch { is_over: false, _place: Arc::clone(&place) };
+        let watch = Watch { _place: Arc::clone(&place) };
         let work = async move {
+            let _watch = watch;
             let Ok(answer) = answer.await;
-            watch.is_over = true;
             answer
         };
         #[expect(clippy::disallowed_methods, reason = "`serve` waits for all places to be free")]
@@ -125,13 +125,12 @@ where
 /// Keeps a request's place, and tells when it panics: its client only sees that the connection is gone. What the
 /// panic said may be somebody's words.
 struct Watch {
-    is_over: bool,
     _place: Arc<OwnedSemaphorePermit>,
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if !self.is_over && std::thread::panicking() {
+        if std::thread::panicking() {
             tracing::error!("a request panicked; its connection is gone");
         }
     }
