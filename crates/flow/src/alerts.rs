@@ -232,7 +232,8 @@ mod tests {
         let engine =
             Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
         let scope = Scope::default();
-        let settings = json!({"satisfaction": {"min": 0.85}}).as_object().cloned().unwrap();
+        let settings = json!({"satisfaction": {"min": 0.85}, "min_count": 5});
+        let settings = settings.as_object().cloned().unwrap();
         engine.set_targets(&scope.tenant, settings).await.unwrap();
         for n in 0..9 {
             let raw = RawEvent {
