@@ -7,6 +7,7 @@ mod request_id;
 mod metrics;
 mod scope;
 mod limits;
+mod origin;
 mod auth;
 mod cors;
 mod address;
