@@ -301,7 +301,7 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for May<P> {
 }
 
 /// A key that belongs to a web page works from there only.
-fn check_origin(key: &StoredKey, headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn check_origin(key: &StoredKey, headers: &HeaderMap) -> Result<(), Problem> {
     let Some(origin) = &key.origin else { return Ok(()) };
     let given = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
     if given == Some(origin.as_str()) {

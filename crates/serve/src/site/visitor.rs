@@ -12,7 +12,7 @@ use pages::{DEFAULT_DAYS, Filter, Reader, Shell, View};
 use super::Site;
 use super::session;
 use super::trouble::Trouble;
-use crate::auth::{Caller, Identity, Managing, Permission, Reading, Writing};
+use crate::auth::{Caller, Identity, Managing, Permission, Reading, Writing, check_origin};
 use crate::error::Problem;
 
 /// Tenants and projects that can be chosen from.
@@ -216,6 +216,7 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
                 Caller::Open => "open".to_owned(),
                 Caller::Owner => "owner".to_owned(),
                 Caller::Key(key) => {
+                    check_origin(key, &parts.headers)?;
                     identity.count(key, site.engine.now())?;
                     format!("key {}", key.id)
                 }
@@ -230,6 +231,7 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     let next = if parts.method == Method::GET { asked } else { "/" };
     let door = || Trouble::Door(next.to_owned());
     let note = session::note(&parts.headers).ok_or_else(door)?;
+    // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
     let visit = site.engine.visit(note).ok_or_else(door)?;
     identity.count(&visit.key, site.engine.now())?;
     Ok(Known { proof: note.to_owned(), caller: Caller::Key(visit.key) })
