@@ -7,7 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::body::Body;
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -15,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use event::{Role, Timestamp};
 use flow::{Engine, StoredKey};
 
+use crate::body::Sent;
 use crate::error::Problem;
 use crate::limits::RateLimits;
 use crate::origin::{is_from_here, is_this_machine};
@@ -93,9 +95,15 @@ pub(crate) async fn identify(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FromWithin;
 
-/// Lets in whoever may do something on the other side, where each thing is asked for again. What the face
-/// refuses in words of its own is said in ours.
+/// Lets in whoever may do something on the other side, where each thing is asked for again. The face would
+/// wait for a body for ever, so it gets one that has come. What it refuses in words of its own is said in ours.
 pub(crate) async fn let_in(_: May<Using>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let coming = Request::from_parts(parts.clone(), body);
+    let request = match Sent::from_request(coming, &()).await {
+        Ok(Sent { bytes, .. }) => Request::from_parts(parts, Body::from(bytes)),
+        Err(problem) => return problem.into_response(),
+    };
     let media = |headers: &HeaderMap| {
         let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         media.is_some_and(|media| media.starts_with("application/json"))
@@ -106,9 +114,6 @@ pub(crate) async fn let_in(_: May<Using>, request: Request, next: Next) -> Respo
         return response;
     }
     match response.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            Problem::too_large("the message is too large").into_response()
-        }
         StatusCode::UNSUPPORTED_MEDIA_TYPE if sent_json => {
             let detail = "expected one JSON-RPC message of the Model Context Protocol";
             Problem::malformed(detail).into_response()
