@@ -22,6 +22,7 @@ mod widget;
 mod site;
 mod router;
 mod leaving;
+mod patience;
 mod connections;
 mod server;
 mod within;

@@ -65,6 +65,26 @@ fn who_comes_when_all_places_are_taken_waits_for_one() {
 }
 
 #[test]
+fn whoever_asks_and_never_reads_is_let_go_and_others_are_served() {
+    let settings = [("UPTAKE__SERVER__MAX_CONNECTIONS", "5"), ("UPTAKE__SERVER__IDLE_SECS", "2")];
+    let server = start(&settings);
+    // Far more than lies between two programs before one of them must wait for the other.
+    let asked = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1000);
+    let deaf: Vec<TcpStream> = (0..5)
+        .map(|_| {
+            let mut connection = server.connect();
+            connection.set_write_timeout(Some(PATIENCE)).unwrap();
+            // It may have had enough before all is sent.
+            let _ = connection.write_all(asked.as_bytes());
+            connection
+        })
+        .collect();
+    // They have all the places there are; this one waits until they are let go.
+    assert_eq!(server.get("/health/live").0, 200);
+    drop(deaf);
+}
+
+#[test]
 fn a_body_that_never_comes_to_its_end_is_not_waited_for_at_any_door() {
     let server = start(&[]);
     let doors = ["/api/v1/feedback", "/mcp"];
