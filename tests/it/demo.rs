@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::keys::create;
 use crate::privacy::is_on_disk;
 use crate::reports::turn;
 use crate::server::{Client, Server, command, uptake};
@@ -236,6 +237,32 @@ fn a_tenant_of_that_name_with_other_data_is_left_alone() {
     let (_, folder) = server.stop();
     let (code, _, err) = uptake(folder.path(), &["demo", "--beside"]);
     assert!(code == Some(1) && err.contains("no demo data"), "{err}");
+}
+
+#[test]
+fn no_client_can_make_a_real_tenant_pass_for_demo_data() {
+    let server = Server::start();
+    let ingest = create(&server, &["--tenant", "demo", "--role", "ingest"]);
+    let admin = create(&server, &["--tenant", "demo", "--role", "admin"]);
+    let writer = server.client().with("X-API-Key", &ingest);
+    let owner = server.client().with("X-API-Key", &admin);
+    assert_eq!(writer.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
+    let mark = |id: &str| {
+        json!({"id": id, "type": "log", "source": "application_log", "category": "quality",
+            "data": {"demo": true}, "tags": ["demo"]})
+    };
+    for id in ["demo.begun", "demo.loaded"] {
+        let (status, told) = writer.post("/api/v1/feedback", &mark(id));
+        assert_eq!((status, &told["field"]), (422, &json!("id")), "{told}");
+        let told = writer.post("/api/v1/feedback/batch", &json!([mark(id)])).1;
+        assert_eq!(told["rejected"], 1, "{told}");
+        let named = json!({"id": id, "message_id": "t1", "data": {"corrected": "a", "demo": true}});
+        assert_eq!(writer.post("/api/v1/feedback/correction", &named).0, 422);
+    }
+    assert_eq!(writer.post("/api/v1/feedback", &mark("demo.other")).0, 201);
+    assert_eq!(get(&owner, "/api/v1/demo")["loaded"], false);
+    assert_eq!(owner.delete("/api/v1/demo").1["removed"], false);
+    assert_eq!(owner.get("/api/v1/turns/t1").0, 200);
 }
 
 fn loading(folder: &Path) -> Child {

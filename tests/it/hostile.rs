@@ -4,3 +4,4 @@ mod connections;
 mod framing;
 mod logs;
 mod mangled;
+mod origins;

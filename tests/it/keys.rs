@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use store::Stopwatch;
 
 use crate::experiments::lab::for_each;
+use crate::pages::reader::{Reader, token};
 use crate::reports::turn;
 use crate::server::{Client, Server, uptake};
 
@@ -223,4 +224,30 @@ fn a_widget_key_works_from_its_own_page_only() {
     let (code, _, err) = uptake(server.folder(), &arguments);
     assert_eq!(code, Some(1));
     assert!(err.contains("expected one like https://example.org"), "{err}");
+}
+
+#[test]
+fn a_key_of_an_origin_opens_no_page_elsewhere() {
+    let server = Server::start();
+    turn(&server, "c1", "t1");
+    let page = "https://a.example";
+    let bound = |origin: &str| {
+        create(&server, &["--tenant", "default", "--role", "read", "--origin", origin])
+    };
+    let key = bound(page);
+    for path in ["/api/v1/events", "/", "/conversations/c1", "/data/pairs?format=dpo", "/report"] {
+        let client = with_key(&server, &key);
+        assert_eq!(client.get(path).0, 403, "{path}");
+        assert_eq!(client.clone().with("Origin", "https://b.example").get(path).0, 403, "{path}");
+        assert_eq!(client.with("Origin", page).get(path).0, 200, "{path}");
+    }
+    let here = || Reader::of(&server).with("Origin", &server.url);
+    let enter = |key: &str| {
+        let form = here().get("/login").1;
+        here().answer("POST", "/login", Some(&[("token", token(&form)), ("key", key)]))
+    };
+    let refused = enter(&key);
+    assert_eq!((refused.status, refused.header("set-cookie")), (401, ""));
+    assert!(refused.body.contains("another origin"), "{}", refused.body);
+    assert_eq!(enter(&bound(&server.url)).status, 303, "one of our own origin opens our pages");
 }

@@ -121,6 +121,42 @@ fn one_comes_in_with_a_key_and_leaves_again() {
 }
 
 #[test]
+fn who_has_left_hears_of_nothing_any_more() {
+    let server = Server::start();
+    let admin = key(&server, &["--tenant", "default", "--role", "admin"]);
+    let reader = Reader::of(&server);
+    let form = reader.get("/login").1;
+    let came_in =
+        reader.answer("POST", "/login", Some(&[("token", token(&form)), ("key", &admin)]));
+    let cookie = came_in.header("set-cookie").split(';').next().unwrap();
+    let mut live = server.connect();
+    live.set_read_timeout(Some(PATIENCE)).unwrap();
+    let asked = format!(
+        "GET /live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: {cookie}\r\n\r\n"
+    );
+    live.write_all(asked.as_bytes()).unwrap();
+    let mut lines = BufReader::new(live).lines().map(Result::unwrap);
+    assert_eq!(lines.next().unwrap(), "HTTP/1.1 200 OK");
+    // The head has come, so it listens.
+    assert!(lines.any(|line| line.is_empty()));
+    let store = || {
+        let event = json!({"type": "log", "source": "trace", "category": "quality"});
+        let client = server.client().with("X-API-Key", &admin);
+        assert_eq!(client.post("/api/v1/feedback", &event).0, 201);
+    };
+    store();
+    assert!(lines.any(|line| line == "event: stored"), "it tells of what is stored");
+    let visitor = Reader::of(&server).with("Cookie", cookie);
+    let page = visitor.get("/").1;
+    let left = visitor.answer("POST", "/logout", Some(&[("token", token(&page))]));
+    assert_eq!(left.status, 303);
+    store();
+    for line in lines {
+        assert_ne!(line, "event: stored", "they have left");
+    }
+}
+
+#[test]
 fn a_revoked_key_ends_its_visits() {
     let server = Server::start();
     let read = key(&server, &["--tenant", "default", "--role", "read"]);

@@ -1,14 +1,14 @@
 //! How a store knows that it holds demo data: two events, one before it and one behind it, in a tenant of
-//! its own. Whoever finds only the first knows that loading did not come to its end.
+//! its own. Whoever finds only the first knows that loading did not come to its end. No client can send them, or it
+//! could have a real tenant of that name removed.
 
-use capture::RawEvent;
-use event::{EventId, Scope, Tenant};
+use capture::{CaptureError, RawEvent};
+use event::{Event, EventId, Scope, Tenant};
 use serde_json::json;
 
 use crate::calibrate::Curves;
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::{Incoming, Trust};
 use crate::redactors::Redactors;
 use crate::targets::AllTargets;
 
@@ -37,6 +37,16 @@ pub fn demo_scope() -> Scope {
     // The name is an id; if it were none, the usual tenant would be refused as foreign.
     let tenant = Tenant::new(DEMO_TENANT).unwrap_or(usual.tenant);
     Scope { tenant, project: usual.project }
+}
+
+/// Refuses a client's event that would pass for one of the two.
+pub(crate) fn refuse_mark(event: &Event) -> Result<(), CaptureError> {
+    let is_mark = [BEGUN, LOADED].contains(&event.id.as_str());
+    if is_mark && event.scope.tenant == demo_scope().tenant {
+        let expected = "an id of your own; in the tenant demo this one is written by Uptake";
+        return Err(CaptureError::new("id", format!("{:?}", event.id.as_str()), expected));
+    }
+    Ok(())
 }
 
 impl Engine {
@@ -78,9 +88,10 @@ impl Engine {
             tags: vec!["demo".to_owned()],
             ..RawEvent::default()
         };
+        let now = self.clock.now();
+        let event = capture::accept(&demo_scope(), raw, now, || self.mint.event_id(now))?;
         let mac = self.fingerprint("demo", &json!(id));
-        let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
-        self.record(&demo_scope(), incoming).await.map(drop)
+        self.commit_one(self.write_of(event, mac, None)).await.map(drop)
     }
 
     /// Takes demo data away, and whatever else was stored in its tenant since. Answers how many events

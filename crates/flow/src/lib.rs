@@ -141,4 +141,4 @@ pub use told::{Previous, Signals};
 pub use topics::{Follow, Topic};
 pub use turn::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
 pub use view::{Timeline, TurnView};
-pub use visits::Visit;
+pub use visits::{Pass, Visit};

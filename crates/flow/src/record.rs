@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::attention::scopes_of;
 use crate::changes::changes_of;
+use crate::demo_mark::refuse_mark;
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::put_off::put_off;
@@ -114,6 +115,7 @@ impl Engine {
         let Incoming { raw, mac, key, trust } = incoming;
         let now = self.clock.now();
         let event = capture::accept(scope, raw, now, || self.mint.event_id(now))?;
+        refuse_mark(&event)?;
         let mut write = self.write_of(event, mac, key);
         match trust {
             Trust::Backend => {}

@@ -8,6 +8,7 @@ use store::{EventPage, KindFilter, StoredEvent};
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::tasks::Stop;
+use crate::visits::Pass;
 
 /// Events looked up together.
 const STRETCH: usize = 500;
@@ -140,30 +141,33 @@ impl Engine {
         }
     }
     /// Waits until something is stored in one of these scopes behind a position, and a while longer for
-    /// what comes with it. Answers the newest position then; `None` when the engine stops, or when the key
-    /// that the reader came with is not valid any more.
+    /// what comes with it. Answers the newest position then; `None` when the engine stops, or when what the
+    /// reader came in by is not good any more.
     pub async fn wait_for_any(
         &self,
         scopes: &[Scope],
         mut after: Position,
         rest: Duration,
-        key: Option<&str>,
+        pass: &Pass,
     ) -> Result<Option<Position>, FlowError> {
         let (mut heads, mut stop) = (self.store.watch(), self.tasks.stop_signal());
         loop {
-            if *stop.borrow() || key.is_some_and(|id| !self.is_valid(id)) {
+            if *stop.borrow() || !self.is_good(pass) {
                 return Ok(None);
             }
             let seen = *heads.borrow_and_update();
             if self.is_any_behind(scopes, after).await? {
                 tokio::select! {
                     _ = stop.changed() => return Ok(None),
-                    () = tokio::time::sleep(rest) => return Ok(Some(*heads.borrow())),
+                    () = tokio::time::sleep(rest) => {}
                 }
+                // They may have left meanwhile.
+                return Ok(self.is_good(pass).then(|| *heads.borrow()));
             }
             after = after.max(seen);
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
+                () = self.end_of(pass) => return Ok(None),
                 changed = heads.wait_for(|head| *head > seen) => {
                     if changed.is_err() {
                         return Ok(None);

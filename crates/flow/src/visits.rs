@@ -4,6 +4,7 @@
 //! key. That it was ended before its time is kept in the store, where the others find it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use event::{Scope, Timestamp};
 use store::{AnsweredBy, QualityQuery, StoredKey};
@@ -27,6 +28,19 @@ pub struct Visit {
     id: String,
 }
 
+/// What somebody looks at the page by.
+#[derive(Clone, Debug)]
+pub enum Pass {
+    /// Being on this machine, while there are no keys.
+    Open,
+    /// Owning the data folder.
+    Owner,
+    /// A key that came with the request, by its id.
+    Key(String),
+    /// A visit.
+    Visit(Visit),
+}
+
 impl Engine {
     /// The note for whoever has this key.
     pub fn begin_visit(&self, key: &StoredKey) -> String {
@@ -48,9 +62,35 @@ impl Engine {
         let mut parts = payload.splitn(3, ' ');
         let until = Timestamp::from_micros(parts.next()?.parse().ok()?);
         let id = parts.next()?.to_owned();
-        let key = self.keys.get(parts.next()?)?;
-        let is_over = self.clock.now() >= until || self.ended_visits.has(&id);
-        (!is_over && key.revoked_at.is_none()).then_some(Visit { key, until, id })
+        let visit = Visit { key: self.keys.get(parts.next()?)?, until, id };
+        self.goes_on(&visit).then_some(visit)
+    }
+
+    fn goes_on(&self, visit: &Visit) -> bool {
+        let is_over = self.clock.now() >= visit.until || self.ended_visits.has(&visit.id);
+        !is_over && self.is_valid(&visit.key.id)
+    }
+
+    /// Whether somebody who came in by this may still look.
+    pub(crate) fn is_good(&self, pass: &Pass) -> bool {
+        match pass {
+            Pass::Open => self.is_open(),
+            Pass::Owner => true,
+            Pass::Key(id) => self.is_valid(id),
+            Pass::Visit(visit) => self.goes_on(visit),
+        }
+    }
+
+    /// Ready when a pass is over by its own time.
+    pub(crate) async fn end_of(&self, pass: &Pass) {
+        match pass {
+            Pass::Open | Pass::Owner | Pass::Key(_) => std::future::pending().await,
+            Pass::Visit(visit) => {
+                let left = visit.until.as_micros() - self.clock.now().as_micros();
+                let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
+                tokio::time::sleep(left).await;
+            }
+        }
     }
 
     /// What proves that a form was made for this visitor.
@@ -81,5 +121,51 @@ impl Engine {
     /// Which models answered with which prompts.
     pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, FlowError> {
         Ok(self.store.answered_by(query).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use event::{Clock, Role};
+    use store::tables::{Limits, SqlStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::demo_mark::demo_scope;
+    use crate::keys::NewKey;
+    use crate::{Detectors, Embedder};
+
+    #[tokio::test]
+    async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let engine = Engine::open(
+            Arc::new(store),
+            Arc::clone(&clock) as Arc<dyn Clock>,
+            [1; 32],
+            Detectors::default(),
+            Embedder::default(),
+        )
+        .await
+        .unwrap();
+        let (tenant, begin, scopes) = (demo_scope().tenant, engine.head(), [demo_scope()]);
+        let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
+        let (key, _) = engine.create_key(new).await.unwrap();
+        engine.mark_demo(false).await.unwrap();
+        let pass = || Pass::Visit(engine.visit(&engine.begin_visit(&key)).unwrap());
+        let (early, late) = (pass(), pass());
+        let hears = async |pass: &Pass| {
+            let heard = engine.wait_for_any(&scopes, begin, Duration::ZERO, pass).await;
+            heard.unwrap().is_some()
+        };
+        assert!(hears(&early).await && hears(&late).await);
+        let Pass::Visit(visit) = &early else { panic!("it is a visit") };
+        engine.end_visit(visit).await.unwrap();
+        clock.advance_secs(HOURS * 3600 - 1);
+        assert!(!hears(&early).await && hears(&late).await, "one has left");
+        clock.advance_secs(1);
+        assert!(!hears(&late).await, "the other's time is over");
+        assert!(!hears(&Pass::Open).await, "there is a key");
     }
 }

@@ -1,7 +1,9 @@
-//! Takes connections: so many at once, each with a time within which the head of its next request must be there.
+//! Takes connections: so many at once, each with a time within which the head of its next request must be there, and
+//! within which the client must take something of an answer that waits for it.
 //!
-//! Whoever opens connections and says nothing, or a letter now and then, is let go, and cannot have so many that
-//! nothing is left for others or for the store's own files.
+//! Whoever opens connections and says nothing, a letter now and then, or asks and never reads, is let go after that
+//! time, and cannot have so many that nothing is left for the store's own files. Until then they have their places:
+//! whoever takes all of them keeps everybody else waiting so long, questions after our health too.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,12 +23,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tower_service::Service;
 
+use crate::patience::Patient;
+
 /// What connections may take.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
     /// Connections at the same time; the next ones wait until one is closed.
     pub most: usize,
-    /// How long a connection may be idle, and how long the head of a request may take to come.
+    /// How long a connection may be idle, how long the head of a request may take to come, and how long a client
+    /// may take nothing of its answer.
     pub idle: Duration,
 }
 
@@ -64,11 +69,12 @@ pub(crate) async fn serve(
         };
         let Ok(service) = services.call(address).await;
         let place = Arc::new(place);
+        let stream = TokioIo::new(Patient::new(stream, limits.idle));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.idle)
             .max_buf_size(HEAD_BYTES)
-            .serve_connection(TokioIo::new(stream), to_its_end(service, &place));
+            .serve_connection(stream, to_its_end(service, &place));
         let mut closed = closed.clone();
         connections.spawn(async move {
             let mut connection = pin!(connection);

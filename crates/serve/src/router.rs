@@ -45,6 +45,7 @@ pub struct Settings {
 pub struct Api {
     routes: Router,
     way_in: WayIn,
+    body_bytes: usize,
 }
 
 impl Api {
@@ -59,8 +60,9 @@ impl Api {
             ids: RequestIds::new(run),
             requests: Requests::default(),
         };
+        let body_bytes = settings.body_bytes;
         let routes = routes(engine, settings, way_in.requests.clone());
-        Self { routes, way_in }
+        Self { routes, way_in, body_bytes }
     }
 
     /// Ready to serve.
@@ -76,7 +78,10 @@ impl Api {
         S::Response: IntoResponse,
         S::Future: Send + 'static,
     {
-        let face = Router::new().route_service(path, face).layer(from_fn(auth::let_in));
+        let face = Router::new()
+            .route_service(path, face)
+            .layer(from_fn(auth::let_in))
+            .layer(DefaultBodyLimit::max(self.body_bytes));
         self.way_in.before(self.routes.merge(face))
     }
 }

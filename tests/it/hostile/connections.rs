@@ -1,6 +1,6 @@
 //! Many connections, and slow ones.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -8,9 +8,7 @@ use std::time::Duration;
 use crate::engine;
 use crate::experiments::lab::until;
 use crate::keys::create;
-use crate::server::Server;
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::server::{PATIENCE, Server};
 
 fn start(settings: &[(&str, &str)]) -> Server {
     Server::start_with(tempfile::tempdir().unwrap(), settings)
@@ -64,6 +62,48 @@ fn who_comes_when_all_places_are_taken_waits_for_one() {
         idle.pop();
         assert_eq!(waiting.join().unwrap(), 200);
     });
+}
+
+#[test]
+fn whoever_asks_and_never_reads_is_let_go_and_others_are_served() {
+    let settings = [("UPTAKE__SERVER__MAX_CONNECTIONS", "5"), ("UPTAKE__SERVER__IDLE_SECS", "2")];
+    let server = start(&settings);
+    // Far more than lies between two programs before one of them must wait for the other.
+    let asked = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(1000);
+    let deaf: Vec<TcpStream> = (0..5)
+        .map(|_| {
+            let mut connection = server.connect();
+            connection.set_write_timeout(Some(PATIENCE)).unwrap();
+            // It may have had enough before all is sent.
+            let _ = connection.write_all(asked.as_bytes());
+            connection
+        })
+        .collect();
+    // They have all the places there are; this one waits until they are let go.
+    assert_eq!(server.get("/health/live").0, 200);
+    drop(deaf);
+}
+
+#[test]
+fn a_body_that_never_comes_to_its_end_is_not_waited_for_at_any_door() {
+    let server = start(&[]);
+    let doors = ["/api/v1/feedback", "/mcp"];
+    let waiting = doors.map(|door| {
+        let mut connection = server.connect();
+        let head = format!(
+            "POST {door} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{{\"jsonrpc\""
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        (door, connection)
+    });
+    for (door, connection) in waiting {
+        let mut line = String::new();
+        let read = BufReader::new(connection).read_line(&mut line);
+        assert!(read.is_ok(), "{door} waits for ever");
+        assert!(line.starts_with("HTTP/1.1 400"), "{door}: {line}");
+    }
 }
 
 /// So many files this process and its children may have open; raised as far as it goes.

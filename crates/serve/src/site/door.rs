@@ -12,7 +12,7 @@ use super::session;
 use super::trouble::Trouble;
 use super::visitor::Visitor;
 use crate::address::{self, Parameters, Read};
-use crate::auth::{Identity, Permission, Reading};
+use crate::auth::{Identity, Permission, Reading, check_origin};
 use crate::error::Problem;
 
 /// What the form at the door is proven by: everybody may have it, and the origin is checked.
@@ -55,6 +55,9 @@ pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<
         return refused(&format!(
             "A key with the role {role} cannot see the page; read or admin can."
         ));
+    }
+    if check_origin(&key, &headers).is_err() {
+        return refused("This API key belongs to a page of another origin and opens no page here.");
     }
     tracing::info!(key = key.id, "somebody came in");
     let cookie = session::keep(&site.engine.begin_visit(&key), &headers);

@@ -1,13 +1,13 @@
 //! A form that was sent: from a page of ours, by whom it was made for.
 
 use axum::extract::{Form, FromRequest, Request};
-use axum::http::{HeaderMap, header};
 
 use super::Site;
 use super::trouble::Trouble;
 use super::visitor::Visitor;
 use crate::body::READ_TIMEOUT;
 use crate::error::Problem;
+use crate::origin::is_from_here;
 
 /// The fields of a form.
 #[derive(Debug)]
@@ -83,40 +83,5 @@ impl Posted {
             return Ok(self);
         }
         Err(Problem::forbidden("this needs a key with the role admin").into())
-    }
-}
-
-/// Whether a form comes from a page of this server. Browsers say where a form is from, and a page elsewhere
-/// cannot make them say otherwise.
-fn is_from_here(headers: &HeaderMap) -> bool {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let Some(origin) = text(header::ORIGIN.as_str()) else {
-        return text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
-    };
-    let from = origin.split_once("://").map(|(_, host)| host);
-    // Behind a proxy the name that the browser used is in the second.
-    let names = [text(header::HOST.as_str()), text("x-forwarded-host")];
-    from.is_some() && names.contains(&from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(headers: &[(&'static str, &'static str)], expected: bool) {
-        let pairs =
-            headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        assert_eq!(is_from_here(&pairs.collect::<HeaderMap>()), expected, "{headers:?}");
-    }
-
-    #[test]
-    fn a_form_comes_from_here() {
-        check(&[("host", "a:1"), ("origin", "http://a:1")], true);
-        check(&[("host", "inside"), ("x-forwarded-host", "a"), ("origin", "https://a")], true);
-        check(&[("host", "a:1")], true);
-        check(&[("host", "a:1"), ("origin", "http://b:1")], false);
-        check(&[("host", "a:1"), ("origin", "null")], false);
-        check(&[("host", "a:1"), ("sec-fetch-site", "cross-site")], false);
     }
 }

@@ -1,18 +1,19 @@
 //! Who visits a page, whose data they see, and what they may do there.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use event::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
-use flow::{DEMO_TENANT, QualityQuery};
+use flow::{DEMO_TENANT, Pass, QualityQuery};
 use pages::{DEFAULT_DAYS, Filter, Reader, Shell, View};
 
 use super::Site;
 use super::session;
 use super::trouble::Trouble;
-use crate::auth::{Caller, Identity, Managing, Permission, Reading, Writing};
+use crate::auth::{Caller, Identity, Managing, Permission, Reading, Writing, check_origin};
 use crate::error::Problem;
 
 /// Tenants and projects that can be chosen from.
@@ -25,7 +26,7 @@ pub(super) struct Visitor {
     /// What forms of theirs are proven by.
     proof: String,
     role: Role,
-    key: Option<String>,
+    pass: Pass,
     reader: Reader,
     tenant: Tenant,
     /// It is made up.
@@ -47,6 +48,7 @@ pub(super) struct Visitor {
 struct Known {
     proof: String,
     caller: Caller,
+    pass: Pass,
 }
 
 impl Visitor {
@@ -67,15 +69,16 @@ impl Visitor {
 
     /// Under which name they react and correct: nobody else has it.
     pub(super) fn signs_as(&self) -> String {
-        match &self.key {
-            Some(id) => format!("page-{id}"),
-            None => "page".to_owned(),
+        match &self.pass {
+            Pass::Key(id) => format!("page-{id}"),
+            Pass::Visit(visit) => format!("page-{}", visit.key.id),
+            Pass::Open | Pass::Owner => "page".to_owned(),
         }
     }
 
-    /// The key they came in with, if they did by one.
-    pub(super) fn key_id(&self) -> Option<String> {
-        self.key.clone()
+    /// What they came in by, and may stay as long as.
+    pub(super) fn pass(&self) -> &Pass {
+        &self.pass
     }
 
     /// What they look at.
@@ -191,8 +194,8 @@ impl FromRequestParts<Site> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Trouble> {
         let position = site.engine.head();
-        let Known { proof, caller } = known(parts, site)?;
-        let role = caller.role();
+        let known = known(parts, site)?;
+        let role = known.caller.role();
         if !Reading::ROLES.contains(&role) {
             let detail = format!("a key with the role {} cannot see the page", role.as_word());
             return Err(Problem::forbidden(detail).into());
@@ -200,7 +203,7 @@ impl FromRequestParts<Site> for Visitor {
         let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
         let bad = |_| Problem::invalid("query", "query: it could not be read");
         let Query(parameters) = query.map_err(bad)?;
-        let visitor = place(site, &caller, proof, parameters).await?;
+        let visitor = place(site, known, parameters).await?;
         Ok(Self { address: address(&parts.headers), position, ..visitor })
     }
 }
@@ -212,15 +215,16 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     };
     match &identity.caller {
         Ok(caller) => {
-            let proof = match caller {
-                Caller::Open => "open".to_owned(),
-                Caller::Owner => "owner".to_owned(),
+            let (proof, pass) = match caller {
+                Caller::Open => ("open".to_owned(), Pass::Open),
+                Caller::Owner => ("owner".to_owned(), Pass::Owner),
                 Caller::Key(key) => {
+                    check_origin(key, &parts.headers)?;
                     identity.count(key, site.engine.now())?;
-                    format!("key {}", key.id)
+                    (format!("key {}", key.id), Pass::Key(key.id.clone()))
                 }
             };
-            return Ok(Known { proof, caller: caller.clone() });
+            return Ok(Known { proof, caller: caller.clone(), pass });
         }
         // Without keys there is nothing to log in with.
         Err(problem) if site.engine.is_open() => return Err(problem.clone().into()),
@@ -230,18 +234,20 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     let next = if parts.method == Method::GET { asked } else { "/" };
     let door = || Trouble::Door(next.to_owned());
     let note = session::note(&parts.headers).ok_or_else(door)?;
+    // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
     let visit = site.engine.visit(note).ok_or_else(door)?;
     identity.count(&visit.key, site.engine.now())?;
-    Ok(Known { proof: note.to_owned(), caller: Caller::Key(visit.key) })
+    let caller = Caller::Key(Arc::clone(&visit.key));
+    Ok(Known { proof: note.to_owned(), caller, pass: Pass::Visit(visit) })
 }
 
 /// Whose data is looked at. A key's own names cannot be changed by the address.
 async fn place(
     site: &Site,
-    caller: &Caller,
-    proof: String,
+    known: Known,
     parameters: Vec<(String, String)>,
 ) -> Result<Visitor, Trouble> {
+    let caller = &known.caller;
     let given = |name: &str| {
         let mut found = parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
         found.next().map(|(_, value)| value.clone())
@@ -281,13 +287,10 @@ async fn place(
         days: days.clamp(1, MOST_DAYS),
     };
     Ok(Visitor {
-        proof,
         role: caller.role(),
-        key: match caller {
-            Caller::Key(key) => Some(key.id.clone()),
-            Caller::Open | Caller::Owner => None,
-        },
         reader: reader(caller),
+        proof: known.proof,
+        pass: known.pass,
         tenants: texts(&mut tenants.into_iter().map(str::to_owned)),
         projects: texts(&mut visible.map(ToString::to_string)),
         own_project: own_project.is_some(),

@@ -1,0 +1,68 @@
+//! Web pages of strangers, open in a browser on the machine of a server.
+
+use serde_json::json;
+
+use crate::keys::create;
+use crate::server::Server;
+
+/// What a browser says of a page that is not ours.
+const ELSEWHERE: [(&str, &str); 5] = [
+    ("Origin", "https://evil.example"),
+    ("Origin", "null"),
+    ("Origin", "http://127.0.0.1:1"),
+    ("Sec-Fetch-Site", "cross-site"),
+    ("Sec-Fetch-Site", "same-site"),
+];
+
+/// What needs no body, or takes an empty one: a page may send it without asking first.
+const BY_ANY_PAGE: [&str; 6] = [
+    "/api/v1/experiments/x/start",
+    "/api/v1/experiments/x/complete",
+    "/api/v1/routers/r/reset",
+    "/api/v1/prompts/suggestions",
+    "/api/v1/dead-letters/1/replay",
+    "/mcp",
+];
+
+#[test]
+fn a_page_elsewhere_changes_nothing_on_a_server_without_keys() {
+    let server = Server::start();
+    let arms = json!({"arms": [{"id": "a"}, {"id": "b"}]});
+    let (status, told) = server.client().put("/api/v1/routers/r", &arms);
+    assert!(status < 300, "{told}");
+    let reset = "/api/v1/routers/r/reset";
+    for (name, value) in ELSEWHERE {
+        let page = server.client().with(name, value);
+        for path in BY_ANY_PAGE {
+            let (status, told) = page.send(path, "text/plain", b"").unwrap();
+            assert_eq!(status, 403, "{name}: {value} {path}: {told}");
+            let detail = told["detail"].as_str().unwrap();
+            assert!(detail.contains("keys create"), "it says what to do: {detail}");
+        }
+        assert_eq!(page.put("/api/v1/routers/r", &arms).0, 403, "{name}: {value}");
+        assert_eq!(page.delete("/api/v1/demo").0, 403, "{name}: {value}");
+        // A browser lets no page elsewhere read the answer.
+        assert_eq!(page.get("/api/v1/events").0, 200, "{name}: {value}");
+    }
+    // Programs, and our own pages by any name of this machine.
+    let port = server.url.rsplit(':').next().unwrap();
+    let by_name = format!("http://localhost:{port}");
+    let own = [
+        server.client(),
+        server.client().with("Origin", &server.url),
+        server.client().with("Origin", &server.url).with("Sec-Fetch-Site", "same-origin"),
+        server.client().with("Origin", &by_name),
+    ];
+    for client in own {
+        let (status, told) = client.send(reset, "text/plain", b"").unwrap();
+        assert!(status < 300, "{status} {told}");
+    }
+}
+
+#[test]
+fn with_keys_it_is_the_key_that_counts() {
+    let server = Server::start();
+    let admin = create(&server, &["--tenant", "default", "--role", "admin"]);
+    let page = server.client().with("Origin", "https://app.example").with("X-API-Key", &admin);
+    assert_eq!(page.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
+}
