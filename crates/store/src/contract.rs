@@ -95,6 +95,7 @@ macro_rules! contract_tests {
             keys::ended_visits_are_remembered_while_they_matter,
             users::what_an_erasure_emptied_is_found_by_it,
             users::what_was_erased_is_repeated_by_whatever_comes,
+            users::many_events_are_emptied_by_one_erasure,
             users::what_is_set_aside_is_listed,
             removal::a_tenant_goes_whole_and_alone,
             leases::a_lease_has_one_holder,
