@@ -78,6 +78,7 @@ macro_rules! contract_tests {
             quality::sums_are_those_of_the_turns,
             quality::days_are_those_of_their_hours,
             experiments::turns_count_for_what_was_served,
+            experiments::a_day_that_is_over_stays_as_it_ended,
             experiments::an_experiment_stands_where_a_write_needs_it,
             relevance::a_query_counts_once_for_an_item,
             reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
