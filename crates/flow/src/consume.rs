@@ -138,11 +138,18 @@ impl Engine {
         let known = self.store.event(&scope, &id).await?;
         // An event of somebody who was erased names nobody: the second time there is nobody left to erase,
         // also when somebody came back under the same name.
-        if let Some(user) = known.and_then(|stored| stored.event.user) {
-            self.erase_user(&scope, &user, copies).await?;
-            consumed.erased += 1;
+        let Some(user) = known.and_then(|stored| stored.event.user) else { return Ok(()) };
+        match self.erase_user(&scope, &user, copies).await {
+            Ok(_) => {
+                consumed.erased += 1;
+                Ok(())
+            }
+            // It never will be, however often it is asked for; what comes behind it must not wait.
+            Err(error @ FlowError::NotPossible(_)) => {
+                self.put_aside(message, &error, consumed).await
+            }
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
     /// The writes of a message that was set aside; `None` if the letter keeps something else.
@@ -166,4 +173,53 @@ fn scope_of(message: &Arrived, line: &Value) -> Scope {
     let tenant = tenant.and_then(|name| Tenant::new(name).ok());
     let project = project.and_then(|name| Project::new(name).ok());
     Scope { tenant: tenant.unwrap_or(usual.tenant), project: project.unwrap_or(usual.project) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use event::{ANONYMOUS, Timestamp};
+    use store::tables::{Limits, SqlStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::{Detectors, Embedder};
+
+    fn tombstone(offset: i64, id: &str) -> Arrived {
+        Arrived {
+            topic: "events".to_owned(),
+            partition: 0,
+            offset,
+            key: None,
+            value: None,
+            headers: vec![(EVENT_ID.to_owned(), id.to_owned())],
+        }
+    }
+
+    #[tokio::test]
+    async fn what_can_never_be_erased_does_not_hold_up_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let scope = Scope::default();
+        let by = |user: &str, id: &str| {
+            let user = Some(UserId::new(user).unwrap());
+            let event = Event { user, ..testkit::event(&scope, id) };
+            Write { claims: vec![testkit::claim(id, 1)], ..Write::of(event, Vec::new()) }
+        };
+        let writes = vec![by(ANONYMOUS, "of-nobody"), by("ann", "of-ann")];
+        engine.store.commit(writes).await.unwrap();
+        let copies = Copies { place: None, others: Vec::new() };
+        let messages = [tombstone(0, "of-nobody"), tombstone(1, "of-ann")];
+        let consumed = engine.consume(&messages, &copies).await.unwrap();
+        let expected = Consumed { set_aside: 1, erased: 1, ..Consumed::default() };
+        assert_eq!(consumed, expected);
+        let letters = engine.store.dead_letters(&scope, 0, 10).await.unwrap();
+        assert_eq!(letters.len(), 1);
+        assert!(letters[0].reason.contains(ANONYMOUS), "{}", letters[0].reason);
+    }
 }
