@@ -49,7 +49,8 @@ impl Engine {
         let until = Timestamp::from_micros(parts.next()?.parse().ok()?);
         let id = parts.next()?.to_owned();
         let key = self.keys.get(parts.next()?)?;
-        let is_over = self.clock.now() >= until || self.ended_visits.has(&id);
+        let begun = until.plus_secs(-HOURS * 3600);
+        let is_over = self.clock.now() >= until || self.ended_visits.has(&id, begun);
         (!is_over && key.revoked_at.is_none()).then_some(Visit { key, until, id })
     }
 
@@ -81,5 +82,56 @@ impl Engine {
     /// Which models answered with which prompts.
     pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, FlowError> {
         Ok(self.store.answered_by(query).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use event::Role;
+    use store::KeyStore;
+    use store::tables::{Limits, SqlStore, back_up, restore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::{Detectors, Embedder};
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn key() -> StoredKey {
+        StoredKey {
+            id: "k".to_owned(),
+            hash: [7; 32],
+            tenant: Scope::default().tenant,
+            project: None,
+            role: Role::Read,
+            rate: None,
+            origin: None,
+            created_at: NOW,
+            revoked_at: None,
+        }
+    }
+
+    async fn engine(store: SqlStore, now: Timestamp) -> Engine {
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let clock = Arc::new(TestClock::at(now));
+        Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_visit_does_not_outlive_a_restore() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let open = |name: &str| SqlStore::open(&path(name), Limits::default(), [7; 32]).unwrap();
+        let store = open("data");
+        store.add_key(key()).await.unwrap();
+        let before = engine(store, NOW).await;
+        let note = before.begin_visit(&key());
+        assert!(before.visit(&note).is_some());
+        back_up(&path("data"), &path("copy.db"), NOW, |_, _| {}).unwrap();
+        let later = NOW.plus_secs(60);
+        restore(&path("copy.db"), &path("again"), later, |_, _| {}).unwrap();
+        let after = engine(open("again"), later.plus_secs(1)).await;
+        assert!(after.visit(&note).is_none(), "nobody knows whether it was ended");
+        assert!(after.visit(&after.begin_visit(&key())).is_some());
     }
 }
