@@ -122,6 +122,9 @@ fn what_was_acknowledged_before_a_backup_began_comes_back_elsewhere() {
     let back = told(again.path(), &["restore", "--from", to, "--verify", "--json"]);
     assert_eq!(back["backup"], made["backup"]);
     assert_eq!(back["replayed"], made["backup"]["position"], "every event was replayed");
+    let id = key.split('_').nth(1).unwrap();
+    let valid = json!([{"id": id, "role": "admin", "tenant": "default", "project": null}]);
+    assert_eq!(back["keys"], valid, "it is told who may come in");
     let again = Server::start_in(again);
     assert_eq!(again.get("/api/v1/events").0, 401, "keys are asked for");
     let client = known(&again).with("X-Uptake-Project", "load");
@@ -174,6 +177,18 @@ fn what_cannot_be_saved_or_restored_is_told_and_nothing_is_touched() {
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "nothing is left behind");
     let back = told(empty.path(), &["restore", "--from", &file, "--verify", "--json"]);
     assert_eq!(back["replayed"], 1);
+}
+
+#[test]
+fn a_restore_that_was_killed_is_no_empty_store() {
+    if !engine::is_in_folder("a backup of the data folder") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("uptake.db.partial"), "half").unwrap();
+    let first = ["keys", "create", "--tenant", "default", "--role", "admin"];
+    refused(folder.path(), &first, "restore again");
+    assert!(!folder.path().join("uptake.db").exists());
 }
 
 #[cfg(feature = "scaled")]

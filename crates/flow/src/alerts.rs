@@ -229,8 +229,9 @@ mod tests {
         let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let told = Arc::clone(&clock) as Arc<dyn event::Clock>;
         let engine =
-            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+            Engine::open(Arc::new(store), told, [1; 32], detectors, embedder).await.unwrap();
         let scope = Scope::default();
         let settings = json!({"satisfaction": {"min": 0.85}, "min_count": 5});
         let settings = settings.as_object().cloned().unwrap();
@@ -246,6 +247,7 @@ mod tests {
             let incoming = Incoming { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
             engine.record(&scope, incoming).await.unwrap();
         }
+        clock.advance_secs(60);
         let head = engine.head();
         assert!(engine.alerts(&scope.tenant, None, 9).await.unwrap().is_empty());
         assert_eq!(engine.head(), head);

@@ -145,11 +145,18 @@ impl Engine {
         let known = self.store.event(&scope, &id).await?;
         // An event of somebody who was erased names nobody: the second time there is nobody left to erase,
         // also when somebody came back under the same name.
-        if let Some(user) = known.and_then(|stored| stored.event.user) {
-            self.erase_user(&scope, &user, copies).await?;
-            consumed.erased += 1;
+        let Some(user) = known.and_then(|stored| stored.event.user) else { return Ok(()) };
+        match self.erase_user(&scope, &user, copies).await {
+            Ok(_) => {
+                consumed.erased += 1;
+                Ok(())
+            }
+            // It never will be, however often it is asked for; what comes behind it must not wait.
+            Err(error @ FlowError::NotPossible(_)) => {
+                self.put_aside(message, &error, consumed).await
+            }
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
     /// The writes of a message that was set aside; `None` if the letter keeps something else.
@@ -179,21 +186,27 @@ fn scope_of(message: &Arrived, line: &Value) -> Scope {
 mod tests {
     use std::sync::Arc;
 
-    use event::Timestamp;
+    use event::{ANONYMOUS, Timestamp};
     use store::tables::{Limits, SqlStore};
+    use tempfile::TempDir;
     use testkit::TestClock;
 
     use super::*;
     use crate::{Detectors, Embedder};
 
-    #[tokio::test]
-    async fn a_conversation_without_questions_is_set_aside() {
+    async fn engine() -> (Engine, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let engine =
             Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        (engine, folder)
+    }
+
+    #[tokio::test]
+    async fn a_conversation_without_questions_is_set_aside() {
+        let (engine, _folder) = engine().await;
         let answered =
             json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]);
         let conversations =
@@ -216,5 +229,37 @@ mod tests {
         let letters = engine.dead_letters(&Scope::default(), 0, 9).await.unwrap();
         assert_eq!(letters.len(), 2);
         assert!(letters[0].reason.starts_with("chats/0@0: message is a conv"), "{letters:?}");
+    }
+
+    fn tombstone(offset: i64, id: &str) -> Arrived {
+        Arrived {
+            topic: "events".to_owned(),
+            partition: 0,
+            offset,
+            key: None,
+            value: None,
+            headers: vec![(EVENT_ID.to_owned(), id.to_owned())],
+        }
+    }
+
+    #[tokio::test]
+    async fn what_can_never_be_erased_does_not_hold_up_the_others() {
+        let (engine, _folder) = engine().await;
+        let scope = Scope::default();
+        let by = |user: &str, id: &str| {
+            let user = Some(UserId::new(user).unwrap());
+            let event = Event { user, ..testkit::event(&scope, id) };
+            Write { claims: vec![testkit::claim(id, 1)], ..Write::of(event, Vec::new()) }
+        };
+        let writes = vec![by(ANONYMOUS, "of-nobody"), by("ann", "of-ann")];
+        engine.store.commit(writes).await.unwrap();
+        let copies = Copies { place: None, others: Vec::new() };
+        let messages = [tombstone(0, "of-nobody"), tombstone(1, "of-ann")];
+        let consumed = engine.consume(&messages, &copies).await.unwrap();
+        let expected = Consumed { set_aside: 1, erased: 1, ..Consumed::default() };
+        assert_eq!(consumed, expected);
+        let letters = engine.store.dead_letters(&scope, 0, 10).await.unwrap();
+        assert_eq!(letters.len(), 1);
+        assert!(letters[0].reason.contains(ANONYMOUS), "{}", letters[0].reason);
     }
 }

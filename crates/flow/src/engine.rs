@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use capture::{Fingerprint, SealKey};
 use event::{Clock, Position};
@@ -62,6 +63,8 @@ pub struct Engine {
     pub(crate) examples: Arc<ExampleShelf>,
     pub(crate) published: Arc<Published>,
     pub(crate) duty: Arc<Duty>,
+    /// Somebody is at it to overwrite what was erased.
+    pub(crate) scrubbing: Arc<AtomicBool>,
     /// The log lost something that this engine knows.
     pub(crate) outdated: watch::Sender<bool>,
 }
@@ -135,6 +138,7 @@ impl Engine {
             examples: Arc::default(),
             published: Arc::default(),
             duty,
+            scrubbing: Arc::default(),
             outdated: watch::channel(false).0,
         })
     }

@@ -1,19 +1,22 @@
 //! Erases a user: an event says that somebody was erased, and what they did becomes stubs.
 
 use std::error::Error as _;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use event::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
-use store::{Asker, ErasedCounts};
+use store::{Asker, ErasedCounts, Store, StoreError};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::mirror::Copies;
+use crate::put_off::put_off;
 
 /// How long the mirror is waited for, until no copy has what was erased.
 const MIRROR_WAIT: Duration = Duration::from_secs(10);
 
-/// How long readers of what was are waited for.
+/// How long whoever asked waits for readers of what was.
 const SCRUB_WAIT: Duration = Duration::from_secs(20);
 
 const COPIES_LEFT: &str = "the user is erased from the store; copies of turn logs are not gone yet, since their \
@@ -22,6 +25,9 @@ const READERS_LEFT: &str = "it is erased from the store; somebody still reads wh
     its files yet: ask again to hear that it is";
 const REST_LEFT: &str = "the user is erased from the store; not all that follows from it could be done yet, \
     copies may not be gone: ask again to hear that they are";
+
+/// How long writers are left alone between two tries, once somebody reads for long.
+const SCRUB_REST: Duration = Duration::from_millis(300);
 
 impl Engine {
     /// Erases a user and answers what was erased. Nothing of their words or their name is left in
@@ -79,21 +85,42 @@ impl Engine {
         Ok(counts)
     }
 
-    /// Until nobody reads any more what was.
+    /// Until nobody reads any more what was. If that takes too long it is done beside requests, whether
+    /// anybody asks again or not.
     pub(crate) async fn scrub(&self) -> Result<(), FlowError> {
-        let scrubbed = async {
-            while !self.store.scrub().await? {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-            Ok(())
-        };
-        match tokio::time::timeout(SCRUB_WAIT, scrubbed).await {
-            Ok(result) => result,
+        self.scrub_within(SCRUB_WAIT).await
+    }
+
+    async fn scrub_within(&self, wait: Duration) -> Result<(), FlowError> {
+        match tokio::time::timeout(wait, until_scrubbed(&*self.store)).await {
+            Ok(result) => Ok(result?),
             Err(_) => {
-                tracing::warn!("somebody still reads what was erased");
+                tracing::warn!(
+                    "somebody still reads what was erased; it is cleared away when they are gone"
+                );
+                self.scrub_later();
                 Err(FlowError::Unfinished(READERS_LEFT))
             }
         }
+    }
+
+    /// One task does it for all who gave up waiting.
+    fn scrub_later(&self) {
+        if self.scrubbing.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (store, scrubbing) = (Arc::clone(&self.store), Arc::clone(&self.scrubbing));
+        self.tasks.start(|mut stop| async move {
+            tokio::select! {
+                // The last one to close the file cuts the log as well.
+                _ = stop.changed() => {}
+                scrubbed = until_scrubbed(&*store) => match scrubbed {
+                    Ok(()) => tracing::info!("nothing of what was erased is left in the files"),
+                    Err(error) => put_off(error, "what was erased is not overwritten yet"),
+                }
+            }
+            scrubbing.store(false, Ordering::Relaxed);
+        });
     }
 
     /// Until no copy has what was erased, also when that was an earlier request's doing: what a place
@@ -129,6 +156,17 @@ fn unfinished(error: FlowError) -> FlowError {
     FlowError::Unfinished(REST_LEFT)
 }
 
+/// Those who read a little are gone in a moment. Whoever still reads then may do so for long, as a backup
+/// does, and others want to write meanwhile.
+async fn until_scrubbed(store: &dyn Store) -> Result<(), StoreError> {
+    let mut is_done = store.scrub().await?;
+    while !is_done {
+        tokio::time::sleep(SCRUB_REST).await;
+        is_done = store.scrub_if_free().await?;
+    }
+    Ok(())
+}
+
 /// Whether an event says that somebody was erased.
 pub(crate) fn is_erasure(event: &Event) -> bool {
     let body = Body::read(event.kind, &event.data);
@@ -138,11 +176,9 @@ pub(crate) fn is_erasure(event: &Event) -> bool {
 #[cfg(test)]
 mod tests {
     use event::{Position, Tenant, Timestamp, Window};
-    use store::QualityQuery;
-    use store::tables::{Limits, SqlStore};
+    use store::tables::{Limits, SqlStore, back_up};
+    use store::{QualityQuery, Stopwatch};
     use testkit::TestClock;
-
-    use std::sync::Arc;
 
     use super::*;
     use crate::patterns::{FailureReport, PatternMiddles};
@@ -232,5 +268,49 @@ mod tests {
         engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
         engine.drafts.remember(0, about(), "Tell Ann.".into());
         assert!(!known() && engine.drafts.known(&about()).is_none());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_a_long_reader_kept_goes_by_itself_when_they_are_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let store = SqlStore::open(&data, Limits::default(), [7; 32]).unwrap();
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let clock = Arc::new(TestClock::at(NOW));
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        // More than a backup copies in one go.
+        let large = |n: usize| {
+            let mut write = testkit::write(&Scope::default(), &format!("e{n}"), 1);
+            write.entry.event.data.insert("text".into(), "x".repeat(1 << 20).into());
+            write
+        };
+        engine.store.commit((0..12).map(large).collect()).await.unwrap();
+        let (began, has_begun) = std::sync::mpsc::channel();
+        let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
+        let (from, to) = (data.clone(), folder.path().join("copy.db"));
+        let reader = std::thread::spawn(move || {
+            back_up(&from, &to, NOW, |_, _| {
+                // Whoever listens hears it once, and then nobody waits for anything any more.
+                let _ = began.send(());
+                let _ = may_go_on.recv();
+            })
+        });
+        has_begun.recv().unwrap();
+        engine.store.commit(vec![large(12)]).await.unwrap();
+        let early = engine.scrub_within(Duration::from_millis(1)).await;
+        assert!(matches!(early, Err(FlowError::Store(StoreError::Unavailable(_)))), "{early:?}");
+        assert!(!engine.store.scrub_if_free().await.unwrap());
+        let log = data.join("uptake.db-wal");
+        let left = || std::fs::metadata(&log).map_or(0, |file| file.len());
+        assert!(left() > 0);
+        drop(go_on);
+        reader.join().unwrap().unwrap();
+        let watch = Stopwatch::start();
+        while left() > 0 {
+            assert!(watch.elapsed() < Duration::from_secs(60), "nobody does it");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        engine.close().await.unwrap();
     }
 }

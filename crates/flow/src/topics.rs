@@ -167,7 +167,7 @@ impl Engine {
             after = after.max(seen);
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
-                () = self.end_of(pass) => return Ok(None),
+                () = self.pass_ends(pass) => return Ok(None),
                 changed = heads.wait_for(|head| *head > seen) => {
                     if changed.is_err() {
                         return Ok(None);

@@ -67,7 +67,8 @@ impl Engine {
     }
 
     fn goes_on(&self, visit: &Visit) -> bool {
-        let is_over = self.clock.now() >= visit.until || self.ended_visits.has(&visit.id);
+        let begun = visit.until.plus_secs(-HOURS * 3600);
+        let is_over = self.clock.now() >= visit.until || self.ended_visits.has(&visit.id, begun);
         !is_over && self.is_valid(&visit.key.id)
     }
 
@@ -82,7 +83,7 @@ impl Engine {
     }
 
     /// Ready when a pass is over by its own time.
-    pub(crate) async fn end_of(&self, pass: &Pass) {
+    pub(crate) async fn pass_ends(&self, pass: &Pass) {
         match pass {
             Pass::Open | Pass::Owner | Pass::Key(_) => std::future::pending().await,
             Pass::Visit(visit) => {
@@ -127,13 +128,54 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use event::{Clock, Role};
-    use store::tables::{Limits, SqlStore};
+    use store::KeyStore;
+    use store::tables::{Limits, SqlStore, back_up, restore};
     use testkit::TestClock;
 
     use super::*;
     use crate::demo_mark::demo_scope;
     use crate::keys::NewKey;
     use crate::{Detectors, Embedder};
+
+    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+    fn key() -> StoredKey {
+        StoredKey {
+            id: "k".to_owned(),
+            hash: [7; 32],
+            tenant: Scope::default().tenant,
+            project: None,
+            role: Role::Read,
+            rate: None,
+            origin: None,
+            created_at: NOW,
+            revoked_at: None,
+        }
+    }
+
+    async fn engine(store: SqlStore, now: Timestamp) -> Engine {
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let clock = Arc::new(TestClock::at(now));
+        Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_visit_does_not_outlive_a_restore() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let open = |name: &str| SqlStore::open(&path(name), Limits::default(), [7; 32]).unwrap();
+        let store = open("data");
+        store.add_key(key()).await.unwrap();
+        let before = engine(store, NOW).await;
+        let note = before.begin_visit(&key());
+        assert!(before.visit(&note).is_some());
+        back_up(&path("data"), &path("copy.db"), NOW, |_, _| {}).unwrap();
+        let later = NOW.plus_secs(60);
+        restore(&path("copy.db"), &path("again"), later, |_, _| {}).unwrap();
+        let after = engine(open("again"), later.plus_secs(1)).await;
+        assert!(after.visit(&note).is_none(), "nobody knows whether it was ended");
+        assert!(after.visit(&after.begin_visit(&key())).is_some());
+    }
 
     #[tokio::test]
     async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {

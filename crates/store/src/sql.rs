@@ -12,6 +12,8 @@ mod params;
 #[cfg(feature = "scaled")]
 mod postgres;
 mod row;
+#[cfg(test)]
+mod seen;
 mod statement;
 mod transaction;
 mod value;
@@ -24,6 +26,8 @@ pub(crate) use params::params_from_iter;
 #[cfg(feature = "scaled")]
 pub(crate) use postgres::{Question, Session};
 pub(crate) use row::Row;
+#[cfg(test)]
+pub(crate) use seen::seen;
 pub(crate) use statement::Together;
 pub(crate) use transaction::Transaction;
 pub(crate) use value::{ToSql, Value, ValueRef};

@@ -117,6 +117,7 @@ impl SqlStore {
     ) -> Result<Self, StoreError> {
         let lock = folder::FolderLock::take(folder)?;
         let file = folder.join("uptake.db");
+        backup::refuse_half_restored(&file)?;
         let mut connection = connect::writer(&file)?;
         let touched = similar::Touched::listen(&mut connection)?;
         let mut connection = Connection::Sqlite(connection);
@@ -200,7 +201,7 @@ pub(crate) use handover::Handover;
 #[cfg(feature = "scaled")]
 pub(crate) use rebuild::PROJECTIONS;
 
-pub use backup::{BackupNote, back_up, restore};
+pub use backup::{BackupNote, Restored, back_up, restore};
 pub use folder::{Holder, ask_for, holder_of, is_wanted};
 
 /// The log of a store that another process may own, for reading only.

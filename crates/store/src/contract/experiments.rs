@@ -2,7 +2,7 @@
 
 use event::{
     Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
-    Moments, Need, Outcome, Position, Reaction, Scope, TurnFact, UnitTotals,
+    Moments, Need, Outcome, Position, Reaction, Scope, Timestamp, TurnFact, UnitTotals,
 };
 
 use super::scene::{Scene, play};
@@ -163,6 +163,44 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     assert_eq!(rows(store).await, found);
     assert_eq!(store.experiment_sums(&scope, &id()).await.unwrap(), sums);
     assert_eq!(store.experiment_days(&scope, &id(), 10).await.unwrap(), days);
+}
+
+/// A write that was heard before midnight is stored behind one that was heard after it.
+fn around_midnight() -> Vec<Scene> {
+    const DAY: i64 = 86_400;
+    let midnight = super::scene::at(0).as_micros().div_euclid(1_000_000).div_euclid(DAY) * DAY;
+    let heard = |mut scene: Scene, secs: i64| {
+        scene.event.received_at = Timestamp::from_micros((midnight + secs) * 1_000_000);
+        scene
+    };
+    let by = |name: &str, user: &str| expose(name, 0, 0).by(user);
+    vec![
+        heard(defined(), -9),
+        heard(status("start", "RUNNING"), -8),
+        heard(by("evening", "u1"), -7),
+        heard(by("morning", "u2"), 1),
+        heard(by("late", "u3"), -1),
+    ]
+}
+
+fn changes_around_midnight(event: &Event) -> Vec<Change> {
+    let same = |scene: &Scene| scene.event.id == event.id;
+    around_midnight().into_iter().filter(same).map(|scene| scene.change).collect()
+}
+
+/// A day that is over keeps the sums with which it ended.
+pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &dyn Store) {
+    play(store, around_midnight()).await;
+    let days = async || -> Vec<(i64, u64)> {
+        let found = store.experiment_days(&Scope::default(), &id(), 10).await.unwrap();
+        found.into_iter().map(|(day, sums)| (day, sums.exposed)).collect()
+    };
+    let found = days().await;
+    let [(evening, 1), (morning, 3)] = found[..] else { panic!("{found:?}") };
+    assert_eq!(evening + 1, morning);
+    let rebuild = Rebuild { changes_of: changes_around_midnight, progress: Box::new(|_, _| {}) };
+    assert!(!store.rebuild(rebuild).await.unwrap().changed);
+    assert_eq!(days().await, found);
 }
 
 /// What an experiment needs is judged where it is stored.

@@ -41,6 +41,7 @@ pub(crate) async fn keys_are_kept_and_revoked(store: &dyn Store) {
 /// Ended once or twice, remembered until they would have been over anyway.
 pub(crate) async fn ended_visits_are_remembered_while_they_matter(store: &dyn Store) {
     assert_eq!(store.ended_visits().await.unwrap(), []);
+    assert_eq!(store.restored_at().await.unwrap(), None);
     store.end_visit("b", at(20), at(1)).await.unwrap();
     store.end_visit("a", at(10), at(2)).await.unwrap();
     store.end_visit("a", at(10), at(3)).await.unwrap();

@@ -1,6 +1,8 @@
 //! What every backend must keep of users who were erased, and of what they sent.
 
-use event::{Change, Event, EventId, Outcome, Position, Scope, Tenant, Write};
+use event::{
+    Change, Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Scope, Tenant, Write,
+};
 use testkit::claim;
 
 use super::scene::user_id;
@@ -49,6 +51,39 @@ pub(crate) async fn what_was_erased_is_repeated_by_whatever_comes(store: &dyn St
     let outcomes = store.commit(group).await.unwrap();
     let again = Outcome::Replayed { position: first, id: EventId::new("ann1").unwrap() };
     assert_eq!(outcomes[1], again);
+}
+
+/// However many there are, none keeps its words, nor what its request was known by.
+pub(crate) async fn many_events_are_emptied_by_one_erasure(store: &dyn Store) {
+    const MANY: usize = 150;
+    let keyed = |event: Event, key: &str, body: u8| {
+        let mac = Some(Mac([body; 16]));
+        let key = Claim { space: ClaimSpace::RequestKey, id: key.to_owned(), mac };
+        Write { claims: vec![claim(event.id.as_str(), body), key], ..Write::of(event, Vec::new()) }
+    };
+    let hers = |n: usize, body| keyed(by("ann", &format!("ann{n}")), &format!("key{n}"), body);
+    let mut group: Vec<Write> = (0..MANY).map(|n| hers(n, 1)).collect();
+    group.push(keyed(by("bob", "bob"), "bobs", 1));
+    store.commit(group).await.unwrap();
+    let erase = vec![Change::EraseUser(user_id("ann"))];
+    let erasure = put(store, testkit::event(&Scope::default(), "erased"), erase).await;
+    let found = store.erased_by(erasure).await.unwrap();
+    let found = store.events_at(found).await.unwrap();
+    assert_eq!(found.len(), MANY);
+    assert!(found.iter().all(|stored| !stored.event.data.contains_key("text")));
+    let last = MANY - 1;
+    let outcomes = store
+        .commit(vec![
+            keyed(by("cid", "other0"), "key0", 2),
+            keyed(by("cid", "other1"), &format!("key{last}"), 2),
+            keyed(by("cid", "other2"), "bobs", 2),
+        ])
+        .await
+        .unwrap();
+    let of = |n: usize| EventId::new(format!("ann{n}")).unwrap();
+    let again = |n: usize| Outcome::Replayed { position: Position(n as u64 + 1), id: of(n) };
+    let expected = [again(0), again(last), Outcome::Conflict(ClaimSpace::RequestKey)];
+    assert_eq!(outcomes, expected, "only what is not erased is still compared");
 }
 
 /// What is set aside is listed for its scope, once, until it is taken off or its sender is erased.

@@ -43,4 +43,8 @@ pub trait KeyStore: Send + Sync {
 
     /// Visits that were ended, and until when they would have lasted.
     fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>>;
+
+    /// When the store was made from a backup, if it was. Of visits from before nobody knows whether they were
+    /// ended.
+    fn restored_at(&self) -> Task<'_, Option<Timestamp>>;
 }

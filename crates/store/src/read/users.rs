@@ -29,4 +29,8 @@ pub trait UserReads: Send + Sync {
     /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
     /// somebody reads what was; ask again.
     fn scrub(&self) -> Task<'_, bool>;
+
+    /// The same for whoever asks again and again: hardly waits for readers, so that nobody who writes waits
+    /// for those who read long.
+    fn scrub_if_free(&self) -> Task<'_, bool>;
 }

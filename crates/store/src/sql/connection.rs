@@ -18,7 +18,11 @@ impl Connection {
     /// A statement that is run again and again: it is planned once.
     pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
-            Self::Sqlite(connection) => Ok(Statement::Cached(connection.prepare_cached(sql)?)),
+            Self::Sqlite(connection) => {
+                #[cfg(test)]
+                super::seen::note(sql);
+                Ok(Statement::Cached(connection.prepare_cached(sql)?))
+            }
             #[cfg(feature = "scaled")]
             Self::Postgres(session) => Ok(Statement::Postgres(session.prepare(sql)?)),
         }

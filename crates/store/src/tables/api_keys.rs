@@ -6,7 +6,7 @@ use super::SqlStore;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::keys::{KeyStore, StoredKey};
-use crate::sql::{Connection, Row};
+use crate::sql::{Connection, OptionalExtension, Row};
 
 impl KeyStore for SqlStore {
     fn keys(&self) -> Task<'_, Vec<StoredKey>> {
@@ -30,7 +30,14 @@ impl KeyStore for SqlStore {
     fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>> {
         self.pool.run(ended_visits)
     }
+
+    fn restored_at(&self) -> Task<'_, Option<Timestamp>> {
+        self.pool.run(restored_at)
+    }
 }
+
+/// Under this name, among the facts about a store: when it was made from a backup.
+pub(super) const RESTORED: &str = "restored_at";
 
 /// All of them, oldest first.
 pub(super) fn all(connection: &Connection) -> Result<Vec<StoredKey>, StoreError> {
@@ -98,6 +105,14 @@ fn ended_visits(connection: &Connection) -> Result<Vec<(String, Timestamp)>, Sto
         found.push((row.get(0)?, Timestamp::from_micros(row.get(1)?)));
     }
     Ok(found)
+}
+
+fn restored_at(connection: &Connection) -> Result<Option<Timestamp>, StoreError> {
+    let micros: Option<[u8; 8]> = connection
+        .prepare_cached("SELECT value FROM meta WHERE name = ?1")?
+        .query_row([RESTORED], |row| row.get(0))
+        .optional()?;
+    Ok(micros.map(|micros| Timestamp::from_micros(i64::from_be_bytes(micros))))
 }
 
 fn read(row: &Row<'_>) -> Result<StoredKey, StoreError> {

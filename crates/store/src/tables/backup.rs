@@ -12,4 +12,5 @@ mod tests;
 
 pub use make::back_up;
 pub use note::BackupNote;
-pub use restore::restore;
+pub(super) use place::refuse_half_restored;
+pub use restore::{Restored, restore};

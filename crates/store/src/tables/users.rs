@@ -28,12 +28,20 @@ impl UserReads for SqlStore {
     }
 
     fn scrub(&self) -> Task<'_, bool> {
-        Box::pin(self.writer.run(self::scrub))
+        Box::pin(self.writer.run(|connection| self::scrub(connection, WAIT_FOR_READERS)))
+    }
+
+    fn scrub_if_free(&self) -> Task<'_, bool> {
+        Box::pin(self.writer.run(|connection| self::scrub(connection, HARDLY_WAIT)))
     }
 }
 
 /// How long readers of what was may keep everybody waiting.
 const WAIT_FOR_READERS: Duration = Duration::from_millis(200);
+
+/// The same when it is tried often. Not nothing: where somebody always reads, a little at a time, there is no
+/// moment at which nobody does.
+const HARDLY_WAIT: Duration = Duration::from_millis(10);
 
 /// How much there is of a user, and their turns.
 pub(super) fn whats_of(
@@ -115,11 +123,11 @@ pub(super) fn erased_by(
 /// overwritten there (`secure_delete`).
 /// Answers `false` when somebody still reads a state from before; it waits for them a moment only, since
 /// others want to write.
-pub(super) fn scrub(connection: &mut Connection) -> Result<bool, StoreError> {
+pub(super) fn scrub(connection: &mut Connection, wait: Duration) -> Result<bool, StoreError> {
     // Postgres clears away by itself what nobody can see any more.
     let Some(connection) = connection.sqlite() else { return Ok(true) };
     // Readers come and go; whoever comes meanwhile reads the database itself and is not in the way.
-    connection.busy_timeout(WAIT_FOR_READERS)?;
+    connection.busy_timeout(wait)?;
     let busy: rusqlite::Result<i64> =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
     connection.busy_timeout(Duration::ZERO)?;

@@ -3,13 +3,18 @@
 //! The number that stood for them stays in the rows, so that everything still adds up and a rebuild
 //! finds the same; nothing says any more whom it stood for.
 
-use event::{ClaimSpace, UserId};
+use std::sync::LazyLock;
+
+use event::{ClaimSpace, Scope, UserId};
 
 use super::super::events;
 use super::super::keys::{Key, PackedId, Table, find_key, scope_of};
 use super::Subject;
 use crate::read::events::StoredEvent;
-use crate::sql::{self, Connection};
+use crate::sql::{self, Connection, Row, params_from_iter};
+
+/// Events that are read and emptied together. Everybody's writes wait for an erasure, so it asks as little as it can.
+const TOGETHER: usize = 64;
 
 /// Erases the user of the subject's project.
 pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -> sql::Result<()> {
@@ -20,13 +25,14 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
     };
     let scope = scope_of(connection, subject.project)?;
     // Found once: finding them again for each part of many would take the square of their number.
-    let suggestions = suggestions(connection, subject.project, key)?;
-    for position in positions(connection, key)?.into_iter().chain(suggestions) {
-        let event = events::at(connection, &scope, position)
-            .map_err(|error| sql::Error::Unreadable(error.to_string()))?;
-        if let Some(event) = event {
-            stub(connection, subject.project, position, &event)?;
+    let mut positions = positions(connection, key)?;
+    positions.extend(suggestions(connection, subject.project, key)?);
+    for some in positions.chunks(TOGETHER) {
+        let events = read_all(connection, &scope, some)?;
+        for sql in BESIDE.iter() {
+            connection.prepare_cached(sql)?.run(params_from_iter(padded(some)))?;
         }
+        events.iter().try_for_each(|event| stub(connection, subject.project, event))?;
     }
     connection
         .prepare_cached("UPDATE profiles SET attributes = '{}' WHERE user = ?1")?
@@ -153,36 +159,67 @@ fn suggestions(connection: &Connection, project: Key, user: Key) -> sql::Result<
         .collect()
 }
 
-fn stub(
+/// As many numbers as [`numbers`] names; the last one fills it up, so that a statement is planned once and not
+/// for each number of events.
+fn padded(positions: &[i64]) -> Vec<i64> {
+    let mut padded = positions.to_vec();
+    padded.resize(TOGETHER, positions.last().copied().unwrap_or_default());
+    padded
+}
+
+fn numbers() -> String {
+    let numbers: Vec<String> = (1..=TOGETHER).map(|n| format!("?{n}")).collect();
+    numbers.join(", ")
+}
+
+static READ: LazyLock<String> =
+    LazyLock::new(|| format!("{} WHERE e.position IN ({})", events::SELECT, numbers()));
+
+/// What goes with events whatever they say.
+static BESIDE: LazyLock<[String; 4]> = LazyLock::new(|| {
+    let positions = numbers();
+    let turns = format!("SELECT turn FROM events WHERE position IN ({positions})");
+    // The index has one space alone, and a plan that is made before the values are known cannot tell that
+    // a value is that space: it is written here. By its name, so that none ever reads all claims instead.
+    let keys = ClaimSpace::RequestKey.code();
+    [
+        format!(
+            "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
+             WHERE key IN ({turns}) AND opened IN ({positions})"
+        ),
+        format!("DELETE FROM turn_logs WHERE turn IN ({turns})"),
+        // Whoever keeps copies elsewhere must make these again.
+        format!(
+            "INSERT INTO copies_due (turn) {turns} AND turn IS NOT NULL
+             ON CONFLICT (turn) DO NOTHING"
+        ),
+        format!(
+            "UPDATE claims INDEXED BY claims_of_requests SET mac = NULL
+             WHERE space = {keys} AND position IN ({positions})"
+        ),
+    ]
+});
+
+fn read_all(
     connection: &Connection,
-    project: Key,
-    position: i64,
-    stored: &StoredEvent,
-) -> sql::Result<()> {
-    let event = &stored.event;
+    scope: &Scope,
+    positions: &[i64],
+) -> sql::Result<Vec<StoredEvent>> {
+    let read = |row: &Row<'_>| {
+        events::read_event(row, scope).map_err(|error| sql::Error::Unreadable(error.to_string()))
+    };
+    connection
+        .prepare_cached(&READ)?
+        .query_map(params_from_iter(padded(positions)), read)?
+        .collect()
+}
+
+fn stub(connection: &Connection, project: Key, stored: &StoredEvent) -> sql::Result<()> {
+    let (event, position) = (&stored.event, stored.position.0 as i64);
     let data = serde_json::Value::Object(event.stub_data()).to_string();
     connection
         .prepare_cached("UPDATE events SET data = ?2, tags = NULL WHERE position = ?1")?
         .run((position, data))?;
-    connection
-        .prepare_cached(
-            "UPDATE turns SET track = NULL, bundle = NULL, user_type = NULL
-             WHERE key = (SELECT turn FROM events WHERE position = ?1) AND opened = ?1",
-        )?
-        .run([position])?;
-    connection
-        .prepare_cached(
-            "DELETE FROM turn_logs WHERE turn = (SELECT turn FROM events WHERE position = ?1)",
-        )?
-        .run([position])?;
-    // Whoever keeps copies elsewhere must make this one again.
-    connection
-        .prepare_cached(
-            "INSERT INTO copies_due (turn)
-             SELECT turn FROM events WHERE position = ?1 AND turn IS NOT NULL
-             ON CONFLICT (turn) DO NOTHING",
-        )?
-        .run([position])?;
     let turn = event.turn.as_ref().map(|id| id.as_str());
     let decision = event.data.get("decision_id").and_then(serde_json::Value::as_str);
     let claims = [
@@ -195,12 +232,8 @@ fn stub(
         "UPDATE claims SET mac = NULL
          WHERE project = ?1 AND space = ?2 AND id = ?3 AND position = ?4",
     )?;
-    for (space, id) in claims {
-        if let Some(id) = id {
-            forget.run((project, space.code(), PackedId::of(id), position))?;
-        }
-    }
-    connection
-        .prepare_cached("UPDATE claims SET mac = NULL WHERE space = ?1 AND position = ?2")?
-        .run((ClaimSpace::RequestKey.code(), position))
+    claims
+        .into_iter()
+        .filter_map(|(space, id)| Some((space, id?)))
+        .try_for_each(|(space, id)| forget.run((project, space.code(), PackedId::of(id), position)))
 }

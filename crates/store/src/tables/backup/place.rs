@@ -19,9 +19,7 @@ impl Unfinished {
         if target.symlink_metadata().is_ok() {
             return Err(taken(target));
         }
-        let mut name = target.as_os_str().to_owned();
-        name.push(".partial");
-        let path = PathBuf::from(name);
+        let path = partial(target);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -75,6 +73,26 @@ impl Drop for Unfinished {
             }
         }
     }
+}
+
+fn partial(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(".partial");
+    PathBuf::from(name)
+}
+
+/// A folder in which a restore was killed is no empty one: whoever began a store there would not notice that
+/// everything is missing.
+pub(in super::super) fn refuse_half_restored(file: &Path) -> Result<(), StoreError> {
+    let partial = partial(file);
+    if file.exists() || !partial.exists() {
+        return Ok(());
+    }
+    Err(StoreError::Backup(format!(
+        "{} is what is left of a restore that was not finished; remove everything in that folder and \
+         restore again",
+        partial.display()
+    )))
 }
 
 fn taken(target: &Path) -> StoreError {

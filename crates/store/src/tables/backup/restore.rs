@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
+use event::Timestamp;
 use rusqlite::Connection as File;
 
 use super::content;
@@ -11,8 +12,9 @@ use super::make::check_structure;
 use super::note::BackupNote;
 use super::place::Unfinished;
 use crate::error::StoreError;
+use crate::read::keys::StoredKey;
 use crate::tables::folder::FolderLock;
-use crate::tables::migrate;
+use crate::tables::{api_keys, connect, migrate};
 
 const CHUNK: usize = 1 << 20;
 
@@ -22,18 +24,28 @@ const FORGET_FILES: &str = "
     DELETE FROM turn_logs WHERE document IS NULL AND hosted_uri LIKE 'file://%';
     DELETE FROM cursors WHERE name LIKE 'turn\\_log\\_mirror:folder:%' ESCAPE '\\';";
 
-/// Checks a backup and makes it the store of a folder that is empty, or not there yet. `progress` is told how
-/// much is copied, and of how much.
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// What the backup said of itself.
+    pub note: BackupNote,
+    /// Keys that are valid now, also those that were revoked since the backup was made: nothing here says so.
+    pub keys: Vec<StoredKey>,
+}
+
+/// Checks a backup and makes it the store of a folder that is empty, or not there yet. Visits from before `now`
+/// are over. `progress` is told how much is copied, and of how much.
 pub fn restore(
     from: &Path,
     folder: &Path,
+    now: Timestamp,
     progress: impl FnMut(u64, u64),
-) -> Result<BackupNote, StoreError> {
+) -> Result<Restored, StoreError> {
     let was_there = is_there_and_empty(folder)?;
     let source = fs::File::open(from)
         .map_err(|error| StoreError::Backup(format!("cannot open {}: {error}", from.display())))?;
     let lock = FolderLock::take(folder)?;
-    let restored = fill(from, source, folder, progress);
+    let restored = fill(from, source, folder, now, progress);
     if restored.is_err() {
         drop(lock);
         // As it was, so that the next try finds it empty again.
@@ -64,8 +76,9 @@ fn fill(
     from: &Path,
     source: fs::File,
     folder: &Path,
+    now: Timestamp,
     progress: impl FnMut(u64, u64),
-) -> Result<BackupNote, StoreError> {
+) -> Result<Restored, StoreError> {
     let unfinished = Unfinished::beside(&folder.join("uptake.db"))?;
     copy_bytes(source, unfinished.path(), progress)
         .map_err(|cause| StoreError::Folder { folder: unfinished.path().to_owned(), cause })?;
@@ -73,9 +86,15 @@ fn fill(
     let note = check(&copy).map_err(|error| in_words(from, error))?;
     BackupNote::remove(&copy)?;
     copy.execute_batch(FORGET_FILES)?;
+    // A visit that was ended since would go on: the backup does not know of its end.
+    let moment = now.as_micros().to_be_bytes();
+    let insert = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)";
+    copy.execute(insert, (api_keys::RESTORED, &moment[..]))?;
     copy.close().map_err(|(_, error)| error)?;
+    let mut keys = api_keys::all(&connect::reader(unfinished.path())?)?;
+    keys.retain(|key| key.revoked_at.is_none());
     unfinished.finish()?;
-    Ok(note)
+    Ok(Restored { note, keys })
 }
 
 fn copy_bytes(

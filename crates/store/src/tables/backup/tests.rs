@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use event::{Scope, Timestamp, Write};
+use event::{Role, Scope, Timestamp, Write};
 use tempfile::TempDir;
 
 use super::{BackupNote, back_up, restore};
 use crate::error::StoreError;
 use crate::log::Log;
+use crate::read::keys::{KeyStore, StoredKey};
 use crate::tables::{Limits, SqlStore};
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
@@ -47,7 +48,8 @@ impl Scene {
     }
 
     fn restore(&self, name: &str, folder: &str) -> Result<BackupNote, StoreError> {
-        restore(&self.path(name), &self.path(folder), |_, _| {})
+        let restored = restore(&self.path(name), &self.path(folder), NOW, |_, _| {})?;
+        Ok(restored.note)
     }
 }
 
@@ -79,6 +81,57 @@ async fn what_is_restored_is_what_was_there_and_goes_on() {
     assert_eq!(again.seal_key(), [7; 32], "the key of the store came along");
     again.commit(vec![sample("e300")]).await.unwrap();
     assert_eq!(again.head().0, 301);
+}
+
+#[tokio::test]
+async fn it_is_told_which_keys_are_valid_and_when_it_was_restored() {
+    let scene = Scene::with(3).await;
+    let key = |id: &str| StoredKey {
+        id: id.to_owned(),
+        hash: [7; 32],
+        tenant: Scope::default().tenant,
+        project: None,
+        role: Role::Read,
+        rate: None,
+        origin: None,
+        created_at: NOW,
+        revoked_at: None,
+    };
+    for id in ["gone", "late", "valid"] {
+        scene.store.add_key(key(id)).await.unwrap();
+    }
+    scene.store.revoke_key("gone", NOW).await.unwrap();
+    scene.back_up("copy.db").unwrap();
+    scene.store.revoke_key("late", NOW).await.unwrap();
+    let later = NOW.plus_secs(60);
+    let restored = restore(&scene.path("copy.db"), &scene.path("again"), later, |_, _| {}).unwrap();
+    assert_eq!(restored.keys, ["late", "valid"].map(key));
+    let again = SqlStore::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
+    assert_eq!(again.restored_at().await.unwrap(), Some(later));
+    // A backup of that, restored again.
+    back_up(&scene.path("again"), &scene.path("second.db"), NOW, |_, _| {}).unwrap();
+    let last = later.plus_secs(60);
+    restore(&scene.path("second.db"), &scene.path("last"), last, |_, _| {}).unwrap();
+    let last_one = SqlStore::open(&scene.path("last"), Limits::default(), [9; 32]).unwrap();
+    assert_eq!(last_one.restored_at().await.unwrap(), Some(last));
+}
+
+#[tokio::test]
+async fn a_store_is_not_begun_where_a_restore_was_killed() {
+    let scene = Scene::with(3).await;
+    let folder = scene.path("again");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("uptake.db.partial"), "half").unwrap();
+    let opened = SqlStore::open(&folder, Limits::default(), [9; 32]);
+    let told = opened.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(told.contains("uptake.db.partial") && told.contains("restore again"), "{told}");
+    assert!(!folder.join("uptake.db").exists());
+    // One beside a whole store is no harm: it was killed when all was done.
+    fs::write(scene.path("data/uptake.db.partial"), "half").unwrap();
+    scene.store.close().await.unwrap();
+    let Scene { folder, store } = scene;
+    drop(store);
+    SqlStore::open(&folder.path().join("data"), Limits::default(), [9; 32]).unwrap();
 }
 
 #[tokio::test]

@@ -6,6 +6,9 @@ use super::sums::Place;
 use crate::sql::{self, Connection};
 
 /// Notes the sums of a place as they are now, on the day on which we heard of it. The last of a day stays.
+///
+/// What was heard just before midnight may be stored behind what was heard just after it. The sums have both
+/// then, so they are of the later day, and the earlier one stays as it ended.
 pub(super) fn keep(
     connection: &Connection,
     subject: &Subject,
@@ -15,8 +18,12 @@ pub(super) fn keep(
     connection
         .prepare_cached(
             "INSERT INTO experiment_days (experiment, day, variant, moves, exposed, sums)
-             SELECT experiment, CAST(?4 AS BIGINT), variant, moves, exposed, sums FROM experiment_sums
-             WHERE experiment = ?1 AND variant = ?2 AND moves = ?3
+             SELECT s.experiment,
+                 CASE WHEN newest.day > CAST(?4 AS BIGINT) THEN newest.day ELSE CAST(?4 AS BIGINT) END,
+                 s.variant, s.moves, s.exposed, s.sums
+             FROM experiment_sums s
+             CROSS JOIN (SELECT max(day) AS day FROM experiment_days WHERE experiment = ?1) newest
+             WHERE s.experiment = ?1 AND s.variant = ?2 AND s.moves = ?3
              ON CONFLICT (experiment, day, variant, moves)
              DO UPDATE SET exposed = excluded.exposed, sums = excluded.sums",
         )?

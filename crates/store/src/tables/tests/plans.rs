@@ -1,0 +1,46 @@
+//! Whatever writes finds its rows by an index, since everybody waits for it.
+//!
+//! Plans are made before values are known: an index that has some rows alone is of use only to a statement
+//! which says so by itself, in a number and not in a value that it is given.
+
+use event::{Change, Outcome, Scope, UserId, Write};
+
+use super::open;
+use crate::Log;
+use crate::contract::rebuild;
+use crate::sql::seen;
+
+/// The tables that have a row for each event there ever was.
+const LONGEST: [&str; 2] = ["claims", "events"];
+
+fn writes(sql: &str) -> bool {
+    ["INSERT ", "UPDATE ", "DELETE ", "REPLACE "].iter().any(|verb| sql.contains(verb))
+}
+
+#[tokio::test]
+async fn no_write_goes_through_all_events_or_all_claims() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    let erase = vec![Change::EraseUser(UserId::new("u1").unwrap())];
+    let erasure = Write::of(testkit::event(&Scope::default(), "erasure"), erase);
+    let outcomes = store.commit(vec![erasure]).await.unwrap();
+    assert!(matches!(outcomes[..], [Outcome::Stored(_)]), "{outcomes:?}");
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    // Those of other tests too, if they were quicker.
+    let statements: Vec<String> = seen().into_iter().filter(|sql| writes(sql)).collect();
+    for part in ["UPDATE claims INDEXED BY", "INSERT INTO copies_due", "INSERT INTO turn_index"] {
+        assert!(statements.iter().any(|sql| sql.contains(part)), "{part} was not heard of");
+    }
+    for sql in statements {
+        // Another test may have made tables of its own.
+        let Ok(mut explain) = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")) else { continue };
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            let step: String = step.get("detail").unwrap();
+            let scans = |table: &&str| format!("{step} ").starts_with(&format!("SCAN {table} "));
+            assert!(!LONGEST.iter().any(scans), "{step}: {sql}");
+        }
+    }
+}
