@@ -299,7 +299,7 @@ mod tests {
         has_begun.recv().unwrap();
         engine.store.commit(vec![large(12)]).await.unwrap();
         let early = engine.scrub_within(Duration::from_millis(1)).await;
-        assert!(matches!(early, Err(FlowError::Store(StoreError::Unavailable(_)))), "{early:?}");
+        assert!(matches!(early, Err(FlowError::Unfinished(_))), "{early:?}");
         assert!(!engine.store.scrub_if_free().await.unwrap());
         let log = data.join("uptake.db-wal");
         let left = || std::fs::metadata(&log).map_or(0, |file| file.len());
