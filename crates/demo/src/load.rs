@@ -16,7 +16,7 @@ use crate::telling::{Agenda, Beat, Telling};
 use crate::trials::{self, HINTS, HINTS_FROM, STEPS, STEPS_DAYS};
 
 /// Conversations in the month, unless somebody wants another number.
-pub const CONVERSATIONS: usize = 1300;
+pub const CONVERSATIONS: usize = 1000;
 /// What everything but the time follows from.
 const SEED: u64 = 0x5eed_0fde;
 /// How often what happens by itself is done.
@@ -98,7 +98,7 @@ fn begin(engine: &Engine, now: Timestamp, conversations: usize) -> Telling<'_> {
 /// What was set before anybody came.
 async fn settings(telling: &Telling<'_>) -> Result<(), FlowError> {
     let Doors { engine, scope, .. } = &telling.doors;
-    let targets = json!({"error_rate": {"max": 0.06}, "satisfaction": {"min": 0.6},
+    let targets = json!({"error_rate": {"max": 0.05}, "satisfaction": {"min": 0.6},
         "window_hours": 24, "min_count": 20});
     let targets = targets.as_object().cloned().unwrap_or_default();
     engine.set_targets(&scope.tenant, targets).await?;

@@ -13,9 +13,9 @@ pub(crate) const STEPS: &str = "demo-short-steps";
 /// The one about hints on tables.
 pub(crate) const HINTS: &str = "demo-table-hints";
 /// From when to when the first one ran.
-pub(crate) const STEPS_DAYS: (f64, f64) = (1.0, 15.5);
+pub(crate) const STEPS_DAYS: (f64, f64) = (1.0, 20.5);
 /// Since when the second one runs.
-pub(crate) const HINTS_FROM: f64 = 15.0;
+pub(crate) const HINTS_FROM: f64 = 12.0;
 
 /// With which prompt an answer is made.
 #[derive(Clone, Debug, PartialEq)]
