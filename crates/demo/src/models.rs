@@ -8,7 +8,7 @@ use crate::topics::{App, Trap};
 /// The day on which `atlas-2` is replaced by `atlas-3`.
 pub(crate) const UPGRADE: f64 = 16.0;
 /// From when to when the search over the documents is down.
-pub(crate) const OUTAGE: (f64, f64) = (11.3, 12.4);
+pub(crate) const OUTAGE: (f64, f64) = (11.3, 12.7);
 /// The router's name.
 pub(crate) const ROUTER: &str = "assistant";
 
@@ -98,8 +98,8 @@ impl Model {
     pub(crate) fn fails(&self, app: App, day: f64) -> f64 {
         let is_out = (OUTAGE.0..OUTAGE.1).contains(&day);
         match (is_out, app) {
-            (true, App::Docs) => 0.55,
-            (true, App::Support | App::Sql) => 0.14,
+            (true, App::Docs) => 0.75,
+            (true, App::Support | App::Sql) => 0.3,
             (false, App::Sql) => self.fails + 0.03,
             (false, App::Support | App::Docs) => self.fails,
         }
