@@ -176,7 +176,7 @@ coverage: compiler $(TOOLS)/bin/cargo-llvm-cov-$(LLVM_COV_VERSION)
 	rustup component add llvm-tools
 	$(LLVM_COV) clean --workspace
 	$(LLVM_COV) --no-report --locked -p uptake-detect -p uptake-learn -p uptake-store --features uptake-store/scaled
-	$(LLVM_COV) report --json --output-path $(CARGO_TARGET_DIR)/coverage.json
+	$(LLVM_COV) report --json -p uptake-detect -p uptake-learn -p uptake-store --output-path $(CARGO_TARGET_DIR)/coverage.json
 	scripts/coverage $(CARGO_TARGET_DIR)/coverage.json $(CARGO_TARGET_DIR)/coverage.txt
 
 .PHONY: compiler
