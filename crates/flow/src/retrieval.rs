@@ -7,21 +7,28 @@
 //! rerank: scores --> counters of the items --> multipliers --> order
 //! ```
 
+mod query;
+mod rank;
+mod used;
+
 use capture::{CaptureError, FindingPlace, RawReturned, RawSignal};
-use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
+use detect::AnswerKind;
 use event::{
-    Body, EntitySignal, Entry, Event, Finding, FoundRelevance, Mac, RelevanceSignal, Retrieved,
-    Returned, Scope, Standing, TurnHalf, TurnId, TurnStatus, UserId,
+    EntitySignal, Entry, Event, Finding, FoundRelevance, Mac, Returned, Scope, Standing, TurnId,
+    UserId,
 };
-use learn::{
-    CoecRule, Counts, Estimator, Known, RankTotals, Reranked, Tally, cluster_of_text, rerank,
-};
-use store::{Extreme, StoredEvent, StoredTally};
+use learn::cluster_of_text;
+use store::StoredEvent;
 
 use crate::changes::changes_of;
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::record::{Receipt, RequestKey};
+use query::MOST_PARTS;
+use used::signals_in;
+
+pub use rank::EntityStats;
+pub(crate) use used::usage_of;
 
 /// What a query returned, on its way in.
 #[derive(Clone, Debug, Default)]
@@ -52,25 +59,6 @@ pub struct RequestMark {
     pub mac: Mac,
     /// Its `Idempotency-Key`.
     pub key: Option<RequestKey>,
-}
-
-/// What is known of an item.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EntityStats {
-    /// Which.
-    pub entity_id: String,
-    /// Its counters.
-    pub tally: StoredTally,
-}
-
-/// Reports about one query that are put together; earlier ones are forgotten.
-const MOST_PARTS: usize = 20;
-
-/// A query and what it returned.
-struct Query {
-    place: FindingPlace,
-    cluster: Option<u64>,
-    items: Vec<Retrieved>,
 }
 
 impl Engine {
@@ -206,156 +194,6 @@ impl Engine {
         self.store_findings(findings, mark).await
     }
 
-    /// What is known of an item; zeros for one that was never heard of.
-    pub async fn entity_stats(
-        &self,
-        scope: &Scope,
-        entity_id: String,
-    ) -> Result<EntityStats, FlowError> {
-        let found = self.store.tallies(scope, None, vec![entity_id.clone()]).await?;
-        let tally = found.items.first().and_then(|(tally, _)| *tally).unwrap_or_default();
-        Ok(EntityStats { entity_id, tally })
-    }
-
-    /// The items that did best, or worst.
-    pub async fn extreme_entities(
-        &self,
-        scope: &Scope,
-        which: Extreme,
-        limit: usize,
-    ) -> Result<Vec<EntityStats>, FlowError> {
-        let found = self.store.extremes(scope, which, limit).await?;
-        let stats = |(entity_id, tally)| EntityStats { entity_id, tally };
-        Ok(found.into_iter().map(stats).collect())
-    }
-
-    /// Results in the order that their past suggests. `index` of each is its place in `results`.
-    pub async fn rerank(
-        &self,
-        scope: &Scope,
-        query: Option<&str>,
-        results: &[(String, f64)],
-        estimator: Estimator,
-    ) -> Result<Vec<Reranked>, FlowError> {
-        let cluster = query.map(|query| cluster_of_text(query).0);
-        let entities = results.iter().map(|(entity, _)| entity.clone()).collect();
-        let found = self.store.tallies(scope, cluster, entities).await?;
-        let mut totals = RankTotals::default();
-        for (band, (returned, used)) in found.totals.iter().enumerate() {
-            totals.returned[band] = *returned;
-            totals.used[band] = *used;
-        }
-        let known = |index: usize| {
-            let (entity, pair) = found.items.get(index).copied().unwrap_or_default();
-            Known { entity: entity.map(counts), pair: pair.map(counts) }
-        };
-        let scores: Vec<f64> = results.iter().map(|(_, score)| *score).collect();
-        Ok(rerank(estimator, &CoecRule::default(), &totals.examination(), &scores, known))
-    }
-
-    /// The finding that says which retrieved items the answer of a turn used.
-    /// An answer that failed says nothing about them. The completion is redacted already.
-    pub(crate) fn relevance_of(
-        &self,
-        turn: &TurnId,
-        question: &str,
-        completed: &Event,
-        shown: &Finding,
-    ) -> Option<Finding> {
-        let Ok(Body::Turn(TurnHalf::Completed(done))) = Body::read(completed.kind, &completed.data)
-        else {
-            return None;
-        };
-        let failed = done.status == TurnStatus::Error
-            || matches!(shown, Finding::Answer(found) if found.error.error_type.is_some());
-        let response = done.response.as_deref().filter(|_| !failed)?;
-        let signals = self.used(response, AnswerKind::Response, &ranked(&done.retrieved));
-        let cluster = Some(question).filter(|question| !question.trim().is_empty());
-        (!signals.is_empty()).then(|| {
-            Finding::Relevance(FoundRelevance {
-                query_id: turn.as_str().to_owned(),
-                cluster: cluster.map(|question| cluster_of_text(question).0),
-                signals,
-            })
-        })
-    }
-
-    fn used(&self, response: &str, kind: AnswerKind, items: &[Retrieved]) -> Vec<EntitySignal> {
-        if response.trim().is_empty() {
-            // Nothing was written, so nothing was left out.
-            return Vec::new();
-        }
-        let rule = &self.detectors.usage;
-        let looked_for: Vec<ReturnedItem<'_>> = items
-            .iter()
-            .map(|item| ReturnedItem {
-                entity_id: &item.entity_id,
-                name: item.name.as_deref(),
-                content: item.content.as_deref(),
-                rank: item.rank,
-            })
-            .collect();
-        let found = detect_use(rule, &Written::read(rule, response, kind), &looked_for);
-        let signal = |(item, found): (&Retrieved, Use)| {
-            let (signal, why) = match found {
-                Use::Used(evidence) => {
-                    (RelevanceSignal::Used, Some(evidence.reason.as_word().to_owned()))
-                }
-                Use::Ignored => (RelevanceSignal::Ignored, None),
-                // Nobody can tell, so nothing is said.
-                Use::Unknown => return None,
-            };
-            let entity_id = item.entity_id.clone();
-            Some(EntitySignal { entity_id, signal, rank: item.rank, why, comment: None })
-        };
-        items.iter().zip(found).filter_map(signal).collect()
-    }
-
-    /// What a query returned: what its turn says, and what was told of it since.
-    async fn query(&self, scope: &Scope, query_id: &str) -> Result<Option<Query>, FlowError> {
-        let mut query = self.query_of_turn(scope, query_id).await?;
-        for stored in self.store.returned(scope, query_id, MOST_PARTS).await? {
-            let event = stored.event;
-            let Ok(Body::Finding(Finding::Returned(part))) = Body::read(event.kind, &event.data)
-            else {
-                continue;
-            };
-            let place = FindingPlace {
-                scope: scope.clone(),
-                turn: event.turn,
-                conversation: event.conversation,
-                user: event.user,
-            };
-            let known = query.get_or_insert(Query { place, cluster: None, items: Vec::new() });
-            let asked = part.query.as_deref().map(|asked| cluster_of_text(asked).0);
-            known.cluster = known.cluster.or(asked);
-            for item in part.entities {
-                match known.items.iter_mut().find(|one| one.entity_id == item.entity_id) {
-                    Some(one) => *one = item,
-                    None => known.items.push(item),
-                }
-            }
-        }
-        Ok(query)
-    }
-
-    async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, FlowError> {
-        let Ok(turn) = TurnId::new(id) else { return Ok(None) };
-        let found = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
-        Ok(found.map(|exchange| {
-            let place = FindingPlace {
-                scope: scope.clone(),
-                turn: Some(turn),
-                conversation: exchange.conversation,
-                user: exchange.user,
-            };
-            let asked = Some(exchange.opening.text).filter(|text| !text.trim().is_empty());
-            let cluster = asked.map(|text| cluster_of_text(&text).0);
-            let items = exchange.completion.map(|done| ranked(&done.retrieved));
-            Query { place, cluster, items: items.unwrap_or_default() }
-        }))
-    }
-
     async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, FlowError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
         Ok(self.store.turn_head(scope, &turn).await?.map(|_| turn))
@@ -387,33 +225,6 @@ impl Engine {
     }
 }
 
-/// Items without a rank stand as they are listed.
-fn ranked(items: &[Retrieved]) -> Vec<Retrieved> {
-    let rank = |(rank, item): (u32, &Retrieved)| Retrieved {
-        rank: item.rank.or(Some(rank)),
-        ..item.clone()
-    };
-    (1..).zip(items).map(rank).collect()
-}
-
 fn place_of(scope: &Scope, turn: Option<TurnId>, user: Option<UserId>) -> FindingPlace {
     FindingPlace { scope: scope.clone(), turn, conversation: None, user }
-}
-
-fn counts(tally: StoredTally) -> Counts {
-    let StoredTally { used, ignored, positive, negative, returned } = tally;
-    Tally { used, ignored, positive, negative, returned }.counts()
-}
-
-/// Which retrieved items an answer used, from the events that keep it.
-pub(crate) fn usage_of(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
-    let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
-    of_turn.flat_map(signals_in).collect()
-}
-
-fn signals_in(event: &Event) -> Vec<EntitySignal> {
-    match Body::read(event.kind, &event.data) {
-        Ok(Body::Finding(Finding::Relevance(found))) => found.signals,
-        Ok(_) | Err(_) => Vec::new(),
-    }
 }

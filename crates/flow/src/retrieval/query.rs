@@ -1,0 +1,70 @@
+//! A query and what it returned, put together from what was told of it.
+
+use capture::FindingPlace;
+use event::{Body, Finding, Retrieved, Scope, TurnId};
+use learn::cluster_of_text;
+
+use super::used::ranked;
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// Reports about one query that are put together; earlier ones are forgotten.
+pub(super) const MOST_PARTS: usize = 20;
+
+/// A query and what it returned.
+pub(super) struct Query {
+    pub(super) place: FindingPlace,
+    pub(super) cluster: Option<u64>,
+    pub(super) items: Vec<Retrieved>,
+}
+
+impl Engine {
+    /// What a query returned: what its turn says, and what was told of it since.
+    pub(super) async fn query(
+        &self,
+        scope: &Scope,
+        query_id: &str,
+    ) -> Result<Option<Query>, FlowError> {
+        let mut query = self.query_of_turn(scope, query_id).await?;
+        for stored in self.store.returned(scope, query_id, MOST_PARTS).await? {
+            let event = stored.event;
+            let Ok(Body::Finding(Finding::Returned(part))) = Body::read(event.kind, &event.data)
+            else {
+                continue;
+            };
+            let place = FindingPlace {
+                scope: scope.clone(),
+                turn: event.turn,
+                conversation: event.conversation,
+                user: event.user,
+            };
+            let known = query.get_or_insert(Query { place, cluster: None, items: Vec::new() });
+            let asked = part.query.as_deref().map(|asked| cluster_of_text(asked).0);
+            known.cluster = known.cluster.or(asked);
+            for item in part.entities {
+                match known.items.iter_mut().find(|one| one.entity_id == item.entity_id) {
+                    Some(one) => *one = item,
+                    None => known.items.push(item),
+                }
+            }
+        }
+        Ok(query)
+    }
+
+    async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, FlowError> {
+        let Ok(turn) = TurnId::new(id) else { return Ok(None) };
+        let found = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
+        Ok(found.map(|exchange| {
+            let place = FindingPlace {
+                scope: scope.clone(),
+                turn: Some(turn),
+                conversation: exchange.conversation,
+                user: exchange.user,
+            };
+            let asked = Some(exchange.opening.text).filter(|text| !text.trim().is_empty());
+            let cluster = asked.map(|text| cluster_of_text(&text).0);
+            let items = exchange.completion.map(|done| ranked(&done.retrieved));
+            Query { place, cluster, items: items.unwrap_or_default() }
+        }))
+    }
+}

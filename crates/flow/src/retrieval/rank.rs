@@ -1,0 +1,73 @@
+//! How items rank by what became of them before.
+
+use event::Scope;
+use learn::{
+    CoecRule, Counts, Estimator, Known, RankTotals, Reranked, Tally, cluster_of_text, rerank,
+};
+use store::{Extreme, StoredTally};
+
+use crate::engine::Engine;
+use crate::error::FlowError;
+
+/// What is known of an item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntityStats {
+    /// Which.
+    pub entity_id: String,
+    /// Its counters.
+    pub tally: StoredTally,
+}
+
+impl Engine {
+    /// What is known of an item; zeros for one that was never heard of.
+    pub async fn entity_stats(
+        &self,
+        scope: &Scope,
+        entity_id: String,
+    ) -> Result<EntityStats, FlowError> {
+        let found = self.store.tallies(scope, None, vec![entity_id.clone()]).await?;
+        let tally = found.items.first().and_then(|(tally, _)| *tally).unwrap_or_default();
+        Ok(EntityStats { entity_id, tally })
+    }
+
+    /// The items that did best, or worst.
+    pub async fn extreme_entities(
+        &self,
+        scope: &Scope,
+        which: Extreme,
+        limit: usize,
+    ) -> Result<Vec<EntityStats>, FlowError> {
+        let found = self.store.extremes(scope, which, limit).await?;
+        let stats = |(entity_id, tally)| EntityStats { entity_id, tally };
+        Ok(found.into_iter().map(stats).collect())
+    }
+
+    /// Results in the order that their past suggests. `index` of each is its place in `results`.
+    pub async fn rerank(
+        &self,
+        scope: &Scope,
+        query: Option<&str>,
+        results: &[(String, f64)],
+        estimator: Estimator,
+    ) -> Result<Vec<Reranked>, FlowError> {
+        let cluster = query.map(|query| cluster_of_text(query).0);
+        let entities = results.iter().map(|(entity, _)| entity.clone()).collect();
+        let found = self.store.tallies(scope, cluster, entities).await?;
+        let mut totals = RankTotals::default();
+        for (band, (returned, used)) in found.totals.iter().enumerate() {
+            totals.returned[band] = *returned;
+            totals.used[band] = *used;
+        }
+        let known = |index: usize| {
+            let (entity, pair) = found.items.get(index).copied().unwrap_or_default();
+            Known { entity: entity.map(counts), pair: pair.map(counts) }
+        };
+        let scores: Vec<f64> = results.iter().map(|(_, score)| *score).collect();
+        Ok(rerank(estimator, &CoecRule::default(), &totals.examination(), &scores, known))
+    }
+}
+
+fn counts(tally: StoredTally) -> Counts {
+    let StoredTally { used, ignored, positive, negative, returned } = tally;
+    Tally { used, ignored, positive, negative, returned }.counts()
+}

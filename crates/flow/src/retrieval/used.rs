@@ -1,0 +1,97 @@
+//! Which of the items that were retrieved an answer used.
+
+use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
+use event::{
+    Body, EntitySignal, Event, Finding, FoundRelevance, RelevanceSignal, Retrieved, TurnHalf,
+    TurnId, TurnStatus,
+};
+use learn::cluster_of_text;
+
+use crate::engine::Engine;
+
+impl Engine {
+    /// The finding that says which retrieved items the answer of a turn used.
+    /// An answer that failed says nothing about them. The completion is redacted already.
+    pub(crate) fn relevance_of(
+        &self,
+        turn: &TurnId,
+        question: &str,
+        completed: &Event,
+        shown: &Finding,
+    ) -> Option<Finding> {
+        let Ok(Body::Turn(TurnHalf::Completed(done))) = Body::read(completed.kind, &completed.data)
+        else {
+            return None;
+        };
+        let failed = done.status == TurnStatus::Error
+            || matches!(shown, Finding::Answer(found) if found.error.error_type.is_some());
+        let response = done.response.as_deref().filter(|_| !failed)?;
+        let signals = self.used(response, AnswerKind::Response, &ranked(&done.retrieved));
+        let cluster = Some(question).filter(|question| !question.trim().is_empty());
+        (!signals.is_empty()).then(|| {
+            Finding::Relevance(FoundRelevance {
+                query_id: turn.as_str().to_owned(),
+                cluster: cluster.map(|question| cluster_of_text(question).0),
+                signals,
+            })
+        })
+    }
+
+    pub(super) fn used(
+        &self,
+        response: &str,
+        kind: AnswerKind,
+        items: &[Retrieved],
+    ) -> Vec<EntitySignal> {
+        if response.trim().is_empty() {
+            // Nothing was written, so nothing was left out.
+            return Vec::new();
+        }
+        let rule = &self.detectors.usage;
+        let looked_for: Vec<ReturnedItem<'_>> = items
+            .iter()
+            .map(|item| ReturnedItem {
+                entity_id: &item.entity_id,
+                name: item.name.as_deref(),
+                content: item.content.as_deref(),
+                rank: item.rank,
+            })
+            .collect();
+        let found = detect_use(rule, &Written::read(rule, response, kind), &looked_for);
+        let signal = |(item, found): (&Retrieved, Use)| {
+            let (signal, why) = match found {
+                Use::Used(evidence) => {
+                    (RelevanceSignal::Used, Some(evidence.reason.as_word().to_owned()))
+                }
+                Use::Ignored => (RelevanceSignal::Ignored, None),
+                // Nobody can tell, so nothing is said.
+                Use::Unknown => return None,
+            };
+            let entity_id = item.entity_id.clone();
+            Some(EntitySignal { entity_id, signal, rank: item.rank, why, comment: None })
+        };
+        items.iter().zip(found).filter_map(signal).collect()
+    }
+}
+
+/// Items without a rank stand as they are listed.
+pub(super) fn ranked(items: &[Retrieved]) -> Vec<Retrieved> {
+    let rank = |(rank, item): (u32, &Retrieved)| Retrieved {
+        rank: item.rank.or(Some(rank)),
+        ..item.clone()
+    };
+    (1..).zip(items).map(rank).collect()
+}
+
+/// Which retrieved items an answer used, from the events that keep it.
+pub(crate) fn usage_of(turn: &TurnId, events: &[Event]) -> Vec<EntitySignal> {
+    let of_turn = events.iter().filter(|event| event.turn.as_ref() == Some(turn));
+    of_turn.flat_map(signals_in).collect()
+}
+
+pub(super) fn signals_in(event: &Event) -> Vec<EntitySignal> {
+    match Body::read(event.kind, &event.data) {
+        Ok(Body::Finding(Finding::Relevance(found))) => found.signals,
+        Ok(_) | Err(_) => Vec::new(),
+    }
+}
