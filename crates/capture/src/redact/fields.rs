@@ -1,0 +1,107 @@
+//! Every text of an event: in its data, in the names of its fields, in its tags.
+
+use std::borrow::Cow;
+
+use event::{EntityId, Event, EventId, Source};
+use serde_json::{Map, Value};
+
+use super::Redactor;
+
+/// Values under these names are ids; changing one would tear apart what belongs together.
+const IDS: [&str; 4] = ["message_id", "decision_id", "entity_id", "query_id"];
+/// Whether the value under a name is an id.
+type IsId = fn(&str, &str) -> bool;
+
+/// Texts under these names are secrets, whatever they look like (letters and digits only).
+const SECRET_NAMES: [&str; 12] = [
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "clientsecret",
+    "secretkey",
+    "apikey",
+    "accesstoken",
+    "refreshtoken",
+    "privatekey",
+    "authorization",
+];
+
+impl Redactor {
+    /// Redacts every text of an event: in its data, also in the names of its fields, and its tags.
+    pub fn redact_event(&self, event: &mut Event) {
+        event.tags.iter_mut().for_each(|tag| self.redact_text(tag));
+        let is_id: IsId = match event.kind.source {
+            // In data of our own shape an id was checked as one and may be any name, and the address of a
+            // webhook is no text.
+            Source::Engine => {
+                |name, text| (IDS.contains(&name) || name == "url") && EntityId::new(text).is_ok()
+            }
+            Source::Turn => |name, text| IDS.contains(&name) && EntityId::new(text).is_ok(),
+            // In what clients make up, only what looks like an id is taken for one.
+            Source::ApplicationLog
+            | Source::SystemMetric
+            | Source::Trace
+            | Source::UserRating
+            | Source::UserComment
+            | Source::UserCorrection
+            | Source::QueryResult
+            | Source::ModelResponse
+            | Source::PipelineOutput
+            | Source::ApiResponse
+            | Source::DatabaseQuery
+            | Source::ExternalService
+            | Source::UserInteraction
+            | Source::SessionAnalysis
+            | Source::Reaction => |name, text| IDS.contains(&name) && EventId::new(text).is_ok(),
+        };
+        self.redact_fields(&mut event.data, is_id);
+    }
+
+    fn redact_fields(&self, fields: &mut Map<String, Value>, is_id: IsId) {
+        let renamed: Vec<(String, String)> = fields
+            .keys()
+            .filter_map(|name| match self.redact(name) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(redacted) => Some((name.clone(), redacted)),
+            })
+            .collect();
+        for (name, redacted) in renamed {
+            if let Some(value) = fields.remove(&name) {
+                fields.insert(redacted, value);
+            }
+        }
+        for (name, value) in fields {
+            let is_id_here = value.as_str().is_some_and(|text| is_id(name, text));
+            if self.secret && is_secret_name(name) && value.is_string() {
+                *value = Value::String("[secret]".to_owned());
+            } else if !is_id_here {
+                self.redact_value(value, is_id);
+            }
+        }
+    }
+
+    fn redact_value(&self, value: &mut Value, is_id: IsId) {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => self.redact_text(text),
+            Value::Array(items) => {
+                items.iter_mut().for_each(|item| self.redact_value(item, is_id));
+            }
+            Value::Object(fields) => self.redact_fields(fields, is_id),
+        }
+    }
+
+    fn redact_text(&self, text: &mut String) {
+        if let Cow::Owned(redacted) = self.redact(text) {
+            *text = redacted;
+        }
+    }
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let plain = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
+    let plain: String = plain.collect();
+    SECRET_NAMES.contains(&plain.as_str())
+}
