@@ -1,0 +1,247 @@
+//! A record of a chat log, whoever wrote it.
+//!
+//! Knows OpenAI-style `messages`, ShareGPT, LMSYS and WildChat, Langfuse traces, and our own turns.
+
+use event::Timestamp;
+use serde_json::{Map, Value};
+
+use super::own::{own_event, own_turn};
+use super::{ChatMessage, ChatRecord, Speaker};
+use crate::check::CaptureError;
+use crate::source::signs;
+
+/// Reads a record of any of the known shapes.
+pub fn read_chat(record: &Map<String, Value>) -> Result<ChatRecord, CaptureError> {
+    let read = if let Some(messages) = list(record, "messages") {
+        conversation(record, messages)
+    } else if let Some(messages) =
+        list(record, "conversations").or_else(|| list(record, "conversation"))
+    {
+        conversation(record, messages)
+    } else if let Some(data) = record.get("data").and_then(Value::as_object) {
+        own_event(record, data)
+    } else if record.contains_key("input") || record.contains_key("output") {
+        trace(record)
+    } else if text(record, &["text", "response"]).is_some() {
+        own_turn(record)
+    } else {
+        return Err(CaptureError::new(
+            "record",
+            "of an unknown shape",
+            "messages, conversation(s), input and output, or text and response",
+        ));
+    };
+    if read.messages.iter().filter_map(|message| message.at).any(is_no_time) {
+        return Err(CaptureError::new(
+            "timestamp",
+            "beyond the year 9999",
+            "seconds or milliseconds since 1970, or an RFC 3339 time",
+        ));
+    }
+    Ok(read)
+}
+
+/// Whether a number stands for no moment that can be told or reckoned with, before or after now.
+fn is_no_time(at: Timestamp) -> bool {
+    const YEAR_9999: u64 = 253_370_764_800_000_000;
+    at.as_micros().unsigned_abs() >= YEAR_9999
+}
+
+fn list<'a>(record: &'a Map<String, Value>, name: &str) -> Option<&'a Vec<Value>> {
+    record.get(name)?.as_array()
+}
+
+pub(super) fn text(record: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| match record.get(*name)? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            None
+        }
+    })
+}
+
+fn conversation(record: &Map<String, Value>, messages: &[Value]) -> ChatRecord {
+    let model = text(record, &["model", "model_name"]);
+    let mut messages: Vec<ChatMessage> = messages.iter().filter_map(message).collect();
+    for answer in messages.iter_mut().filter(|m| m.speaker == Speaker::Assistant) {
+        answer.model = answer.model.take().or_else(|| model.clone());
+    }
+    let names = ["conversation_id", "conversation_hash", "id", "hash", "session_id"];
+    ChatRecord {
+        conversation: text(record, &names),
+        user: text(record, &["user_id", "hashed_ip", "user"]),
+        messages,
+        remarks: Vec::new(),
+        is_turn: false,
+    }
+}
+
+fn message(value: &Value) -> Option<ChatMessage> {
+    let fields = value.as_object()?;
+    let who = text(fields, &["role", "from", "author", "speaker"])?;
+    let names = ["content", "value", "text", "message", "refusal"];
+    let said = names.iter().filter_map(|name| fields.get(*name)).map(said_in);
+    let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let mut message =
+        ChatMessage::new(speaker(&who), said, time_in(fields, &["timestamp", "ts", "created_at"]));
+    message.model = text(fields, &["model"]);
+    if message.speaker == Speaker::Assistant {
+        message.signs = signs::beside(fields);
+    }
+    Some(message)
+}
+
+/// A time in any of the usual spellings: RFC 3339, without a zone (taken for UTC), or seconds or
+/// milliseconds since 1970.
+pub(super) fn time_in(fields: &Map<String, Value>, names: &[&str]) -> Option<Timestamp> {
+    const MILLIS_FROM: f64 = 1e11;
+    let written = text(fields, names)?;
+    if let Some(number) = written.parse::<f64>().ok().filter(|number| number.is_finite()) {
+        let seconds = if number.abs() >= MILLIS_FROM { number / 1000.0 } else { number };
+        return Some(Timestamp::from_micros((seconds * 1e6) as i64));
+    }
+    let spelt = written.replacen(' ', "T", 1);
+    Timestamp::parse(&spelt).or_else(|_| Timestamp::parse(&format!("{spelt}Z"))).ok()
+}
+
+fn speaker(who: &str) -> Speaker {
+    match who.to_ascii_lowercase().as_str() {
+        "user" | "human" | "prompter" | "customer" => Speaker::User,
+        "assistant" | "gpt" | "chatgpt" | "bot" | "ai" | "model" | "bing" | "bard" | "claude"
+        | "agent" => Speaker::Assistant,
+        _ => Speaker::Other,
+    }
+}
+
+/// Text, a list of parts, or an object with either.
+fn said_in(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts: Vec<String> = parts.iter().map(said_in).filter(|t| !t.is_empty()).collect();
+            texts.join("\n")
+        }
+        Value::Object(fields) => ["text", "content", "value", "answer", "output"]
+            .iter()
+            .find_map(|name| fields.get(*name))
+            .map(said_in)
+            .unwrap_or_default(),
+        Value::Null | Value::Bool(_) => String::new(),
+        Value::Number(number) => number.to_string(),
+    }
+}
+
+/// A Langfuse trace: one turn of a session, its input perhaps the whole conversation so far.
+fn trace(record: &Map<String, Value>) -> ChatRecord {
+    let input = record.get("input").unwrap_or(&Value::Null);
+    let said: Vec<&Value> = match input {
+        Value::Array(messages) => messages.iter().collect(),
+        Value::Object(fields) => {
+            list(fields, "messages").map(|m| m.iter().collect()).unwrap_or_default()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
+    let at = time_in(record, &["timestamp", "startTime", "createdAt"]);
+    let last_user =
+        said.iter().rev().filter_map(|m| message(m)).find(|m| m.speaker == Speaker::User);
+    let asked = last_user.map_or_else(|| question_of(input), |m| m.text);
+    let mut answer = said_in(record.get("output").unwrap_or(&Value::Null));
+    if answer.is_empty() {
+        answer = text(record, &["refusal"]).unwrap_or_default();
+    }
+    let mut question = ChatMessage::new(Speaker::User, asked, at);
+    let mut answer = ChatMessage::new(Speaker::Assistant, answer, at);
+    question.turn = text(record, &["id"]);
+    answer.turn.clone_from(&question.turn);
+    answer.model = text(record, &["model", "modelId"]);
+    answer.error = is_error(record)
+        .then(|| text(record, &["statusMessage", "error"]).unwrap_or_else(|| "error".to_owned()));
+    answer.latency_seconds = record.get("latency").and_then(Value::as_f64);
+    answer.signs = signs::of_scores(record);
+    ChatRecord {
+        conversation: text(record, &["sessionId", "session_id", "traceId", "id"]),
+        user: text(record, &["userId", "user_id"]),
+        messages: vec![question, answer],
+        remarks: Vec::new(),
+        is_turn: true,
+    }
+}
+
+pub(super) fn is_error(record: &Map<String, Value>) -> bool {
+    text(record, &["level", "status"]).is_some_and(|level| level.eq_ignore_ascii_case("error"))
+}
+
+fn question_of(input: &Value) -> String {
+    let named = input.as_object().and_then(|fields| {
+        ["question", "query", "input", "prompt", "message"]
+            .iter()
+            .find_map(|name| fields.get(*name))
+    });
+    said_in(named.unwrap_or(input))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(record: Value) -> Vec<(Speaker, String)> {
+        let Value::Object(fields) = record else { panic!() };
+        read_chat(&fields).unwrap().messages.into_iter().map(|m| (m.speaker, m.text)).collect()
+    }
+
+    #[test]
+    fn every_known_shape_says_the_same() {
+        let expected = [(Speaker::User, "hi".to_owned()), (Speaker::Assistant, "hello".to_owned())];
+        let records = [
+            json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}),
+            json!({"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}, {"role": "assistant", "content": "hello"}]}),
+            json!({"id": "x", "conversations": [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "hello"}]}),
+            json!({"conversation_id": "x", "model": "m", "conversation": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}),
+            json!({"id": "t", "sessionId": "s", "input": "hi", "output": "hello"}),
+            json!({"id": "t", "input": {"messages": [{"role": "user", "content": "hi"}]}, "output": {"role": "assistant", "content": "hello"}}),
+            json!({"id": "t", "input": {"question": "hi"}, "output": {"answer": "hello"}}),
+            json!({"conversation_id": "c", "text": "hi", "response": "hello"}),
+        ];
+        for record in records {
+            assert_eq!(said(record.clone()), expected, "{record}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_chat_is_told() {
+        let Value::Object(fields) = json!({"foo": 1}) else { panic!() };
+        assert!(read_chat(&fields).unwrap_err().to_string().contains("record"));
+    }
+
+    #[test]
+    fn numbers_that_are_no_times_are_refused() {
+        let read = |ts: Value| {
+            let said = json!({"messages": [{"role": "user", "content": "hi", "ts": ts}]});
+            read_chat(said.as_object().unwrap())
+        };
+        for odd in [json!(1e300), json!(-1e300), json!(1_800_000_000_000_000_000_i64)] {
+            let refused = read(odd.clone()).unwrap_err().to_string();
+            assert!(refused.contains("timestamp"), "{odd}: {refused}");
+        }
+        let known = Timestamp::parse("2027-01-15T08:00:00Z").ok();
+        let rows = [
+            (json!(1_800_000_000), known),
+            (json!("1800000000000"), known),
+            (json!("nan"), None),
+            (json!("inf"), None),
+        ];
+        for (ts, expected) in rows {
+            assert_eq!(read(ts.clone()).unwrap().messages[0].at, expected, "{ts}");
+        }
+    }
+
+    #[test]
+    fn odd_messages_do_no_harm() {
+        let odd = json!({"messages": [1, null, {"role": 3}, {"content": "x"}, {"role": "tool", "content": null}]});
+        assert!(
+            said(odd).iter().all(|(speaker, text)| *speaker == Speaker::Other && text.is_empty())
+        );
+    }
+}
