@@ -2,14 +2,14 @@
 //!
 //! Every handler says what it is for (`May<Writing>` and so on), so none can be without a check.
 
-use std::marker::PhantomData;
+mod given;
+mod may;
+
 use std::net::{IpAddr, SocketAddr};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request, State};
-use axum::http::request::Parts;
+use axum::extract::{ConnectInfo, FromRequest, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -20,7 +20,8 @@ use crate::body::Sent;
 use crate::error::Problem;
 use crate::limits::RateLimits;
 use crate::origin::{is_from_here, is_this_machine};
-use crate::scope::RequestScope;
+use given::given_key;
+pub(crate) use may::{Managing, May, Permission, Reacting, Reading, Using, Writing, check_origin};
 
 /// Requests per second that one client address may make with one widget key.
 const WIDGET_RATE: u32 = 10;
@@ -166,177 +167,9 @@ fn same(one: &str, other: &str) -> bool {
     one.len() == other.len() && difference == 0 && !other.is_empty()
 }
 
-/// The key a request brings: Bearer, `X-API-Key`, or either half of Basic, for clients that know
-/// nothing else.
-fn given_key(headers: &HeaderMap) -> Option<String> {
-    if let Some(key) = headers.get("x-api-key") {
-        return key.to_str().ok().map(str::to_owned);
-    }
-    let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, rest) = text.split_once(' ')?;
-    if scheme.eq_ignore_ascii_case("bearer") {
-        return Some(rest.trim().to_owned());
-    }
-    if !scheme.eq_ignore_ascii_case("basic") {
-        return None;
-    }
-    let decoded = String::from_utf8(from_base64(rest.trim())?).ok()?;
-    let (user, password) = decoded.split_once(':')?;
-    let key = if password.starts_with("uk_") { password } else { user };
-    Some(key.to_owned())
-}
-
-fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let value = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
-        _ => None,
-    };
-    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
-    for byte in text.trim_end_matches('=').bytes() {
-        bits = (bits << 6) | u32::from(value(byte)?);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-        }
-    }
-    Some(bytes)
-}
-
-/// What a handler is for.
-pub(crate) trait Permission: Send + Sync {
-    /// Who may do that.
-    const ROLES: &[Role];
-}
-
-/// Writes of a trusted backend.
-#[derive(Debug)]
-pub(crate) struct Writing;
-/// What a published page may write too.
-#[derive(Debug)]
-pub(crate) struct Reacting;
-/// Reading.
-#[derive(Debug)]
-pub(crate) struct Reading;
-/// What a running application asks for in order to use it.
-#[derive(Debug)]
-pub(crate) struct Using;
-/// Keys, privacy and whatever else changes the rules.
-#[derive(Debug)]
-pub(crate) struct Managing;
-
-impl Permission for Writing {
-    const ROLES: &[Role] = &[Role::Ingest, Role::Admin];
-}
-impl Permission for Reacting {
-    const ROLES: &[Role] = &[Role::Widget, Role::Ingest, Role::Admin];
-}
-impl Permission for Reading {
-    const ROLES: &[Role] = &[Role::Read, Role::Admin];
-}
-impl Permission for Using {
-    const ROLES: &[Role] = &[Role::Ingest, Role::Read, Role::Admin];
-}
-impl Permission for Managing {
-    const ROLES: &[Role] = &[Role::Admin];
-}
-
-/// The proof that a caller may do it, with the scope it is for.
-#[derive(Debug)]
-pub(crate) struct May<P> {
-    scope: RequestScope,
-    caller: Caller,
-    purpose: PhantomData<P>,
-}
-
-impl<P> May<P> {
-    /// The scope, when the proof itself is no longer needed.
-    pub(crate) fn into_scope(self) -> RequestScope {
-        self.scope
-    }
-
-    /// Who it is.
-    pub(crate) fn caller(&self) -> &Caller {
-        &self.caller
-    }
-
-    /// Whether it is a published page, whose word counts for less.
-    pub(crate) fn is_widget(&self) -> bool {
-        self.caller.role() == Role::Widget
-    }
-}
-
-impl<P> Deref for May<P> {
-    type Target = RequestScope;
-
-    fn deref(&self) -> &RequestScope {
-        &self.scope
-    }
-}
-
-impl<S: Send + Sync, P: Permission> FromRequestParts<S> for May<P> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
-            return Err(Problem::unauthorized("nobody looked at this request"));
-        };
-        let caller = identity.caller.clone()?;
-        if !P::ROLES.contains(&caller.role()) {
-            let role = caller.role().as_word();
-            return Err(Problem::forbidden(format!("a key with the role {role} may not do this")));
-        }
-        let key = match &caller {
-            Caller::Open | Caller::Owner => None,
-            Caller::Key(key) => Some(&**key),
-        };
-        if let Some(key) = key {
-            check_origin(key, &parts.headers)?;
-        }
-        if let Some(key) = key.filter(|_| parts.extensions.get::<FromWithin>().is_none()) {
-            identity.count(key, identity.doorman.engine.now())?;
-        }
-        let scope = RequestScope::of(&parts.headers, key)?;
-        Ok(Self { scope, caller, purpose: PhantomData })
-    }
-}
-
-/// A key that belongs to a web page works from there only.
-pub(crate) fn check_origin(key: &StoredKey, headers: &HeaderMap) -> Result<(), Problem> {
-    let Some(origin) = &key.origin else { return Ok(()) };
-    let given = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
-    if given == Some(origin.as_str()) {
-        return Ok(());
-    }
-    Err(Problem::forbidden("this key may not be used from this origin"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(name: &'static str, value: &'static str, expected: Option<&str>) {
-        let mut headers = HeaderMap::new();
-        headers.insert(name, value.parse().unwrap());
-        assert_eq!(given_key(&headers).as_deref(), expected, "{name}: {value}");
-    }
-
-    #[test]
-    fn a_key_comes_in_one_of_three_ways() {
-        check("authorization", "Bearer uk_a_b", Some("uk_a_b"));
-        check("authorization", "bearer  uk_a_b", Some("uk_a_b"));
-        check("x-api-key", "uk_a_b", Some("uk_a_b"));
-        check("authorization", "Basic dWtfYV9iOg==", Some("uk_a_b"));
-        check("authorization", "Basic cHVibGljOnVrX2FfYg==", Some("uk_a_b"));
-        check("authorization", "Basic %%%", None);
-        check("authorization", "Digest uk_a_b", None);
-        check("authorization", "uk_a_b", None);
-    }
 
     #[test]
     fn only_equal_texts_are_the_same() {
