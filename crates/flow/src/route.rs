@@ -6,22 +6,19 @@
 //! completed turn --decision_id, or the choice for the turn--> served by the arm, in its own commit
 //! ```
 
+mod credit;
+
 use capture::FindingPlace;
 use event::{
-    Body, Claim, ClaimSpace, Completion, ConversationId, DecisionId, Finding, GivenReward, Mac,
-    Need, RouterChoice, Scope, Timestamp, TurnHalf, TurnId, UserId, Write,
+    Claim, ClaimSpace, ConversationId, Finding, RouterChoice, Scope, Timestamp, TurnId, UserId,
+    Write,
 };
-use learn::{
-    Choice, Choosing, FEATURES_VERSION, RewardRule, Router, Routers, features, from_codes, to_codes,
-};
-use store::StoredEvent;
+use learn::{Choice, Choosing, FEATURES_VERSION, Router, Routers, features, from_codes, to_codes};
 
 use crate::changes::{changes_of, opening_of};
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::record::{Receipt, RequestKey};
-use crate::routing::{Project, Ticket};
-use crate::told::Signals;
+use crate::routing::Ticket;
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
@@ -195,123 +192,6 @@ impl Engine {
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
         Write { claims: vec![claim], ..Write::of(event, changes) }
-    }
-
-    /// The finding that a turn was served by a router's choice, if it was.
-    pub(crate) async fn served_by(
-        &self,
-        scope: &Scope,
-        turn: &TurnId,
-        completion: &Completion,
-    ) -> Result<Option<Finding>, FlowError> {
-        let Some(project) = self.routing.of(scope) else { return Ok(None) };
-        let Some(choice) = self.choice_for(&project, scope, turn, completion).await? else {
-            return Ok(None);
-        };
-        // Another model answered in the end: its answer says nothing about the arm.
-        if completion.model.as_ref().is_some_and(|model| *model != choice.arm) {
-            return Ok(None);
-        }
-        let cost = completion.cost.or_else(|| {
-            let tokens = |count: Option<u64>| count.map(|count| count as f64);
-            let (into, out) = (tokens(completion.tokens_in), tokens(completion.tokens_out));
-            into.or(out)?;
-            project.with(|routers| {
-                let arms = routers.get(&choice.router)?.rule.arms();
-                let arm = arms.iter().find(|arm| arm.id == choice.arm)?;
-                arm.price(into.unwrap_or(0.0), out.unwrap_or(0.0))
-            })
-        });
-        Ok(Some(Finding::Served { choice, cost }))
-    }
-
-    /// By the sealed id, else by the turn: as it is remembered, else as it is in the log.
-    async fn choice_for(
-        &self,
-        project: &Project,
-        scope: &Scope,
-        turn: &TurnId,
-        completion: &Completion,
-    ) -> Result<Option<RouterChoice>, FlowError> {
-        if let Some(id) = &completion.decision_id {
-            let ticket = DecisionId::new(id.as_str()).ok();
-            let ticket = ticket.and_then(|id| Ticket::open(&self.seal, scope, &id));
-            if let Some(ticket) = ticket {
-                return Ok(project.with(|routers| ticket.choice(routers)));
-            }
-        }
-        if let Some(choice) = project.choice_of(turn) {
-            return Ok(Some(choice));
-        }
-        let Some(stored) = self.turn(scope, turn.clone()).await? else { return Ok(None) };
-        let read = |stored: &StoredEvent| Body::read(stored.event.kind, &stored.event.data);
-        let choice = stored.events.iter().rev().find_map(|stored| match read(stored) {
-            Ok(Body::Finding(Finding::Choice(choice))) => Some((choice, stored.event.ts)),
-            Ok(_) | Err(_) => None,
-        });
-        let asked = stored.events.iter().find_map(|stored| match read(stored) {
-            Ok(Body::Turn(TurnHalf::Opened(opening))) => Some(opening.text),
-            Ok(_) | Err(_) => None,
-        });
-        Ok(choice.map(|(choice, ts)| {
-            let contextual = project.with(|routers| {
-                routers.get(&choice.router).is_some_and(|it| it.rule.algorithm().is_contextual())
-            });
-            let codes = match (contextual, asked) {
-                (true, Some(text)) => seen_in(&text, hours_of(ts)),
-                (true | false, _) => Vec::new(),
-            };
-            let features = from_codes(&codes).into_iter().map(|value| value as f32).collect();
-            RouterChoice { features, ..choice }
-        }))
-    }
-
-    /// What a turn is worth by now, also when no router served it.
-    pub(crate) async fn reward_of(
-        &self,
-        scope: &Scope,
-        turn: &TurnId,
-        signals: Option<&Signals>,
-    ) -> Result<f64, FlowError> {
-        let project = self.routing.of(scope);
-        if let Some(project) = project
-            && let Some(record) = project.record(&*self.store, turn).await?
-        {
-            let shown = |rule: &RewardRule| record.evidence.reward(rule);
-            let router = record.served.as_ref().map_or("", |served| &served.router);
-            return Ok(project.with(|routers| match routers.get(router) {
-                Some(router) => shown(router.rule.reward()),
-                None => shown(&RewardRule::default()),
-            }));
-        }
-        let mut evidence = learn::TurnEvidence::default();
-        if let Some(signals) = signals {
-            let answered = learn::Answered {
-                failed: signals.failure.error_type.is_some(),
-                seconds: signals.pace.map(|pace| pace.seconds),
-            };
-            evidence.take(1, &learn::Signal::Answered(answered));
-        }
-        Ok(evidence.reward(&RewardRule::default()))
-    }
-
-    /// Takes in what somebody says an answer is worth. The newest word on each thing counts.
-    pub async fn reward(
-        &self,
-        scope: &Scope,
-        turn: TurnId,
-        user: Option<UserId>,
-        given: GivenReward,
-        mac: Mac,
-        key: Option<RequestKey>,
-    ) -> Result<Receipt, FlowError> {
-        let now = self.clock.now();
-        let place = self.place_on(scope, turn, user).await?;
-        let finding = Finding::Reward(given);
-        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
-        let mut write = self.write_of(event, mac, key);
-        write.needs.push(Need::Turn(None));
-        self.commit_one(write).await
     }
 }
 
