@@ -6,7 +6,8 @@
 //! its newest matching reaction and passed over at older ones. A page that would have to pass over
 //! too many is cut short and says where to go on.
 
-use std::collections::HashSet;
+mod counts;
+mod walk;
 
 use event::{ConversationId, Origin, Reaction, Timestamp, Window};
 
@@ -15,16 +16,13 @@ use super::keys::{Key, Table, find_key, find_project};
 use super::reactions::{self, Where};
 use crate::error::StoreError;
 use crate::read::reactions::{
-    ActiveConversation, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts, ReactionFilter,
+    ActiveConversation, PeriodMark, PeriodPage, PeriodQuery, ReactionFilter,
 };
 use crate::sql::{self, Connection, OptionalExtension, Value, params_from_iter};
+use walk::Walk;
 
 const ORIGINS: [Origin; 2] = [Origin::User, Origin::Machine];
 const REACTIONS: [Reaction; 3] = [Reaction::Ok, Reaction::NotOk, Reaction::Neutral];
-/// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
-const MOST_CANDIDATES: usize = 5_000;
-/// Candidates that are read at once.
-const STRETCH: usize = 500;
 /// Reactions that a page brings along, and that one conversation does.
 const MOST_REACTIONS: usize = 10_000;
 const MOST_OF_A_CONVERSATION: usize = 1_000;
@@ -201,158 +199,4 @@ impl Search<'_> {
         found.reverse();
         Ok(found)
     }
-
-    fn counts(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {
-        match self.user {
-            None => self.counts_by_day(conversation),
-            Some(user) => self.counts_of_user(conversation, user),
-        }
-    }
-
-    /// Whole days from the counters; of days that the window cuts, the reactions themselves.
-    fn counts_by_day(&self, conversation: Key) -> Result<ReactionCounts, StoreError> {
-        let (start, end) = (self.window.start.as_micros(), self.window.end.as_micros());
-        let mut counts = ReactionCounts::default();
-        let mut select = self.connection.prepare_cached(
-            "SELECT day, origin, reaction, count, last_ts FROM activity
-             WHERE conversation = ?1 AND day >= ?2 AND day <= ?3",
-        )?;
-        let days = (conversation, start.div_euclid(DAY_MICROS), end.div_euclid(DAY_MICROS));
-        let mut rows = select.query(days)?;
-        while let Some(row) = &rows.next()? {
-            let (origin, reaction) = sort(row.get(1)?, row.get(2)?)?;
-            if !self.combinations().any(|wanted| wanted == (origin, reaction)) {
-                continue;
-            }
-            let first = row.get::<_, i64>(0)? * DAY_MICROS;
-            let whole = first >= start && row.get::<_, i64>(4)? <= end;
-            let count = if whole {
-                row.get(3)?
-            } else {
-                let within = (first.max(start), (first + DAY_MICROS - 1).min(end));
-                self.count_one_by_one(conversation, origin, reaction, within)?
-            };
-            counts.add(origin, reaction, count as u64);
-        }
-        Ok(counts)
-    }
-
-    fn count_one_by_one(
-        &self,
-        conversation: Key,
-        origin: Origin,
-        reaction: Reaction,
-        (from, to): (i64, i64),
-    ) -> sql::Result<i64> {
-        self.connection
-            .prepare_cached(
-                "SELECT count(*) FROM reactions
-                 WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3
-                     AND ts >= ?4 AND ts <= ?5",
-            )?
-            .query_row((conversation, origin.code(), reaction.code(), from, to), |row| row.get(0))
-    }
-
-    fn counts_of_user(&self, conversation: Key, user: Key) -> Result<ReactionCounts, StoreError> {
-        let (start, end) = (self.window.start.as_micros(), self.window.end.as_micros());
-        let mut counts = ReactionCounts::default();
-        let mut select = self.connection.prepare_cached(
-            "SELECT count(*) FROM reactions
-             WHERE conversation = ?1 AND origin = ?2 AND reaction = ?3 AND ts >= ?4 AND ts <= ?5
-                 AND user = ?6",
-        )?;
-        for (origin, reaction) in self.combinations() {
-            let values = (conversation, origin.code(), reaction.code(), start, end, user);
-            let count: i64 = select.query_row(values, |row| row.get(0))?;
-            counts.add(origin, reaction, count as u64);
-        }
-        Ok(counts)
-    }
-}
-
-/// Goes through candidates, newest first, until the page is full or enough was looked at.
-struct Walk<'a> {
-    search: &'a Search<'a>,
-    after: Option<PeriodMark>,
-    limit: usize,
-    looked_at: usize,
-    cut_short_at: Option<PeriodMark>,
-    seen: HashSet<Key>,
-    marks: Vec<PeriodMark>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(search: &'a Search<'a>, after: Option<PeriodMark>, limit: usize) -> Self {
-        let (looked_at, cut_short_at) = (0, None);
-        let (seen, marks) = (HashSet::new(), Vec::new());
-        Self { search, after, limit, looked_at, cut_short_at, seen, marks }
-    }
-
-    fn end(self) -> (Vec<PeriodMark>, Option<PeriodMark>) {
-        (self.marks, self.cut_short_at)
-    }
-
-    fn is_over(&self) -> bool {
-        self.marks.len() >= self.limit || self.cut_short_at.is_some()
-    }
-
-    fn through(
-        &mut self,
-        select: &str,
-        condition: Where,
-        ts: &str,
-        (from, to): (i64, i64),
-    ) -> Result<(), StoreError> {
-        let sql = format!(
-            "{select} WHERE {} AND {ts} >= ? AND {ts} <= ? AND ({ts}, r.conversation) < (?, ?)
-             ORDER BY {ts} DESC, r.conversation DESC LIMIT {STRETCH}",
-            condition.sql()
-        );
-        let mut statement = self.search.connection.prepare_cached(&sql)?;
-        let condition = condition.into_values();
-        // Nobody's key is that large, so everything at `to` is before it.
-        let mut before = (to, Key::MAX);
-        while !self.is_over() && from <= before.0 {
-            let mut values = condition.clone();
-            values.extend([from, before.0, before.0, before.1].map(Value::from));
-            let mut rows = statement.query(params_from_iter(values))?;
-            let mut found = 0;
-            while !self.is_over()
-                && let Some(row) = &rows.next()?
-            {
-                before = (row.get(0)?, row.get(1)?);
-                let last_activity = Timestamp::from_micros(before.0);
-                self.consider(PeriodMark { last_activity, key: before.1 })?;
-                found += 1;
-            }
-            if found < STRETCH {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn consider(&mut self, mark: PeriodMark) -> Result<(), StoreError> {
-        let place = |mark: PeriodMark| (mark.last_activity, mark.key);
-        let behind = self.after.is_none_or(|after| place(mark) < place(after));
-        if !behind {
-            return Ok(());
-        }
-        self.looked_at += 1;
-        // Shown at its newest reaction only: on this page, or on one before.
-        let newest = mark.last_activity.as_micros();
-        if self.seen.insert(mark.key) && self.search.newest(mark.key)? == Some(newest) {
-            self.marks.push(mark);
-        }
-        if self.looked_at >= MOST_CANDIDATES {
-            self.cut_short_at = Some(mark);
-        }
-        Ok(())
-    }
-}
-
-fn sort(origin: u8, reaction: u8) -> Result<(Origin, Reaction), StoreError> {
-    Origin::from_code(origin)
-        .zip(Reaction::from_code(reaction))
-        .ok_or_else(|| StoreError::Corrupt("a counter of an unknown sort".into()))
 }

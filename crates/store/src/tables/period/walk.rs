@@ -1,0 +1,98 @@
+//! The way through the candidates.
+
+use std::collections::HashSet;
+
+use event::Timestamp;
+
+use super::super::keys::Key;
+use super::super::reactions::Where;
+use super::Search;
+use crate::error::StoreError;
+use crate::read::reactions::PeriodMark;
+use crate::sql::{Value, params_from_iter};
+
+/// Candidates that one page looks at; beyond that it is cut short and the next one goes on.
+const MOST_CANDIDATES: usize = 5_000;
+/// Candidates that are read at once.
+const STRETCH: usize = 500;
+
+/// Goes through candidates, newest first, until the page is full or enough was looked at.
+pub(super) struct Walk<'a> {
+    search: &'a Search<'a>,
+    after: Option<PeriodMark>,
+    limit: usize,
+    looked_at: usize,
+    cut_short_at: Option<PeriodMark>,
+    seen: HashSet<Key>,
+    marks: Vec<PeriodMark>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(search: &'a Search<'a>, after: Option<PeriodMark>, limit: usize) -> Self {
+        let (looked_at, cut_short_at) = (0, None);
+        let (seen, marks) = (HashSet::new(), Vec::new());
+        Self { search, after, limit, looked_at, cut_short_at, seen, marks }
+    }
+
+    pub(super) fn end(self) -> (Vec<PeriodMark>, Option<PeriodMark>) {
+        (self.marks, self.cut_short_at)
+    }
+
+    fn is_over(&self) -> bool {
+        self.marks.len() >= self.limit || self.cut_short_at.is_some()
+    }
+
+    pub(super) fn through(
+        &mut self,
+        select: &str,
+        condition: Where,
+        ts: &str,
+        (from, to): (i64, i64),
+    ) -> Result<(), StoreError> {
+        let sql = format!(
+            "{select} WHERE {} AND {ts} >= ? AND {ts} <= ? AND ({ts}, r.conversation) < (?, ?)
+             ORDER BY {ts} DESC, r.conversation DESC LIMIT {STRETCH}",
+            condition.sql()
+        );
+        let mut statement = self.search.connection.prepare_cached(&sql)?;
+        let condition = condition.into_values();
+        // Nobody's key is that large, so everything at `to` is before it.
+        let mut before = (to, Key::MAX);
+        while !self.is_over() && from <= before.0 {
+            let mut values = condition.clone();
+            values.extend([from, before.0, before.0, before.1].map(Value::from));
+            let mut rows = statement.query(params_from_iter(values))?;
+            let mut found = 0;
+            while !self.is_over()
+                && let Some(row) = &rows.next()?
+            {
+                before = (row.get(0)?, row.get(1)?);
+                let last_activity = Timestamp::from_micros(before.0);
+                self.consider(PeriodMark { last_activity, key: before.1 })?;
+                found += 1;
+            }
+            if found < STRETCH {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn consider(&mut self, mark: PeriodMark) -> Result<(), StoreError> {
+        let place = |mark: PeriodMark| (mark.last_activity, mark.key);
+        let behind = self.after.is_none_or(|after| place(mark) < place(after));
+        if !behind {
+            return Ok(());
+        }
+        self.looked_at += 1;
+        // Shown at its newest reaction only: on this page, or on one before.
+        let newest = mark.last_activity.as_micros();
+        if self.seen.insert(mark.key) && self.search.newest(mark.key)? == Some(newest) {
+            self.marks.push(mark);
+        }
+        if self.looked_at >= MOST_CANDIDATES {
+            self.cut_short_at = Some(mark);
+        }
+        Ok(())
+    }
+}
