@@ -53,6 +53,7 @@ mod moments;
 mod judged;
 mod leases;
 mod backup;
+mod sql_log;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,8 +64,17 @@ use tokio::sync::watch;
 use crate::error::StoreError;
 use crate::log::{Log, Rebuild, Rebuilt, Task};
 use crate::meter::LogStats;
-use crate::read::events::StoredEvent;
 use crate::sql::Connection;
+use source::Source;
+
+#[cfg(feature = "scaled")]
+pub(crate) use handover::Handover;
+#[cfg(feature = "scaled")]
+pub(crate) use rebuild::PROJECTIONS;
+
+pub use backup::{BackupNote, Restored, back_up, restore};
+pub use folder::{Holder, ask_for, holder_of, is_wanted};
+pub use sql_log::SqlLog;
 
 /// How much the store may use.
 #[derive(Clone, Copy, Debug)]
@@ -191,57 +201,6 @@ impl SqlStore {
             #[cfg(feature = "scaled")]
             Engine::Postgres { folder, .. } => folder.announce(url, token, yields),
         }
-    }
-}
-
-use source::Source;
-
-#[cfg(feature = "scaled")]
-pub(crate) use handover::Handover;
-#[cfg(feature = "scaled")]
-pub(crate) use rebuild::PROJECTIONS;
-
-pub use backup::{BackupNote, Restored, back_up, restore};
-pub use folder::{Holder, ask_for, holder_of, is_wanted};
-
-/// The log of a store that another process may own, for reading only.
-pub struct SqlLog {
-    pool: pool::ReadPool,
-}
-
-impl SqlLog {
-    /// Opens the database that is in this folder.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let file = folder.join("uptake.db");
-        if !file.exists() {
-            return Err(StoreError::NoStore { folder: folder.to_owned() });
-        }
-        let pool = pool::ReadPool::open(&Source::File(file.clone()), 1)?;
-        migrate::check_reader(&connect::reader(&file)?)?;
-        Ok(Self { pool })
-    }
-
-    /// The same of a Postgres database.
-    #[cfg(feature = "scaled")]
-    pub fn connect(address: &str) -> Result<Self, StoreError> {
-        let server = crate::postgres::Server::at(address)?;
-        let open = || {
-            crate::postgres::check(&server.open()?)?;
-            pool::ReadPool::open(&Source::Server(server), 1)
-        };
-        let opened = std::thread::scope(|scope| scope.spawn(open).join());
-        let panicked = |_| Err(StoreError::Unavailable("connecting panicked".into()));
-        Ok(Self { pool: opened.unwrap_or_else(panicked)? })
-    }
-
-    /// The position of the newest event, and a way through all of them.
-    pub fn head(&self) -> Task<'_, Position> {
-        self.pool.run(events::newest)
-    }
-
-    /// The log of every scope behind a position, in order.
-    pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
-        self.pool.run(move |connection| events::tail(connection, after, limit))
     }
 }
 
