@@ -99,9 +99,9 @@ pub use failures::FailuresAtHand;
 pub use keys::NewKey;
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CorrectedQuery, CountedContrast, Direction as FailureDirection, Estimate,
-    Estimator, Evaluation, ExampleSource, FailureExample, FailurePattern, Lead, Lift,
-    PlannerContext, RankMode, Reranked, RouterDefinition, Suggestion, Trend as FailureTrend,
+    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
+    FailureDirection, FailureExample, FailurePattern, FailureTrend, Lead, Lift, PlannerContext,
+    RankMode, Reranked, RouterDefinition, Suggestion,
 };
 pub use listed::{FoundConversations, ListOrder};
 pub use lookup::Stretch;
@@ -120,7 +120,7 @@ pub use remote::{RemoteEmbedder, RemoteWriter};
 pub use report::Satisfaction;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use route::{Route, RouteRequest, RouteScore};
-pub use routers::{RouterView, Trend};
+pub use routers::{RewardTrend, RouterView};
 pub use scan::{
     ArrayLines, Scan, ScanPairs, ScanPatterns, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn,
     scan,

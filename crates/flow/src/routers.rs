@@ -29,12 +29,12 @@ pub struct RouterView {
     /// How often numbers went wrong.
     pub faults: u64,
     /// The latest turns against those before.
-    pub trend: Trend,
+    pub trend: RewardTrend,
 }
 
 /// Rewards of the latest turns, and of as many before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Trend {
+pub struct RewardTrend {
     /// How many of the latest turns, and their mean reward.
     pub recent: (usize, Option<f64>),
     /// The same of those before.
@@ -111,7 +111,7 @@ impl Engine {
                     lead: is_hybrid.then(|| router.state.lead()),
                     spent_today: router.state.spent_on(day),
                     faults: router.state.faults(),
-                    trend: Trend::default(),
+                    trend: RewardTrend::default(),
                 })
             })
             .ok_or(FlowError::Unknown("router"))?;
@@ -124,7 +124,7 @@ impl Engine {
         project: &Project,
         scope: &Scope,
         name: &str,
-    ) -> Result<Trend, FlowError> {
+    ) -> Result<RewardTrend, FlowError> {
         project.keep(&*self.store).await?;
         // What was forgotten is no trend.
         let lives: Vec<(String, Option<u32>)> = project.with(|routers| {
@@ -147,7 +147,7 @@ impl Engine {
             (some.len(), (!some.is_empty()).then_some(mean))
         };
         let (recent, before) = rewards.split_at(rewards.len().min(RECENT));
-        Ok(Trend { recent: mean(recent), before: mean(before) })
+        Ok(RewardTrend { recent: mean(recent), before: mean(before) })
     }
 }
 

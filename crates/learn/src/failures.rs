@@ -26,7 +26,9 @@ mod corrected;
 pub use corrected::{CorrectedQuery, most_corrected};
 pub use find::{FailureRule, failure_patterns};
 pub(crate) use gist::gist;
-pub use pattern::{CountedContrast, Direction, FailureExample, FailurePattern, Lift, Trend};
+pub use pattern::{
+    CountedContrast, FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift,
+};
 pub use turn::{AnswerChange, AnsweredTotals, By, FailedTurn, FailureKind, Period};
 pub(crate) use words::content_words;
 pub use words::telling_words;

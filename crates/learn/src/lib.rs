@@ -24,9 +24,9 @@ pub use examples::{
     Selection, WITHIN, estimated_tokens, select,
 };
 pub use failures::{
-    AnswerChange, AnsweredTotals, By, CorrectedQuery, CountedContrast, Direction, FailedTurn,
-    FailureExample, FailureKind, FailurePattern, FailureRule, Lift, Period, Trend,
-    failure_patterns, most_corrected, telling_words,
+    AnswerChange, AnsweredTotals, By, CorrectedQuery, CountedContrast, FailedTurn,
+    FailureDirection, FailureExample, FailureKind, FailurePattern, FailureRule, FailureTrend, Lift,
+    Period, failure_patterns, most_corrected, telling_words,
 };
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
 pub use planner::{

@@ -10,7 +10,7 @@ use super::complaint::complaints;
 use super::group::group;
 use super::label::{TermCounts, Terms, label};
 use super::name::{Known, ids_of};
-use super::pattern::{FailureExample, FailurePattern, Trend, contrasts, lifts};
+use super::pattern::{FailureExample, FailurePattern, FailureTrend, contrasts, lifts};
 use super::turn::{AnsweredTotals, FailedTurn, FailureKind, Period};
 use crate::relevance::cluster_of_text;
 
@@ -74,7 +74,7 @@ pub fn failure_patterns(
             topic,
             count: now.len() as u32,
             share: now.len() as f64 / all_now.max(1) as f64,
-            trend: Trend::of(now.len() as u32, before as u32, totals),
+            trend: FailureTrend::of(now.len() as u32, before as u32, totals),
             examples: examples(&now, rule.examples),
             lifts: lifts(&now, totals),
             contrasts: contrasts(&now),

@@ -21,7 +21,7 @@ pub struct FailurePattern {
     /// Of all failed turns of the window.
     pub share: f64,
     /// Against the window before.
-    pub trend: Trend,
+    pub trend: FailureTrend,
     /// Most typical first, no question twice.
     pub examples: Vec<FailureExample>,
     /// What is over-represented, most first.
@@ -36,7 +36,7 @@ pub struct FailurePattern {
 
 /// This window against the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trend {
+pub struct FailureTrend {
     /// Turns in the window.
     pub now: u32,
     /// Turns in the window before.
@@ -44,12 +44,12 @@ pub struct Trend {
     /// How many more.
     pub difference: i64,
     /// Whether that is more than chance.
-    pub direction: Direction,
+    pub direction: FailureDirection,
 }
 
 /// Where a count goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum FailureDirection {
     /// More than before.
     Rising,
     /// Fewer than before.
@@ -58,7 +58,7 @@ pub enum Direction {
     Steady,
 }
 
-impl Direction {
+impl FailureDirection {
     /// The word on the wire.
     pub const fn as_word(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ pub struct CountedContrast {
     pub turns: Vec<String>,
 }
 
-impl Trend {
+impl FailureTrend {
     /// Under no change, the turns of both windows would divide as the answered turns do; a share
     /// of now whose interval (Wilson, 95%) leaves that out is a change.
     pub(super) fn of(now: u32, before: u32, totals: &AnsweredTotals) -> Self {
@@ -116,13 +116,13 @@ impl Trend {
         let [low, high] = share(f64::from(now), both);
         let direction = if totals.before == 0 {
             // Nothing to compare with.
-            Direction::Steady
+            FailureDirection::Steady
         } else if low > expected {
-            Direction::Rising
+            FailureDirection::Rising
         } else if high < expected {
-            Direction::Falling
+            FailureDirection::Falling
         } else {
-            Direction::Steady
+            FailureDirection::Steady
         };
         Self { now, before, difference: i64::from(now) - i64::from(before), direction }
     }

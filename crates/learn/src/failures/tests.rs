@@ -170,7 +170,7 @@ fn what_is_over_represented_is_told_and_what_is_usual_is_not() {
 
 #[test]
 fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
-    let check = |now: usize, before: usize, answered: (u64, u64), direction: Direction| {
+    let check = |now: usize, before: usize, answered: (u64, u64), direction: FailureDirection| {
         let turns: Vec<Made> = (0..now + before)
             .map(|n| {
                 let mut turn =
@@ -185,10 +185,10 @@ fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
         assert_eq!(counts, (now as u32, before as u32, now as i64 - before as i64));
         assert_eq!(trend.direction, direction, "{now} {before} {answered:?}");
     };
-    check(20, 4, (100, 100), Direction::Rising);
-    check(4, 20, (100, 100), Direction::Falling);
-    check(6, 4, (100, 100), Direction::Steady);
-    check(20, 4, (500, 100), Direction::Steady);
+    check(20, 4, (100, 100), FailureDirection::Rising);
+    check(4, 20, (100, 100), FailureDirection::Falling);
+    check(6, 4, (100, 100), FailureDirection::Steady);
+    check(20, 4, (500, 100), FailureDirection::Steady);
 }
 
 #[test]

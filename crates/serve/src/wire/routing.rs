@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flow::{ArmSummary, Evaluated, Evaluation, Route, RouterView, Trend};
+use flow::{ArmSummary, Evaluated, Evaluation, RewardTrend, Route, RouterView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -145,8 +145,8 @@ impl From<ArmSummary> for ArmBody {
     }
 }
 
-impl From<Trend> for TrendBody {
-    fn from(trend: Trend) -> Self {
+impl From<RewardTrend> for TrendBody {
+    fn from(trend: RewardTrend) -> Self {
         let mean = |(turns, reward)| MeanBody { turns, reward };
         Self { recent: mean(trend.recent), before: mean(trend.before) }
     }
