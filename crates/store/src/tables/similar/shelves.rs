@@ -92,9 +92,9 @@ impl Shelves {
         let is_here = || models.iter().any(|(_, shelf)| read(shelf).has(entry.turn));
         // Usually somebody only said something about a turn that is here.
         if !vector_too && entry.corrects.is_none() && is_here() {
-            return Ok(Fresh { entry, direction: Direction::AsBefore });
+            return Ok(Fresh { entry, direction: FreshDirection::AsBefore });
         }
-        let mut direction = Direction::Nowhere;
+        let mut direction = FreshDirection::Nowhere;
         let stored = match vector {
             Some(stored) => stored,
             None => entry::vector_of(connection, entry.turn)?,
@@ -102,7 +102,7 @@ impl Shelves {
         if let Some((model, own)) = stored
             && let Some(values) = entry::together(connection, &entry, &model, &own)?
         {
-            direction = Direction::Of { model, values };
+            direction = FreshDirection::Of { model, values };
         }
         Ok(Fresh { entry, direction })
     }
@@ -111,7 +111,7 @@ impl Shelves {
     /// once and not for every turn.
     fn put(&self, project: Key, turns: &[Fresh]) {
         for fresh in turns {
-            if let Direction::Of { model, values } = &fresh.direction {
+            if let FreshDirection::Of { model, values } = &fresh.direction {
                 self.shelf(project, model, values.len());
             }
         }
@@ -119,11 +119,13 @@ impl Shelves {
             let mut index = write(&shelf);
             for Fresh { entry, direction } in turns {
                 match direction {
-                    Direction::AsBefore => _ = index.relabel(entry.turn, entry.labels),
-                    Direction::Of { model: of, values } if *of == model => {
+                    FreshDirection::AsBefore => _ = index.relabel(entry.turn, entry.labels),
+                    FreshDirection::Of { model: of, values } if *of == model => {
                         insert(&mut index, entry, values);
                     }
-                    Direction::Of { .. } | Direction::Nowhere => _ = index.remove(entry.turn),
+                    FreshDirection::Of { .. } | FreshDirection::Nowhere => {
+                        _ = index.remove(entry.turn)
+                    }
                 }
             }
         }
@@ -169,11 +171,11 @@ impl Shelves {
 /// A turn as it is in the database now.
 struct Fresh {
     entry: Entry,
-    direction: Direction,
+    direction: FreshDirection,
 }
 
 /// Where its question points.
-enum Direction {
+enum FreshDirection {
     AsBefore,
     Of { model: String, values: Vec<f32> },
     Nowhere,
