@@ -130,7 +130,7 @@ fn without_tests(text: &str) -> &str {
     at.map_or(text, |at| &text[..at])
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

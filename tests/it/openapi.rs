@@ -1,10 +1,12 @@
 //! The API's own description: true, and enough to check every door by.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::keys::create;
+use crate::layers::rust_files;
 use crate::server::{Client, Server};
 
 const METHODS: [&str; 5] = ["put", "post", "patch", "get", "delete"];
@@ -121,6 +123,23 @@ fn the_document_is_the_one_in_the_repository() {
         now == kept,
         "the API changed; if that was meant: UPTAKE_UPDATE_SNAPSHOTS=1 cargo test --test it openapi"
     );
+}
+
+/// Of two, the document would have one, and say of both what is true of that one.
+#[test]
+fn no_two_shapes_have_the_same_name() {
+    let mut names = BTreeSet::new();
+    for file in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/serve/src")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for behind in text.split("ToSchema)]").skip(1) {
+            let mut words = behind
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .skip_while(|word| !["struct", "enum"].contains(word));
+            let name = words.nth(1).unwrap().to_owned();
+            assert!(names.insert(name.clone()), "{name} of {} is another one", file.display());
+        }
+    }
+    assert!(names.contains("ExampleBody"), "nothing was found: {names:?}");
 }
 
 #[test]

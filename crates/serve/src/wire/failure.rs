@@ -20,8 +20,8 @@ pub(crate) struct PatternBody {
     count: u32,
     /// Of all turns that went wrong.
     share: f64,
-    trend: TrendBody,
-    examples: Vec<ExampleBody>,
+    trend: FailureTrendBody,
+    examples: Vec<FailureExampleBody>,
     /// What is more frequent here than among all answers, for sure.
     lifts: Vec<LiftBody>,
     contrasts: Vec<CountedContrastBody>,
@@ -30,7 +30,7 @@ pub(crate) struct PatternBody {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct TrendBody {
+struct FailureTrendBody {
     now: u32,
     before: u32,
     difference: i64,
@@ -39,7 +39,7 @@ struct TrendBody {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct ExampleBody {
+struct FailureExampleBody {
     turn_id: String,
     question: String,
     said: Option<String>,
@@ -63,7 +63,7 @@ struct CountedContrastBody {
 
 impl From<&FailurePattern> for PatternBody {
     fn from(pattern: &FailurePattern) -> Self {
-        let example = |example: &FailureExample| ExampleBody {
+        let example = |example: &FailureExample| FailureExampleBody {
             turn_id: example.turn_id.clone(),
             question: example.question.clone(),
             said: example.said.clone(),
@@ -85,7 +85,7 @@ impl From<&FailurePattern> for PatternBody {
             label: pattern.label.clone(),
             count: pattern.count,
             share: pattern.share,
-            trend: TrendBody {
+            trend: FailureTrendBody {
                 now: trend.now,
                 before: trend.before,
                 difference: trend.difference,

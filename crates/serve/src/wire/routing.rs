@@ -58,7 +58,7 @@ pub(crate) struct RouterBody {
     /// Up to where in the log it has learnt.
     position: u64,
     arms: Vec<ArmBody>,
-    trend: TrendBody,
+    trend: RewardTrendBody,
     spent_today: f64,
     /// How often numbers went wrong; the arm's mean stood in.
     faults: u64,
@@ -86,7 +86,7 @@ struct ArmBody {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct TrendBody {
+struct RewardTrendBody {
     recent: MeanBody,
     before: MeanBody,
 }
@@ -114,7 +114,7 @@ impl From<RouterView> for RouterBody {
             algorithm: definition["algorithm"].clone(),
             position: view.position.0,
             arms: view.arms.into_iter().map(ArmBody::from).collect(),
-            trend: TrendBody::from(view.trend),
+            trend: RewardTrendBody::from(view.trend),
             spent_today: view.spent_today,
             faults: view.faults,
             lead: view.lead.map(|lead| LeadBody {
@@ -145,7 +145,7 @@ impl From<ArmSummary> for ArmBody {
     }
 }
 
-impl From<RewardTrend> for TrendBody {
+impl From<RewardTrend> for RewardTrendBody {
     fn from(trend: RewardTrend) -> Self {
         let mean = |(turns, reward)| MeanBody { turns, reward };
         Self { recent: mean(trend.recent), before: mean(trend.before) }
