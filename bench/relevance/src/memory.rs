@@ -1,6 +1,8 @@
 //! What was learnt, kept in maps: stands in for the store.
 
-use learn::{Counts, Examination, Known, RankBand, RankTotals, RelevanceSignal, Standing, Tally};
+use learn::{
+    Counts, Examination, ItemStanding, Known, RankBand, RankTotals, RelevanceSignal, Tally,
+};
 use rustc_hash::FxHashMap;
 
 #[derive(Default)]
@@ -14,7 +16,7 @@ impl Memory {
     /// One session is one query, so nothing stood for it before.
     pub(crate) fn tell(&mut self, cluster: u64, document: u64, rank: u32, used: bool) {
         let signal = if used { RelevanceSignal::Used } else { RelevanceSignal::Ignored };
-        let (_, delta) = Standing::default().after(signal);
+        let (_, delta) = ItemStanding::default().after(signal);
         let band = RankBand::of(Some(rank));
         self.entities.entry(document).or_default().add(delta, band);
         self.pairs.entry((cluster, document)).or_default().add(delta, band);

@@ -38,7 +38,7 @@ pub use number::UnitInterval;
 pub use reaction::{ANONYMOUS, GivenReaction, artifact_id, resource_name};
 pub use record::Event;
 pub use relevance::{
-    BANDS, Delta, EntitySignal, FoundRelevance, Opinion, RankBand, Returned, Standing,
+    BANDS, Delta, EntitySignal, FoundRelevance, ItemStanding, Opinion, RankBand, Returned,
     UsageStanding,
 };
 pub use rule::Rule;

@@ -9,7 +9,7 @@ use crate::turn::Retrieved;
 use crate::word::RelevanceSignal;
 
 pub use band::{BANDS, RankBand};
-pub use signal::{Delta, Opinion, Standing, UsageStanding};
+pub use signal::{Delta, ItemStanding, Opinion, UsageStanding};
 
 /// What a query returned, as the log keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

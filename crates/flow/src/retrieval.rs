@@ -14,8 +14,8 @@ mod used;
 use capture::{CaptureError, FindingPlace, RawReturned, RawSignal};
 use detect::AnswerKind;
 use event::{
-    EntitySignal, Entry, Event, Finding, FoundRelevance, Mac, Returned, Scope, Standing, TurnId,
-    UserId,
+    EntitySignal, Entry, Event, Finding, FoundRelevance, ItemStanding, Mac, Returned, Scope,
+    TurnId, UserId,
 };
 use learn::cluster_of_text;
 use store::StoredEvent;
@@ -153,7 +153,7 @@ impl Engine {
     ) -> Result<bool, FlowError> {
         let entities = signals.iter().map(|signal| signal.entity_id.clone()).collect();
         let standings = self.store.standings(scope, query, entities).await?;
-        let changes = |(standing, signal): (&Standing, &EntitySignal)| {
+        let changes = |(standing, signal): (&ItemStanding, &EntitySignal)| {
             !standing.after(signal.signal).1.is_zero()
         };
         Ok(standings.iter().zip(signals).any(changes))

@@ -45,8 +45,8 @@ pub use preference::{
 };
 pub use question::{QuestionKey, normalised};
 pub use relevance::{
-    BANDS, CoecRule, Counts, Delta, Estimator, Examination, Known, Multiplier, Opinion,
-    QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Standing, Tally, UsageStanding,
+    BANDS, CoecRule, Counts, Delta, Estimator, Examination, ItemStanding, Known, Multiplier,
+    Opinion, QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Tally, UsageStanding,
     cluster_of_text, multiplier, rerank,
 };
 pub use reward::{

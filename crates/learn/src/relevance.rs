@@ -1,6 +1,6 @@
 //! Relevance feedback: what was used rises, what was passed over sinks.
 //!
-//! Pure arithmetic over counters. A store keeps one [`Standing`] for each (query, entity), adds the
+//! Pure arithmetic over counters. A store keeps one [`ItemStanding`] for each (query, entity), adds the
 //! [`Delta`] of each signal to a [`Tally`] per entity, one per (query cluster, entity) and one
 //! [`RankTotals`] per project, and reads those back to rank.
 
@@ -13,7 +13,7 @@ mod rerank;
 pub use cluster::{QueryCluster, cluster_of_text};
 pub(crate) use cluster::{empty_words, stem};
 pub use estimate::{CoecRule, Estimator, Known, Multiplier, multiplier};
-pub use event::{BANDS, Delta, Opinion, RankBand, RelevanceSignal, Standing, UsageStanding};
+pub use event::{BANDS, Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
 pub use examination::{Examination, RankTotals};
 pub use rerank::{Reranked, rerank};
 pub use tally::{Counts, Tally};

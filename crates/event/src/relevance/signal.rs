@@ -30,7 +30,7 @@ pub enum Opinion {
 
 /// What stands for one (query, entity).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct ItemStanding {
     /// Used or ignored; `None` before anybody looked.
     pub usage: Option<UsageStanding>,
     /// The last explicit opinion.
@@ -63,7 +63,7 @@ impl Delta {
     }
 }
 
-impl Standing {
+impl ItemStanding {
     /// What stands after a signal, and what that changes.
     #[must_use]
     pub fn after(self, signal: RelevanceSignal) -> (Self, Delta) {

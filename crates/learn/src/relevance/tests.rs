@@ -97,7 +97,7 @@ fn low_ranks_are_not_blamed_for_being_out_of_sight() {
         for turn in 0..1_000 {
             let used = turn < 600 / rank;
             let signal = if used { Used } else { Ignored };
-            totals.add(Standing::default().after(signal).1, band);
+            totals.add(ItemStanding::default().after(signal).1, band);
         }
     }
     let seen = totals.examination();
@@ -128,8 +128,8 @@ fn signal() -> impl Strategy<Value = RelevanceSignal> {
 }
 
 /// All signals in order: what stands, and the counters that follow.
-fn told(signals: &[RelevanceSignal], band: RankBand) -> (Standing, Tally, RankTotals) {
-    let (mut standing, mut tally) = (Standing::default(), Tally::default());
+fn told(signals: &[RelevanceSignal], band: RankBand) -> (ItemStanding, Tally, RankTotals) {
+    let (mut standing, mut tally) = (ItemStanding::default(), Tally::default());
     let mut totals = RankTotals::default();
     for signal in signals {
         let (next, delta) = standing.after(*signal);
@@ -186,7 +186,7 @@ proptest! {
     ) {
         let mut all = RankTotals::default();
         for (rank, signal) in totals {
-            all.add(Standing::default().after(signal).1, RankBand::of(Some(rank)));
+            all.add(ItemStanding::default().after(signal).1, RankBand::of(Some(rank)));
         }
         let seen = all.examination();
         let [a, b, c, d] = entity;

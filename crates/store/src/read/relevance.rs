@@ -1,6 +1,6 @@
 //! Reading what became of items that queries returned.
 
-use event::{BANDS, Scope, Standing};
+use event::{BANDS, ItemStanding, Scope};
 
 use super::events::StoredEvent;
 use crate::log::Task;
@@ -49,7 +49,7 @@ pub trait RelevanceReads: Send + Sync {
         scope: &Scope,
         query: &str,
         entities: Vec<String>,
-    ) -> Task<'_, Vec<Standing>>;
+    ) -> Task<'_, Vec<ItemStanding>>;
 
     /// What is known of items, in the order they are asked for.
     fn tallies(

@@ -1,6 +1,6 @@
 //! Reads what became of items that queries returned.
 
-use event::{BANDS, Scope, Standing};
+use event::{BANDS, ItemStanding, Scope};
 
 use super::SqlStore;
 use super::apply;
@@ -23,7 +23,7 @@ impl RelevanceReads for SqlStore {
         scope: &Scope,
         query: &str,
         entities: Vec<String>,
-    ) -> Task<'_, Vec<Standing>> {
+    ) -> Task<'_, Vec<ItemStanding>> {
         let (scope, query) = (scope.clone(), query.to_owned());
         self.pool.run_some(entities.len() / 4, move |connection| {
             standings(connection, &scope, &query, &entities)
@@ -84,9 +84,9 @@ fn standings(
     scope: &Scope,
     query: &str,
     entities: &[String],
-) -> Result<Vec<Standing>, StoreError> {
+) -> Result<Vec<ItemStanding>, StoreError> {
     let Some(project) = find_project(connection, scope)? else {
-        return Ok(vec![Standing::default(); entities.len()]);
+        return Ok(vec![ItemStanding::default(); entities.len()]);
     };
     let found = entities.iter().map(|entity| {
         Ok(apply::standing_of(connection, project, query, entity)?.unwrap_or_default())

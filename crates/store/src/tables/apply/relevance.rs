@@ -1,6 +1,6 @@
 //! What became of items that queries returned: one row for each, and counters that follow it.
 
-use event::{Delta, Opinion, RankBand, RelevanceSignal, Standing, UsageStanding};
+use event::{Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
 
 use super::super::keys::Key;
 use super::Subject;
@@ -37,7 +37,7 @@ pub(super) fn weigh(
     let Weighed { query, entity, .. } = weighed;
     let before = standing(connection, project, query, entity)?;
     let (stood, old) = before.unwrap_or((
-        Standing::default(),
+        ItemStanding::default(),
         Place { entity, band: weighed.band, cluster: weighed.cluster },
     ));
     // The first rank and the first sort of question that are known stand.
@@ -68,7 +68,7 @@ pub(super) fn weigh(
         return count(connection, project, place, delta);
     }
     count(connection, project, old, stood.removal())?;
-    count(connection, project, place, Standing::default().becoming(now))
+    count(connection, project, place, ItemStanding::default().becoming(now))
 }
 
 /// Where something counts.
@@ -152,7 +152,7 @@ pub(in super::super) fn standing_of(
     project: Key,
     query: &str,
     entity: &str,
-) -> sql::Result<Option<Standing>> {
+) -> sql::Result<Option<ItemStanding>> {
     Ok(standing(connection, project, query, entity)?.map(|(standing, _)| standing))
 }
 
@@ -161,7 +161,7 @@ fn standing<'a>(
     project: Key,
     query: &str,
     entity: &'a str,
-) -> sql::Result<Option<(Standing, Place<'a>)>> {
+) -> sql::Result<Option<(ItemStanding, Place<'a>)>> {
     connection
         .prepare_cached(
             "SELECT usage, opinion, band, cluster FROM relevance
@@ -171,7 +171,7 @@ fn standing<'a>(
             let (usage, opinion): (Option<bool>, Option<bool>) = (row.get(0)?, row.get(1)?);
             let used = |used| if used { UsageStanding::Used } else { UsageStanding::Ignored };
             let said = |good| if good { Opinion::Positive } else { Opinion::Negative };
-            let standing = Standing { usage: usage.map(used), opinion: opinion.map(said) };
+            let standing = ItemStanding { usage: usage.map(used), opinion: opinion.map(said) };
             let cluster: Option<i64> = row.get(3)?;
             let band = RankBand::at(row.get(2)?);
             Ok((standing, Place { entity, band, cluster: cluster.map(i64::cast_unsigned) }))
