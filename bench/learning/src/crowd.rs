@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use learn::{
-    AnsweredTotals, FailedTurn, FailureKind, FailureRule, Period, changes_of, failure_patterns,
+    AnsweredTotals, FailedTurn, FailureKind, PatternRule, Period, changes_of, failure_patterns,
 };
 
 const WORDINGS: [&str; 12] = [
@@ -103,7 +103,7 @@ pub(crate) fn measure() -> anyhow::Result<()> {
             .map(|(row, (asked, said))| failed(row, asked, said.as_deref()))
             .collect();
         let started = Instant::now();
-        let found = failure_patterns(&turns, &AnsweredTotals::default(), &FailureRule::default());
+        let found = failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default());
         let took = started.elapsed().as_secs_f64();
         let own = |turns: &[String]| turns.iter().filter(|turn| turn.starts_with('c')).count();
         let with = found.iter().filter(|pattern| own(&pattern.turns) > 0).count();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use learn::{
-    AnsweredTotals, FailedTurn, FailureKind, FailurePattern, FailureRule, Period, failure_patterns,
+    AnsweredTotals, FailedTurn, FailureKind, FailurePattern, PatternRule, Period, failure_patterns,
 };
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -44,7 +44,7 @@ fn read(data: &Path) -> anyhow::Result<Vec<Row>> {
 
 fn patterns(rows: &[Row]) -> Vec<FailurePattern> {
     let turns: Vec<FailedTurn<'_>> = rows.iter().map(complaint).collect();
-    failure_patterns(&turns, &AnsweredTotals::default(), &FailureRule::default())
+    failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default())
 }
 
 fn complaint(row: &Row) -> FailedTurn<'_> {

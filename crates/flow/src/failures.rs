@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use event::{Scope, Timestamp, TurnId, Window};
 use learn::{
-    AnsweredTotals, By, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern, FailureRule,
-    PatternEvidence, Period, Remark, Suggestion, are_several, failure_patterns, most_corrected,
-    suggestions,
+    AnsweredTotals, By, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern,
+    PatternEvidence, PatternRule, Period, Remark, Suggestion, are_several, failure_patterns,
+    most_corrected, suggestions,
 };
 use store::{QualityQuery, Stopwatch, StoreError};
 
@@ -54,7 +54,7 @@ impl Engine {
         query: &QualityQuery,
         now: Timestamp,
     ) -> Result<FailureReport, FlowError> {
-        let (rule, start) = (FailureRule::default(), query.window.start);
+        let (rule, start) = (PatternRule::default(), query.window.start);
         let turns = self.store.negative_turns(with_before(query), rule.most_turns + 1).await?;
         let truncated = turns.len() > rule.most_turns;
         let mut negatives = Vec::with_capacity(turns.len());
@@ -136,7 +136,7 @@ pub(crate) struct Found {
 pub(crate) fn patterns_of(
     negatives: &[Negative],
     totals: &AnsweredTotals,
-    rule: &FailureRule,
+    rule: &PatternRule,
 ) -> Found {
     let model = embed::built_in();
     let vectors: Vec<Meaning> = negatives

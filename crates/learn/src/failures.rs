@@ -24,7 +24,7 @@ mod find;
 mod corrected;
 
 pub use corrected::{CorrectedQuery, most_corrected};
-pub use find::{FailureRule, failure_patterns};
+pub use find::{PatternRule, failure_patterns};
 pub(crate) use gist::gist;
 pub use pattern::{
     CountedContrast, FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift,

@@ -25,7 +25,7 @@ pub use examples::{
 };
 pub use failures::{
     AnswerChange, AnsweredTotals, By, CorrectedQuery, CountedContrast, FailedTurn,
-    FailureDirection, FailureExample, FailureKind, FailurePattern, FailureRule, FailureTrend, Lift,
+    FailureDirection, FailureExample, FailureKind, FailurePattern, FailureTrend, Lift, PatternRule,
     Period, failure_patterns, most_corrected, telling_words,
 };
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};

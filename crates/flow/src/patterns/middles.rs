@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use event::{Vector, dot};
-use learn::{FailurePattern, FailureRule};
+use learn::{FailurePattern, PatternRule};
 
 /// Where a turn's question points, and what was said of its answer.
 pub(crate) type Meaning = (Vector, Option<Vector>);
@@ -29,7 +29,7 @@ impl PatternMiddles {
     /// The pattern whose middle is nearest to a text, and how near; none below the similarity from which
     /// turns can belong together.
     pub(crate) fn nearest(&self, text: &str) -> Option<(usize, f32)> {
-        let floor = FailureRule::default().alike;
+        let floor = PatternRule::default().alike;
         let vector = embed::built_in().embed(text);
         if vector.is_zero() {
             return None;

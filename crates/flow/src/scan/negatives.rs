@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use event::{Timestamp, VerdictStatus};
 use learn::{
-    AnsweredTotals, By, FailureKind, FailurePattern, FailureRule, Period, asked_for, changes_of,
+    AnsweredTotals, By, FailureKind, FailurePattern, PatternRule, Period, asked_for, changes_of,
 };
 
 use super::conversation::ScannedTurn;
@@ -60,7 +60,7 @@ impl ScanReport {
         let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
         let by = named.map(|(model, [turns, ..])| (By::Model, model.clone(), *turns)).collect();
         let totals = AnsweredTotals { now: self.turns, before: 0, by };
-        let found = patterns_of(negatives, &totals, &FailureRule::default());
+        let found = patterns_of(negatives, &totals, &PatternRule::default());
         let (looked_at, patterns) = (found.count, found.patterns);
         ScanPatterns { negatives: self.negatives.count, looked_at, patterns }
     }

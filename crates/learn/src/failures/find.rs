@@ -16,7 +16,7 @@ use crate::relevance::cluster_of_text;
 
 /// When turns are alike, and how much is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FailureRule {
+pub struct PatternRule {
     /// Similarity from which two turns can belong together. For the built-in model; others have
     /// other scales.
     pub alike: f32,
@@ -28,7 +28,7 @@ pub struct FailureRule {
     pub examples: usize,
 }
 
-impl Default for FailureRule {
+impl Default for PatternRule {
     fn default() -> Self {
         Self { alike: 0.35, least_turns: 2, most_turns: 20_000, examples: 5 }
     }
@@ -48,7 +48,7 @@ struct Looked<'a> {
 pub fn failure_patterns(
     turns: &[FailedTurn<'_>],
     totals: &AnsweredTotals,
-    rule: &FailureRule,
+    rule: &PatternRule,
 ) -> Vec<FailurePattern> {
     let (looked, dims) = look(turns, rule);
     let counts = TermCounts::of(looked.iter().map(|turn| &turn.terms));
@@ -93,7 +93,7 @@ pub fn failure_patterns(
 
 /// In one order, whatever the order they came in; each turn once, the newest if there are too many.
 /// With the length of their vectors.
-fn look<'a>(turns: &'a [FailedTurn<'a>], rule: &FailureRule) -> (Vec<Looked<'a>>, usize) {
+fn look<'a>(turns: &'a [FailedTurn<'a>], rule: &PatternRule) -> (Vec<Looked<'a>>, usize) {
     let mut sorted: Vec<&FailedTurn<'_>> = turns.iter().collect();
     sorted.sort_by_key(|t| (t.turn_id, t.period, t.kind, t.said, t.question, t.when_ms));
     sorted.dedup_by_key(|t| t.turn_id);
@@ -117,7 +117,7 @@ fn look<'a>(turns: &'a [FailedTurn<'a>], rule: &FailureRule) -> (Vec<Looked<'a>>
 fn groups_of<'t, 'a>(
     looked: &'t [Looked<'a>],
     dims: usize,
-    rule: &FailureRule,
+    rule: &PatternRule,
 ) -> Vec<(Option<String>, Vec<&'t Looked<'a>>)> {
     let error_type = |turn: &FailedTurn<'_>| {
         let named = turn.error_type.map(str::trim).filter(|name| !name.is_empty());

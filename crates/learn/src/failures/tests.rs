@@ -61,7 +61,7 @@ fn turn(made: &Made) -> FailedTurn<'_> {
 
 fn found(made: &[Made], totals: &AnsweredTotals) -> Vec<FailurePattern> {
     let turns: Vec<FailedTurn<'_>> = made.iter().map(turn).collect();
-    failure_patterns(&turns, totals, &FailureRule::default())
+    failure_patterns(&turns, totals, &PatternRule::default())
 }
 
 fn all_complaints() -> Vec<Made> {

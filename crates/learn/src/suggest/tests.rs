@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::*;
 use crate::failures::{
-    AnsweredTotals, CountedContrast, FailedTurn, FailureKind, FailureRule, Period, failure_patterns,
+    AnsweredTotals, CountedContrast, FailedTurn, FailureKind, PatternRule, Period, failure_patterns,
 };
 
 struct Correction {
@@ -93,7 +93,7 @@ fn pattern_of(corrections: &[Correction]) -> Vec<FailurePattern> {
             period: Period::Now,
         })
         .collect();
-    failure_patterns(&turns, &AnsweredTotals::default(), &FailureRule::default())
+    failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default())
 }
 
 fn answer_of<'a>(turn_id: &'a str, correction: &'a Correction) -> CorrectedAnswer<'a> {
