@@ -7,7 +7,7 @@ use crate::chart::{self, Point, Range};
 use crate::marked::Said;
 use crate::number;
 use crate::shell::Shell;
-use crate::timeline::Shown;
+use crate::timeline::ShownTurn;
 
 /// A better and a worse answer.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Data {
     /// Formats to download: a word, what it is, where it is.
     pub formats: Vec<(&'static str, &'static str, String)>,
     /// Verdicts that wait for a person.
-    pub queue: Vec<Shown>,
+    pub queue: Vec<ShownTurn>,
     /// The rest of them.
     pub whole_queue: String,
     /// How many labels there are, and how many are needed.
@@ -92,7 +92,11 @@ impl Data {
                 .map(|one| pair_of(one, &filter, project))
                 .collect(),
             formats: FORMATS.into_iter().map(format).collect(),
-            queue: readings.waiting.iter().map(|view| Shown::alone(view, &filter, scope)).collect(),
+            queue: readings
+                .waiting
+                .iter()
+                .map(|view| ShownTurn::alone(view, &filter, scope))
+                .collect(),
             whole_queue: filter.link_with("/conversations", &[("show", "to_review")]),
             labels: (number::count(found.labels as u64), number::count(found.labels_needed as u64)),
             percent: (share * 100.0).clamp(0.0, 100.0).round() as u8,

@@ -16,7 +16,7 @@ use crate::number;
 use crate::overview::{Overview, Readings};
 use crate::routing::{Router, RouterReadings, Routing};
 use crate::shell::Shell;
-use crate::timeline::Shown;
+use crate::timeline::ShownTurn;
 
 /// What was read for it.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub struct Worst {
     /// As on the list.
     pub row: Row,
     /// The turn that shows it.
-    pub turn: Shown,
+    pub turn: ShownTurn,
 }
 
 /// What a model answered.
@@ -204,7 +204,7 @@ fn worst_of(
     filter: &Filter,
     scope: &Scope,
 ) -> Worst {
-    Worst { row: Row::of(listed, filter), turn: Shown::alone(view, filter, scope) }
+    Worst { row: Row::of(listed, filter), turn: ShownTurn::alone(view, filter, scope) }
 }
 
 fn model_of(name: &str, bucket: &QualityBucket) -> Model {

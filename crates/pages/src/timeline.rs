@@ -13,7 +13,7 @@ use crate::moment::Moment;
 use crate::number;
 use crate::shell::Shell;
 
-pub(crate) use turn::Shown;
+pub(crate) use turn::ShownTurn;
 
 /// The page.
 #[derive(Debug, Template)]
@@ -34,7 +34,7 @@ pub struct Conversation {
     /// How many of them were rejected, and so on, in words.
     pub summary: Vec<(&'static str, String)>,
     /// The turns, the oldest first.
-    pub turns: Vec<Shown>,
+    pub turns: Vec<ShownTurn>,
     /// Older turns.
     pub older: Option<String>,
     /// The newest, when these are older ones.
@@ -63,7 +63,10 @@ impl Conversation {
             since: turns.first().map(|view| Moment::minute(view.exchange.ts)),
             count: format!("{} {}", number::count(many), number::of(many, "turn", "turns")),
             summary: summary(turns),
-            turns: turns.iter().map(|view| Shown::of(view, turns, &heard, filter, scope)).collect(),
+            turns: turns
+                .iter()
+                .map(|view| ShownTurn::of(view, turns, &heard, filter, scope))
+                .collect(),
             older: older.map(|cursor| here(&[("before", &cursor)])),
             newest: is_older.then(|| here(&[])),
             back: filter.link("/conversations"),

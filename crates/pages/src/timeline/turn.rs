@@ -20,7 +20,7 @@ use machine::{Machine, machine};
 /// The turn.
 #[derive(Clone, Debug, Template)]
 #[template(path = "turn.html")]
-pub struct Shown {
+pub struct ShownTurn {
     /// Its id.
     pub id: String,
     /// The same as a part of an address.
@@ -61,7 +61,7 @@ pub struct Shown {
     pub link: String,
 }
 
-impl Shown {
+impl ShownTurn {
     pub(super) fn of(
         view: &TurnView,
         turns: &[TurnView],
