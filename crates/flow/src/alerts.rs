@@ -215,23 +215,16 @@ async fn look(engine: &Engine, all: bool) -> Result<(), FlowError> {
 
 #[cfg(test)]
 mod tests {
-    use event::Timestamp;
     use report::Rate;
-    use store::tables::{Limits, SqlStore};
-    use testkit::TestClock;
 
     use super::*;
-    use crate::{Detectors, Embedder, Incoming, RawEvent, Trust};
+    use crate::test_engine::{TestEngine, engine_in};
+    use crate::{Incoming, RawEvent, Trust};
 
     #[tokio::test]
     async fn whoever_reads_alerts_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let told = Arc::clone(&clock) as Arc<dyn event::Clock>;
-        let engine =
-            Engine::open(Arc::new(store), told, [1; 32], detectors, embedder).await.unwrap();
+        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
         let settings = json!({"satisfaction": {"min": 0.85}, "min_count": 5});
         let settings = settings.as_object().cloned().unwrap();

@@ -75,21 +75,16 @@ async fn run(engine: Arc<Engine>, mut stop: Stop) {
 
 #[cfg(test)]
 mod tests {
-    use event::{Mac, Scope, Timestamp};
-    use store::tables::{Limits, SqlStore};
-    use testkit::TestClock;
+    use event::{Mac, Scope};
 
     use super::*;
-    use crate::{Detectors, Embedder, Incoming, RawEvent, Trust};
+    use crate::test_engine::{TestEngine, engine_in};
+    use crate::{Incoming, RawEvent, Trust};
 
     #[tokio::test]
     async fn one_that_cannot_be_stored_is_counted_and_the_others_are_not() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let engine =
-            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let TestEngine { engine, .. } = engine_in(folder.path()).await;
         // The second has the first one's id and says something else.
         for (id, mac) in [("one", 1), ("one", 2), ("two", 3)] {
             let raw = RawEvent {

@@ -184,24 +184,15 @@ fn scope_of(message: &Arrived, line: &Value) -> Scope {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use event::{ANONYMOUS, Timestamp};
-    use store::tables::{Limits, SqlStore};
+    use event::ANONYMOUS;
     use tempfile::TempDir;
-    use testkit::TestClock;
 
     use super::*;
-    use crate::{Detectors, Embedder};
+    use crate::test_engine::engine_in;
 
     async fn engine() -> (Engine, TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let engine =
-            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
-        (engine, folder)
+        (engine_in(folder.path()).await.engine, folder)
     }
 
     #[tokio::test]

@@ -175,16 +175,13 @@ pub(crate) fn is_erasure(event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use event::{Position, Tenant, Timestamp, Window};
-    use store::tables::{Limits, SqlStore, back_up};
+    use event::{Position, Tenant, Window};
+    use store::tables::back_up;
     use store::{QualityQuery, Stopwatch};
-    use testkit::TestClock;
 
     use super::*;
     use crate::patterns::{FailureReport, PatternMiddles};
-    use crate::{Detectors, Embedder};
-
-    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+    use crate::test_engine::{NOW, TestEngine, engine_in};
 
     fn report() -> Arc<FailureReport> {
         Arc::new(FailureReport {
@@ -234,11 +231,7 @@ mod tests {
     #[tokio::test]
     async fn nobody_in_particular_cannot_be_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let clock = Arc::new(TestClock::at(NOW));
-        let engine =
-            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let (scope, nobody) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
         let copies = Copies { place: None, others: Vec::new() };
         let erased = engine.erase_user(&scope, &nobody, &copies).await;
@@ -249,11 +242,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_found_before_is_found_anew_without_the_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let clock = Arc::new(TestClock::at(NOW));
-        let engine =
-            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let long = Duration::from_secs(9);
         let before = engine.patterns.generation();
         engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
@@ -274,11 +263,7 @@ mod tests {
     async fn what_a_long_reader_kept_goes_by_itself_when_they_are_done() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let store = SqlStore::open(&data, Limits::default(), [7; 32]).unwrap();
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let clock = Arc::new(TestClock::at(NOW));
-        let engine =
-            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let TestEngine { engine, .. } = engine_in(&data).await;
         // More than a backup copies in one go.
         let large = |n: usize| {
             let mut write = testkit::write(&Scope::default(), &format!("e{n}"), 1);

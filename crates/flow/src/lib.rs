@@ -74,6 +74,8 @@ mod replay;
 mod redetect;
 mod rounds;
 mod demo_mark;
+#[cfg(test)]
+mod test_engine;
 
 pub use calibration::{CalibrationReport, ReliabilityBin};
 pub use capture::{

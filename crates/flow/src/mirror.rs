@@ -276,11 +276,9 @@ mod tests {
     use event::{Change, Event, Kind, Source, Type, UserId, Write};
     use serde_json::json;
     use store::Task;
-    use store::tables::{Limits, SqlStore};
-    use testkit::TestClock;
 
     use super::*;
-    use crate::{Detectors, Embedder};
+    use crate::test_engine::{TestEngine, engine_in};
 
     /// Remembers whose documents were written or taken away; while it writes the first, Ann is erased.
     struct Busy {
@@ -334,12 +332,8 @@ mod tests {
     #[tokio::test]
     async fn an_erasure_does_not_wait_for_all_copies_of_a_backlog() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let store: Arc<dyn Store> = Arc::new(store);
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let shared = Arc::clone(&store);
-        let engine = Engine::open(shared, clock, [1; 32], detectors, embedder).await.unwrap();
+        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let store: Arc<dyn Store> = store;
         let others = (1..40).map(|n| opened(&format!("t{n:02}"), "bob"));
         let writes = std::iter::once(opened("t00", "ann")).chain(others).collect();
         store.commit(writes).await.unwrap();

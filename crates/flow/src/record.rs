@@ -210,17 +210,11 @@ fn widget_need(event: &Event) -> Result<Need, FlowError> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use event::{Clock, Timestamp};
+    use event::Timestamp;
     use serde_json::json;
-    use store::tables::{Limits, SqlStore};
-    use testkit::TestClock;
 
     use super::*;
-    use crate::{Detectors, Embedder};
-
-    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+    use crate::test_engine::{NOW, TestEngine, engine_in};
 
     fn incoming(engine: &Engine, at: Timestamp) -> Incoming {
         let data = json!({"comment": "as an application embeds it"});
@@ -239,25 +233,14 @@ mod tests {
     #[tokio::test]
     async fn an_embedded_engine_goes_by_the_clock_it_was_given() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let clock = Arc::new(TestClock::at(START));
-        let clock_for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
-        let engine = Engine::open(
-            Arc::new(store),
-            clock_for_engine,
-            [1; 32],
-            Detectors::default(),
-            Embedder::default(),
-        )
-        .await
-        .unwrap();
+        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
-        let ahead = START.plus_secs(301);
+        let ahead = NOW.plus_secs(301);
         let early = engine.record(&scope, incoming(&engine, ahead)).await;
         assert!(matches!(early, Err(FlowError::Capture(_))), "{early:?}");
         clock.advance_secs(1);
         let receipt = engine.record(&scope, incoming(&engine, ahead)).await.unwrap();
         let stored = engine.event(&scope, &receipt.id).await.unwrap().unwrap();
-        assert_eq!((stored.event.ts, stored.event.received_at), (ahead, START.plus_secs(1)));
+        assert_eq!((stored.event.ts, stored.event.received_at), (ahead, NOW.plus_secs(1)));
     }
 }

@@ -104,13 +104,10 @@ async fn drop_of(
 mod tests {
     use event::Scope;
     use serde_json::json;
-    use store::tables::{Limits, SqlStore};
-    use testkit::TestClock;
 
     use super::*;
-    use crate::{Detectors, Embedder, Incoming, RawEvent, Trust};
-
-    const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+    use crate::test_engine::{TestEngine, engine_in};
+    use crate::{Incoming, RawEvent, Trust};
 
     fn rating(engine: &Engine, id: &str) -> Incoming {
         let data = json!({"rating": "positive"});
@@ -130,18 +127,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_older_than_wanted_goes_and_its_id_stays_used() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let clock = Arc::new(TestClock::at(START));
-        let for_engine = Arc::clone(&clock) as Arc<dyn Clock>;
-        let engine = Engine::open(
-            Arc::new(store),
-            for_engine,
-            [1; 32],
-            Detectors::default(),
-            Embedder::default(),
-        )
-        .await
-        .unwrap();
+        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
         let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
         for scope in [&scope, &other] {

@@ -127,7 +127,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use event::{Clock, Role};
+    use event::Role;
     use store::KeyStore;
     use store::tables::{Limits, SqlStore, back_up, restore};
     use testkit::TestClock;
@@ -135,9 +135,7 @@ mod tests {
     use super::*;
     use crate::demo_mark::demo_scope;
     use crate::keys::NewKey;
-    use crate::{Detectors, Embedder};
-
-    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+    use crate::test_engine::{NOW, TestEngine, engine_in, engine_over};
 
     fn key() -> StoredKey {
         StoredKey {
@@ -154,9 +152,7 @@ mod tests {
     }
 
     async fn engine(store: SqlStore, now: Timestamp) -> Engine {
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let clock = Arc::new(TestClock::at(now));
-        Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap()
+        engine_over(Arc::new(store), Arc::new(TestClock::at(now))).await
     }
 
     #[tokio::test]
@@ -180,17 +176,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-        let engine = Engine::open(
-            Arc::new(store),
-            Arc::clone(&clock) as Arc<dyn Clock>,
-            [1; 32],
-            Detectors::default(),
-            Embedder::default(),
-        )
-        .await
-        .unwrap();
+        let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let (tenant, begin, scopes) = (demo_scope().tenant, engine.head(), [demo_scope()]);
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
         let (key, _) = engine.create_key(new).await.unwrap();

@@ -71,23 +71,17 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use event::{Scope, Timestamp, Window};
+    use event::{Scope, Window};
     use serde_json::json;
-    use store::tables::{Limits, SqlStore};
-    use testkit::TestClock;
 
     use super::*;
-    use crate::{Copies, Detectors, Embedder};
+    use crate::Copies;
+    use crate::test_engine::{NOW, engine_in};
 
     const SOME: usize = 6;
-    const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     async fn engine(folder: &tempfile::TempDir) -> Arc<Engine> {
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let clock = Arc::new(TestClock::at(NOW));
-        let opened = Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await;
-        Arc::new(opened.unwrap())
+        Arc::new(engine_in(folder.path()).await.engine)
     }
 
     /// Turns that somebody corrected.

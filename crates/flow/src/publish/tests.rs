@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use event::{Scope, Timestamp};
-use store::tables::{Limits, SqlStore};
+use event::Scope;
+use store::tables::SqlStore;
 use store::{Leases, Outgoing, Outlet, Refused, StoreError, Task};
-use testkit::TestClock;
 
-use crate::{Detectors, Embedder, Engine};
+use crate::Engine;
+use crate::test_engine::{TestEngine, engine_in};
 
 const LEASE: &str = "publish:fickle";
 
@@ -40,11 +40,8 @@ impl Outlet for Fickle {
 }
 
 async fn engine(folder: &std::path::Path) -> (Engine, Arc<SqlStore>) {
-    let store = Arc::new(SqlStore::open(folder, Limits::default(), [7; 32]).unwrap());
-    let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
-    let (detectors, embedder) = (Detectors::default(), Embedder::default());
-    let shared = Arc::clone(&store);
-    (Engine::open(shared, clock, [1; 32], detectors, embedder).await.unwrap(), store)
+    let TestEngine { engine, store, .. } = engine_in(folder).await;
+    (engine, store)
 }
 
 async fn send(engine: &Engine, source: &str, data: serde_json::Value) {

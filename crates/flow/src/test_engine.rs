@@ -1,0 +1,34 @@
+//! An engine for tests, over a store of its own and with a clock that stands still.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use event::Timestamp;
+use store::tables::{Limits, SqlStore};
+use testkit::TestClock;
+
+use crate::{Detectors, Embedder, Engine};
+
+/// When its clock begins.
+pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
+
+/// The engine, with what it was opened with.
+pub(crate) struct TestEngine {
+    pub(crate) engine: Engine,
+    pub(crate) store: Arc<SqlStore>,
+    pub(crate) clock: Arc<TestClock>,
+}
+
+/// One over the store in this folder.
+pub(crate) async fn engine_in(folder: &Path) -> TestEngine {
+    let store = Arc::new(SqlStore::open(folder, Limits::default(), [7; 32]).unwrap());
+    let clock = Arc::new(TestClock::at(NOW));
+    let engine = engine_over(Arc::clone(&store), Arc::clone(&clock)).await;
+    TestEngine { engine, store, clock }
+}
+
+/// One over this store.
+pub(crate) async fn engine_over(store: Arc<SqlStore>, clock: Arc<TestClock>) -> Engine {
+    let (detectors, embedder) = (Detectors::default(), Embedder::default());
+    Engine::open(store, clock, [1; 32], detectors, embedder).await.unwrap()
+}
