@@ -11,6 +11,10 @@ use rusqlite::config::DbConfig;
 use crate::error::StoreError;
 use crate::sql::Connection;
 
+/// Nobody else writes, but somebody who begins to read just as a commit ends may find the head of the write-ahead log
+/// half-written, and then holds the lock of writers while looking again.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The one connection that writes.
 pub(super) fn writer(file: &Path) -> Result<File, StoreError> {
     create_private(file)?;
@@ -19,8 +23,7 @@ pub(super) fn writer(file: &Path) -> Result<File, StoreError> {
     // FULL: a commit is on disk before it is answered. Group commit makes that cheap.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", "OFF")?;
-    // Nobody else writes, so there is nothing to wait for.
-    connection.busy_timeout(Duration::ZERO)?;
+    connection.busy_timeout(PATIENCE)?;
     // What is deleted is overwritten, so that erasing somebody leaves nothing of them.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "cache_size", -16_384)?; // KiB
@@ -62,7 +65,7 @@ pub(super) fn checkpointer(file: &Path) -> Result<File, StoreError> {
 pub(super) fn reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = File::open_with_flags(file, flags)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -4_096)?; // KiB
     keep_plans(&connection)?;

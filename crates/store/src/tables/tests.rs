@@ -10,6 +10,7 @@ mod postgres;
 mod words;
 
 use std::path::Path;
+use std::time::Duration;
 
 use event::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
 use serde_json::{Map, Value, json};
@@ -241,6 +242,23 @@ async fn a_letter_that_cannot_be_read_hides_no_other() {
         assert_eq!(listed, expected);
     }
     assert!(store.dead_letter(&scope, "m1").await.is_err());
+}
+
+/// As those do who find the head of the write-ahead log half-written.
+#[tokio::test]
+async fn a_commit_waits_for_somebody_who_holds_the_lock_for_a_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let other = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let commit = store.commit(vec![write(&Scope::default(), "e1", 1)]);
+    let let_go = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        other.execute_batch("ROLLBACK").unwrap();
+    });
+    commit.await.unwrap();
+    let_go.join().unwrap();
+    assert_eq!(store.head(), Position(1));
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use event::{Position, Scope, TurnId, UserId};
 
 use super::SqlStore;
 use super::apply::{THEIR_TURNS, THEIRS};
+use super::connect;
 use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
@@ -130,6 +131,6 @@ pub(super) fn scrub(connection: &mut Connection, wait: Duration) -> Result<bool,
     connection.busy_timeout(wait)?;
     let busy: rusqlite::Result<i64> =
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
-    connection.busy_timeout(Duration::ZERO)?;
+    connection.busy_timeout(connect::PATIENCE)?;
     Ok(busy? == 0)
 }
