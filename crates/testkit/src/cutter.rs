@@ -41,7 +41,7 @@ struct Next {
 
 #[derive(Default)]
 struct Ways {
-    is_shut: bool,
+    is_closed: bool,
     open: Vec<TcpStream>,
 }
 
@@ -91,19 +91,23 @@ impl Cutter {
         self.shared.cuts.load(Ordering::SeqCst)
     }
 
-    /// Lets nobody through, until it is opened again; also not those who are connected.
+    /// Lets in nobody else, until it is opened again.
+    pub fn close(&self) {
+        locked(&self.shared.ways).is_closed = true;
+    }
+
+    /// The same, and cuts off those who are connected.
     pub fn shut(&self) {
-        let mut ways = locked(&self.shared.ways);
-        ways.is_shut = true;
-        for way in ways.open.drain(..) {
+        self.close();
+        for way in locked(&self.shared.ways).open.drain(..) {
             // It may be over already.
             let _ = way.shutdown(Shutdown::Both);
         }
     }
 
-    /// Lets through whoever comes from now on.
+    /// Lets in whoever comes from now on.
     pub fn open(&self) {
-        locked(&self.shared.ways).is_shut = false;
+        locked(&self.shared.ways).is_closed = false;
     }
 }
 
@@ -119,7 +123,7 @@ impl Shared {
     fn pass_on(&self, client: &TcpStream) {
         let Ok(server) = TcpStream::connect(&self.server) else { return };
         let (Ok(from), Ok(to)) = (server.try_clone(), client.try_clone()) else { return };
-        if !self.lets_through(client) {
+        if !self.lets_in(client) {
             return;
         }
         let is_cut = Arc::new(AtomicBool::new(false));
@@ -131,10 +135,12 @@ impl Shared {
         let _ = server.shutdown(Shutdown::Both);
     }
 
-    fn lets_through(&self, client: &TcpStream) -> bool {
+    fn lets_in(&self, client: &TcpStream) -> bool {
         let mut ways = locked(&self.ways);
-        ways.open.extend(client.try_clone());
-        !ways.is_shut
+        if !ways.is_closed {
+            ways.open.extend(client.try_clone());
+        }
+        !ways.is_closed
     }
 
     fn ask(

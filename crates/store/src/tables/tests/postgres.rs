@@ -1,5 +1,7 @@
 //! Postgres against the contract, and what only Postgres can show.
 
+mod doubt;
+
 use std::sync::Arc;
 use std::time::Duration;
 
