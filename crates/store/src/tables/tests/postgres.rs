@@ -1,5 +1,6 @@
 //! Postgres against the contract, and what only Postgres can show.
 
+mod away;
 mod doubt;
 
 use std::sync::Arc;
