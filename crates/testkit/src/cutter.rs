@@ -27,6 +27,7 @@ pub struct Cutter {
 struct Shared {
     server: String,
     next: Mutex<Option<Next>>,
+    unsaid: Mutex<Option<&'static [u8]>>,
     ways: Mutex<Ways>,
     cuts: AtomicUsize,
     is_over: AtomicBool,
@@ -89,6 +90,16 @@ impl Cutter {
     /// How many commits were cut.
     pub fn cuts(&self) -> usize {
         self.shared.cuts.load(Ordering::SeqCst)
+    }
+
+    /// Cuts off whoever says this, until it may be said again.
+    pub fn forbid(&self, text: &'static str) {
+        *locked(&self.shared.unsaid) = Some(text.as_bytes());
+    }
+
+    /// Everything may be said from now on.
+    pub fn allow(&self) {
+        *locked(&self.shared.unsaid) = None;
     }
 
     /// Lets in nobody else, until it is opened again.
@@ -154,6 +165,9 @@ impl Shared {
         while let Ok(count @ 1..) = client.read(&mut buffer) {
             let said = &buffer[..count];
             heard.extend_from_slice(said);
+            if locked(&self.unsaid).is_some_and(|text| has(&heard, text)) {
+                return;
+            }
             let fate = self.fate(&heard);
             // The beginning of what may end in the next piece.
             heard.drain(..heard.len().saturating_sub(COMMIT.len() - 1));
