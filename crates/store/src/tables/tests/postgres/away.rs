@@ -1,4 +1,4 @@
-//! The index of similar turns of a node whose Postgres was away for a while.
+//! A node whose Postgres was away for a while: whether it is ready, and what its index of similar turns has.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use event::{Change, Scope, Vector};
 use testkit::Cutter;
 use testkit::servers::Database;
 
-use super::Fresh;
+use super::{Fresh, write_one};
 use crate::contract::scene::{Scene, play};
 use crate::postgres::Server;
 use crate::tables::{Limits, SqlStore};
-use crate::{SimilarQuery, SimilarReads, Stopwatch};
+use crate::{Log, SimilarQuery, SimilarReads, Stopwatch};
 
 /// How long something may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -114,4 +114,24 @@ async fn what_another_node_writes_while_the_database_is_away_for_this_one_is_fou
     play(&other, answered("t2")).await;
     cutter.open();
     until_found(&node, 2).await;
+}
+
+/// Nobody needs to write anything for that.
+#[tokio::test]
+async fn a_node_is_ready_again_when_its_database_is_back() {
+    let Some(place) = Fresh::new() else { return };
+    let cutter = Cutter::before(place.database.url()).unwrap();
+    let node = node_by(&cutter, &place);
+    assert!(node.is_ready().await.unwrap());
+    cutter.shut();
+    assert!(!node.is_ready().await.unwrap(), "nobody has tried to write");
+    assert!(write_one(&node, "a").await.is_err());
+    assert!(!node.is_ready().await.unwrap(), "somebody has");
+    cutter.open();
+    let begin = Stopwatch::start();
+    while !node.is_ready().await.unwrap() {
+        assert!(begin.elapsed() < PATIENCE, "it is not ready");
+        tokio::time::sleep(PAUSE).await;
+    }
+    assert!(write_one(&node, "a").await.is_ok());
 }
