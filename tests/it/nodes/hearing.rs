@@ -59,6 +59,10 @@ fn rules_routers_and_erasures_of_one_node_are_heard_by_the_other() {
     });
     let kept = other.get("/api/v1/users/ann/history").1["queries"].clone();
     assert!(kept.as_array().is_some_and(|kept| !kept.is_empty()), "but what others did: {kept}");
+    assert_eq!(one.client().delete("/api/v1/users/ann/history").0, 200);
+    until("nor does it remember what it was to forget", || {
+        other.get("/api/v1/users/ann/history").1["queries"] == json!([])
+    });
     until("both forgot the same", || arms(&one) == arms(&other));
     let left =
         database.run("SELECT count(*) FROM router_turns WHERE features IS NOT NULL").unwrap();
