@@ -193,6 +193,22 @@ fn rates_hold_per_key_and_widgets_per_client() {
     });
 }
 
+/// By a key in a header, and by the cookie that it gets at the door.
+#[test]
+fn rates_hold_on_the_page_too() {
+    let server = Server::start();
+    let slow = || create(&server, &["--tenant", "default", "--role", "read", "--rate", "5"]);
+    let key = slow();
+    let form = Reader::of(&server).get("/login").1;
+    let fields = [("token", token(&form)), ("key", key.as_str())];
+    let came_in = Reader::of(&server).answer("POST", "/login", Some(&fields));
+    assert_eq!(came_in.status, 303, "{}", came_in.body);
+    let cookie = came_in.header("set-cookie").split(';').next().unwrap();
+    for client in [with_key(&server, &slow()), server.client().with("Cookie", cookie)] {
+        check_rate(5.0, || for_each(&client, 0..100, |client, _| client.get("/help").0));
+    }
+}
+
 /// Some pass and some do not; and no more pass than may in the time that it took, however long that was.
 fn check_rate(per_second: f64, ask: impl FnOnce() -> Vec<u16>) {
     let begin = Stopwatch::start();

@@ -1,7 +1,6 @@
 //! Several nodes on one Postgres: nothing is lost or doubled when one dies, all learn the same, and what is said
 //! to one is known to the others.
 
-mod cut;
 mod doubt;
 mod faults;
 mod hearing;

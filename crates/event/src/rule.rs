@@ -52,6 +52,8 @@ pub enum Rule {
     },
     /// About an experiment.
     Experiment(ExperimentRule),
+    /// What the event's user asked so far is compared with no more.
+    HistoryForgotten,
     /// What is known of the event's user.
     Profile {
         /// By name.

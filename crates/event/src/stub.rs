@@ -51,6 +51,7 @@ impl Event {
                 | Rule::Calibration { .. }
                 | Rule::Router { .. }
                 | Rule::RouterReset { .. }
+                | Rule::HistoryForgotten
                 | Rule::Experiment(_),
             )) => self.data.clone(),
             Ok(Body::Finding(finding)) => Self::data_of(&found_without_words(finding)),

@@ -15,6 +15,7 @@ use crate::ended_visits::EndedVisits;
 use crate::engine::Engine;
 use crate::erase::is_erasure;
 use crate::error::FlowError;
+use crate::history::is_forgetting;
 use crate::key_ring::KeyRing;
 use crate::put_off::put_off;
 use crate::redactors::Redactors;
@@ -36,6 +37,7 @@ struct Changed {
     targets: bool,
     curves: bool,
     erased: bool,
+    forgotten: bool,
 }
 
 impl Engine {
@@ -70,6 +72,7 @@ impl Engine {
                 if learns || changes.iter().any(sets) {
                     routed.insert(event.scope.clone(), last);
                 }
+                changed.forgotten |= is_forgetting(event);
                 if is_erasure(event) {
                     erasures.push(event.clone());
                 }
@@ -102,6 +105,8 @@ impl Engine {
             self.patterns.clear();
             self.drafts.clear();
             self.examples.clear();
+        }
+        if changed.erased || changed.forgotten {
             let (now, window) = (self.clock.now(), self.detectors.retry.window);
             self.history.read_again(&*self.store, now, window).await?;
         }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Body, Event, Timestamp, TurnHalf};
+use event::{Body, Event, Rule, Source, Timestamp, TurnHalf};
 use store::{Asked, Asker, InProcessHistory, QueryHistory, Store, StoreError};
 
 use crate::changes::question_vector;
@@ -28,6 +28,13 @@ pub(crate) struct History {
 pub(crate) struct Asking {
     asker: Asker,
     asked: Asked,
+}
+
+/// Whether an event says that its user's questions count no more.
+pub(crate) fn is_forgetting(event: &Event) -> bool {
+    // Most are questions, and those are read elsewhere.
+    event.kind.source == Source::Engine
+        && matches!(Body::read(event.kind, &event.data), Ok(Body::Rule(Rule::HistoryForgotten)))
 }
 
 impl Asking {
@@ -66,13 +73,20 @@ impl History {
         }
         let window = i64::try_from(window.as_secs()).unwrap_or(i64::MAX);
         for stored in store.recent_questions(now.plus_secs(-window), LOOK_BACK).await? {
-            self.add(&stored.event).await;
+            let event = &stored.event;
+            if is_forgetting(event)
+                && let Some(asker) = Asker::of(event)
+            {
+                self.place.forget(&asker).await?;
+            } else {
+                self.add(event).await;
+            }
         }
         Ok(())
     }
 
-    /// Somebody was erased by another node, which does not say who: what this one remembers is read again from
-    /// the log, where their words are no more.
+    /// Somebody was erased by another node, which does not say who, or somebody's questions were forgotten there:
+    /// what this one remembers is read again from the log, which knows better.
     pub(crate) async fn read_again(
         &self,
         store: &dyn Store,

@@ -47,7 +47,7 @@ impl Engine {
         Ok(self.store.profile(scope, user).await?)
     }
 
-    async fn store_rule(
+    pub(crate) async fn store_rule(
         &self,
         scope: &Scope,
         user: Option<UserId>,

@@ -60,7 +60,7 @@ pub fn changes_of(event: &Event) -> Vec<Change> {
             id: settlement.decision_id,
             executed: settlement.outcome.is_executed(),
         }],
-        Body::Rule(Rule::Erasure { .. } | Rule::RouterReset { .. })
+        Body::Rule(Rule::Erasure { .. } | Rule::RouterReset { .. } | Rule::HistoryForgotten)
         | Body::Comment(_)
         | Body::Metric
         | Body::Other => Vec::new(),

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use serde_json::json;
 use testkit::servers::{Database, Postgres, or_skip};
+use testkit::{Cutter, Fate};
 
-use super::cut::Cutter;
 use super::{database, node, until};
 use crate::server::{Server, command};
 
@@ -18,13 +18,12 @@ fn metric() -> serde_json::Value {
 #[test]
 fn a_commit_that_was_not_confirmed_is_looked_up() {
     let Some(database) = database() else { return };
-    let place = database.url().split_once('@').unwrap().1.split_once('/').unwrap().0;
-    let cutter = Cutter::before(place);
-    let server = node(&database.url().replace(place, &cutter.place()), &[]);
+    let cutter = Cutter::before(database.url()).unwrap();
+    let server = node(cutter.url(), &[]);
     let mut sent = 0;
     while cutter.cuts() < 5 {
         if sent % 3 == 0 {
-            cutter.arm();
+            cutter.arm(Fate::Done);
         }
         let (status, answer) = server.post("/api/v1/feedback", &metric());
         assert_eq!(status, 201, "{answer}");

@@ -1,9 +1,12 @@
 //! What is said to one node counts on the others.
 
+use std::fs::File;
+
 use serde_json::{Value, json};
+use testkit::Cutter;
 
 use super::{database, node, until};
-use crate::server::Server;
+use crate::server::{Server, command};
 
 fn text_of(server: &Server, turn: &str) -> String {
     server.get(&format!("/api/v1/turns/{turn}")).1["user"]["text"].as_str().unwrap_or("").to_owned()
@@ -56,10 +59,42 @@ fn rules_routers_and_erasures_of_one_node_are_heard_by_the_other() {
     });
     let kept = other.get("/api/v1/users/ann/history").1["queries"].clone();
     assert!(kept.as_array().is_some_and(|kept| !kept.is_empty()), "but what others did: {kept}");
+    assert_eq!(one.client().delete("/api/v1/users/ann/history").0, 200);
+    until("nor does it remember what it was to forget", || {
+        other.get("/api/v1/users/ann/history").1["queries"] == json!([])
+    });
     until("both forgot the same", || arms(&one) == arms(&other));
     let left =
         database.run("SELECT count(*) FROM router_turns WHERE features IS NOT NULL").unwrap();
     assert_eq!(left.trim(), "0");
+}
+
+/// Nothing comes behind it that could bring it along.
+#[test]
+fn what_could_not_be_read_when_the_log_had_moved_is_heard_later() {
+    let Some(database) = database() else { return };
+    let cutter = Cutter::before(database.url()).unwrap();
+    let (folder, said) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+    let mut command = command(folder.path(), "127.0.0.1:0");
+    command.env("UPTAKE__STORE__POSTGRES", cutter.url()).env("UPTAKE__LOG__LEVEL", "debug");
+    command.stderr(File::create(said.path()).unwrap());
+    let (one, other) = (node(database.url(), &[]), Server::spawn(command, folder));
+    let path = "/api/v1/tenants/default/privacy";
+    assert_eq!(other.get(path).1["redact"]["phone"], true);
+    // Statements that are ready are not said again.
+    cutter.shut();
+    cutter.forbid("ORDER BY e.position LIMIT");
+    let missed = || {
+        let said = std::fs::read_to_string(said.path()).unwrap();
+        said.matches("what other nodes wrote is heard later").count()
+    };
+    let before = missed();
+    let (status, answer) = one.client().put(path, &json!({"redact": {"phone": false}}));
+    assert_eq!(status, 200, "{answer}");
+    cutter.open();
+    until("it has missed that", || missed() > before);
+    cutter.allow();
+    until("it has heard of it", || other.get(path).1["redact"]["phone"] == false);
 }
 
 #[test]

@@ -92,6 +92,7 @@ fn own_record(
             | Rule::Calibration { .. }
             | Rule::Router { .. }
             | Rule::RouterReset { .. }
+            | Rule::HistoryForgotten
             | Rule::Experiment(_),
         )
         | Body::Finding(_)

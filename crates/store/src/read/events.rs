@@ -67,7 +67,7 @@ pub trait EventReads: Send + Sync {
     /// The events at some positions, of whatever scope, in order. What is gone is left out.
     fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>>;
 
-    /// Questions that were asked and came in since a moment, of every scope, in order. Looks at so many of the
-    /// newest events at the most.
+    /// Questions that were asked and came in since a moment, of every scope, and what was set about users
+    /// meanwhile, in order. Looks at so many of the newest events at the most.
     fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>>;
 }

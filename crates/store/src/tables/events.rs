@@ -186,7 +186,7 @@ pub(super) fn at_each(
     Ok(found)
 }
 
-/// Questions that came in since a moment, of every scope, in order.
+/// Questions that came in since a moment, of every scope, and rules about users among them, in order.
 pub(super) fn recent_questions(
     connection: &Connection,
     since: Timestamp,
@@ -194,13 +194,15 @@ pub(super) fn recent_questions(
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let after = newest(connection)?.0.saturating_sub(newest_events);
     let sql = format!(
-        "{} WHERE e.position > ?1 AND e.source = ?2 AND e.received_at >= ?3 AND e.ts >= ?3
-             AND t.opened = e.position
+        "{} WHERE e.position > ?1 AND e.received_at >= ?2 AND e.ts >= ?2
+             AND (e.source = ?3 OR (e.source = ?4 AND e.type = ?5 AND e.user IS NOT NULL))
+             AND (e.source <> ?3 OR t.opened = e.position)
          ORDER BY e.position",
         of_every_scope()
     );
     let mut select = connection.prepare_cached(&sql)?;
-    let mut rows = select.query((after as i64, Source::Turn.code(), since.as_micros()))?;
+    let (asked, ours, rule) = (Source::Turn.code(), Source::Engine.code(), Type::Log.code());
+    let mut rows = select.query((after as i64, since.as_micros(), asked, ours, rule))?;
     let mut found = Vec::new();
     while let Some(row) = &rows.next()? {
         found.push(read_event(row, &read_scope(row)?)?);

@@ -1,5 +1,9 @@
 //! Postgres against the contract, and what only Postgres can show.
 
+mod away;
+mod doubt;
+mod sessions;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +12,6 @@ use testkit::servers::{Database, Postgres, or_skip};
 
 use crate::contract::rebuild;
 use crate::postgres::Server;
-use crate::sql::Connection;
 use crate::tables::{Limits, SqlStore};
 use crate::{EventReads, Leases, Log, StoreError};
 
@@ -442,42 +445,6 @@ fn a_server_that_says_nothing_is_passed_over() {
     }
     assert!(silent.accept().is_ok(), "it was asked");
     assert!(silent.accept().is_err(), "and not again");
-}
-
-/// What a session is set to, as the server sees it; and that a commit of ours is on disk whatever the
-/// database says of others.
-#[test]
-fn sessions_have_their_settings() {
-    let Some(place) = Fresh::new() else { return };
-    let shown = |connection: &Connection, name: &str| -> String {
-        connection.query_row(&format!("SHOW {name}"), (), |row| row.get(0)).unwrap()
-    };
-    let (database, shared) = (&*place.database, Postgres::shared().unwrap());
-    let server = Server::at(database.url()).unwrap();
-    let session = server.open().unwrap();
-    for (name, expected) in [
-        ("idle_in_transaction_session_timeout", "10s"),
-        ("lock_timeout", "15s"),
-        ("tcp_user_timeout", "10000"),
-        ("tcp_keepalives_idle", "5"),
-        ("tcp_keepalives_interval", "2"),
-        ("tcp_keepalives_count", "3"),
-    ] {
-        assert_eq!(shown(&session, name), expected, "{name}");
-    }
-    let own =
-        format!("{}?options=-c%20search_path%3Dmine%20-c%20lock_timeout%3D3s", database.url());
-    let session = Server::at(&own).unwrap().open().unwrap();
-    assert_eq!(shown(&session, "search_path"), "mine");
-    assert_eq!(shown(&session, "lock_timeout"), "3s");
-    assert_eq!(shown(&session, "idle_in_transaction_session_timeout"), "10s");
-    for (of_database, ours) in [("off", "on"), ("remote_apply", "remote_apply"), ("local", "local")]
-    {
-        let set =
-            format!("ALTER DATABASE {} SET synchronous_commit = {of_database}", database.name());
-        shared.run(&set).unwrap();
-        assert_eq!(shown(&server.writer().unwrap(), "synchronous_commit"), ours);
-    }
 }
 
 /// A node that starts while another one migrates waits for it, however long that takes.

@@ -40,3 +40,19 @@ fn witness<'g>(
         | Outcome::Failed => None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_that_stored_nothing_is_done_unless_it_set_something_aside() {
+        let mut connection = Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap());
+        for (answers, expected) in [
+            (vec![Outcome::Unchanged, Outcome::Failed], true),
+            (vec![Outcome::Unchanged, Outcome::SetAside], false),
+        ] {
+            assert_eq!(came_to_pass(&mut connection, &[], &[answers]).unwrap(), expected);
+        }
+    }
+}

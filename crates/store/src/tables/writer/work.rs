@@ -58,6 +58,11 @@ impl Work {
 
     fn catch_up(&mut self, head: Position) {
         self.keep_in_step();
+        // Perhaps it was lost long ago and is found out now; what others wrote may be their last for a while.
+        if self.connection.is_lost() {
+            self.mend();
+            self.keep_in_step();
+        }
         self.tell(head);
     }
 

@@ -1,0 +1,137 @@
+//! A node whose Postgres was away for a while: whether it is ready, and what its index of similar turns has.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use event::{Change, Scope, Vector};
+use testkit::Cutter;
+use testkit::servers::Database;
+
+use super::{Fresh, write_one};
+use crate::contract::scene::{Scene, play};
+use crate::postgres::Server;
+use crate::tables::{Limits, SqlStore};
+use crate::{Log, SimilarQuery, SimilarReads, Stopwatch};
+
+/// How long something may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+fn question() -> Vector {
+    Vector::new("m".into(), vec![1.0, 0.0, 0.0])
+}
+
+fn answered(turn: &str) -> [Scene; 3] {
+    let asked = Scene::new(&format!("vector-{turn}"), turn, Change::SetVector(question()));
+    [Scene::open(turn, "c1"), asked, Scene::answer(turn)]
+}
+
+/// A node that goes by this way.
+fn node_by(cutter: &Cutter, place: &Fresh) -> SqlStore {
+    SqlStore::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap()
+}
+
+/// Until so many turns are found and none is missing. It may be away still.
+async fn until_found(store: &SqlStore, expected: usize) {
+    let query = SimilarQuery {
+        scope: Scope::default(),
+        vector: question(),
+        most: 10,
+        floor: 0.5,
+        user: None,
+        intent: None,
+    };
+    let begin = Stopwatch::start();
+    loop {
+        let found = store.similar(query.clone()).await;
+        if found.as_ref().is_ok_and(|found| found.complete && found.turns.len() == expected) {
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{expected} turns, and not {found:?}");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Keeps everybody from reading vectors, until it is told to let go.
+fn lock_vectors(database: &Database) -> impl FnOnce() {
+    let patient = "?options=-c%20idle_in_transaction_session_timeout%3D0";
+    let address = format!("{}{patient}", database.url());
+    let (locked, is_locked) = mpsc::channel();
+    let (let_go, told) = mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        let session = Server::at(&address).unwrap().open().unwrap();
+        session.raw_batch("BEGIN; LOCK TABLE turn_vectors IN ACCESS EXCLUSIVE MODE").unwrap();
+        locked.send(()).unwrap();
+        told.recv().unwrap();
+        session.raw_batch("COMMIT").unwrap();
+    });
+    is_locked.recv().unwrap();
+    move || {
+        let_go.send(()).unwrap();
+        thread.join().unwrap();
+    }
+}
+
+/// Until somebody wants to read vectors and cannot.
+async fn until_it_waits(database: &Database) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock' AND query LIKE '%turn_vectors%'";
+    let begin = Stopwatch::start();
+    while database.run(waiting).unwrap() == "0" {
+        assert!(begin.elapsed() < PATIENCE, "nobody reads vectors");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_loses_its_database_while_it_reads_the_index_reads_it_again() {
+    let Some(place) = Fresh::new() else { return };
+    let other = place.open();
+    play(&other, answered("t1")).await;
+    until_found(&other, 1).await;
+    let let_go = lock_vectors(&place.database);
+    let (cutter, home) = (Cutter::before(place.database.url()).unwrap(), place.another_node());
+    let node = node_by(&cutter, &home);
+    until_it_waits(&place.database).await;
+    cutter.shut();
+    let_go();
+    play(&other, answered("t2")).await;
+    cutter.open();
+    until_found(&node, 2).await;
+}
+
+/// What the other node wrote last: nothing comes behind it that could bring it along.
+#[tokio::test]
+async fn what_another_node_writes_while_the_database_is_away_for_this_one_is_found_afterwards() {
+    let Some(place) = Fresh::new() else { return };
+    let other = place.open();
+    play(&other, answered("t1")).await;
+    let (cutter, home) = (Cutter::before(place.database.url()).unwrap(), place.another_node());
+    let node = node_by(&cutter, &home);
+    until_found(&node, 1).await;
+    cutter.shut();
+    play(&other, answered("t2")).await;
+    cutter.open();
+    until_found(&node, 2).await;
+}
+
+/// Nobody needs to write anything for that.
+#[tokio::test]
+async fn a_node_is_ready_again_when_its_database_is_back() {
+    let Some(place) = Fresh::new() else { return };
+    let cutter = Cutter::before(place.database.url()).unwrap();
+    let node = node_by(&cutter, &place);
+    assert!(node.is_ready().await.unwrap());
+    cutter.shut();
+    assert!(!node.is_ready().await.unwrap(), "nobody has tried to write");
+    assert!(write_one(&node, "a").await.is_err());
+    assert!(!node.is_ready().await.unwrap(), "somebody has");
+    cutter.open();
+    let begin = Stopwatch::start();
+    while !node.is_ready().await.unwrap() {
+        assert!(begin.elapsed() < PATIENCE, "it is not ready");
+        tokio::time::sleep(PAUSE).await;
+    }
+    assert!(write_one(&node, "a").await.is_ok());
+}
