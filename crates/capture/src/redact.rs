@@ -4,6 +4,8 @@
 //! card number by its check digit, an IBAN by its checksum, an address by parsing it. What is not
 //! sure to be one stays.
 
+mod numbers;
+
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
@@ -11,6 +13,8 @@ use std::sync::LazyLock;
 use event::{EntityId, Event, EventId, Source};
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
+
+use numbers::{cards, is_iban};
 
 /// What is removed. Everything unless a tenant switches it off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +66,8 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern compiles")
 }
 
+/// Nothing in it may go on for long without being a secret while others begin and end within: whoever wrote many of
+/// those would have the rest of the text read again for each.
 static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?x)
@@ -71,14 +77,19 @@ static SECRET: LazyLock<Regex> = LazyLock::new(|| {
           | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | glpat-[A-Za-z0-9_-]{16,}
           | xox[abprs]-[A-Za-z0-9-]{10,} | A[KS]IA[0-9A-Z]{16} | AIza[0-9A-Za-z_-]{30,}
           | hf_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{30,} | whsec_[A-Za-z0-9]{16,}
-          | dop_v1_[a-f0-9]{32,} | ya29\.[A-Za-z0-9_-]{20,}
-          | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,} | uk_[a-z0-9]{8,}_[a-z0-9]{20,}
-          | eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}))
+          | dop_v1_[a-f0-9]{32,} | ya29\.[A-Za-z0-9_-]{20,} | uk_[a-z0-9]{8,}_[a-z0-9]{20,}))
       | (?P<name>(?i:\b(?:bearer|basic)\s+))(?P<header>[A-Za-z0-9._~+/=-]{16,})
-      | (?P<label>(?i:[A-Za-z0-9_.-]*(?:api[_\ -]?key|secret|token|passw(?:or)?d|passphrase|pwd|account[_-]?key)
+      | (?P<label>(?i:(?:api[_\ -]?key|secret|token|passw(?:or)?d|passphrase|pwd|account[_-]?key)
             [A-Za-z0-9_]*(?:\\?["'])?\s*(?:[:=]|\bis\b)\s*))
         (?: (?P<quoted>\\?["'][^"'\\\n]{4,}\\?["']) | (?P<bare>[^\s"',;&()<>\[\]{}]{6,}) )
     "#,
+    )
+});
+/// Tokens of several parts: these do go on for long before they are any, so they have a pass of their own.
+static PARTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?x) \b(?: SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
+          | eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,})",
     )
 });
 static EMAIL: LazyLock<Regex> =
@@ -182,6 +193,7 @@ impl Redactor {
         let mut text = Cow::Borrowed(text);
         if self.secret && text.len() >= 8 {
             text = pass(text, &SECRET, secret);
+            text = pass(text, &PARTED, |_, _| Some("[secret]".to_owned()));
         }
         if self.email && text.contains('@') {
             text = pass(text, &EMAIL, email);
@@ -190,20 +202,21 @@ impl Redactor {
             text = pass(text, &IBAN, |found, _| is_iban(&found[0]).then(|| "[iban]".to_owned()));
         }
         if self.card && digits >= 13 {
-            text = pass(text, &DIGITS, cards);
+            text = pass(text, &DIGITS, |found, around| {
+                // A plus makes it a phone number.
+                let is_part = around.before.ends_with(|c: char| c.is_ascii_digit() || c == '+');
+                if is_part { None } else { cards(&found[0]) }
+            });
         }
         if self.ip && text.contains(':') {
             text = pass(text, &IP6, ip6);
         }
         if self.ip && digits >= 4 && text.contains('.') {
             text = pass(text, &IP4, |found, around| {
-                let is_digit = |c: char| c.is_ascii_digit();
-                // The text may end here, or go on with a sign of several bytes.
-                let behind = around.after.get(1..);
-                let alone = !around.before.ends_with(['.', '-'])
-                    && !around.after.starts_with(['.', '-'])
-                    || behind.is_none_or(|rest| !rest.starts_with(is_digit));
-                (alone && found[0].parse::<Ipv4Addr>().is_ok()).then(|| "[ip]".to_owned())
+                let behind = around.after.strip_prefix(['.', '-']);
+                let goes_on =
+                    behind.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+                (!goes_on && found[0].parse::<Ipv4Addr>().is_ok()).then(|| "[ip]".to_owned())
             });
         }
         if self.phone && digits >= 8 {
@@ -278,43 +291,6 @@ fn email(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     (!is_remote).then(|| "[email]".to_owned())
 }
 
-/// Card numbers among the groups of a long row of digits: whatever comes before or behind them.
-fn cards(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
-    let run = &found[0];
-    // A plus makes it a phone number.
-    if around.before.ends_with(|c: char| c.is_ascii_digit() || c == '+') {
-        return None;
-    }
-    let is_digit = |c: char| c.is_ascii_digit();
-    // Start and end of every group of digits.
-    let mut groups: Vec<(usize, usize)> = Vec::new();
-    for (at, c) in run.char_indices() {
-        match groups.last_mut() {
-            Some((_, end)) if is_digit(c) && *end == at => *end = at + 1,
-            _ if is_digit(c) => groups.push((at, at + 1)),
-            _ => {}
-        }
-    }
-    let (mut text, mut done, mut first) = (String::new(), 0, 0);
-    while first < groups.len() {
-        // A group has a digit at least, so no card reaches further. A list of numbers may be very long.
-        let end = groups.len().min(first + LONGEST_CARD);
-        let card = (first..end).rev().find(|last| {
-            let part = &run[groups[first].0..groups[*last].1];
-            is_card(part)
-        });
-        if let Some(last) = card {
-            text.push_str(&run[done..groups[first].0]);
-            text.push_str("[card]");
-            done = groups[last].1;
-            first = last + 1;
-        } else {
-            first += 1;
-        }
-    }
-    (done > 0).then(|| text + &run[done..])
-}
-
 fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     // Digits that go on behind a hyphen are a part of something longer.
     let part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
@@ -335,48 +311,6 @@ fn ip6(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     let whole = text.contains("::") || text.bytes().any(|byte| byte.is_ascii_alphabetic());
     let is_address = alone && groups >= 2 && digits && whole && text.len() >= 6;
     (is_address && text.parse::<Ipv6Addr>().is_ok()).then(|| "[ip]".to_owned())
-}
-
-fn digits(text: &str) -> impl DoubleEndedIterator<Item = u32> + '_ {
-    text.chars().filter_map(|c| c.to_digit(10))
-}
-
-/// Digits of the longest card.
-const LONGEST_CARD: usize = 19;
-
-/// 13 to 19 digits that begin like a card's, not all the same, with the right check digit (Luhn).
-fn is_card(text: &str) -> bool {
-    let count = digits(text).count();
-    let first = digits(text).next();
-    let begins = first.is_some_and(|digit| (2..=6).contains(&digit));
-    let fits = begins && (13..=LONGEST_CARD).contains(&count);
-    if !fits || digits(text).all(|digit| Some(digit) == first) {
-        return false;
-    }
-    let sum: u32 = digits(text)
-        .rev()
-        .enumerate()
-        .map(|(place, digit)| match (place % 2, digit * 2) {
-            (0, _) => digit,
-            (_, double) if double > 9 => double - 9,
-            (_, double) => double,
-        })
-        .sum();
-    sum.is_multiple_of(10)
-}
-
-/// 15 to 34 characters whose number, with the first four at the end, is 1 modulo 97.
-fn is_iban(text: &str) -> bool {
-    let plain: Vec<char> = text.chars().filter(|c| !matches!(c, ' ' | '\u{a0}')).collect();
-    if !(15..=34).contains(&plain.len()) {
-        return false;
-    }
-    let (head, tail) = plain.split_at(4);
-    let rest = tail.iter().chain(head).try_fold(0_u32, |rest, c| {
-        let value = c.to_digit(36)?;
-        Some(if value < 10 { (rest * 10 + value) % 97 } else { (rest * 100 + value) % 97 })
-    });
-    rest == Some(1)
 }
 
 #[cfg(test)]
@@ -406,6 +340,11 @@ mod tests {
         check("DB_PASSWORD=tr0ub4dor&x=1", "DB_PASSWORD=[secret]&x=1");
         check("my password is hunter2hunter2", "my password is [secret]");
         check("Authorization: Bearer abcdefghij0123456789", "Authorization: Bearer [secret]");
+        check("app.prod.db-password=hunter2hunter2", "app.prod.db-password=[secret]");
+        check("x.sk-abcdefghijklmnop1234.password=hunter2", "x.[secret].password=[secret]");
+        check("a eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJl b", "a [secret] b");
+        check("SG.abcdefghijklmnop.abcdefghijklmnop", "[secret]");
+        check("token=eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJl", "token=[secret]");
         check("access_token: 'a quoted phrase'", "access_token: \"[secret]\"");
         check("Visa 4111 1111 1111 1111 12/27", "Visa [card] 12/27");
         check("2026 4111 1111 1111 1111 123", "2026 [card] 123");
@@ -414,6 +353,7 @@ mod tests {
         check("node:10.0.0.1, database:10.1.2.3:5432", "node:[ip], database:[ip]:5432");
         check("up-10.0.0.1", "up-[ip]");
         check("up-10.0.0.1…", "up-[ip]…");
+        check("up-10.0.0.1 200", "up-[ip] 200");
         check("+49 171 12345005 or 06 12 34 56 78", "[phone] or [phone]");
         check("fe80::1ff:fe23:4567:890a", "[ip]");
         check(r#"{"api_key": "abc123def456"}"#, r#"{"api_key": "[secret]"}"#);
@@ -448,6 +388,7 @@ mod tests {
             "1:2:3:4:5:6:7:8",
             "tokens_used: 1200",
             "0193a1b2-0000-7000-8000-00000000000f",
+            "version 10.0.0.1.5 and 10.0.0.1-5",
         ] {
             check(text, text);
         }
@@ -459,6 +400,17 @@ mod tests {
         let list = "7 8\n".repeat(5_000);
         check(&list, &list);
         check(&format!("{list}4111 1111 1111 1111"), &format!("{list}[card]"));
+    }
+
+    #[test]
+    fn a_text_full_of_secrets_is_read_once() {
+        // Were the rest read again behind each of them, this would take minutes. The last letter is one for which
+        // the quickest way of matching does not do.
+        let key = "sk-abcdefghijklmnop";
+        let many = format!("{}é", vec![key; 20_000].join("."));
+        check(&many, &format!("{}é", vec!["[secret]"; 20_000].join(".")));
+        let many = format!("{}é", "eyJ-AKIAIOSFODNN7EXAMPLE-".repeat(16_000));
+        check(&many, &format!("{}é", "eyJ-[secret]-".repeat(16_000)));
     }
 
     #[test]
