@@ -4,6 +4,7 @@ use askama::Template;
 use event::{Scope, Timestamp, VerdictStatus};
 use flow::{ConversationTally, ListMark, ListedConversation, StoredExchange, TurnMark};
 
+use crate::choices::Choices;
 use crate::filter::{Filter, encoded};
 use crate::moment::Moment;
 use crate::number;
@@ -87,9 +88,9 @@ pub struct Conversations {
     /// What turns can be like.
     pub marks: Vec<Choice>,
     /// Models to choose from.
-    pub models: Vec<String>,
+    pub models: Choices,
     /// Prompts to choose from.
-    pub prompts: Vec<String>,
+    pub prompts: Choices,
     /// What is asked for.
     pub asked: Asked,
     /// The rows.
@@ -113,7 +114,7 @@ impl Conversations {
     pub fn of(
         shell: Shell,
         asked: Asked,
-        (models, prompts): (Vec<String>, Vec<String>),
+        (models, prompts): (Choices, Choices),
         found: Found,
     ) -> Self {
         let link = |cursor: &str| {

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use event::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use flow::{DEMO_TENANT, Pass, QualityQuery};
-use pages::{DEFAULT_DAYS, Filter, Reader, Shell, View};
+use pages::{Choices, DEFAULT_DAYS, Filter, Reader, Shell, View};
 
 use super::Site;
 use super::session;
@@ -16,8 +16,8 @@ use super::trouble::Trouble;
 use crate::auth::{Caller, Identity, Managing, Permission, Reading, Writing, check_origin};
 use crate::error::Problem;
 
-/// Tenants and projects that can be chosen from.
-const MOST_CHOICES: usize = 200;
+/// Projects that are followed; each is asked after on its own.
+const MOST_FOLLOWED: usize = 200;
 const MOST_DAYS: u32 = 3650;
 
 /// Somebody who may see pages.
@@ -33,7 +33,7 @@ pub(super) struct Visitor {
     is_demo: bool,
     project: Option<Project>,
     own_project: bool,
-    tenants: Vec<String>,
+    tenants: Choices,
     projects: Vec<String>,
     filter: Filter,
     /// The parameters of the address.
@@ -107,13 +107,14 @@ impl Visitor {
         Scope { tenant: self.tenant.clone(), project }
     }
 
-    /// Everything that they look at: the project that is chosen, or all of them.
+    /// Everything that they follow: the project that is chosen, or all of them, but no more than can be asked after.
     pub(super) fn scopes(&self) -> Vec<Scope> {
         if self.project.is_some() || self.projects.len() < 2 {
             return vec![self.scope()];
         }
         let projects = self.projects.iter().filter_map(|name| Project::new(name.as_str()).ok());
-        projects.map(|project| Scope { tenant: self.tenant.clone(), project }).collect()
+        let scopes = projects.map(|project| Scope { tenant: self.tenant.clone(), project });
+        scopes.take(MOST_FOLLOWED).collect()
     }
 
     /// Whether a key's project is one that they may see: of a key of one project, only that one.
@@ -161,7 +162,7 @@ impl Visitor {
             tenant: self.tenant.to_string(),
             is_demo: self.is_demo,
             tenants: self.tenants.clone(),
-            projects: self.projects.clone(),
+            projects: Choices::of(self.projects.iter().cloned(), self.filter.project.as_deref()),
             may_choose_project: !self.own_project && self.projects.len() > 1,
             reader: self.reader.clone(),
             may_write: self.may_write(),
@@ -269,15 +270,16 @@ async fn place(
         // Whoever chooses another tenant leaves the projects of the one before behind.
         (None, asked) => asked.filter(|asked| is_of(&scopes, &tenant, asked)),
     };
-    let tenants: BTreeSet<&str> = match caller {
-        Caller::Key(_) => BTreeSet::new(),
-        Caller::Open | Caller::Owner => scopes.iter().map(|scope| scope.tenant.as_str()).collect(),
+    let tenants = match caller {
+        Caller::Key(_) => Choices::default(),
+        Caller::Open | Caller::Owner => {
+            let all: BTreeSet<&str> = scopes.iter().map(|scope| scope.tenant.as_str()).collect();
+            Choices::of(all.into_iter().map(str::to_owned), Some(tenant.as_str()))
+        }
     };
     let of_tenant = scopes.iter().filter(|scope| scope.tenant == tenant);
     let projects = of_tenant.map(|scope| &scope.project);
     let visible = projects.filter(|project| own_project.as_ref().is_none_or(|own| own == *project));
-    let texts =
-        |names: &mut dyn Iterator<Item = String>| names.take(MOST_CHOICES).collect::<Vec<_>>();
     let days = given("days").and_then(|days| days.parse().ok()).unwrap_or(DEFAULT_DAYS);
     let filter = Filter {
         tenant: choice,
@@ -291,8 +293,8 @@ async fn place(
         reader: reader(caller),
         proof: known.proof,
         pass: known.pass,
-        tenants: texts(&mut tenants.into_iter().map(str::to_owned)),
-        projects: texts(&mut visible.map(ToString::to_string)),
+        tenants,
+        projects: visible.map(ToString::to_string).collect(),
         own_project: own_project.is_some(),
         is_demo: tenant.as_str() == DEMO_TENANT && site.engine.holds_demo().await?,
         tenant,
