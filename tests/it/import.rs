@@ -8,7 +8,7 @@ use crate::server::{Server, uptake};
 
 #[test]
 fn a_chat_log_is_imported_once_and_served() {
-    let told = |imported: u64, replayed: u64| {
+    let told = |imported: u64, replayed: u64| -> Value {
         json!({"imported": imported, "replayed": replayed, "rejected": 0, "empty": 0})
     };
     for (name, lines) in shapes() {
