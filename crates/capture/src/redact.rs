@@ -7,6 +7,7 @@
 mod numbers;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
@@ -152,10 +153,17 @@ impl Redactor {
                 Cow::Owned(redacted) => Some((name.clone(), redacted)),
             })
             .collect();
+        // Several names may be the same without what was in them; their values all stay.
+        let mut last: HashMap<String, usize> = HashMap::new();
         for (name, redacted) in renamed {
-            if let Some(value) = fields.remove(&name) {
-                fields.insert(redacted, value);
+            let Some(value) = fields.remove(&name) else { continue };
+            let mut free = redacted.clone();
+            while fields.contains_key(&free) {
+                let number = last.entry(redacted.clone()).or_insert(1);
+                *number += 1;
+                free = format!("{redacted} {number}");
             }
+            fields.insert(free, value);
         }
         for (name, value) in fields {
             let is_id_here = value.as_str().is_some_and(|text| is_id(name, text));
@@ -434,7 +442,7 @@ mod tests {
         let mut event = testkit::event(&event::Scope::default(), "e1");
         event.tags = vec!["a@b.example".into()];
         let data = serde_json::json!({"deep": [{"text": "a@b.example"}],
-            "message_id": "a@b.example", "a@b.example": 5, "api_key": "plain",
+            "message_id": "a@b.example", "a@b.example": 5, "c@d.example": 6, "api_key": "plain",
             "entity_id": {"note": "a@b.example"}});
         event.data = data.as_object().unwrap().clone();
         Redactor::default().redact_event(&mut event);
@@ -442,6 +450,7 @@ mod tests {
         assert_eq!(event.data["deep"][0]["text"], "[email]");
         assert_eq!(event.data["message_id"], "a@b.example");
         assert_eq!(event.data["[email]"], 5);
+        assert_eq!(event.data["[email] 2"], 6);
         assert_eq!(event.data["entity_id"]["note"], "[email]");
         assert_eq!(event.data["api_key"], "[secret]");
     }
