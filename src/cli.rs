@@ -26,6 +26,7 @@ mod routers;
 mod scan;
 mod score;
 mod serve;
+mod shown_address;
 
 use std::path::PathBuf;
 

@@ -10,6 +10,7 @@ use store::tables::BackupNote;
 
 use super::Common;
 use super::progress::Progress;
+use super::shown_address::without_password;
 use crate::config::Config;
 use crate::wiring;
 
@@ -84,26 +85,6 @@ pub(super) fn refuse_postgres(config: &Config, command: &str) -> anyhow::Result<
     )
 }
 
-/// The address without its password, which comes from ~/.pgpass or PGPASSWORD.
-fn without_password(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return "ADDRESS".to_owned() };
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, behind) = rest.split_at(end);
-    let authority = match authority.rsplit_once('@') {
-        Some((login, hosts)) => format!("{}@{hosts}", login.split(':').next().unwrap_or("")),
-        None => authority.to_owned(),
-    };
-    let behind = match behind.split_once('?') {
-        Some((path, query)) => {
-            let kept = query.split('&').filter(|pair| !pair.starts_with("password="));
-            let query = kept.collect::<Vec<_>>().join("&");
-            if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
-        }
-        None => behind.to_owned(),
-    };
-    format!("{scheme}://{authority}{behind}")
-}
-
 /// The file itself, or one with the time in its name in a folder.
 fn file_of(to: &Path, now: Timestamp) -> PathBuf {
     let is_folder = to.is_dir() || to.as_os_str().to_string_lossy().ends_with('/');
@@ -135,23 +116,6 @@ fn refuse_data_folder(folder: &Path, to: &Path) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_is_shown_without_its_password() {
-        let rows = [
-            ("postgres://u:s3cret@db/uptake", "postgres://u@db/uptake"),
-            (
-                "postgres://u:p@ss@db-1,db-2:5433/uptake?sslmode=require",
-                "postgres://u@db-1,db-2:5433/uptake?sslmode=require",
-            ),
-            ("postgres://db/uptake?user=u&password=s3cret", "postgres://db/uptake?user=u"),
-            ("postgres://db/uptake?password=s3cret", "postgres://db/uptake"),
-            ("host=db password=s3cret", "ADDRESS"),
-        ];
-        for (address, expected) in rows {
-            assert_eq!(without_password(address), expected);
-        }
-    }
 
     #[test]
     fn a_folder_gets_a_file_with_the_time_in_its_name() {

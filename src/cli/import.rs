@@ -45,6 +45,8 @@ struct Tally {
     imported: u64,
     replayed: u64,
     rejected: u64,
+    /// Lines with a conversation in which nobody said anything.
+    empty: u64,
 }
 
 impl Import {
@@ -62,16 +64,18 @@ impl Import {
             opened.engine.close().await?;
             anyhow::Ok(tally)
         })?;
-        let Tally { imported, replayed, rejected } = tally;
+        let Tally { imported, replayed, rejected, empty } = tally;
         if self.json {
-            println!(
-                "{}",
-                json!({"imported": imported, "replayed": replayed, "rejected": rejected})
-            );
+            let told = json!({"imported": imported, "replayed": replayed, "rejected": rejected,
+                "empty": empty});
+            println!("{told}");
         } else {
             println!(
                 "imported {imported} events, {replayed} were there already, {rejected} did not fit"
             );
+            if empty > 0 {
+                println!("nothing was said in {empty} of the conversations");
+            }
         }
         if rejected > 0 {
             bail!("{rejected} lines were not imported");
@@ -94,6 +98,7 @@ async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Resu
         (number, read) = (number + 1, read + bytes as u64);
         if !line.trim_ascii().is_empty() {
             match prepare(engine, &line, number) {
+                Ok(prepared) if prepared.is_empty() => tally.empty += 1,
                 Ok(prepared) => writes.extend(prepared.into_iter().map(|write| (number, write))),
                 Err(error) => reject(tally, path, number, &error),
             }

@@ -107,8 +107,12 @@ fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
     let elsewhere = tempfile::tempdir().unwrap();
     let import = || uptake(elsewhere.path(), &["import", path, "--json"]);
     let first = import();
-    assert_eq!(first.1, "{\"imported\":8,\"rejected\":0,\"replayed\":0}\n", "{}", first.2);
-    assert_eq!(import().1, "{\"imported\":0,\"rejected\":0,\"replayed\":8}\n");
+    assert_eq!(
+        first.1, "{\"empty\":0,\"imported\":8,\"rejected\":0,\"replayed\":0}\n",
+        "{}",
+        first.2
+    );
+    assert_eq!(import().1, "{\"empty\":0,\"imported\":0,\"rejected\":0,\"replayed\":8}\n");
     let copy = Server::start_in(elsewhere);
     for path in ["/api/v1/events", "/api/v1/turns/t1", "/api/v1/users/u1", "/api/v1/decisions/d1"] {
         assert_eq!(copy.get(path), server.get(path), "{path}");
@@ -120,7 +124,7 @@ fn what_was_exported_can_be_imported_elsewhere_and_is_the_same_there() {
     let (_, folder) = server.stop();
     let into_itself = uptake(folder.path(), &["import", path, "--json"]);
     assert_eq!(
-        into_itself.1, "{\"imported\":0,\"rejected\":0,\"replayed\":8}\n",
+        into_itself.1, "{\"empty\":0,\"imported\":0,\"rejected\":0,\"replayed\":8}\n",
         "{}",
         into_itself.2
     );
@@ -135,7 +139,7 @@ fn lines_that_do_not_fit_are_told_with_their_number_and_harm_no_other() {
     std::fs::write(&file, lines.join("\n")).unwrap();
     let (code, out, err) = uptake(folder.path(), &["import", file.to_str().unwrap(), "--json"]);
     assert_eq!(code, Some(1));
-    assert_eq!(out, "{\"imported\":1,\"rejected\":4,\"replayed\":0}\n");
+    assert_eq!(out, "{\"empty\":0,\"imported\":1,\"rejected\":4,\"replayed\":0}\n");
     for number in [1, 2, 5, 6] {
         assert!(err.contains(&format!("mixed.jsonl:{number}: ")), "{err}");
     }

@@ -8,6 +8,9 @@ use crate::server::{Server, uptake};
 
 #[test]
 fn a_chat_log_is_imported_once_and_served() {
+    let told = |imported: u64, replayed: u64| -> Value {
+        json!({"imported": imported, "replayed": replayed, "rejected": 0, "empty": 0})
+    };
     for (name, lines) in shapes() {
         let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let log = file(folder.path(), "log.jsonl", &lines);
@@ -17,8 +20,8 @@ fn a_chat_log_is_imported_once_and_served() {
             assert_eq!(code, Some(0), "{name}: {err}");
             serde_json::from_str::<Value>(&out).unwrap()
         };
-        assert_eq!(import(), json!({"imported": 6, "replayed": 0, "rejected": 0}), "{name}");
-        assert_eq!(import(), json!({"imported": 0, "replayed": 6, "rejected": 0}), "{name}");
+        assert_eq!(import(), told(6, 0), "{name}");
+        assert_eq!(import(), told(0, 6), "{name}");
         let server = Server::start_in(data);
         // The sweep may end the old session meanwhile, which is an event of another type.
         let shown = server.get("/api/v1/events?type=query").1;
@@ -26,6 +29,23 @@ fn a_chat_log_is_imported_once_and_served() {
         assert_eq!(shown["items"][0]["session_id"], "x1", "{name}");
         assert_eq!(shown["items"][0]["data"]["text"], ASKED, "{name}");
     }
+}
+
+#[test]
+fn conversations_in_which_nothing_was_said_are_counted() {
+    let folder = TempDir::new().unwrap();
+    let system = json!({"messages": [{"role": "system", "content": "Be kind."}]});
+    let lines = [json!({"id": "a", "messages": []}), system];
+    let log = file(folder.path(), "log.jsonl", &lines);
+    let import = |more: &[&str]| {
+        let arguments = [&["import", log.to_str().unwrap()][..], more].concat();
+        let (code, out, err) = uptake(&folder.path().join("data"), &arguments);
+        assert_eq!(code, Some(0), "{err}");
+        out
+    };
+    let told = json!({"imported": 0, "replayed": 0, "rejected": 0, "empty": 2});
+    assert_eq!(serde_json::from_str::<Value>(&import(&["--json"])).unwrap(), told);
+    assert!(import(&[]).contains("nothing was said in 2 of the conversations"));
 }
 
 #[test]

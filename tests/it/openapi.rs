@@ -13,28 +13,12 @@ const METHODS: [&str; 5] = ["put", "post", "patch", "get", "delete"];
 
 /// Every operation of the document: method, path with example ids, example body.
 pub(crate) fn operations(document: &Value, ids: &[(&str, &str)]) -> Vec<(String, String, Value)> {
-    let tags = [
-        "turns",
-        "strategies",
-        "routing",
-        "experiments",
-        "retrieval",
-        "quality",
-        "learning",
-        "reactions",
-        "reports",
-        "events",
-        "decisions",
-        "users",
-        "management",
-        "operation",
-    ];
     let mut found = Vec::new();
-    for tag in tags {
+    for tag in document["tags"].as_array().unwrap() {
         for method in METHODS {
             for (path, methods) in document["paths"].as_object().unwrap() {
                 let operation = &methods[method];
-                if operation["tags"][0] != tag {
+                if operation["tags"][0] != tag["name"] {
                     continue;
                 }
                 let mut path =

@@ -6,15 +6,15 @@
 
 mod fields;
 mod kinds;
+mod numbers;
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
 
 use regex::{Captures, Regex};
 
-use kinds::{
-    DIGITS, EMAIL, IBAN, IP4, IP6, PHONE, SECRET, cards, email, ip6, is_iban, phone, secret,
-};
+use kinds::{DIGITS, EMAIL, IBAN, IP4, IP6, PARTED, PHONE, SECRET, email, ip6, phone, secret};
+use numbers::{cards, is_iban};
 
 /// What is removed. Everything unless a tenant switches it off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,7 @@ impl Redactor {
         let mut text = Cow::Borrowed(text);
         if self.secret && text.len() >= 8 {
             text = pass(text, &SECRET, secret);
+            text = pass(text, &PARTED, |_, _| Some("[secret]".to_owned()));
         }
         if self.email && text.contains('@') {
             text = pass(text, &EMAIL, email);
@@ -58,20 +59,21 @@ impl Redactor {
             text = pass(text, &IBAN, |found, _| is_iban(&found[0]).then(|| "[iban]".to_owned()));
         }
         if self.card && digits >= 13 {
-            text = pass(text, &DIGITS, cards);
+            text = pass(text, &DIGITS, |found, around| {
+                // A plus makes it a phone number.
+                let is_part = around.before.ends_with(|c: char| c.is_ascii_digit() || c == '+');
+                if is_part { None } else { cards(&found[0]) }
+            });
         }
         if self.ip && text.contains(':') {
             text = pass(text, &IP6, ip6);
         }
         if self.ip && digits >= 4 && text.contains('.') {
             text = pass(text, &IP4, |found, around| {
-                let is_digit = |c: char| c.is_ascii_digit();
-                // The text may end here, or go on with a sign of several bytes.
-                let behind = around.after.get(1..);
-                let alone = !around.before.ends_with(['.', '-'])
-                    && !around.after.starts_with(['.', '-'])
-                    || behind.is_none_or(|rest| !rest.starts_with(is_digit));
-                (alone && found[0].parse::<Ipv4Addr>().is_ok()).then(|| "[ip]".to_owned())
+                let behind = around.after.strip_prefix(['.', '-']);
+                let goes_on =
+                    behind.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+                (!goes_on && found[0].parse::<Ipv4Addr>().is_ok()).then(|| "[ip]".to_owned())
             });
         }
         if self.phone && digits >= 8 {
@@ -141,6 +143,11 @@ mod tests {
         check("DB_PASSWORD=tr0ub4dor&x=1", "DB_PASSWORD=[secret]&x=1");
         check("my password is hunter2hunter2", "my password is [secret]");
         check("Authorization: Bearer abcdefghij0123456789", "Authorization: Bearer [secret]");
+        check("app.prod.db-password=hunter2hunter2", "app.prod.db-password=[secret]");
+        check("x.sk-abcdefghijklmnop1234.password=hunter2", "x.[secret].password=[secret]");
+        check("a eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJl b", "a [secret] b");
+        check("SG.abcdefghijklmnop.abcdefghijklmnop", "[secret]");
+        check("token=eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJl", "token=[secret]");
         check("access_token: 'a quoted phrase'", "access_token: \"[secret]\"");
         check("Visa 4111 1111 1111 1111 12/27", "Visa [card] 12/27");
         check("2026 4111 1111 1111 1111 123", "2026 [card] 123");
@@ -149,6 +156,7 @@ mod tests {
         check("node:10.0.0.1, database:10.1.2.3:5432", "node:[ip], database:[ip]:5432");
         check("up-10.0.0.1", "up-[ip]");
         check("up-10.0.0.1…", "up-[ip]…");
+        check("up-10.0.0.1 200", "up-[ip] 200");
         check("+49 171 12345005 or 06 12 34 56 78", "[phone] or [phone]");
         check("fe80::1ff:fe23:4567:890a", "[ip]");
         check(r#"{"api_key": "abc123def456"}"#, r#"{"api_key": "[secret]"}"#);
@@ -183,6 +191,7 @@ mod tests {
             "1:2:3:4:5:6:7:8",
             "tokens_used: 1200",
             "0193a1b2-0000-7000-8000-00000000000f",
+            "version 10.0.0.1.5 and 10.0.0.1-5",
         ] {
             check(text, text);
         }
@@ -194,6 +203,17 @@ mod tests {
         let list = "7 8\n".repeat(5_000);
         check(&list, &list);
         check(&format!("{list}4111 1111 1111 1111"), &format!("{list}[card]"));
+    }
+
+    #[test]
+    fn a_text_full_of_secrets_is_read_once() {
+        // Were the rest read again behind each of them, this would take minutes. The last letter is one for which
+        // the quickest way of matching does not do.
+        let key = "sk-abcdefghijklmnop";
+        let many = format!("{}é", vec![key; 20_000].join("."));
+        check(&many, &format!("{}é", vec!["[secret]"; 20_000].join(".")));
+        let many = format!("{}é", "eyJ-AKIAIOSFODNN7EXAMPLE-".repeat(16_000));
+        check(&many, &format!("{}é", "eyJ-[secret]-".repeat(16_000)));
     }
 
     #[test]
@@ -217,7 +237,7 @@ mod tests {
         let mut event = testkit::event(&event::Scope::default(), "e1");
         event.tags = vec!["a@b.example".into()];
         let data = serde_json::json!({"deep": [{"text": "a@b.example"}],
-            "message_id": "a@b.example", "a@b.example": 5, "api_key": "plain",
+            "message_id": "a@b.example", "a@b.example": 5, "c@d.example": 6, "api_key": "plain",
             "entity_id": {"note": "a@b.example"}});
         event.data = data.as_object().unwrap().clone();
         Redactor::default().redact_event(&mut event);
@@ -225,6 +245,7 @@ mod tests {
         assert_eq!(event.data["deep"][0]["text"], "[email]");
         assert_eq!(event.data["message_id"], "a@b.example");
         assert_eq!(event.data["[email]"], 5);
+        assert_eq!(event.data["[email] 2"], 6);
         assert_eq!(event.data["entity_id"]["note"], "[email]");
         assert_eq!(event.data["api_key"], "[secret]");
     }

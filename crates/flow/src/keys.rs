@@ -67,6 +67,7 @@ impl Engine {
         };
         self.store.add_key(key.clone()).await?;
         self.keys.put(key.clone());
+        self.ended_visits.wake();
         tracing::info!(key = key.id, tenant = %key.tenant, role = key.role.as_word(), "key created");
         let text = format!("uk_{}_{secret}", key.id);
         Ok((key, text))
@@ -79,6 +80,7 @@ impl Engine {
         // Also when somebody had revoked it and this node has not heard of it.
         if let Some(key) = self.keys.get(id).filter(|key| key.revoked_at.is_none()) {
             self.keys.put(StoredKey { revoked_at: Some(now), ..(*key).clone() });
+            self.ended_visits.wake();
             tracing::info!(key = id, "key revoked");
         }
         Ok(revoked)

@@ -151,6 +151,7 @@ impl Engine {
         pass: &Pass,
     ) -> Result<Option<Position>, FlowError> {
         let (mut heads, mut stop) = (self.store.watch(), self.tasks.stop_signal());
+        let mut ends = self.ended_visits.watch();
         loop {
             if *stop.borrow() || !self.is_good(pass) {
                 return Ok(None);
@@ -168,6 +169,8 @@ impl Engine {
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
                 () = self.pass_ends(pass) => return Ok(None),
+                // Somebody left or lost a key: perhaps this one.
+                _ = ends.changed() => continue,
                 changed = heads.wait_for(|head| *head > seen) => {
                     if changed.is_err() {
                         return Ok(None);

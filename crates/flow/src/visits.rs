@@ -52,8 +52,9 @@ impl Engine {
 
     /// Ends a visit for every node: for this one at once, for others as soon as they hear of it.
     pub async fn end_visit(&self, visit: &Visit) -> Result<(), FlowError> {
-        self.ended_visits.note(&visit.id, visit.until);
-        Ok(self.store.end_visit(&visit.id, visit.until, self.clock.now()).await?)
+        let now = self.clock.now();
+        self.ended_visits.note(&visit.id, visit.until, now);
+        Ok(self.store.end_visit(&visit.id, visit.until, now).await?)
     }
 
     /// The visit that a note is of, if it is ours, not over, not ended, and its key not revoked.
@@ -171,6 +172,27 @@ mod tests {
         let after = engine(open("again"), later.plus_secs(1)).await;
         assert!(after.visit(&note).is_none(), "nobody knows whether it was ended");
         assert!(after.visit(&after.begin_visit(&key())).is_some());
+    }
+
+    #[tokio::test]
+    async fn whoever_leaves_or_loses_their_key_does_not_wait_until_something_is_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        store.add_key(key()).await.unwrap();
+        let engine = engine(store, NOW).await;
+        let visit = engine.visit(&engine.begin_visit(&key())).unwrap();
+        let (scopes, head) = ([Scope::default()], engine.head());
+        let (one, other) = (Pass::Visit(visit.clone()), Pass::Key("k".to_owned()));
+        let waits =
+            async |pass: &Pass| engine.wait_for_any(&scopes, head, Duration::ZERO, pass).await;
+        let leaves = async {
+            tokio::task::yield_now().await;
+            engine.end_visit(&visit).await.unwrap();
+            engine.revoke_key("k").await.unwrap();
+        };
+        let all = async { tokio::join!(waits(&one), waits(&other), leaves) };
+        let (one, other, ()) = tokio::time::timeout(Duration::from_secs(60), all).await.unwrap();
+        assert!(one.unwrap().is_none() && other.unwrap().is_none());
     }
 
     #[tokio::test]

@@ -158,8 +158,8 @@ impl Kind {
             Self::SubmitFeedback => feedback::calls(arguments),
             Self::RecordUsage => {
                 check_usage(&arguments)?;
-                let query = arguments.take("query");
-                let user = arguments.take("user_id");
+                let query = arguments.take("query").filter(says_something);
+                let user = arguments.take("user_id").filter(says_something);
                 let mut calls = Vec::new();
                 if let Some(entities) = arguments.take("entities").filter(says_something) {
                     let mut returned =
@@ -224,6 +224,11 @@ mod tests {
             json!({"query_id": "q", "query": "login", "entities": [{"entity_id": "e1"}]})
         );
         assert_eq!(made[1].body, json!({"query_id": "q", "response": "see e1"}));
+
+        let given = json!({"query_id": "q", "query": "", "response": "see e1", "user_id": "",
+            "entities": [{"entity_id": "e1"}]});
+        let made = calls(Kind::RecordUsage, &given);
+        assert_eq!(made[0].body, json!({"query_id": "q", "entities": [{"entity_id": "e1"}]}));
 
         assert_eq!(calls(Kind::RecordUsage, &json!({"query_id": "q", "response": "x"})).len(), 1);
     }

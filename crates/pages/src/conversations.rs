@@ -4,6 +4,7 @@ use askama::Template;
 use event::{Scope, Timestamp, VerdictStatus};
 use flow::{ConversationTally, ListMark, ListedConversation, StoredExchange, TurnMark};
 
+use crate::choices::Choices;
 use crate::filter::{Filter, encoded};
 use crate::moment::Moment;
 use crate::number;
@@ -87,9 +88,9 @@ pub struct Conversations {
     /// What turns can be like.
     pub marks: Vec<Choice>,
     /// Models to choose from.
-    pub models: Vec<String>,
+    pub models: Choices,
     /// Prompts to choose from.
-    pub prompts: Vec<String>,
+    pub prompts: Choices,
     /// What is asked for.
     pub asked: Asked,
     /// The rows.
@@ -105,7 +106,7 @@ pub struct Conversations {
     /// The same search for what means the same, where it was by words.
     pub by_meaning: Option<String>,
     /// Periods: days and what they are called.
-    pub periods: Vec<(u32, &'static str)>,
+    pub periods: Vec<(u32, String)>,
 }
 
 impl Conversations {
@@ -113,7 +114,7 @@ impl Conversations {
     pub fn of(
         shell: Shell,
         asked: Asked,
-        (models, prompts): (Vec<String>, Vec<String>),
+        (models, prompts): (Choices, Choices),
         found: Found,
     ) -> Self {
         let link = |cursor: &str| {
@@ -134,19 +135,25 @@ impl Conversations {
             stopped_at: found.stopped_at.map(Moment::minute),
             how: found.how,
             rows: found.rows,
-            periods: vec![
-                (1, "24 h"),
-                (7, "7 days"),
-                (30, "30 days"),
-                (90, "90 days"),
-                (3650, "all time"),
-            ],
+            periods: periods(shell.filter.days),
             models,
             prompts,
             asked,
             shell,
         }
     }
+}
+
+/// The usual ones and the one that is chosen, which is then shown as such.
+fn periods(chosen: u32) -> Vec<(u32, String)> {
+    let usual = [(1, "24 h"), (7, "7 days"), (30, "30 days"), (90, "90 days"), (3650, "all time")];
+    let mut periods: Vec<(u32, String)> =
+        usual.into_iter().map(|(days, name)| (days, name.to_owned())).collect();
+    if periods.iter().all(|(days, _)| *days != chosen) {
+        periods.push((chosen, format!("{chosen} days")));
+        periods.sort();
+    }
+    periods
 }
 
 fn marks(chosen: TurnMark) -> Vec<Choice> {
@@ -246,6 +253,12 @@ pub(crate) fn line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_period_that_is_chosen_can_be_chosen() {
+        assert_eq!(periods(7).len(), 5);
+        assert_eq!(periods(14)[2], (14, "14 days".to_owned()));
+    }
 
     #[test]
     fn a_line_is_short() {

@@ -5,6 +5,7 @@ use flow::{
     FailureDirection, FailurePattern, FailureReport, FailureTrend, FailuresAtHand, Lift, Suggestion,
 };
 
+use crate::choices::Choices;
 use crate::filter::{Filter, encoded};
 use crate::marked::Said;
 use crate::moment::Moment;
@@ -113,9 +114,9 @@ pub struct Failures {
     /// Periods to choose from.
     pub periods: Vec<Period>,
     /// Models to choose from.
-    pub models: Vec<String>,
+    pub models: Choices,
     /// Prompts to choose from.
-    pub prompts: Vec<String>,
+    pub prompts: Choices,
     /// All turns that went wrong.
     pub all: String,
     /// What was found; nothing while it is looked for the first time.
@@ -134,7 +135,7 @@ impl Failures {
     /// The page out of what is known, with patterns from one of them on.
     pub fn of(
         shell: Shell,
-        (models, prompts): (Vec<String>, Vec<String>),
+        (models, prompts): (Choices, Choices),
         (project, from): (&str, usize),
         known: &FailuresAtHand,
         may_try: bool,
@@ -297,12 +298,25 @@ mod tests {
 
     #[test]
     fn while_patterns_are_looked_for_the_page_says_so_and_not_that_there_are_none() {
-        let none = (Vec::new(), Vec::new());
+        let none = (Choices::default(), Choices::default());
         let shell = Shell::around(View::Failures);
         let page = Failures::of(shell, none, ("default", 0), &FailuresAtHand::Sought, true);
         assert!(page.is_sought());
         let page = page.to_string();
         assert!(page.contains("Patterns are being looked for"));
         assert!(!page.contains("No pattern among") && !page.contains("went wrong ·"));
+    }
+
+    #[test]
+    fn a_page_says_what_is_not_on_its_lists() {
+        let cut = |left_out| Choices { names: vec!["a".to_owned()], left_out };
+        let shell =
+            Shell { projects: cut(7), may_choose_project: true, ..Shell::around(View::Failures) };
+        let place = ("default", 0);
+        let page = Failures::of(shell, (cut(8), cut(0)), place, &FailuresAtHand::Sought, true);
+        let page = page.to_string();
+        assert!(page.contains("and 7 more, by project= in the address"), "{page}");
+        assert!(page.contains("and 8 more, by model= in the address"), "{page}");
+        assert!(!page.contains("prompt= in the address"), "{page}");
     }
 }

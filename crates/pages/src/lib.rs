@@ -5,6 +5,7 @@
 mod number;
 mod moment;
 mod filter;
+mod choices;
 mod asset;
 mod chart;
 mod shell;
@@ -25,6 +26,7 @@ mod paper;
 
 pub use asset::{Asset, asset};
 pub use chart::{Chart, Point, Range};
+pub use choices::Choices;
 pub use conversations::{Asked, Choice, Conversations, Found, Row};
 pub use data::{Data, DataReadings};
 pub use experiments::{Experiments, Trial};

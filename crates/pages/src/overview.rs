@@ -6,6 +6,7 @@ use flow::{QualityBucket, StoredAlert, Targets};
 use report::{Figure, Target};
 
 use crate::chart::{self, Chart, Point, Range};
+use crate::choices::Choices;
 use crate::figures::{self, Card};
 use crate::filter::Filter;
 use crate::moment::{Moment, Shown};
@@ -33,9 +34,9 @@ pub struct Readings {
     /// The newest alerts.
     pub alerts: Vec<StoredAlert>,
     /// Models that answered.
-    pub models: Vec<String>,
+    pub models: Choices,
     /// Prompts they answered with.
-    pub prompts: Vec<String>,
+    pub prompts: Choices,
     /// Whether anything was ever stored here.
     pub is_empty: bool,
 }
@@ -73,9 +74,9 @@ pub struct Overview {
     /// Periods to choose from.
     pub periods: Vec<Period>,
     /// Models to choose from.
-    pub models: Vec<String>,
+    pub models: Choices,
     /// Prompts to choose from.
-    pub prompts: Vec<String>,
+    pub prompts: Choices,
     /// What is wrong now.
     pub standing: Vec<Alert>,
     /// What was wrong lately.
@@ -240,8 +241,8 @@ pub fn volume_of(buckets: Vec<QualityBucket>, bucket_hours: u32, window: Window)
         window,
         targets: Targets::default(),
         alerts: Vec::new(),
-        models: Vec::new(),
-        prompts: Vec::new(),
+        models: Choices::default(),
+        prompts: Choices::default(),
         is_empty: false,
     };
     volume(&filled(&readings), &readings)

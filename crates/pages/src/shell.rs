@@ -1,5 +1,6 @@
 //! What every page has around it: navigation, whose data it is, who is looking.
 
+use crate::choices::Choices;
 use crate::filter::Filter;
 
 // One list: the address, the words and the key of each view.
@@ -81,9 +82,9 @@ pub struct Shell {
     /// It is made up, to look around.
     pub is_demo: bool,
     /// Tenants that the visitor may choose from.
-    pub tenants: Vec<String>,
+    pub tenants: Choices,
     /// The tenant's projects.
-    pub projects: Vec<String>,
+    pub projects: Choices,
     /// Whether the visitor may choose among them.
     pub may_choose_project: bool,
     /// Who is looking.
@@ -155,8 +156,8 @@ impl Shell {
             filter: Filter::default(),
             tenant: "default".to_owned(),
             is_demo: false,
-            tenants: Vec::new(),
-            projects: Vec::new(),
+            tenants: Choices::default(),
+            projects: Choices::default(),
             may_choose_project: false,
             reader: Reader::Open,
             may_write: true,

@@ -3,8 +3,10 @@
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
 use event::{BadId, Position, Timestamp};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::body;
 use crate::error::Problem;
 
 /// The variable parts of an address.
@@ -66,6 +68,20 @@ pub(crate) fn as_json(parameters: Parameters, known: &[(&str, Read)]) -> Result<
         }
     }
     Ok(Value::Object(fields))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PageRequest {
+    after: Option<u64>,
+    limit: Option<usize>,
+}
+
+/// The page of a list that is asked for: behind which position, and its size.
+pub(crate) fn page(parameters: Parameters, most: usize) -> Result<(Position, usize), Problem> {
+    let known = [("after", Read::Plain), ("limit", Read::Plain)];
+    let request: PageRequest = body::shape(as_json(parameters, &known)?)?;
+    Ok((position("after", request.after)?, limit(request.limit, most, most)?))
 }
 
 /// A page's size.

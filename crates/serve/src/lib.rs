@@ -11,6 +11,7 @@ mod origin;
 mod body;
 mod auth;
 mod cors;
+mod turnstile;
 mod address;
 mod slice;
 mod wire;

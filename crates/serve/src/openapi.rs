@@ -91,6 +91,24 @@ use crate::routes;
 )]
 struct Document;
 
+/// What operations are about, in the order in which a newcomer reads them and the examples work.
+const TAGS: [&str; 14] = [
+    "turns",
+    "strategies",
+    "routing",
+    "experiments",
+    "retrieval",
+    "quality",
+    "learning",
+    "reactions",
+    "reports",
+    "events",
+    "decisions",
+    "users",
+    "management",
+    "operation",
+];
+
 /// The document as JSON, with the answers that every address can give.
 pub(crate) fn document() -> Value {
     let mut document = serde_json::to_value(Document::openapi()).unwrap_or_default();
@@ -104,6 +122,7 @@ pub(crate) fn document() -> Value {
             }
         }
     }
+    document["tags"] = TAGS.iter().map(|tag| json!({"name": tag})).collect();
     join_turn_halves(&mut document["components"]["schemas"]);
     document["components"]["schemas"]["Problem"] = problem_schema();
     document["components"]["securitySchemes"] = json!({

@@ -23,8 +23,8 @@ pub(crate) fn page(document: &Value) -> String {
     put(&mut page, &format!("<p>{}</p>", text(&document["info"]["description"])));
     put(&mut page, "<p>The same for programs: <a href=\"/openapi.json\">openapi.json</a></p>");
     for tag in tags(document) {
-        put(&mut page, &format!("<h2>{}</h2>", escaped(&tag)));
-        for (path, method, operation) in operations(document, &tag) {
+        put(&mut page, &format!("<h2>{}</h2>", escaped(tag)));
+        for (path, method, operation) in operations(document, tag) {
             put(&mut page, &show(document, path, method, operation));
         }
     }
@@ -45,25 +45,8 @@ fn operations<'a>(
         .filter(move |(_, _, operation)| operation["tags"][0] == tag)
 }
 
-fn tags(document: &Value) -> Vec<String> {
-    let order = [
-        "turns",
-        "strategies",
-        "routing",
-        "experiments",
-        "retrieval",
-        "quality",
-        "learning",
-        "reactions",
-        "reports",
-        "events",
-        "decisions",
-        "users",
-        "management",
-        "operation",
-    ];
-    let used = |tag: &&str| operations(document, tag).next().is_some();
-    order.into_iter().filter(used).map(str::to_owned).collect()
+fn tags(document: &Value) -> impl Iterator<Item = &str> {
+    document["tags"].as_array().into_iter().flatten().filter_map(|tag| tag["name"].as_str())
 }
 
 fn show(document: &Value, path: &str, method: &str, operation: &Value) -> String {

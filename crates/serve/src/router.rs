@@ -18,13 +18,13 @@ use crate::error::Problem;
 use crate::limits::RateLimits;
 use crate::metrics::{Requests, measure};
 use crate::request_id::{self, RequestIds};
-use crate::routes::batch::Turnstile;
 use crate::routes::{
     artifacts, batch, calibration, conversations, dead_letters, decisions, demo, events, examples,
     experiments, failures, feedback, health, keys, metrics, preferences, quality, reactions,
     reports, retrieval, routers, strategies, tenants, turns,
 };
 use crate::site;
+use crate::turnstile::{self, Turnstile};
 use crate::widget;
 
 /// What the server is told from outside.
@@ -136,7 +136,7 @@ fn routes(engine: Arc<Engine>, settings: Settings, requests: Requests) -> Router
 fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
     let batch = post(batch::submit)
         .layer(DefaultBodyLimit::max(batch_bytes))
-        .layer(from_fn_with_state(Turnstile::new(), batch::wait));
+        .layer(from_fn_with_state(Turnstile::new(), turnstile::wait));
     Router::new()
         .route("/api/v1/feedback/correction", post(feedback::correct))
         .route("/api/v1/feedback/batch", batch)

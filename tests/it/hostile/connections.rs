@@ -106,6 +106,37 @@ fn a_body_that_never_comes_to_its_end_is_not_waited_for_at_any_door() {
     }
 }
 
+#[test]
+fn a_tenant_that_sends_batches_slowly_leaves_places_to_others() {
+    let server = start(&[]);
+    let [slow, other] =
+        ["acme", "other"].map(|tenant| create(&server, &["--tenant", tenant, "--role", "ingest"]));
+    let head = format!(
+        "POST /api/v1/feedback/batch HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {slow}\r\n\
+         Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"
+    );
+    let slow: Vec<BufReader<TcpStream>> = (0..8)
+        .map(|_| {
+            let mut connection = server.connect();
+            connection.write_all(head.as_bytes()).unwrap();
+            BufReader::new(connection)
+        })
+        .collect();
+    // Each has a place and is asked for its body, or has waited for one in vain.
+    let slow: Vec<BufReader<TcpStream>> = slow
+        .into_iter()
+        .map(|mut connection| {
+            let mut line = String::new();
+            connection.read_line(&mut line).unwrap();
+            assert!(line.starts_with("HTTP/1.1 100") || line.starts_with("HTTP/1.1 503"), "{line}");
+            connection
+        })
+        .collect();
+    let other = server.client().with("X-API-Key", &other);
+    assert_eq!(other.post("/api/v1/feedback/batch", &serde_json::json!([])).0, 200);
+    drop(slow);
+}
+
 /// So many files this process and its children may have open; raised as far as it goes.
 fn raise_open_files() -> usize {
     let pid = std::process::id().to_string();

@@ -1,6 +1,7 @@
 //! Every text of an event: in its data, in the names of its fields, in its tags.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use event::{EntityId, Event, EventId, Source};
 use serde_json::{Map, Value};
@@ -67,10 +68,17 @@ impl Redactor {
                 Cow::Owned(redacted) => Some((name.clone(), redacted)),
             })
             .collect();
+        // Several names may be the same without what was in them; their values all stay.
+        let mut last: HashMap<String, usize> = HashMap::new();
         for (name, redacted) in renamed {
-            if let Some(value) = fields.remove(&name) {
-                fields.insert(redacted, value);
+            let Some(value) = fields.remove(&name) else { continue };
+            let mut free = redacted.clone();
+            while fields.contains_key(&free) {
+                let number = last.entry(redacted.clone()).or_insert(1);
+                *number += 1;
+                free = format!("{redacted} {number}");
             }
+            fields.insert(free, value);
         }
         for (name, value) in fields {
             let is_id_here = value.as_str().is_some_and(|text| is_id(name, text));

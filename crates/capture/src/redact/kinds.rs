@@ -12,6 +12,8 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern compiles")
 }
 
+/// Nothing in it may go on for long without being a secret while others begin and end within: whoever wrote many of
+/// those would have the rest of the text read again for each.
 pub(super) static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?x)
@@ -21,14 +23,19 @@ pub(super) static SECRET: LazyLock<Regex> = LazyLock::new(|| {
           | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | glpat-[A-Za-z0-9_-]{16,}
           | xox[abprs]-[A-Za-z0-9-]{10,} | A[KS]IA[0-9A-Z]{16} | AIza[0-9A-Za-z_-]{30,}
           | hf_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{30,} | whsec_[A-Za-z0-9]{16,}
-          | dop_v1_[a-f0-9]{32,} | ya29\.[A-Za-z0-9_-]{20,}
-          | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,} | uk_[a-z0-9]{8,}_[a-z0-9]{20,}
-          | eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}))
+          | dop_v1_[a-f0-9]{32,} | ya29\.[A-Za-z0-9_-]{20,} | uk_[a-z0-9]{8,}_[a-z0-9]{20,}))
       | (?P<name>(?i:\b(?:bearer|basic)\s+))(?P<header>[A-Za-z0-9._~+/=-]{16,})
-      | (?P<label>(?i:[A-Za-z0-9_.-]*(?:api[_\ -]?key|secret|token|passw(?:or)?d|passphrase|pwd|account[_-]?key)
+      | (?P<label>(?i:(?:api[_\ -]?key|secret|token|passw(?:or)?d|passphrase|pwd|account[_-]?key)
             [A-Za-z0-9_]*(?:\\?["'])?\s*(?:[:=]|\bis\b)\s*))
         (?: (?P<quoted>\\?["'][^"'\\\n]{4,}\\?["']) | (?P<bare>[^\s"',;&()<>\[\]{}]{6,}) )
     "#,
+    )
+});
+/// Tokens of several parts: these do go on for long before they are any, so they have a pass of their own.
+pub(super) static PARTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?x) \b(?: SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}
+          | eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,})",
     )
 });
 pub(super) static EMAIL: LazyLock<Regex> =
@@ -79,43 +86,6 @@ pub(super) fn email(found: &Captures<'_>, around: &Around<'_>) -> Option<String>
     (!is_remote).then(|| "[email]".to_owned())
 }
 
-/// Card numbers among the groups of a long row of digits: whatever comes before or behind them.
-pub(super) fn cards(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
-    let run = &found[0];
-    // A plus makes it a phone number.
-    if around.before.ends_with(|c: char| c.is_ascii_digit() || c == '+') {
-        return None;
-    }
-    let is_digit = |c: char| c.is_ascii_digit();
-    // Start and end of every group of digits.
-    let mut groups: Vec<(usize, usize)> = Vec::new();
-    for (at, c) in run.char_indices() {
-        match groups.last_mut() {
-            Some((_, end)) if is_digit(c) && *end == at => *end = at + 1,
-            _ if is_digit(c) => groups.push((at, at + 1)),
-            _ => {}
-        }
-    }
-    let (mut text, mut done, mut first) = (String::new(), 0, 0);
-    while first < groups.len() {
-        // A group has a digit at least, so no card reaches further. A list of numbers may be very long.
-        let end = groups.len().min(first + LONGEST_CARD);
-        let card = (first..end).rev().find(|last| {
-            let part = &run[groups[first].0..groups[*last].1];
-            is_card(part)
-        });
-        if let Some(last) = card {
-            text.push_str(&run[done..groups[first].0]);
-            text.push_str("[card]");
-            done = groups[last].1;
-            first = last + 1;
-        } else {
-            first += 1;
-        }
-    }
-    (done > 0).then(|| text + &run[done..])
-}
-
 pub(super) fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     // Digits that go on behind a hyphen are a part of something longer.
     let part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
@@ -136,46 +106,4 @@ pub(super) fn ip6(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     let whole = text.contains("::") || text.bytes().any(|byte| byte.is_ascii_alphabetic());
     let is_address = alone && groups >= 2 && digits && whole && text.len() >= 6;
     (is_address && text.parse::<Ipv6Addr>().is_ok()).then(|| "[ip]".to_owned())
-}
-
-fn digits(text: &str) -> impl DoubleEndedIterator<Item = u32> + '_ {
-    text.chars().filter_map(|c| c.to_digit(10))
-}
-
-/// Digits of the longest card.
-const LONGEST_CARD: usize = 19;
-
-/// 13 to 19 digits that begin like a card's, not all the same, with the right check digit (Luhn).
-fn is_card(text: &str) -> bool {
-    let count = digits(text).count();
-    let first = digits(text).next();
-    let begins = first.is_some_and(|digit| (2..=6).contains(&digit));
-    let fits = begins && (13..=LONGEST_CARD).contains(&count);
-    if !fits || digits(text).all(|digit| Some(digit) == first) {
-        return false;
-    }
-    let sum: u32 = digits(text)
-        .rev()
-        .enumerate()
-        .map(|(place, digit)| match (place % 2, digit * 2) {
-            (0, _) => digit,
-            (_, double) if double > 9 => double - 9,
-            (_, double) => double,
-        })
-        .sum();
-    sum.is_multiple_of(10)
-}
-
-/// 15 to 34 characters whose number, with the first four at the end, is 1 modulo 97.
-pub(super) fn is_iban(text: &str) -> bool {
-    let plain: Vec<char> = text.chars().filter(|c| !matches!(c, ' ' | '\u{a0}')).collect();
-    if !(15..=34).contains(&plain.len()) {
-        return false;
-    }
-    let (head, tail) = plain.split_at(4);
-    let rest = tail.iter().chain(head).try_fold(0_u32, |rest, c| {
-        let value = c.to_digit(36)?;
-        Some(if value < 10 { (rest * 10 + value) % 97 } else { (rest * 100 + value) % 97 })
-    });
-    rest == Some(1)
 }

@@ -1,22 +1,18 @@
 //! Many events in. One bad item never sinks the others.
 //!
 //! Items are read one by one, so that a batch takes little more memory than its own bytes; and only
-//! so many batches are read at a time.
+//! so many batches are read at a time (`turnstile.rs`).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use event::Write;
 use flow::{Engine, FlowError, Incoming, RequestKey, Trust};
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 
 use super::feedback::{DOOR, request_key};
 use crate::auth::{May, Writing};
@@ -26,37 +22,8 @@ use crate::scope::RequestScope;
 use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 
 const MAX_EVENTS: usize = 10_000;
-/// Batches whose bodies are in memory at once.
-const AT_ONCE: usize = 8;
-/// How long a batch waits for a place.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// The door's name in the MAC of a whole batch.
 const BATCH_DOOR: &str = "batch";
-
-/// Lets only so many batches in at a time; the others wait before their bodies are read.
-#[derive(Clone, Debug)]
-pub(crate) struct Turnstile(Arc<Semaphore>);
-
-impl Turnstile {
-    /// Nobody is in yet.
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
-    }
-}
-
-/// Waits for a place.
-pub(crate) async fn wait(
-    State(turnstile): State<Turnstile>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match tokio::time::timeout(PATIENCE, turnstile.0.acquire()).await {
-        Ok(Ok(_place)) => next.run(request).await,
-        Ok(Err(_)) | Err(_) => {
-            Problem::unavailable("too many batches at once; nothing was stored").into_response()
-        }
-    }
-}
 
 /// `POST /api/v1/feedback/batch`
 #[utoipa::path(

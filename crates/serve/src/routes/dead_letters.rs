@@ -4,23 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use event::Position;
 use flow::{DeadLetter, Engine};
-use serde::Deserialize;
 
-use crate::address::{self, Parameters, Parts, Read};
+use crate::address::{self, Parameters, Parts};
 use crate::auth::{May, Reading, Writing};
-use crate::body;
 use crate::error::Problem;
 use crate::wire::dead_letter::{DeadLetterBody, DeadLettersBody, ReplayedBody};
 
 const MAX_LIMIT: usize = 500;
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ListRequest {
-    after: Option<u64>,
-    limit: Option<usize>,
-}
 
 /// `GET /api/v1/dead-letters`
 #[utoipa::path(
@@ -36,10 +28,7 @@ pub(crate) async fn list(
     scope: May<Reading>,
     parameters: Parameters,
 ) -> Result<Json<DeadLettersBody>, Problem> {
-    let known = [("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let after = address::position("after", request.after)?.0;
-    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let (Position(after), limit) = address::page(parameters, MAX_LIMIT)?;
     let found = engine.dead_letters(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last: &DeadLetter| last.number);
     Ok(Json(DeadLettersBody { items: found.into_iter().map(DeadLetterBody::from).collect(), next }))

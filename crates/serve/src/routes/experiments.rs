@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts, Read};
+use crate::address::{self, Parameters, Parts};
 use crate::auth::{Managing, May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
@@ -53,13 +53,6 @@ pub(crate) async fn create(
     Ok((status, Json(view.into())))
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ListRequest {
-    after: Option<u64>,
-    limit: Option<usize>,
-}
-
 /// `GET /api/v1/experiments`
 #[utoipa::path(
     get,
@@ -74,10 +67,7 @@ pub(crate) async fn list(
     scope: May<Reading>,
     parameters: Parameters,
 ) -> Result<Json<ExperimentsBody>, Problem> {
-    let known = [("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
-    let after = address::position("after", request.after)?;
+    let (after, limit) = address::page(parameters, MAX_LIMIT)?;
     let found = engine.experiments(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last| last.position).0;
     let experiments = found.into_iter().map(ExperimentBody::from).collect();

@@ -91,7 +91,7 @@ async fn searched(
         |how: String, rows: Vec<Row>| Found { rows, next: None, stopped_at: None, how: Some(how) };
     let meaning = || {
         format!(
-            "Questions in {} that mean something like it, the most similar first",
+            "Questions in {} that mean something like it, the most similar first, whatever else is chosen",
             scope.project
         )
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::response::Response;
 use flow::QualityQuery;
-use pages::{Overview, Readings, View};
+use pages::{Choices, Overview, Readings, View};
 
 use super::Site;
 use super::answer::html;
@@ -14,8 +14,6 @@ use super::visitor::Visitor;
 
 /// Alerts that are looked at.
 const ALERTS: usize = 20;
-/// Models and prompts that can be chosen from.
-const CHOICES: usize = 200;
 
 /// `GET /`
 pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
@@ -61,13 +59,14 @@ pub(super) fn stretch(days: u32) -> u32 {
 pub(super) async fn choices(
     site: &Site,
     query: &QualityQuery,
-) -> Result<(Vec<String>, Vec<String>), Trouble> {
+) -> Result<(Choices, Choices), Trouble> {
     let all = QualityQuery { model: None, prompt: None, ..query.clone() };
     let found = site.engine.answered_by(all).await?;
-    let names = |names: BTreeSet<&String>| -> Vec<String> {
-        names.into_iter().filter(|name| !name.is_empty()).take(CHOICES).cloned().collect()
+    let names = |names: BTreeSet<&String>, chosen: &Option<String>| {
+        let names = names.into_iter().filter(|name| !name.is_empty()).cloned();
+        Choices::of(names, chosen.as_deref())
     };
-    let models = names(found.iter().map(|one| &one.model).collect());
-    let prompts = names(found.iter().map(|one| &one.prompt).collect());
+    let models = names(found.iter().map(|one| &one.model).collect(), &query.model);
+    let prompts = names(found.iter().map(|one| &one.prompt).collect(), &query.prompt);
     Ok((models, prompts))
 }

@@ -7,7 +7,7 @@ use event::Scope;
 use flow::{
     ListOrder, ListQuery, ListedConversation, QualityBucket, QualityQuery, TurnMark, TurnView,
 };
-use pages::{Paper, PaperReadings};
+use pages::{Choices, Paper, PaperReadings};
 
 use super::Site;
 use super::answer::html;
@@ -35,8 +35,12 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
     if let Some(asked) =
         visitor.parameter("project").filter(|asked| *asked != scope.project.as_str())
     {
-        let known = visitor.projects().join(", ");
-        let detail = format!("project: nothing is stored for {asked}, expected one of {known}");
+        let known = Choices::of(visitor.projects().iter().cloned(), None);
+        let others =
+            known.others("project").map(|others| format!(", {others}")).unwrap_or_default();
+        let known = known.names.join(", ");
+        let detail =
+            format!("project: nothing is stored for {asked}, expected one of {known}{others}");
         return Err(Problem::not_found(detail).into());
     }
     let engine = &site.engine;

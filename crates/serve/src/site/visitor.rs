@@ -4,10 +4,13 @@ mod arrival;
 
 use event::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use flow::{Pass, QualityQuery};
-use pages::{Filter, Reader, Shell, View};
+use pages::{Choices, Filter, Reader, Shell, View};
 
 use super::Site;
 use crate::auth::{Managing, Permission, Writing};
+
+/// Projects that are followed; each is asked after on its own.
+const MOST_FOLLOWED: usize = 200;
 
 /// Somebody who may see pages.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ pub(super) struct Visitor {
     is_demo: bool,
     project: Option<Project>,
     own_project: bool,
-    tenants: Vec<String>,
+    tenants: Choices,
     projects: Vec<String>,
     filter: Filter,
     /// The parameters of the address.
@@ -89,13 +92,14 @@ impl Visitor {
         Scope { tenant: self.tenant.clone(), project }
     }
 
-    /// Everything that they look at: the project that is chosen, or all of them.
+    /// Everything that they follow: the project that is chosen, or all of them, but no more than can be asked after.
     pub(super) fn scopes(&self) -> Vec<Scope> {
         if self.project.is_some() || self.projects.len() < 2 {
             return vec![self.scope()];
         }
         let projects = self.projects.iter().filter_map(|name| Project::new(name.as_str()).ok());
-        projects.map(|project| Scope { tenant: self.tenant.clone(), project }).collect()
+        let scopes = projects.map(|project| Scope { tenant: self.tenant.clone(), project });
+        scopes.take(MOST_FOLLOWED).collect()
     }
 
     /// Whether a key's project is one that they may see: of a key of one project, only that one.
@@ -143,7 +147,7 @@ impl Visitor {
             tenant: self.tenant.to_string(),
             is_demo: self.is_demo,
             tenants: self.tenants.clone(),
-            projects: self.projects.clone(),
+            projects: Choices::of(self.projects.iter().cloned(), self.filter.project.as_deref()),
             may_choose_project: !self.own_project && self.projects.len() > 1,
             reader: self.reader.clone(),
             may_write: self.may_write(),

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use event::{Position, Project, Scope, Tenant};
 use flow::{DEMO_TENANT, Pass};
-use pages::{DEFAULT_DAYS, Filter, Reader};
+use pages::{Choices, DEFAULT_DAYS, Filter, Reader};
 
 use super::Visitor;
 use crate::auth::{Caller, Identity, Permission, Reading, check_origin};
@@ -16,8 +16,6 @@ use crate::error::Problem;
 use crate::site::trouble::Trouble;
 use crate::site::{Site, session};
 
-/// Tenants and projects that can be chosen from.
-const MOST_CHOICES: usize = 200;
 const MOST_DAYS: u32 = 3650;
 
 /// Who it is, before it is known what they look at.
@@ -107,15 +105,16 @@ async fn place(
         // Whoever chooses another tenant leaves the projects of the one before behind.
         (None, asked) => asked.filter(|asked| is_of(&scopes, &tenant, asked)),
     };
-    let tenants: BTreeSet<&str> = match caller {
-        Caller::Key(_) => BTreeSet::new(),
-        Caller::Open | Caller::Owner => scopes.iter().map(|scope| scope.tenant.as_str()).collect(),
+    let tenants = match caller {
+        Caller::Key(_) => Choices::default(),
+        Caller::Open | Caller::Owner => {
+            let all: BTreeSet<&str> = scopes.iter().map(|scope| scope.tenant.as_str()).collect();
+            Choices::of(all.into_iter().map(str::to_owned), Some(tenant.as_str()))
+        }
     };
     let of_tenant = scopes.iter().filter(|scope| scope.tenant == tenant);
     let projects = of_tenant.map(|scope| &scope.project);
     let visible = projects.filter(|project| own_project.as_ref().is_none_or(|own| own == *project));
-    let texts =
-        |names: &mut dyn Iterator<Item = String>| names.take(MOST_CHOICES).collect::<Vec<_>>();
     let days = given("days").and_then(|days| days.parse().ok()).unwrap_or(DEFAULT_DAYS);
     let filter = Filter {
         tenant: choice,
@@ -129,8 +128,8 @@ async fn place(
         reader: reader(caller),
         proof: known.proof,
         pass: known.pass,
-        tenants: texts(&mut tenants.into_iter().map(str::to_owned)),
-        projects: texts(&mut visible.map(ToString::to_string)),
+        tenants,
+        projects: visible.map(ToString::to_string).collect(),
         own_project: own_project.is_some(),
         is_demo: tenant.as_str() == DEMO_TENANT && site.engine.holds_demo().await?,
         tenant,

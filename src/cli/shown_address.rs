@@ -1,0 +1,151 @@
+//! Addresses of other servers as they are shown: without the passwords that they may hold.
+//!
+//! Where it is not clear what is a password, more is taken for one.
+
+/// What becomes of a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Password {
+    Hidden,
+    LeftOut,
+}
+
+/// The address with stars for its passwords.
+pub(super) fn with_stars(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", place(rest, Password::Hidden)),
+        None => words(address),
+    }
+}
+
+/// The address without its passwords, for a command that finds them in ~/.pgpass or PGPASSWORD; `ADDRESS` where it
+/// is no URL.
+pub(super) fn without_password(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", place(rest, Password::LeftOut)),
+        None => "ADDRESS".to_owned(),
+    }
+}
+
+/// What stands behind the scheme.
+fn place(rest: &str, password: Password) -> String {
+    let (login, place) = match end_of_login(rest) {
+        Some(at) => (&rest[..=at], &rest[at + 1..]),
+        None => ("", rest),
+    };
+    let login = match (login.split_once(':'), password) {
+        (None, _) => login.to_owned(),
+        (Some((user, _)), Password::Hidden) => format!("{user}:***@"),
+        (Some((user, _)), Password::LeftOut) => format!("{user}@"),
+    };
+    let Some((path, query)) = place.split_once('?') else { return login + place };
+    let parameters: Vec<String> =
+        query.split('&').filter_map(|pair| parameter(pair, password)).collect();
+    if parameters.is_empty() {
+        return login + path;
+    }
+    format!("{login}{path}?{}", parameters.join("&"))
+}
+
+/// Where the `@` behind a login stands. Passwords hold slashes, question marks and more of it, whether they may or
+/// not.
+fn end_of_login(rest: &str) -> Option<usize> {
+    let before = rest.split_once('?').map_or(rest, |(before, _)| before);
+    let has_port = before.rsplit_once(':').is_some_and(|(_, port)| {
+        let behind = port.trim_start_matches(|c: char| c.is_ascii_digit());
+        behind.len() < port.len() && (behind.is_empty() || behind.starts_with('/'))
+    });
+    let further = || rest.rfind('@').filter(|at| rest[..*at].contains(':') && !has_port);
+    before.rfind('@').or_else(further)
+}
+
+/// A parameter as it is shown, if it is.
+fn parameter(pair: &str, password: Password) -> Option<String> {
+    let name = pair.split_once('=').map_or(pair, |(name, _)| name);
+    match (name.to_ascii_lowercase().ends_with("password"), password) {
+        (false, _) => Some(pair.to_owned()),
+        (true, Password::Hidden) => Some(format!("{name}=***")),
+        (true, Password::LeftOut) => None,
+    }
+}
+
+/// Names and values as Postgres takes them too: `host=h password='two words'`.
+fn words(text: &str) -> String {
+    const NAME: &str = "password";
+    let (mut shown, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(NAME) {
+        let (before, behind) = rest.split_at(at + NAME.len());
+        shown.push_str(before);
+        rest = behind;
+        if let Some(value) = behind.trim_start().strip_prefix('=') {
+            let value = value.trim_start();
+            shown.push_str("=***");
+            rest = &value[end_of_value(value)..];
+        }
+    }
+    shown + rest
+}
+
+fn end_of_value(value: &str) -> usize {
+    let is_quoted = value.starts_with('\'');
+    let mut is_escaped = false;
+    for (at, letter) in value.char_indices().skip(usize::from(is_quoted)) {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '\'' if is_quoted => return at + 1,
+            _ if !is_quoted && letter.is_whitespace() => return at,
+            _ => {}
+        }
+    }
+    value.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let rows = [
+            ("redis://:secret@h:6379/0", "redis://:***@h:6379/0"),
+            ("postgres://u:s@cret@h/db?x=1", "postgres://u:***@h/db?x=1"),
+            ("postgres://u:s/cr?et@h/db", "postgres://u:***@h/db"),
+            ("postgres://u@h:5432/db", "postgres://u@h:5432/db"),
+            ("postgres://h:5432/db?user=u@h", "postgres://h:5432/db?user=u@h"),
+            ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+            ("host=h password=secret user=u", "host=h password=*** user=u"),
+            ("host=h password = 'a \\' secret' user=u", "host=h password=*** user=u"),
+            ("sslpassword=secret password=secret", "sslpassword=*** password=***"),
+            (
+                "postgres://h/db?user=u&password=secret&x=1",
+                "postgres://h/db?user=u&password=***&x=1",
+            ),
+            (
+                "postgres://u:a@h/db?sslpassword=secret&password=secret",
+                "postgres://u:***@h/db?sslpassword=***&password=***",
+            ),
+            ("./data", "./data"),
+            ("", ""),
+        ];
+        for (address, expected) in rows {
+            assert_eq!(with_stars(address), expected);
+        }
+    }
+
+    #[test]
+    fn a_command_has_the_address_without_its_password() {
+        let rows = [
+            ("postgres://u:s3cret@db/uptake", "postgres://u@db/uptake"),
+            (
+                "postgres://u:p@ss@db-1,db-2:5433/uptake?sslmode=require",
+                "postgres://u@db-1,db-2:5433/uptake?sslmode=require",
+            ),
+            ("postgres://db/uptake?user=u&password=s3cret", "postgres://db/uptake?user=u"),
+            ("postgres://db/uptake?password=s3cret", "postgres://db/uptake"),
+            ("host=db password=s3cret", "ADDRESS"),
+        ];
+        for (address, expected) in rows {
+            assert_eq!(without_password(address), expected);
+        }
+    }
+}
