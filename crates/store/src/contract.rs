@@ -102,6 +102,7 @@ macro_rules! contract_tests {
             users::what_was_erased_is_repeated_by_whatever_comes,
             users::many_events_are_emptied_by_one_erasure,
             users::what_is_set_aside_is_listed,
+            users::whatever_is_set_aside_everybody_can_be_erased,
             retention::what_is_old_is_found_and_dropped,
             retention::many_old_events_are_found_in_parts,
             removal::a_tenant_goes_whole_and_alone,
