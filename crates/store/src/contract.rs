@@ -105,6 +105,7 @@ macro_rules! contract_tests {
             users::whatever_is_set_aside_everybody_can_be_erased,
             retention::what_is_old_is_found_and_dropped,
             retention::many_old_events_are_found_in_parts,
+            retention::the_beginning_of_every_project_comes_first,
             removal::a_tenant_goes_whole_and_alone,
             leases::a_lease_has_one_holder,
             leases::a_late_holder_notes_nothing,
