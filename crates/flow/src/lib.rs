@@ -4,6 +4,7 @@
 
 mod error;
 mod put_off;
+mod said;
 mod mint;
 mod tasks;
 mod key_ring;
