@@ -113,6 +113,7 @@ pub use preferences::{
 };
 pub use publish::LineOf;
 pub use published::PublishLag;
+pub use put_off::put_off;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;
