@@ -6,9 +6,9 @@
 use event::{Change, Outcome, Scope, UserId, Write};
 
 use super::open;
-use crate::Log;
 use crate::contract::rebuild;
 use crate::sql::seen;
+use crate::{Log, UserReads};
 
 /// Tables that have a row for each event, each turn or each user there ever was.
 const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];
@@ -49,6 +49,28 @@ async fn no_write_goes_through_the_longest_tables() {
             let step: String = step.get("detail").unwrap();
             let scans = |table: &&str| format!("{step} ").starts_with(&format!("SCAN {table} "));
             assert!(!LONGEST.iter().any(scans), "{step}: {sql}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_said_is_counted_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    let somebody = UserId::new("u1").unwrap();
+    store.whats_of(&Scope::default(), &somebody).await.unwrap();
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let counting = |sql: &String| sql.starts_with("SELECT count(*) FROM reactions WHERE");
+    let statements: Vec<String> = seen().into_iter().filter(counting).collect();
+    assert!(!statements.is_empty());
+    for sql in statements {
+        let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            let step: String = step.get("detail").unwrap();
+            assert!(!step.starts_with("SCAN"), "{step}: {sql}");
         }
     }
 }
