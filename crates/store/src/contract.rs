@@ -75,6 +75,7 @@ macro_rules! contract_tests {
             listed::conversations_are_listed_by_what_their_turns_were_like,
             listed::pages_of_the_list_are_the_whole_list,
             listed::words_are_found_until_they_are_erased,
+            listed::words_with_marks_are_found,
             listed::pages_of_a_search_are_the_whole_search,
             quality::turns_count_as_they_are,
             quality::statements_count_by_their_newest_outcome,
