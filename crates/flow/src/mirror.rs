@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use event::{Position, Scope, Timestamp, TurnId};
-use store::{Blobs, ConversationQuery, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
+use store::{
+    Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
+};
 
 use crate::counters::Counters;
 use crate::duty::Duty;
@@ -121,7 +123,7 @@ impl Mirror {
             let right = if self.copies.place.is_none() { Some(None) } else { self.duty.right() };
             let Some(lease) = right else { return Ok(()) };
             let mut again = Vec::new();
-            for (scope, turn) in &due {
+            for DueCopy { scope, turn, .. } in &due {
                 let copy = match self.copy(scope, turn.clone()).await {
                     Ok(copy) => copy,
                     Err(error) if error.is_lasting() => None,

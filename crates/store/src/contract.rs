@@ -95,6 +95,7 @@ macro_rules! contract_tests {
             decisions::a_decision_has_its_newest_outcome,
             copies::copies_are_kept_with_how_far_they_came,
             copies::copies_of_the_erased_are_due_until_they_are_settled,
+            copies::copies_stay_due_when_somebody_else_is_erased_meanwhile,
             copies::copies_of_one_who_lost_the_lease_are_due,
             rebuild::a_rebuild_changes_nothing,
             keys::keys_are_kept_and_revoked,
