@@ -158,7 +158,7 @@ async fn store_until(
             Ok(consumed) => return Ok(Some(consumed)),
             Err(error) => error,
         };
-        tracing::warn!(%error, "messages could not be stored; trying again");
+        flow::put_off(error, "messages could not be stored; trying again");
         tokio::select! {
             _ = stop.changed() => return Ok(None),
             () = tokio::time::sleep(pause) => {}

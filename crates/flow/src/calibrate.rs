@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use capture::MIN_MACHINE_CONFIDENCE;
 use detect::{Mode, Platt};
-use event::{Scope, UnitInterval, Verdict, VerdictStatus};
+use event::{Scope, Tenant, UnitInterval, Verdict, VerdictStatus};
 use serde_json::{Map, Value};
 use store::{Store, StoreError};
 
@@ -38,6 +38,12 @@ impl Curves {
     pub(crate) fn take_over(&self, others: Self) {
         let others = others.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.0.write().unwrap_or_else(PoisonError::into_inner).extend(others);
+    }
+
+    /// A tenant that was removed has none any more.
+    pub(crate) fn forget(&self, tenant: &Tenant) {
+        let mut curves = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        curves.retain(|scope, _| scope.tenant != *tenant);
     }
 
     /// From now on.

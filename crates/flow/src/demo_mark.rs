@@ -6,11 +6,8 @@ use capture::{CaptureError, RawEvent};
 use event::{Event, EventId, Scope, Tenant};
 use serde_json::json;
 
-use crate::calibrate::Curves;
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::redactors::Redactors;
-use crate::targets::AllTargets;
 
 /// The tenant that holds demo data and nothing else.
 pub const DEMO_TENANT: &str = "demo";
@@ -115,12 +112,13 @@ impl Engine {
         Ok(Some(events))
     }
 
-    /// What is kept in memory to answer quickly is read again.
+    /// What is kept in memory to answer quickly goes too: whoever uses the name next asked for nothing yet.
     async fn forget_what_is_gone(&self) -> Result<(), FlowError> {
         self.routing.reload(&*self.store).await?;
-        self.privacy.take_over(Redactors::load(&*self.store).await?);
-        self.targets.take_over(AllTargets::load(&*self.store).await?);
-        self.curves.take_over(Curves::load(&*self.store).await?);
+        let gone = demo_scope().tenant;
+        self.privacy.forget(&gone);
+        self.targets.forget(&gone);
+        self.curves.forget(&gone);
         self.patterns.clear();
         self.drafts.clear();
         self.examples.clear();
@@ -131,5 +129,45 @@ impl Engine {
         let Ok(id) = EventId::new(id) else { return Ok(false) };
         let found = self.store.event(&demo_scope(), &id).await?;
         Ok(found.is_some_and(|found| found.event.data.get("demo") == Some(&json!(true))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use detect::Platt;
+    use event::Timestamp;
+    use serde_json::Value;
+    use store::tables::{Limits, SqlStore};
+    use testkit::TestClock;
+
+    use super::*;
+    use crate::redactors::Privacy;
+    use crate::targets::Targets;
+    use crate::{Detectors, Embedder};
+
+    #[tokio::test]
+    async fn what_its_tenant_wanted_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let (demo, tenant) = (demo_scope(), demo_scope().tenant);
+        let settings = |settings: Value| settings.as_object().cloned().unwrap();
+        engine.mark_demo(false).await.unwrap();
+        let targets = settings(json!({"satisfaction": {"min": 0.85}, "min_count": 5}));
+        engine.set_targets(&tenant, targets).await.unwrap();
+        let privacy = settings(json!({"retention_days": {"events": 30}}));
+        engine.set_privacy(&tenant, privacy).await.unwrap();
+        engine.curves.set(demo.clone(), Platt { slope: 2.0, offset: 1.0 });
+        assert_ne!(engine.targets_of(&tenant), Targets::default());
+        assert_ne!(engine.privacy.of(&tenant), Privacy::default());
+        assert!(engine.remove_demo().await.unwrap().is_some());
+        assert_eq!(engine.targets_of(&tenant), Targets::default());
+        assert_eq!(engine.privacy.of(&tenant), Privacy::default());
+        assert_eq!(engine.curves.of(&demo), Platt::NONE);
     }
 }

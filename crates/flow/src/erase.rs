@@ -73,14 +73,15 @@ impl Engine {
             // Read again by whoever asks next.
             self.examples.clear();
         }
-        let rest = async {
-            if let Some(project) = &routed {
-                project.forget_late(&*self.store, Some(user), &erasure).await?;
-            }
-            self.settle_copies(scope, copies).await?;
-            self.scrub().await
+        let forgotten = match &routed {
+            Some(project) => project.forget_late(&*self.store, Some(user), &erasure).await,
+            None => Ok(()),
         };
-        rest.await.map_err(unfinished)?;
+        let settled = self.settle_copies(scope, copies).await;
+        // Last, since the others write too; and whatever became of them, the store's own files keep nothing.
+        let scrubbed = self.scrub().await;
+        let rest = forgotten.map_err(FlowError::from).and(settled).and(scrubbed);
+        rest.map_err(unfinished)?;
         tracing::info!(events = counts.events, turns = counts.turns, "a user was erased");
         Ok(counts)
     }
@@ -175,9 +176,10 @@ pub(crate) fn is_erasure(event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use event::{Position, Tenant, Window};
-    use store::tables::back_up;
-    use store::{QualityQuery, Stopwatch};
+    use event::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
+    use store::tables::{Limits, SqlStore, back_up};
+    use store::{Blobs, QualityQuery, Stopwatch, Task};
+    use testkit::TestClock;
 
     use super::*;
     use crate::patterns::{FailureReport, PatternMiddles};
@@ -257,6 +259,54 @@ mod tests {
         engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
         engine.drafts.remember(0, about(), "Tell Ann.".into());
         assert!(!known() && engine.drafts.known(&about()).is_none());
+    }
+
+    /// A place in which nothing can be done.
+    struct Away;
+
+    impl Blobs for Away {
+        fn put(&self, _: &Scope, _: &TurnId, _: String) -> Task<'_, String> {
+            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+        }
+
+        fn get(&self, _: &Scope, _: &TurnId) -> Task<'_, Option<String>> {
+            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+        }
+
+        fn delete(&self, _: &Scope, _: &TurnId) -> Task<'_, ()> {
+            Box::pin(async { Err(StoreError::Unavailable("no way".into())) })
+        }
+
+        fn name(&self) -> String {
+            "away".to_owned()
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_left_in_the_files_also_where_copies_are_out_of_reach() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let (detectors, embedder) = (Detectors::default(), Embedder::default());
+        let clock = Arc::new(TestClock::at(NOW));
+        let engine =
+            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
+        let data = serde_json::json!({"phase": "opened", "text": "What now?"});
+        let event = Event {
+            kind: Kind { event_type: Type::Query, source: Source::Turn },
+            user: Some(ann.clone()),
+            conversation: ConversationId::new("c1").ok(),
+            turn: TurnId::new("t1").ok(),
+            data: data.as_object().unwrap().clone(),
+            ..testkit::event(&scope, "open")
+        };
+        let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
+        engine.store.commit(vec![Write::of(event, vec![opened])]).await.unwrap();
+        let copies = Copies { place: None, others: vec![Arc::new(Away)] };
+        let erased = engine.erase_user(&scope, &ann, &copies).await;
+        assert!(matches!(erased, Err(FlowError::Unfinished(REST_LEFT))), "{erased:?}");
+        let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();
+        assert_eq!(log.len(), 0, "what was written before is still there");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,7 @@
 
 mod error;
 mod put_off;
+mod said;
 mod mint;
 mod tasks;
 mod key_ring;
@@ -114,6 +115,7 @@ pub use preferences::{
 };
 pub use publish::LineOf;
 pub use published::PublishLag;
+pub use put_off::put_off;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;

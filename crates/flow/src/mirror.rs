@@ -10,12 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use event::{Position, Scope, Timestamp, TurnId};
-use store::{Blobs, ConversationQuery, Lease, Store, StoreError, StoredEvent, TurnLogCopy};
+use store::{
+    Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
+};
 
 use crate::counters::Counters;
 use crate::duty::Duty;
 use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::said::Said;
 use crate::tasks::Stop;
 
 /// Events looked at together; a turn that several of them touch is copied once.
@@ -120,7 +123,7 @@ impl Mirror {
             let right = if self.copies.place.is_none() { Some(None) } else { self.duty.right() };
             let Some(lease) = right else { return Ok(()) };
             let mut again = Vec::new();
-            for (scope, turn) in &due {
+            for DueCopy { scope, turn, .. } in &due {
                 let copy = match self.copy(scope, turn.clone()).await {
                     Ok(copy) => copy,
                     Err(error) if error.is_lasting() => None,
@@ -137,9 +140,13 @@ impl Mirror {
 
     async fn run(self, mut stop: Stop) {
         let mut head = self.store.watch();
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut said) = (FIRST_PAUSE, Said::default());
         while self.duty.wait(&mut stop).await {
-            let waited = match self.step().await {
+            let step = self.step().await;
+            if step.is_ok() {
+                said.worked("turn logs can be copied again");
+            }
+            let waited = match step {
                 Ok(Step::Done) => return,
                 Ok(Step::More) => {
                     pause = FIRST_PAUSE;
@@ -156,7 +163,7 @@ impl Mirror {
                 }
                 Err(error) => {
                     self.counters.copies_failed();
-                    tracing::warn!(%error, "turn logs could not be copied; trying again");
+                    said.failed(&error, "turn logs could not be copied; trying again");
                     tokio::select! {
                         _ = stop.changed() => continue,
                         () = tokio::time::sleep(pause) => {}

@@ -22,6 +22,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use crate::engine::Engine;
 use crate::erase::is_erasure;
 use crate::published::{PublishLag, Published};
+use crate::said::Said;
 use crate::tasks::Stop;
 
 /// An event as others read it.
@@ -130,6 +131,7 @@ impl Publisher {
         renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut done, mut pause) = (lease.position, FIRST_PAUSE);
         let (mut noted, mut since) = (done, Stopwatch::start());
+        let mut said = Said::default();
         loop {
             let mut step = self.step(done, &mut renew, stop).await;
             if let Ok(Step::To(position)) = &step {
@@ -143,6 +145,9 @@ impl Publisher {
                     Err(error) if step.is_ok() => step = Err(error),
                     Err(_) => {}
                 }
+            }
+            if matches!(step, Ok(Step::To(_) | Step::Nothing)) {
+                said.worked("events can be published again");
             }
             match step {
                 Ok(Step::End(end)) => return end,
@@ -159,7 +164,7 @@ impl Publisher {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "events could not be published; trying again");
+                    said.failed(&error, "events could not be published; trying again");
                     tokio::select! {
                         _ = stop.changed() => return End::Stop,
                         () = tokio::time::sleep(pause) => {}

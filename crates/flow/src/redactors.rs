@@ -61,6 +61,12 @@ impl Redactors {
         self.changes.send_modify(|count| *count += 1);
     }
 
+    /// A tenant that was removed wants nothing any more.
+    pub(crate) fn forget(&self, tenant: &Tenant) {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
     /// Tells when somebody changed theirs.
     pub(crate) fn changed(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()

@@ -175,6 +175,11 @@ impl AllTargets {
         others.into_iter().for_each(|(tenant, targets)| self.set(tenant, targets));
     }
 
+    /// A tenant that was removed wants nothing any more.
+    pub(crate) fn forget(&self, tenant: &Tenant) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
+    }
+
     /// Tenants who want to be told, and where.
     pub(crate) fn with_webhook(&self) -> Vec<(Tenant, String)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);

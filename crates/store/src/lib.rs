@@ -36,7 +36,7 @@ pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
 pub use migrate_store::{MigrateStep, Migrated, migrate_store};
 pub use outlet::{Outgoing, Outlet, Refused};
 pub use read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
-pub use read::copies::{TurnLogCopies, TurnLogCopy};
+pub use read::copies::{DueCopy, TurnLogCopies, TurnLogCopy};
 pub use read::dead_letters::{DeadLetter, DeadLetters};
 pub use read::decisions::{DecisionReads, StoredDecision};
 pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};

@@ -16,6 +16,8 @@ use super::{Observation, combine};
 const UNKNOWN: f64 = 0.7;
 /// The quality of an answer that somebody had to correct.
 const CORRECTED: f64 = 0.2;
+/// Users whose ratings are kept, those who gave theirs last: all of them are read and written with each new one.
+pub(super) const MOST_RATINGS: usize = 1000;
 /// How much each explicit field counts: quality, rating, expectations.
 const FIELDS: [f64; 3] = [0.5, 0.3, 0.2];
 
@@ -159,10 +161,22 @@ impl TurnEvidence {
             }
             Signal::Rating { user, given } => {
                 self.ratings.entry(user).or_default().hear(at, given.map(UnitInterval::get));
+                self.drop_oldest_rating();
             }
             Signal::Quality(given) => self.quality.hear(at, given.map(UnitInterval::get)),
             Signal::Correction => self.quality.hear(at, Some(CORRECTED)),
             Signal::MetExpectations(met) => self.met.hear(at, met),
+        }
+    }
+
+    /// Who was dropped has an earlier word than all who are kept, so it is the same in whatever order they come.
+    fn drop_oldest_rating(&mut self) {
+        if self.ratings.len() <= MOST_RATINGS {
+            return;
+        }
+        let oldest = self.ratings.iter().min_by_key(|(user, rating)| (rating.at, **user));
+        if let Some(user) = oldest.map(|(user, _)| *user) {
+            self.ratings.remove(&user);
         }
     }
 
@@ -201,7 +215,7 @@ impl TurnEvidence {
         (weight > 0.0).then(|| present().map(|(w, field)| w * field).sum::<f64>() / weight)
     }
 
-    /// The mean over users of the latest each of them gave.
+    /// The mean over users, as far as they are kept, of the latest each of them gave.
     fn rating(&self) -> Option<f64> {
         let given = || self.ratings.values().filter_map(|rating| rating.said);
         let users = given().count();

@@ -199,6 +199,26 @@ pub(crate) fn signals() -> impl Strategy<Value = Signal> {
     ]
 }
 
+#[test]
+fn of_very_many_users_the_latest_count_in_whatever_order_they_come() {
+    fn heard<'a>(given: impl Iterator<Item = &'a (u64, Signal)>) -> TurnEvidence {
+        let mut evidence = TurnEvidence::default();
+        given.for_each(|(at, signal)| evidence.take(*at, signal));
+        evidence
+    }
+    let most = evidence::MOST_RATINGS as u64;
+    let of = |user: u64| (user, rating(user, if user > 2 * most { 1.0 } else { 0.0 }));
+    let given: Vec<(u64, Signal)> = (1..=3 * most).map(of).collect();
+    let whole = heard(given.iter());
+    assert_eq!(whole.explicit(), Some(1.0));
+    assert_eq!(heard(given.iter().rev()), whole);
+    let mut again = whole.clone();
+    again.take(1, &given[0].1);
+    assert_eq!(again, whole, "a repeat of one that was dropped");
+    again.take(3 * most + 1, &rating(1, 0.0));
+    assert!(again.explicit().is_some_and(|mean| mean < 1.0), "a later one of the same user");
+}
+
 proptest! {
     #[test]
     fn neither_order_nor_repetition_matters(

@@ -5,7 +5,11 @@ use std::time::Duration;
 use event::{Change, Position, Project, Reaction, Scope, Timestamp};
 
 use super::scene::{Scene, play, turn_id, user_id};
-use crate::{Store, TurnLogCopy};
+use crate::{DueCopy, Store, TurnLogCopy};
+
+fn due(turn: &str, erased: u64) -> DueCopy {
+    DueCopy { scope: Scope::default(), turn: turn_id(turn), erased }
+}
 
 /// Copies and position are kept together; the newest copy counts.
 pub(crate) async fn copies_are_kept_with_how_far_they_came(store: &dyn Store) {
@@ -50,7 +54,7 @@ pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &
     let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
     erasure.event.turn = None;
     play(store, [erasure]).await;
-    let due = |turn: &str| (Scope::default(), turn_id(turn));
+    let due = |turn: &str| due(turn, 1);
     assert_eq!(store.copies_due(Some(scope.clone()), 9).await.unwrap(), [due("t1"), due("t2")]);
     assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
     let other = Scope { project: Project::new("other").unwrap(), ..scope.clone() };
@@ -64,6 +68,35 @@ pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &
     assert_eq!(store.copy_of(&scope, &turn_id("t2")).await.unwrap(), Some(copy("t2")));
 }
 
+/// What was copied before somebody else who was part of the turn was erased too settles nothing, and is not kept.
+pub(crate) async fn copies_stay_due_when_somebody_else_is_erased_meanwhile(store: &dyn Store) {
+    let scope = Scope::default();
+    let erase = |user: &str| {
+        let change = Change::EraseUser(user_id(user));
+        let mut erasure = Scene::new(&format!("erase-{user}"), "t1", change);
+        erasure.event.turn = None;
+        erasure
+    };
+    let copy = |document: &str| TurnLogCopy {
+        scope: Scope::default(),
+        turn: turn_id("t1"),
+        hosted_uri: "uri".into(),
+        document: Some(document.to_owned()),
+    };
+    play(store, [Scene::open("t1", "c1"), Scene::react("r1", "t1", Reaction::Ok).by("u2")]).await;
+    play(store, [erase("u1")]).await;
+    let first = store.copies_due(None, 9).await.unwrap();
+    assert_eq!(first, [due("t1", 1)]);
+    play(store, [erase("u2")]).await;
+    store.settle_copies(first, vec![copy("what u2 said")], None).await.unwrap();
+    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
+    let second = store.copies_due(None, 9).await.unwrap();
+    assert_eq!(second, [due("t1", 2)]);
+    store.settle_copies(second, vec![copy("nothing")], None).await.unwrap();
+    assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
+    assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), Some(copy("nothing")));
+}
+
 /// Whoever copied without having the lease any more settles nothing, and what it wrote is made again.
 pub(crate) async fn copies_of_one_who_lost_the_lease_are_due(store: &dyn Store) {
     let scope = Scope::default();
@@ -73,7 +106,7 @@ pub(crate) async fn copies_of_one_who_lost_the_lease_are_due(store: &dyn Store) 
         hosted_uri: "uri".into(),
         document: None,
     };
-    let due = |turn: &str| (Scope::default(), turn_id(turn));
+    let due = |turn: &str| due(turn, 0);
     play(store, [Scene::open("t1", "c1"), Scene::open("t2", "c1")]).await;
     let now = Timestamp::from_micros(1);
     let old = store.hold("chores", "one", now, Duration::ZERO).await.unwrap();

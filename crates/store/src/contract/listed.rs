@@ -207,6 +207,27 @@ pub(crate) async fn words_are_found_until_they_are_erased(store: &dyn Store) {
     assert_eq!(newest(store, gone).await, pairs(&[]));
 }
 
+/// Words are found in whatever script they are, also where vowels are marks.
+pub(crate) async fn words_with_marks_are_found(store: &dyn Store) {
+    play(
+        store,
+        [
+            asks("t1", "c1", "हिन्दी में नमस्ते").at(1),
+            asks("t2", "c2", "สวัสดีครับ").at(2),
+            asks("t3", "c3", "שָׁלוֹם").at(3),
+        ],
+    )
+    .await;
+    for (words, expected) in [
+        ("हिन्दी", ("c1", "t1")),
+        ("नमस्ते में", ("c1", "t1")),
+        ("สวัสดี", ("c2", "t2")),
+        ("שָׁלוֹם", ("c3", "t3")),
+    ] {
+        assert_eq!(worded(store, words).await, pairs(&[expected]), "{words}");
+    }
+}
+
 /// A conversation is there once, however many of its messages have the words, and none is left out.
 pub(crate) async fn pages_of_a_search_are_the_whole_search(store: &dyn Store) {
     talk(store).await;

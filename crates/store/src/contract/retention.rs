@@ -1,6 +1,6 @@
 //! What every backend must find and drop when it is old.
 
-use event::{Event, Position, Scope, Tenant, Write};
+use event::{Event, Position, Project, Scope, Tenant, Write};
 use testkit::claim;
 
 use super::scene::at;
@@ -58,4 +58,18 @@ pub(crate) async fn many_old_events_are_found_in_parts(store: &dyn Store) {
     assert!(parts.len() > 1 && parts.iter().sum::<usize>() == 600, "{parts:?}");
     let left = store.tail(Position(0), 2000).await.unwrap();
     assert_eq!(left.last().map(|stored| stored.position), Some(Position(600)));
+}
+
+/// Where projects begin is looked at before what stands out of order in one of them.
+pub(crate) async fn the_beginning_of_every_project_comes_first(store: &dyn Store) {
+    let own = Scope::default();
+    let second = Scope { project: Project::new("second").unwrap(), ..Scope::default() };
+    let mut log: Vec<Write> = (0..600).map(|n| arrived(&own, &format!("new{n}"), 10)).collect();
+    log.push(arrived(&own, "late", -10));
+    log.push(arrived(&second, "old", -10));
+    store.commit(log).await.unwrap();
+    let old = async || store.old_events(&own.tenant, at(0), None).await.unwrap();
+    assert_eq!(old().await, [Position(602)]);
+    store.drop_events(vec![Position(602)]).await.unwrap();
+    assert_eq!(old().await, [Position(601)]);
 }

@@ -112,3 +112,22 @@ pub(crate) async fn what_is_set_aside_is_listed(store: &dyn Store) {
     put(store, testkit::event(&scope, "erased"), erase).await;
     assert_eq!(listed(&scope).await, []);
 }
+
+/// A message of bytes that are no text is kept as it came, and nobody is kept from being erased by it.
+pub(crate) async fn whatever_is_set_aside_everybody_can_be_erased(store: &dyn Store) {
+    let scope = Scope::default();
+    let message = |user: Option<&str>, id: &str| {
+        let mut event = Event { user: user.map(user_id), ..testkit::event(&scope, id) };
+        event.data.insert("message".into(), "\0\\u0000 and \0".into());
+        Write::of(event, Vec::new())
+    };
+    for (user, id) in [(None, "bytes"), (Some("ann"), "hers"), (Some("bob"), "his")] {
+        store.set_aside(message(user, id), "no event".to_owned()).await.unwrap();
+    }
+    put(store, by("ann", "ann1"), Vec::new()).await;
+    let erase = vec![Change::EraseUser(user_id("ann"))];
+    put(store, testkit::event(&scope, "erased"), erase).await;
+    let left = store.dead_letters(&scope, 0, 10).await.unwrap();
+    let left: Vec<Write> = left.into_iter().map(|letter| letter.write).collect();
+    assert_eq!(left, [message(None, "bytes"), message(Some("bob"), "his")]);
+}

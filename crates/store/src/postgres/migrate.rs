@@ -7,6 +7,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/postgres/0001_start.sql"),
     include_str!("../../../../migrations/postgres/0002_reading.sql"),
     include_str!("../../../../migrations/postgres/0003_words.sql"),
+    include_str!("../../../../migrations/postgres/0004_baseline_indexes.sql"),
 ];
 
 /// The number under which nodes wait for one another.

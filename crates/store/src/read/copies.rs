@@ -18,6 +18,17 @@ pub struct TurnLogCopy {
     pub document: Option<String>,
 }
 
+/// A turn whose copy must be made again or taken away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueCopy {
+    /// Whose.
+    pub scope: Scope,
+    /// Which turn's.
+    pub turn: TurnId,
+    /// How many of those who were part of the turn are erased. When it is one more, it is due once more.
+    pub erased: u64,
+}
+
 /// What the mirror keeps. Copies can be made again from the log at any time, so they are not part
 /// of it.
 pub trait TurnLogCopies: Send + Sync {
@@ -38,13 +49,14 @@ pub trait TurnLogCopies: Send + Sync {
     fn forget_copies(&self) -> Task<'_, ()>;
 
     /// Turns of erased users whose copies must be made again or taken away, of one scope or of all.
-    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>>;
+    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<DueCopy>>;
 
     /// Notes that these copies are due no longer, together with those that were made again. If
-    /// somebody else has the lease meanwhile, they stay due.
+    /// somebody else has the lease meanwhile, they stay due; so does one of whose turn somebody else was
+    /// erased meanwhile, since what was made of it may be of before.
     fn settle_copies(
         &self,
-        settled: Vec<(Scope, TurnId)>,
+        settled: Vec<DueCopy>,
         again: Vec<TurnLogCopy>,
         lease: Option<Lease>,
     ) -> Task<'_, ()>;

@@ -7,7 +7,7 @@ use super::keys::{Key, Table, find_key, find_project, scope_of};
 use super::leases;
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::copies::{TurnLogCopies, TurnLogCopy};
+use crate::read::copies::{DueCopy, TurnLogCopies, TurnLogCopy};
 use crate::read::leases::Lease;
 use crate::sql::{Connection, OptionalExtension};
 
@@ -34,13 +34,13 @@ impl TurnLogCopies for SqlStore {
         Box::pin(self.writer.run(self::forget))
     }
 
-    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>> {
+    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<DueCopy>> {
         self.pool.run_short(move |connection| self::due(connection, scope.as_ref(), limit))
     }
 
     fn settle_copies(
         &self,
-        settled: Vec<(Scope, TurnId)>,
+        settled: Vec<DueCopy>,
         again: Vec<TurnLogCopy>,
         lease: Option<Lease>,
     ) -> Task<'_, ()> {
@@ -104,7 +104,10 @@ pub(super) fn note(
     Ok(())
 }
 
-fn put(connection: &Connection, copies: &[TurnLogCopy]) -> Result<(), StoreError> {
+fn put<'a>(
+    connection: &Connection,
+    copies: impl IntoIterator<Item = &'a TurnLogCopy>,
+) -> Result<(), StoreError> {
     for copy in copies {
         let Some(turn) = key_of(connection, &copy.scope, &copy.turn)? else { continue };
         connection
@@ -127,12 +130,17 @@ fn key_of(
     Ok(find_key(connection, Table::Turns, project, turn.as_str())?)
 }
 
+/// How many of those who were part of the turn `t` are erased.
+const ERASED: &str = "(SELECT count(*)
+    FROM (SELECT t.user AS who UNION SELECT e.user FROM events e WHERE e.turn = t.key) w
+    JOIN users u ON u.key = w.who WHERE u.erased IS NOT NULL)";
+
 /// Turns of erased users whose copies may still have what was erased.
 pub(super) fn due(
     connection: &Connection,
     scope: Option<&Scope>,
     limit: usize,
-) -> Result<Vec<(Scope, TurnId)>, StoreError> {
+) -> Result<Vec<DueCopy>, StoreError> {
     let project = match scope {
         Some(scope) => match find_project(connection, scope)? {
             Some(project) => Some(project),
@@ -140,17 +148,19 @@ pub(super) fn due(
         },
         None => None,
     };
-    let rows: Vec<(Key, String)> = connection
-        .prepare_cached(
-            "SELECT t.project, t.id FROM copies_due d JOIN turns t ON t.key = d.turn
-             WHERE (t.project = ?1 OR ?1 IS NULL) ORDER BY d.turn LIMIT ?2",
-        )?
-        .query_map((project, limit as i64), |row| Ok((row.get(0)?, row.get(1)?)))?
+    let rows: Vec<(Key, String, i64)> = connection
+        .prepare_cached(&format!(
+            "SELECT t.project, t.id, {ERASED} FROM copies_due d JOIN turns t ON t.key = d.turn
+             WHERE (t.project = ?1 OR ?1 IS NULL) ORDER BY d.turn LIMIT ?2"
+        ))?
+        .query_map((project, limit as i64), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<Result<_, _>>()?;
     let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
     rows.into_iter()
-        .map(|(project, turn)| {
-            Ok((scope_of(connection, project)?, TurnId::new(turn).map_err(unreadable)?))
+        .map(|(project, turn, erased)| {
+            let scope = scope_of(connection, project)?;
+            let turn = TurnId::new(turn).map_err(unreadable)?;
+            Ok(DueCopy { scope, turn, erased: erased as u64 })
         })
         .collect()
 }
@@ -174,24 +184,35 @@ fn make_due<'a>(
 /// They are due no longer.
 pub(super) fn settle(
     connection: &mut Connection,
-    settled: &[(Scope, TurnId)],
+    settled: &[DueCopy],
     again: &[TurnLogCopy],
     lease: Option<&Lease>,
 ) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     if !leases::is_held(&transaction, lease)? {
-        make_due(&transaction, settled.iter().map(|(scope, turn)| (scope, turn)))?;
+        make_due(&transaction, settled.iter().map(|due| (&due.scope, &due.turn)))?;
         return Ok(transaction.commit()?);
     }
-    for (scope, turn) in settled {
-        let Some(turn) = key_of(&transaction, scope, turn)? else { continue };
+    let mut of_before: Vec<&DueCopy> = Vec::new();
+    for due in settled {
+        let Some(turn) = key_of(&transaction, &due.scope, &due.turn)? else { continue };
+        let erased: i64 = transaction
+            .prepare_cached(&format!("SELECT {ERASED} FROM turns t WHERE t.key = ?1"))?
+            .query_row([turn], |row| row.get(0))?;
+        if erased as u64 != due.erased {
+            of_before.push(due);
+            continue;
+        }
         for sql in
             ["DELETE FROM turn_logs WHERE turn = ?1", "DELETE FROM copies_due WHERE turn = ?1"]
         {
             transaction.prepare_cached(sql)?.execute([turn])?;
         }
     }
-    put(&transaction, again)?;
+    let is_of_before = |copy: &&TurnLogCopy| {
+        of_before.iter().any(|due| due.turn == copy.turn && due.scope == copy.scope)
+    };
+    put(&transaction, again.iter().filter(|copy| !is_of_before(copy)))?;
     transaction.commit()?;
     Ok(())
 }

@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../../migrations/sqlite/0019_quality_days.sql"),
     include_str!("../../../../migrations/sqlite/0020_experiment_days.sql"),
     include_str!("../../../../migrations/sqlite/0021_words.sql"),
+    include_str!("../../../../migrations/sqlite/0022_baseline_indexes.sql"),
 ];
 
 /// Refuses a database that a newer program has written. Answers its schema's number.

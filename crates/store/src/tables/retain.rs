@@ -3,6 +3,8 @@
 //! First the projections are copied as they are, with the position they are of; then events up to
 //! that position may go. A rebuild starts from the copy and replays the rest.
 
+use std::ops::Range;
+
 use event::{Position, Tenant, Timestamp};
 
 use super::events::newest;
@@ -99,10 +101,14 @@ pub(super) fn old_events(
         .query_map([tenant.as_str()], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     let upto = upto.and_then(|upto| i64::try_from(upto.0).ok()).unwrap_or(i64::MAX);
-    for project in projects {
-        let found = old_of(connection, project, before, upto)?;
-        if !found.is_empty() {
-            return Ok(found);
+    // First where each of them begins: while that is dropped part by part, the rest of all the others need not
+    // be looked through again for every part.
+    for places in [0..1, 1..PLACES] {
+        for project in &projects {
+            let found = old_of(connection, *project, before, upto, places.clone())?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
         }
     }
     Ok(Vec::new())
@@ -116,6 +122,7 @@ fn old_of(
     project: Key,
     before: Timestamp,
     upto: i64,
+    places: Range<i64>,
 ) -> Result<Vec<Position>, StoreError> {
     let Some(first) = end(connection, project, upto, "ASC")? else { return Ok(Vec::new()) };
     let last = end(connection, project, upto, "DESC")?.unwrap_or(first);
@@ -127,7 +134,7 @@ fn old_of(
              ORDER BY position LIMIT ?4) stretch
          WHERE received_at < ?5 ORDER BY position",
     )?;
-    for place in 0..PLACES {
+    for place in places {
         let from = first + place * step;
         if from > last {
             break;

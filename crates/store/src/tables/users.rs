@@ -65,13 +65,17 @@ pub(super) fn whats_of(
         )?
         .query_map([key], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
+    // The index begins with the project.
+    let reactions: i64 = connection
+        .prepare_cached("SELECT count(*) FROM reactions WHERE project = ?1 AND user = ?2")?
+        .query_row((project, key), |row| row.get(0))?;
     let counts = ErasedCounts {
         events: count(&format!("{THEIRS} SELECT count(*) FROM theirs"))?,
         turns: count(
             "SELECT count(DISTINCT t.key) FROM events e JOIN turns t ON t.key = e.turn
              WHERE e.user = ?1 AND t.user = ?1",
         )?,
-        reactions: count("SELECT count(*) FROM reactions WHERE user = ?1")?,
+        reactions: reactions as u64,
     };
     let unreadable = |_| StoreError::Corrupt("a turn has an unreadable id".into());
     let turns = turns.into_iter().map(TurnId::new).collect::<Result<_, _>>().map_err(unreadable)?;

@@ -64,7 +64,11 @@ pub(super) fn erase(connection: &Connection, subject: &Subject, user: &UserId) -
 fn forget_letters(connection: &Connection, project: Key, user: &UserId) -> sql::Result<()> {
     let events = match connection.sqlite() {
         Some(_) => "json_each(letter, '$.events') v WHERE v.value",
-        None => "json_array_elements(CAST(letter AS json) -> 'events') v WHERE v",
+        // Postgres reads no document with a NUL in it, and a message from elsewhere may have one. No name has.
+        None => {
+            "json_array_elements(CAST(replace(letter, '\\u0000', '\\u0020') AS json) -> 'events') v
+             WHERE v"
+        }
     };
     connection
         .prepare_cached(&format!(

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use event::Timestamp;
+use unicode_normalization::char::is_combining_mark;
 
 use super::super::keys::Key;
 use super::{CHUNKS, Hit, Place, found, places, wanted};
@@ -25,7 +26,7 @@ pub(super) fn page(
     query: &ListQuery,
     text: &str,
 ) -> Result<ListPage, StoreError> {
-    let words = split(text);
+    let words = split(connection, text);
     if words.is_empty() {
         return Ok(ListPage::default());
     }
@@ -53,10 +54,22 @@ pub(super) fn page(
     Ok(ListPage { items: found::conversations(connection, &hits)?, next, stopped_at })
 }
 
-/// Both indexes part words at whatever is no letter and no digit, and know them by their small letters.
-fn split(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+/// Words as the index knows them: by their small letters, parted at whatever is no letter and no digit. Marks, such as
+/// vowels of Hindi or Thai, are inside of words in Postgres; SQLite parts words there, and since its index
+/// has no phrases, it takes nothing for one word that it would part.
+fn split(connection: &Connection, text: &str) -> Vec<String> {
+    let is_sqlite = connection.sqlite().is_some();
+    let is_inside = |c: char| match is_sqlite {
+        true => c.is_alphanumeric() && !is_combining_mark(c) && !is_framed(c),
+        false => c.is_alphanumeric() || is_combining_mark(c),
+    };
+    let words = text.split(|c: char| !is_inside(c)).filter(|word| !word.is_empty());
     words.take(MOST_WORDS).map(str::to_lowercase).collect()
+}
+
+/// Letters in circles and squares count as letters, but to SQLite they are signs.
+fn is_framed(c: char) -> bool {
+    matches!(c, '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f189}')
 }
 
 /// The search as the index takes it: every word, in this project.

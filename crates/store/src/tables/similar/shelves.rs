@@ -19,15 +19,23 @@ pub(in super::super) struct Shelves {
     // By project and model.
     indexes: RwLock<HashMap<Key, HashMap<String, Shelf>>>,
     complete: AtomicBool,
-    // While everything is read in: turns that the writer has put in already, newer than what is
-    // being read. `None` afterwards.
-    newer: Mutex<Option<HashSet<Key>>>,
+    // While everything is read in. `None` afterwards.
+    newer: Mutex<Option<Newer>>,
+}
+
+/// What the writer knows better than whoever reads everything in, since it is newer than what was read.
+#[derive(Default)]
+struct Newer {
+    // Turns that it has put in already.
+    turns: HashSet<Key>,
+    // Projects that are gone. Whatever is of another one with such a key, the writer puts in.
+    gone: HashSet<Key>,
 }
 
 impl Shelves {
     /// Empty, and about to be filled.
     pub(in super::super) fn new() -> Self {
-        Self { newer: Mutex::new(Some(HashSet::new())), ..Self::default() }
+        Self { newer: Mutex::new(Some(Newer::default())), ..Self::default() }
     }
 
     /// Whether everything was read in.
@@ -43,6 +51,9 @@ impl Shelves {
 
     /// Forgets projects that are gone: another one may get the key that one of them had.
     pub(in super::super) fn forget(&self, projects: &[Key]) {
+        if let Some(newer) = &mut *self.newer() {
+            newer.gone.extend(projects);
+        }
         let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
         indexes.retain(|project, _| !projects.contains(project));
     }
@@ -66,7 +77,7 @@ impl Shelves {
         }
         let mut newer = self.newer();
         if let Some(newer) = &mut *newer {
-            newer.extend(touched.keys());
+            newer.turns.extend(touched.keys());
         }
         let mut by_project: BTreeMap<Key, Vec<Fresh>> = BTreeMap::new();
         for (entry, vector) in entry::of_touched(connection, touched)? {
@@ -131,10 +142,13 @@ impl Shelves {
         }
     }
 
-    /// Puts a turn in that was read a while ago, unless the writer has put it in since.
+    /// Puts a turn in that was read a while ago, unless the writer has put it in since, or its project is gone.
     pub(super) fn load(&self, model: &str, entry: &Entry, values: &[f32]) {
         let newer = self.newer();
-        if newer.as_ref().is_some_and(|newer| newer.contains(&entry.turn)) {
+        let is_outdated = |newer: &Newer| {
+            newer.turns.contains(&entry.turn) || newer.gone.contains(&entry.project)
+        };
+        if newer.as_ref().is_some_and(is_outdated) {
             return;
         }
         let shelf = self.shelf(entry.project, model, values.len());
@@ -163,7 +177,7 @@ impl Shelves {
         models.map(|(model, shelf)| (model.clone(), Arc::clone(shelf))).collect()
     }
 
-    fn newer(&self) -> MutexGuard<'_, Option<HashSet<Key>>> {
+    fn newer(&self) -> MutexGuard<'_, Option<Newer>> {
         self.newer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -193,5 +207,36 @@ fn insert(index: &mut Index, entry: &Entry, values: &[f32]) {
     if !index.insert(entry.turn, values, entry.labels) {
         // Not comparable with anything, so there is nothing to find.
         tracing::warn!(turn = entry.turn, "a vector of another length than its model's others");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use event::{Scope, Vector};
+
+    use super::*;
+    use crate::vectors::Labels;
+
+    #[test]
+    fn what_was_read_before_its_project_went_is_not_put_in_after() {
+        let shelves = Shelves::new();
+        let load = |project: Key, turn: Key| {
+            let entry = Entry { turn, project, labels: Labels::default(), corrects: None };
+            shelves.load("tiny", &entry, &[1.0, 0.0]);
+        };
+        load(1, 1);
+        shelves.forget(&[1]);
+        load(1, 2);
+        load(2, 3);
+        let query = SimilarQuery {
+            scope: Scope::default(),
+            vector: Vector::new("tiny".into(), vec![1.0, 0.0]),
+            most: 5,
+            floor: 0.5,
+            user: None,
+            intent: None,
+        };
+        let found = |project| shelves.search(project, &query, Filter::default()).neutral.len();
+        assert_eq!((found(1), found(2)), (0, 1));
     }
 }

@@ -6,19 +6,19 @@
 use event::{Change, Outcome, Scope, UserId, Write};
 
 use super::open;
-use crate::Log;
 use crate::contract::rebuild;
 use crate::sql::seen;
+use crate::{Log, UserReads};
 
-/// The tables that have a row for each event there ever was.
-const LONGEST: [&str; 2] = ["claims", "events"];
+/// Tables that have a row for each event, each turn or each user there ever was.
+const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];
 
 fn writes(sql: &str) -> bool {
     ["INSERT ", "UPDATE ", "DELETE ", "REPLACE "].iter().any(|verb| sql.contains(verb))
 }
 
 #[tokio::test]
-async fn no_write_goes_through_all_events_or_all_claims() {
+async fn no_write_goes_through_the_longest_tables() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     rebuild::play_everything(&store).await;
@@ -32,7 +32,13 @@ async fn no_write_goes_through_all_events_or_all_claims() {
     file.pragma_update(None, "foreign_keys", false).unwrap();
     // Those of other tests too, if they were quicker.
     let statements: Vec<String> = seen().into_iter().filter(|sql| writes(sql)).collect();
-    for part in ["UPDATE claims INDEXED BY", "INSERT INTO copies_due", "INSERT INTO turn_index"] {
+    for part in [
+        "UPDATE claims INDEXED BY",
+        "INSERT INTO copies_due",
+        "INSERT INTO turn_index",
+        "UPDATE baseline_turn_facts",
+        "UPDATE baseline_profiles",
+    ] {
         assert!(statements.iter().any(|sql| sql.contains(part)), "{part} was not heard of");
     }
     for sql in statements {
@@ -43,6 +49,28 @@ async fn no_write_goes_through_all_events_or_all_claims() {
             let step: String = step.get("detail").unwrap();
             let scans = |table: &&str| format!("{step} ").starts_with(&format!("SCAN {table} "));
             assert!(!LONGEST.iter().any(scans), "{step}: {sql}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_said_is_counted_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    rebuild::play_everything(&store).await;
+    let somebody = UserId::new("u1").unwrap();
+    store.whats_of(&Scope::default(), &somebody).await.unwrap();
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let counting = |sql: &String| sql.starts_with("SELECT count(*) FROM reactions WHERE");
+    let statements: Vec<String> = seen().into_iter().filter(counting).collect();
+    assert!(!statements.is_empty());
+    for sql in statements {
+        let mut explain = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut steps = explain.raw_query();
+        while let Some(step) = steps.next().unwrap() {
+            let step: String = step.get("detail").unwrap();
+            assert!(!step.starts_with("SCAN"), "{step}: {sql}");
         }
     }
 }

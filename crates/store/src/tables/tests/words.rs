@@ -57,3 +57,13 @@ async fn many_messages_are_put_in_without_a_search() {
     let found: i64 = file.query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(found, 300);
 }
+
+#[tokio::test]
+async fn a_sign_inside_of_a_word_parts_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    play(&store, [asks("t1", "c1", "xⓐy"), asks("t2", "c2", "ok🅰ok")]).await;
+    for words in ["xⓐy", "ok🅰ok"] {
+        assert_eq!(worded(&store, words).await.len(), 1, "{words}");
+    }
+}
