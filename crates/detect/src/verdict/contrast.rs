@@ -2,7 +2,7 @@
 
 use event::Contrast;
 
-use crate::lexicon::lexicon;
+use super::opening::{OPENINGS, names_something, strip_opening};
 use crate::text::{Kind, Text};
 use crate::utterance::Utterance;
 
@@ -34,101 +34,6 @@ const VERBS: &[&str] = &[
     "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
     "you're", "or", "why", "ist", "sind", "war", "kann", "n'est", "ne", "est", "is",
 ];
-/// Openings that are not part of what is wanted.
-const OPENINGS: &[&str] = &[
-    "no",
-    "nope",
-    "nah",
-    "wrong",
-    "sorry",
-    "i",
-    "i'm",
-    "im",
-    "i'd",
-    "meant",
-    "mean",
-    "want",
-    "wanted",
-    "need",
-    "needed",
-    "asked",
-    "for",
-    "said",
-    "actually",
-    "like",
-    "would",
-    "was",
-    "asking",
-    "about",
-    "looking",
-    "the",
-    "a",
-    "an",
-    "it",
-    "it's",
-    "its",
-    "should",
-    "be",
-    "is",
-    "that's",
-    "to",
-    "see",
-    "please",
-    "but",
-    "nein",
-    "ich",
-    "meinte",
-    "wollte",
-    "mochte",
-    "brauche",
-    "die",
-    "der",
-    "das",
-    "den",
-    "non",
-    "je",
-    "voulais",
-    "dire",
-    "veux",
-    "le",
-    "la",
-    "les",
-    "des",
-    "me",
-    "referia",
-    "a",
-    "al",
-    "queria",
-    "quiero",
-    "los",
-    "las",
-    "el",
-    "nao",
-    "eu",
-    "quis",
-    "dizer",
-    "quero",
-    "o",
-    "os",
-    "as",
-    "intendevo",
-    "volevo",
-    "i",
-    "gli",
-    "nee",
-    "ik",
-    "bedoelde",
-    "wil",
-    "de",
-    "het",
-    "um",
-    "uh",
-    "hmm",
-    "oh",
-    "well",
-    "ok",
-    "okay",
-];
 
 /// Finds the two sides, if the message names them.
 pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
@@ -144,11 +49,6 @@ pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
         let named = contrast.instead_of.is_some() && (contrast.wants.is_some() || instead);
         named.then_some(contrast)
     })
-}
-
-/// Whether a side has a word that carries meaning.
-fn names_something(side: &str) -> bool {
-    Text::read(side).spoken().any(|word| !lexicon().is_common(word.hash))
 }
 
 /// Where "not" or "instead of" stands, inside the message: at its start it only negates.
@@ -192,7 +92,9 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
         });
         // "it does not work" negates a verb and names no two things.
         let of_a_verb = VERBS.contains(&before);
-        (is_not && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
+        // "That is wrong, no, I meant laptops, not zeppelins": nothing is named behind "no".
+        let names = clause_end(text, at + 1) > at + 1;
+        (is_not && names && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
     })
 }
 
@@ -220,18 +122,6 @@ fn side(text: &Text, original: &str, from: usize, to: usize) -> Option<String> {
     let first = words.iter().find(|w| w.kind != Kind::Mark)?;
     let last = words.iter().rfind(|w| w.kind != Kind::Mark)?;
     original.get(first.start..last.end).map(str::to_owned)
-}
-
-/// "No, I meant gaming laptops" → "gaming laptops".
-fn strip_opening(side: &str) -> String {
-    let text = Text::read(side);
-    let start = text
-        .words
-        .iter()
-        .find(|w| w.kind != Kind::Mark && !OPENINGS.contains(&text.folded(w)))
-        .map_or(side.len(), |w| w.start);
-    let kept = side.get(start..).unwrap_or_default();
-    kept.trim_end_matches(|c: char| c.is_whitespace() || ",;-–—".contains(c)).to_owned()
 }
 
 #[cfg(test)]
@@ -264,6 +154,17 @@ mod tests {
         check("Nein, Berlin und nicht Bern", Some(("Berlin", "Bern")));
         check("No, quiero la roja, no la azul", Some(("roja", "la azul")));
         check("Non, je voulais dire le rouge, pas le bleu", Some(("rouge", "le bleu")));
+    }
+
+    #[test]
+    fn a_no_that_names_nothing_separates_nothing() {
+        check("That is wrong, no, I meant laptops, not zeppelins", Some(("laptops", "zeppelins")));
+    }
+
+    #[test]
+    fn a_remark_on_the_answer_is_not_what_is_wanted() {
+        check("That is wrong, not laptops", None);
+        check("Das ist falsch, nicht Berlin", None);
     }
 
     #[test]
