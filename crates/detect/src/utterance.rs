@@ -190,9 +190,7 @@ fn trigrams_of(text: &Text) -> Bits<32> {
     for word in text.spoken().take(MOST_WORDS) {
         let (mut one, mut two) = (space, space);
         for c in text.folded(word).chars().chain([' ']) {
-            if two != space || one == space {
-                bits.set((one << 22) ^ (two << 11) ^ u32::from(c));
-            }
+            bits.set((one << 22) ^ (two << 11) ^ u32::from(c));
             (one, two) = (two, u32::from(c));
         }
     }

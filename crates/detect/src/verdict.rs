@@ -5,6 +5,7 @@
 
 mod contrast;
 mod features;
+mod opening;
 mod quoted;
 mod rules;
 mod seed;

@@ -7,7 +7,7 @@
 //! A unit stands for analysis where it was **first** exposed: its variant, and the stratum (the
 //! step of the rollout) at that time. A unit that a rollout moves on to the treatment, or back, is
 //! served another variant from then on; those turns say nothing about a fair comparison and count
-//! for guardrails only ([`Place::counts`]). So a unit is in one arm of one stratum, once.
+//! for guardrails only. So a unit is in one arm of one stratum, once.
 //!
 //! Which variant a unit is served: by weights and in a rollout what [`assign()`] says with the shares
 //! of now; adaptive, or paused, what its first exposure says if it had one.

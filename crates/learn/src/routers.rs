@@ -47,11 +47,6 @@ impl Routers {
         self.0.iter().map(|(name, router)| (name.as_str(), router))
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The turns whose records an event needs.
     pub fn turns_of(event: &Event) -> Vec<TurnId> {
         let Ok(body) = Body::read(event.kind, &event.data) else { return Vec::new() };

@@ -68,3 +68,17 @@ impl Server {
         Ok(Connection::Postgres(Box::new(session)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_told_the_password() {
+        let shown = format!("{:?}", Server::at("postgres://u:hidden@a,b/d").unwrap());
+        assert!(shown.contains("tls: false") && !shown.contains("hidden"), "{shown}");
+        let error = Server::at("postgres://u:hidden@a:port/d").unwrap_err().to_string();
+        assert!(error.contains("the address of Postgres"), "{error}");
+        assert!(error.contains("port") && !error.contains("hidden"), "{error}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use event::Contrast;
 
-use crate::lexicon::lexicon;
+use super::opening::{OPENINGS, names_something, strip_opening};
 use crate::text::{Kind, Text};
 use crate::utterance::Utterance;
 
@@ -34,101 +34,6 @@ const VERBS: &[&str] = &[
     "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
     "you're", "or", "why", "ist", "sind", "war", "kann", "n'est", "ne", "est", "is",
 ];
-/// Openings that are not part of what is wanted.
-const OPENINGS: &[&str] = &[
-    "no",
-    "nope",
-    "nah",
-    "wrong",
-    "sorry",
-    "i",
-    "i'm",
-    "im",
-    "i'd",
-    "meant",
-    "mean",
-    "want",
-    "wanted",
-    "need",
-    "needed",
-    "asked",
-    "for",
-    "said",
-    "actually",
-    "like",
-    "would",
-    "was",
-    "asking",
-    "about",
-    "looking",
-    "the",
-    "a",
-    "an",
-    "it",
-    "it's",
-    "its",
-    "should",
-    "be",
-    "is",
-    "that's",
-    "to",
-    "see",
-    "please",
-    "but",
-    "nein",
-    "ich",
-    "meinte",
-    "wollte",
-    "mochte",
-    "brauche",
-    "die",
-    "der",
-    "das",
-    "den",
-    "non",
-    "je",
-    "voulais",
-    "dire",
-    "veux",
-    "le",
-    "la",
-    "les",
-    "des",
-    "me",
-    "referia",
-    "a",
-    "al",
-    "queria",
-    "quiero",
-    "los",
-    "las",
-    "el",
-    "nao",
-    "eu",
-    "quis",
-    "dizer",
-    "quero",
-    "o",
-    "os",
-    "as",
-    "intendevo",
-    "volevo",
-    "i",
-    "gli",
-    "nee",
-    "ik",
-    "bedoelde",
-    "wil",
-    "de",
-    "het",
-    "um",
-    "uh",
-    "hmm",
-    "oh",
-    "well",
-    "ok",
-    "okay",
-];
 
 /// Finds the two sides, if the message names them.
 pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
@@ -144,11 +49,6 @@ pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
         let named = contrast.instead_of.is_some() && (contrast.wants.is_some() || instead);
         named.then_some(contrast)
     })
-}
-
-/// Whether a side has a word that carries meaning.
-fn names_something(side: &str) -> bool {
-    Text::read(side).spoken().any(|word| !lexicon().is_common(word.hash))
 }
 
 /// Where "not" or "instead of" stands, inside the message: at its start it only negates.
@@ -170,9 +70,11 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
         let opens = text.words[..at]
             .iter()
             .all(|w| w.kind == Kind::Mark || OPENINGS.contains(&text.folded(w)));
-        let what_clause = text.words.get(at + 1).is_some_and(|w| {
-            matches!(
-                text.folded(w),
+        let what_clause = text.words.get(at + 1).map(|w| text.folded(w)).is_some_and(|next| {
+            // An article in Portuguese and a preposition in Spanish, so only behind the English word.
+            let one = next == "a" && NOT.contains(&word);
+            let goes_on = matches!(
+                next,
                 "what"
                     | "that"
                     | "sure"
@@ -182,17 +84,19 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
                     | "right"
                     | "helpful"
                     | "correct"
-                    | "a"
                     | "very"
                     | "even"
                     | "be"
                     | "been"
                     | "was"
-            )
+            );
+            one || goes_on
         });
         // "it does not work" negates a verb and names no two things.
         let of_a_verb = VERBS.contains(&before);
-        (is_not && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
+        // "That is wrong, no, I meant laptops, not zeppelins": nothing is named behind "no".
+        let names = clause_end(text, at + 1) > at + 1;
+        (is_not && names && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
     })
 }
 
@@ -220,18 +124,6 @@ fn side(text: &Text, original: &str, from: usize, to: usize) -> Option<String> {
     let first = words.iter().find(|w| w.kind != Kind::Mark)?;
     let last = words.iter().rfind(|w| w.kind != Kind::Mark)?;
     original.get(first.start..last.end).map(str::to_owned)
-}
-
-/// "No, I meant gaming laptops" → "gaming laptops".
-fn strip_opening(side: &str) -> String {
-    let text = Text::read(side);
-    let start = text
-        .words
-        .iter()
-        .find(|w| w.kind != Kind::Mark && !OPENINGS.contains(&text.folded(w)))
-        .map_or(side.len(), |w| w.start);
-    let kept = side.get(start..).unwrap_or_default();
-    kept.trim_end_matches(|c: char| c.is_whitespace() || ",;-–—".contains(c)).to_owned()
 }
 
 #[cfg(test)]
@@ -264,6 +156,35 @@ mod tests {
         check("Nein, Berlin und nicht Bern", Some(("Berlin", "Bern")));
         check("No, quiero la roja, no la azul", Some(("roja", "la azul")));
         check("Non, je voulais dire le rouge, pas le bleu", Some(("rouge", "le bleu")));
+    }
+
+    #[test]
+    fn a_no_that_names_nothing_separates_nothing() {
+        check("That is wrong, no, I meant laptops, not zeppelins", Some(("laptops", "zeppelins")));
+    }
+
+    #[test]
+    fn an_a_of_other_languages_is_no_english_one() {
+        check("No, me refería a la roja, no a la azul", Some(("roja", "a la azul")));
+        check("Não, quero a vermelha, não a azul", Some(("vermelha", "a azul")));
+        check("It is slow, not a problem", None);
+    }
+
+    #[test]
+    fn a_remark_on_the_answer_is_not_what_is_wanted() {
+        for (message, wants, instead_of) in [
+            ("No, that is wrong, I meant laptops, not zeppelins", "laptops", "zeppelins"),
+            ("Nein, das ist falsch, ich meinte Laptops, nicht Zeppeline", "Laptops", "Zeppeline"),
+            ("Non, c'est faux, je voulais dire le rouge, pas le bleu", "rouge", "le bleu"),
+            ("No, eso está mal, quería la roja, no la azul", "roja", "la azul"),
+            ("Não, está errado, eu quis dizer Lisboa, não Porto", "Lisboa", "Porto"),
+            ("No, è sbagliato, intendevo Roma, non Milano", "Roma", "Milano"),
+            ("Nee, dat is fout, ik bedoelde laptops, niet zeppelins", "laptops", "zeppelins"),
+        ] {
+            check(message, Some((wants, instead_of)));
+        }
+        check("That is wrong, not laptops", None);
+        check("Das ist falsch, nicht Berlin", None);
     }
 
     #[test]

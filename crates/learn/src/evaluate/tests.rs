@@ -71,6 +71,10 @@ fn a_model_fits_what_is_linear_and_says_which_row_does_not_fit() {
     assert_eq!(with_model(&broken).unwrap_err().field, "choices[3].features");
     broken[2].target = &[0.9];
     assert_eq!(with_model(&broken).unwrap_err().field, "choices[2].target");
+    broken[1].reward = f64::NAN;
+    assert_eq!(with_model(&broken).unwrap_err().field, "choices[1].reward");
+    broken[1].arm = 2;
+    assert_eq!(with_model(&broken).unwrap_err().field, "choices[1].arm");
     assert!(with_model(&[]).unwrap().is_empty());
 }
 

@@ -18,13 +18,6 @@ pub struct Place {
     pub stratum: usize,
 }
 
-impl Place {
-    /// Whether a turn that was served this variant counts for the experiment's metric.
-    pub fn counts(&self, served: usize) -> bool {
-        served == self.variant
-    }
-}
-
 /// The units that were first exposed while the shares were the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stratum {

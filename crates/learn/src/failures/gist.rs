@@ -151,6 +151,7 @@ mod tests {
             ("completed orders only", "Why this? Completed orders only."),
             ("exclude cancelled orders", "don’t include cancelled orders"),
             ("sales of 1.5 million", "Sales of 1.5 million, please"),
+            ("completed orders, not cancelled", "completed orders but not cancelled"),
         ];
         for (one, other) in rows {
             let (one, other) = (gist(one), gist(other));

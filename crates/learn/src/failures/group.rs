@@ -137,3 +137,17 @@ fn silhouette(vectors: &[Vec<f32>], groups: &Groups) -> f64 {
     };
     sampled.map(of).sum::<f64>() / count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_with_nearly_the_same_middle_are_one() {
+        let direction = |angle: f32| vec![angle.cos(), angle.sin()];
+        let vectors = [0.0, 0.01, 0.02, 0.03, 1.5, 1.51].map(direction);
+        let apart = vec![Some(0), Some(0), Some(1), Some(1), Some(2), Some(2)];
+        let groups = joined(&vectors, apart);
+        assert_eq!(groups, [Some(0), Some(0), Some(0), Some(0), Some(2), Some(2)]);
+    }
+}

@@ -169,6 +169,34 @@ fn what_is_over_represented_is_told_and_what_is_usual_is_not() {
 }
 
 #[test]
+fn what_stands_out_most_is_told_first() {
+    let turns: Vec<Made> =
+        (0..12).map(|n| made(&format!("t{n:02}"), "convert euros to dollars", None)).collect();
+    let failed: Vec<FailedTurn<'_>> = turns
+        .iter()
+        .map(|made| FailedTurn { model: Some("small"), prompt: Some("v2"), ..turn(made) })
+        .collect();
+    let by = vec![(By::Model, "small".to_owned(), 400), (By::Prompt, "v2".to_owned(), 50)];
+    let totals = AnsweredTotals { now: 1_000, before: 1_000, by };
+    let patterns = failure_patterns(&failed, &totals, &FailureRule::default());
+    let told: Vec<By> = patterns[0].lifts.iter().map(|lift| lift.by).collect();
+    assert_eq!(told, [By::Prompt, By::Model], "{:?}", patterns[0].lifts);
+}
+
+#[test]
+fn of_too_many_turns_the_newest_are_read() {
+    let turns: Vec<Made> =
+        (0..6).map(|n| made(&format!("t{n}"), "convert euros to dollars", None)).collect();
+    let failed: Vec<FailedTurn<'_>> =
+        (0_i64..).zip(&turns).map(|(when_ms, made)| FailedTurn { when_ms, ..turn(made) }).collect();
+    let rule = FailureRule { most_turns: 4, ..FailureRule::default() };
+    let mut patterns = failure_patterns(&failed, &AnsweredTotals::default(), &rule);
+    patterns[0].turns.sort_unstable();
+    assert_eq!((patterns.len(), patterns[0].share), (1, 1.0));
+    assert_eq!(patterns[0].turns, ["t2", "t3", "t4", "t5"]);
+}
+
+#[test]
 fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
     let check = |now: usize, before: usize, answered: (u64, u64), direction: FailureDirection| {
         let turns: Vec<Made> = (0..now + before)

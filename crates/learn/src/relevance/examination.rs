@@ -88,16 +88,6 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// Chances that are known otherwise; values outside 0..=1 are brought inside.
-    pub fn known(chance: [f64; BANDS], rate: f64) -> Self {
-        Self { chance: chance.map(|c| c.clamp(LEAST, 1.0)), rate: rate.clamp(0.01, 1.0) }
-    }
-
-    /// The chance that an item of the band is looked at, 1 at the top.
-    pub fn chance(&self, band: RankBand) -> f64 {
-        self.chance[band.index()]
-    }
-
     /// How often an item is used when it is looked at, over all items (p₀).
     pub fn overall_rate(&self) -> f64 {
         self.rate

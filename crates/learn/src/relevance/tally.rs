@@ -35,11 +35,6 @@ impl Tally {
         self.used.saturating_add(self.ignored)
     }
 
-    /// Explicit opinions.
-    pub fn explicit(&self) -> u64 {
-        self.positive.saturating_add(self.negative)
-    }
-
     /// The same counters as the estimators read them.
     pub fn counts(&self) -> Counts {
         Counts {

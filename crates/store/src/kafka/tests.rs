@@ -5,6 +5,7 @@ use std::time::Duration;
 use testkit::servers::{Kafka, or_skip};
 
 use super::{Group, KafkaInlet, KafkaOutlet, KafkaSettings, LARGEST};
+use crate::error::StoreError;
 use crate::inlet::{Arrived, Inlet};
 use crate::outlet::{Outgoing, Outlet};
 
@@ -23,16 +24,23 @@ fn message(key: &str, value: &str) -> Outgoing {
     Outgoing { topic: "t", key, value, headers: vec![("h", "1".into())] }
 }
 
-fn read(kafka: &Kafka, prefix: &str, count: usize) -> Vec<Arrived> {
-    let group = Group {
+fn group(kafka: &Kafka, prefix: &str) -> Group {
+    Group {
         brokers: kafka.bootstrap().to_owned(),
         name: kafka.prefix(),
         topics: vec![format!("{prefix}t")],
-    };
-    let mut inlet = KafkaInlet::join(&group).unwrap();
+    }
+}
+
+fn read(kafka: &Kafka, prefix: &str, count: usize) -> Vec<Arrived> {
+    take(&mut KafkaInlet::join(&group(kafka, prefix)).unwrap(), 100, count)
+}
+
+/// At least so many messages, looking for at most so many at a time.
+fn take(inlet: &mut KafkaInlet, most: usize, count: usize) -> Vec<Arrived> {
     let mut found = Vec::new();
     for _ in 0..300 {
-        found.extend(inlet.take(100, Duration::from_millis(200)).unwrap());
+        found.extend(inlet.take(most, Duration::from_millis(200)).unwrap());
         if found.len() >= count {
             return found;
         }
@@ -55,6 +63,42 @@ async fn a_topic_that_may_not_be_made_is_named() {
     assert_eq!(outlet.publish(vec![message("k", "2")]).await.unwrap(), []);
     let values: Vec<_> = read(kafka, &prefix, 2).into_iter().map(|m| m.value.unwrap()).collect();
     assert_eq!(values, [b"1", b"2"]);
+}
+
+/// Under this name the log remembers how far it has got: another one would send everything again.
+#[test]
+fn an_outlet_is_called_by_its_topics() {
+    let settings = KafkaSettings { prefix: "uptake.".into(), ..KafkaSettings::default() };
+    assert_eq!(KafkaOutlet::new(settings, &["t"]).name(), "kafka:uptake.");
+}
+
+#[tokio::test]
+async fn what_was_dealt_with_is_not_taken_again_and_the_rest_is() {
+    let Some(kafka) = or_skip(Kafka::shared()) else { return };
+    let prefix = kafka.prefix();
+    let outlet = KafkaOutlet::new(settings(kafka, &prefix), &["t"]);
+    let forget = Outgoing { value: None, ..message("k", "") };
+    let messages = vec![message("k", "1"), message("k", "2"), forget, message("k", "4")];
+    assert_eq!(outlet.publish(messages).await.unwrap(), []);
+    let group = group(kafka, &prefix);
+    let mut first = KafkaInlet::join(&group).unwrap();
+    let taken = take(&mut first, 1, 1);
+    // Whoever stays loses nothing of what waits.
+    first.stay().unwrap();
+    let more = take(&mut first, 100, 3);
+    let values = |taken: &[Arrived]| -> Vec<Option<String>> {
+        let text = |value: &Vec<u8>| String::from_utf8(value.clone()).unwrap();
+        taken.iter().map(|message| message.value.as_ref().map(text)).collect()
+    };
+    let said = |text: &str| Some(text.to_owned());
+    assert_eq!(values(&taken), [said("1")]);
+    assert_eq!(values(&more), [said("2"), None, said("4")]);
+    first.done(&[]).unwrap();
+    first.done(&[taken, more[..2].to_vec()].concat()).unwrap();
+    first.leave();
+    assert!(matches!(first.take(1, Duration::ZERO), Err(StoreError::Closed)));
+    let mut next = KafkaInlet::join(&group).unwrap();
+    assert_eq!(values(&take(&mut next, 100, 1)), [said("4")]);
 }
 
 #[tokio::test]

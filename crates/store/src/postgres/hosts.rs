@@ -118,6 +118,22 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_named_by_sockets_and_numbers_too() {
+        let of = |hosts: &str| Config::from_str(&format!("{hosts} user=u")).unwrap();
+        for (all, one, other) in [
+            ("host=/run/a,/run/b port=1,2", "host=/run/a port=1", "host=/run/b port=2"),
+            ("hostaddr=10.0.0.1,10.0.0.2", "hostaddr=10.0.0.1", "hostaddr=10.0.0.2"),
+            (
+                "host=a,b hostaddr=10.0.0.1,10.0.0.2",
+                "host=a hostaddr=10.0.0.1",
+                "host=b hostaddr=10.0.0.2",
+            ),
+        ] {
+            assert_eq!(Hosts::of(&of(all)).each[..], [of(one), of(other)], "{all}");
+        }
+    }
+
+    #[test]
     fn the_one_that_was_good_is_asked_first() {
         let hosts = Hosts::of(&Config::from_str("host=a,b,c user=u").unwrap());
         let name = |config: &Config| match &config.get_hosts()[0] {

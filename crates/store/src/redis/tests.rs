@@ -103,6 +103,8 @@ async fn one_round_trip_reads_and_one_adds() {
 async fn two_nodes_see_each_others_questions_also_with_clocks_apart() {
     let Some(server) = own() else { return };
     let (one, other) = (open(server.url()).await, open(server.url()).await);
+    // So that a question of another node is looked for in the log before it counts.
+    assert!(one.is_shared());
     let ann = user("acme", "ann");
     one.add(&ann, &asked("t1", 50)).await.unwrap();
     assert_eq!(turns(&other, &ann, 60).await, ["t1"]);

@@ -76,5 +76,7 @@ mod tests {
         assert!(is_absent(&missing("NoSuchKey")));
         assert!(!is_absent(&missing("NoSuchBucket")));
         assert!(!is_absent(&denied("")));
+        let told = in_words("s3:b/p", &missing("NoSuchBucket"));
+        assert_eq!(told, "s3:b/p is not there (NoSuchBucket)");
     }
 }

@@ -7,6 +7,8 @@ mod fuzz;
 mod plans;
 #[cfg(feature = "scaled")]
 mod postgres;
+#[cfg(feature = "scaled")]
+mod postgres_log;
 mod words;
 
 use std::path::Path;

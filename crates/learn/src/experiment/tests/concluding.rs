@@ -1,5 +1,7 @@
 //! Differences, corrections and verdicts.
 
+use event::Moments;
+
 use super::super::*;
 use super::{errors, one, put, read, two};
 
@@ -166,6 +168,61 @@ fn adaptive_shares_go_to_the_better_and_keep_a_floor() {
     assert_eq!(apart.estimate, joint.estimate);
     assert!(apart.interval[0] < joint.interval[0] && apart.p_always_valid > joint.p_always_valid);
     assert_eq!(apart.p_always_valid < 0.05, apart.interval[1] < 0.0);
+}
+
+#[test]
+fn shares_do_not_follow_a_handful() {
+    let mut definition = two("error_rate");
+    definition.adaptive = Some(Adaptive { min_share: 0.05 });
+    let mut evidence = Evidence::new(&definition);
+    put(&mut evidence, 0, 99, 0, &half());
+    put(&mut evidence, 1, 99, 99, &half());
+    assert_eq!(adaptive_shares(&definition, &evidence).as_slice(), [0.5, 0.5]);
+    put(&mut evidence, 0, 1, 0, &half());
+    put(&mut evidence, 1, 1, 1, &half());
+    assert!(adaptive_shares(&definition, &evidence).as_slice()[0] > 0.9);
+}
+
+#[test]
+fn units_that_are_all_alike_have_a_p_value_too() {
+    let p = |control: usize, treatment: usize| {
+        let definition = two("cost");
+        let mut evidence = Evidence::new(&definition);
+        put(&mut evidence, 0, 200, control, &half());
+        put(&mut evidence, 1, 200, treatment, &half());
+        let comparison = results(&definition, Status::Running, &evidence).comparisons.remove(0);
+        (comparison.difference.unwrap().p_always_valid, comparison.verdict)
+    };
+    assert_eq!(p(200, 200), (1.0, Verdict::Undecided));
+    assert_eq!(p(0, 200), (0.0, Verdict::Worse));
+}
+
+#[test]
+fn sums_that_somebody_else_kept_count_as_if_they_had_been_observed() {
+    let mut definition = two("satisfaction");
+    definition.guardrails = vec![Guardrail { metric: Metric::ErrorRate, limit: 0.05 }];
+    let mut seen = Evidence::new(&definition);
+    seen.open_stratum();
+    let mut told = seen.clone();
+    let mut sums = Moments::default();
+    for unit in 0..30 {
+        let totals = UnitTotals { value: f64::from(unit % 3), count: 2.0, before: Some(0.5) };
+        let place = seen.expose(1, &half());
+        seen.observe(place, None, Some(totals));
+        seen.observe_guardrail(0, 1, None, Some(totals));
+        sums = sums.plus(&Moments::of(totals));
+    }
+    let place = Place { variant: 1, stratum: 1 };
+    told.expose_many(place, &half(), 30);
+    told.add(place, &sums);
+    told.add_guardrail(0, 1, &sums);
+    assert_eq!(told, seen);
+    // A place that does not exist is nothing to fall over.
+    let nowhere = Place { variant: 1, stratum: 2 };
+    told.expose_many(nowhere, &half(), 30);
+    told.add(nowhere, &sums);
+    told.add_guardrail(1, 1, &sums);
+    assert_eq!(told, seen);
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn what_is_wrong_is_said() {
     let twins = json!([{"name": "a"}, {"name": "a"}]);
     let rows = [
         ("/name", json!("  "), "name is 2 bytes"),
+        ("/name", json!("a\nb"), "expected no control characters"),
         ("/variants", json!([]), "variants is 0 variants, expected 2 to 16"),
         ("/variants", json!([{"name": "a"}]), "variants is 1 variants"),
         ("/variants", twins, r#"variants[1].name is "a", expected a name that no other"#),
@@ -56,6 +57,7 @@ fn what_is_wrong_is_said() {
         ("/rollout/steps", json!([0, 25]), "above 0"),
         ("/rollout/steps", json!([5, 101]), "that rise to at most 100"),
         ("/rollout/margin", json!(-0.1), "rollout.margin is -0.1"),
+        ("/rollout", json!({"margin": 0, "min_units": 99}), "rollout.min_units is 99, expected at"),
         ("/guardrails/0", json!({"metric": "latency", "limit": 20}), "fine"),
     ];
     for (pointer, value, expected) in rows {
@@ -72,11 +74,19 @@ fn numbers_that_json_cannot_write_are_refused_too() {
     definition.variants[1].weight = 1.0;
     definition.guardrails.push(definition.guardrails[0]);
     assert!(definition.check().unwrap_err().to_string().contains("one guardrail for each"));
+    definition.guardrails = vec![Guardrail { metric: Metric::Latency, limit: f64::INFINITY }];
+    assert!(definition.check().unwrap_err().to_string().contains("guardrails[0].limit is inf"));
     definition.guardrails.clear();
     definition.adaptive = Some(Adaptive { min_share: 0.1 });
     assert!(definition.check().unwrap_err().to_string().contains("one of the two"));
     definition.rollout = None;
     assert_eq!(definition.check(), Ok(()));
+    for unfit in [0.0, 0.26, f64::NAN] {
+        definition.adaptive = Some(Adaptive { min_share: unfit });
+        let said = definition.check().unwrap_err().to_string();
+        assert!(said.contains("adaptive.min_share") && said.contains("at most 0.25"), "{said}");
+    }
+    definition.adaptive = None;
     definition.alpha = 0.0;
     assert!(definition.check().unwrap_err().to_string().contains("alpha is 0"));
     for unfit in [1e-300, 0.00009, 0.51, 1.0, f64::NAN] {
@@ -87,6 +97,21 @@ fn numbers_that_json_cannot_write_are_refused_too() {
         definition.alpha = fit;
         assert!(definition.check().is_ok(), "{fit}");
     }
+}
+
+#[test]
+fn what_is_left_out_is_as_usual() {
+    let mut written = sound();
+    written["rollout"] = json!({"margin": 0.01});
+    let read: ExperimentDefinition = serde_json::from_value(written.clone()).unwrap();
+    let usual = Rollout { steps: vec![1.0, 5.0, 25.0, 50.0, 100.0], margin: 0.01, min_units: 100 };
+    assert_eq!(read.check(), Ok(()));
+    assert_eq!(read.rollout, Some(usual));
+    written["rollout"] = Value::Null;
+    written["adaptive"] = json!({});
+    let read: ExperimentDefinition = serde_json::from_value(written).unwrap();
+    assert_eq!(read.check(), Ok(()));
+    assert_eq!(read.adaptive, Some(Adaptive { min_share: 0.05 }));
 }
 
 #[test]
@@ -107,6 +132,20 @@ fn a_life_goes_forward_and_says_what_is_possible_instead() {
         assert!(said.ends_with(expected), "{said}");
     }
     assert_eq!(serde_json::to_value(Status::Running).unwrap(), "RUNNING");
+}
+
+/// Words are stored and are part of addresses; what is kept as JSON must say the same.
+#[test]
+fn every_status_and_action_is_found_by_its_word() {
+    for status in Status::ALL {
+        assert_eq!(Status::from_word(status.word()), Some(status));
+        assert_eq!(serde_json::to_value(status).unwrap(), status.word());
+    }
+    for action in Action::ALL {
+        assert_eq!(Action::from_word(action.word()), Some(action));
+        assert_eq!(serde_json::to_value(action).unwrap(), action.word());
+    }
+    assert_eq!((Status::from_word("running"), Action::from_word("stop")), (None, None));
 }
 
 #[test]

@@ -108,13 +108,15 @@ impl Visitor for Reader<'_> {
             }
             Some(Distinct::All) | None => {}
         }
-        let rows = match select.top.as_ref().and_then(|top| top.quantity.as_ref()) {
-            Some(TopQuantity::Expr(rows)) => Some(rows.to_string()),
-            Some(TopQuantity::Constant(rows)) => Some(rows.to_string()),
-            None => None,
-        };
-        if let Some(rows) = rows {
-            self.note(Part::Limit, rows, String::new());
+        if let Some(top) = &select.top
+            && let Some(quantity) = &top.quantity
+        {
+            let rows = match quantity {
+                TopQuantity::Expr(rows) => rows.to_string(),
+                TopQuantity::Constant(rows) => rows.to_string(),
+            };
+            let percent = if top.percent { " PERCENT" } else { "" };
+            self.note(Part::Limit, format!("{rows}{percent}"), String::new());
         }
         select.projection.iter().for_each(|item| self.shown(item));
         for condition in select.selection.iter().flat_map(conjuncts) {
@@ -167,16 +169,26 @@ impl Reader<'_> {
         let TableFactor::Table { name, .. } = &join.relation else { return };
         let table = table_name(name);
         let (kind, constraint) = kind_of(&join.join_operator);
-        let mut on: Vec<String> = Vec::new();
-        if let Some(JoinConstraint::On(on_what)) = constraint {
-            on = conjuncts(on_what).into_iter().map(sides_sorted).collect();
-            on.sort_unstable();
-        } else if let Some(JoinConstraint::Using(by)) = constraint {
-            on = by.iter().map(ToString::to_string).collect();
-        }
-        let on = if on.is_empty() { String::new() } else { format!(" ON {}", on.join(" AND ")) };
-        self.note(Part::Join, format!("{kind} {table}{on}"), table);
+        let text = match constraint {
+            Some(JoinConstraint::On(on)) => {
+                let on = conjuncts(on).into_iter().map(sides_sorted);
+                format!("{kind} {table} ON {}", sorted(on).join(" AND "))
+            }
+            Some(JoinConstraint::Using(by)) => {
+                let by = by.iter().map(table_name);
+                format!("{kind} {table} USING ({})", sorted(by).join(", "))
+            }
+            Some(JoinConstraint::Natural) => format!("NATURAL {kind} {table}"),
+            Some(JoinConstraint::None) | None => format!("{kind} {table}"),
+        };
+        self.note(Part::Join, text, table);
     }
+}
+
+fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut texts: Vec<String> = texts.collect();
+    texts.sort_unstable();
+    texts
 }
 
 fn kind_of(operator: &JoinOperator) -> (&'static str, Option<&JoinConstraint>) {

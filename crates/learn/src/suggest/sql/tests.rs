@@ -45,6 +45,7 @@ const CONDITIONS: Rows = &[
     ("SELECT a FROM t WHERE x = 1", "SELECT a FROM t WHERE x = 1 OR y = 2", &["filter + (x = 1 OR y = 2)", "filter - x = 1"]),
     ("SELECT a FROM t WHERE x = 1", "SELECT a FROM t WHERE x IN (1, 2)", &["filter x = 1 => x IN (1, 2)"]),
     ("SELECT a FROM t WHERE d >= '2024-01-01'", "SELECT a FROM t WHERE d >= '2025-01-01'", &["filter d >= '2024-01-01' => d >= '2025-01-01'"]),
+    ("SELECT a FROM t WHERE 5 <= n", "SELECT a FROM t WHERE n >= 6", &["filter n >= 5 => n >= 6"]),
     ("SELECT a FROM t WHERE 5 < n", "SELECT a FROM t WHERE n >= 5", &["filter n > 5 => n >= 5"]),
     ("SELECT a FROM t WHERE deleted_at IS NULL", "SELECT a FROM t", &["filter - deleted_at IS NULL"]),
     ("SELECT a FROM t WHERE name LIKE 'A%'", "SELECT a FROM t WHERE name LIKE 'B%'", &["filter name LIKE 'A%' => name LIKE 'B%'"]),
@@ -68,11 +69,21 @@ const OTHER_PARTS: Rows = &[
     ("SELECT a, count(*) FROM t GROUP BY a", "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 5", &["having + count(*) > 5"]),
     ("SELECT a FROM t ORDER BY a", "SELECT a FROM t ORDER BY a DESC", &["order a => a DESC"]),
     ("SELECT a FROM t LIMIT 10", "SELECT a FROM t LIMIT 5", &["limit 10 => 5"]),
+    ("SELECT a FROM t LIMIT 10", "SELECT a FROM t LIMIT 20, 5", &["limit 10 => 5"]),
     ("SELECT TOP 10 a FROM t", "SELECT TOP 5 a FROM t", &["limit 10 => 5"]),
+    ("SELECT TOP (10) a FROM t", "SELECT TOP 5 a FROM t", &["limit 10 => 5"]),
+    ("SELECT TOP 10 a FROM t", "SELECT TOP 10 PERCENT a FROM t", &["limit 10 => 10 PERCENT"]),
+    ("SELECT DISTINCT a FROM t", "SELECT DISTINCT ON (t.a) a FROM t", &["distinct DISTINCT => DISTINCT ON (a)"]),
     ("SELECT a FROM t JOIN u ON t.id = u.t_id", "SELECT a FROM t LEFT JOIN u ON u.t_id = t.id", &["join JOIN u ON t.id = u.t_id => LEFT JOIN u ON t.id = u.t_id"]),
     ("SELECT o.total FROM orders o", "SELECT o.total FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.active = true", &[
                 "filter + active = true", "join + JOIN customers ON customers.id = orders.customer_id",
             ]),
+    ("SELECT a FROM t JOIN u ON t.id = u.id", "SELECT a FROM t JOIN u USING (ID)", &["join JOIN u ON t.id = u.id => JOIN u USING (id)"]),
+    ("SELECT a FROM t JOIN u USING (id, day)", "SELECT a FROM t JOIN u USING (day, id)", &[]),
+    ("SELECT a FROM t", "SELECT a FROM t NATURAL JOIN u", &["join + NATURAL JOIN u"]),
+    ("SELECT a FROM t", "SELECT a FROM t CROSS JOIN u", &["join + CROSS JOIN u"]),
+    ("SELECT a FROM t", "SELECT a FROM t RIGHT JOIN u ON u.day <= t.day", &["join + RIGHT JOIN u ON u.day <= t.day"]),
+    ("SELECT a FROM t", "SELECT a FROM t FULL OUTER JOIN u ON u.id = t.id", &["join + FULL JOIN u ON t.id = u.id"]),
     ("SELECT a FROM t UNION SELECT a FROM u", "SELECT a FROM t UNION ALL SELECT a FROM u", &["combination UNION => UNION ALL"]),
 ];
 
@@ -88,6 +99,7 @@ const INNER_QUERIES: Rows = &[
     ("WITH a AS (SELECT id, SUM(CASE WHEN (x > 0 AND (y < 1 OR z IN (1, 2))) THEN ROUND(COALESCE(v, 0), 2) ELSE 0 END) s
                 FROM (SELECT * FROM (SELECT * FROM t) i) j GROUP BY id) SELECT * FROM a WHERE id IN (SELECT id FROM u)", "WITH a AS (SELECT id, SUM(CASE WHEN (x > 0 AND (y < 1 OR z IN (1, 2))) THEN ROUND(COALESCE(v, 0), 2) ELSE 0 END) s
                 FROM (SELECT * FROM (SELECT * FROM t WHERE NOT deleted) i) j GROUP BY id) SELECT * FROM a WHERE id IN (SELECT id FROM u)", &["filter + NOT deleted"]),
+    ("SELECT a FROM t", "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.x = 2)", &["filter + NOT EXISTS (subquery)", "filter + x = 2", "table + u", "column + 1"]),
     ("SELECT a FROM (SELECT a FROM t) x", "SELECT a FROM (SELECT a FROM t WHERE b > 0) x", &["filter + b > 0"]),
 ];
 

@@ -26,7 +26,6 @@ impl<'a> FromSql<'a> for Found<'a> {
         Ok(Self(match *kind {
             Type::INT8 => ValueRef::Integer(i64::from_sql(kind, raw)?),
             Type::INT4 => ValueRef::Integer(i32::from_sql(kind, raw)?.into()),
-            Type::INT2 => ValueRef::Integer(i16::from_sql(kind, raw)?.into()),
             Type::BOOL => ValueRef::Integer(bool::from_sql(kind, raw)?.into()),
             Type::FLOAT8 => ValueRef::Real(f64::from_sql(kind, raw)?),
             Type::NUMERIC => {
@@ -41,7 +40,6 @@ impl<'a> FromSql<'a> for Found<'a> {
         [
             Type::INT8,
             Type::INT4,
-            Type::INT2,
             Type::BOOL,
             Type::FLOAT8,
             Type::NUMERIC,
@@ -61,7 +59,6 @@ impl ToSql for ValueRef<'_> {
         match (*self, kind) {
             (ValueRef::Null, _) => Ok(IsNull::Yes),
             (ValueRef::Integer(number), &Type::INT4) => i32::try_from(number)?.to_sql(kind, out),
-            (ValueRef::Integer(number), &Type::INT2) => i16::try_from(number)?.to_sql(kind, out),
             (ValueRef::Integer(number), &Type::BOOL) => (number != 0).to_sql(kind, out),
             (ValueRef::Integer(number), &Type::FLOAT8) => (number as f64).to_sql(kind, out),
             (ValueRef::Integer(number), &Type::TEXT) => number.to_string().to_sql(kind, out),
@@ -74,9 +71,12 @@ impl ToSql for ValueRef<'_> {
             (ValueRef::Text(text), &Type::TEXT | &Type::VARCHAR | &Type::NAME) => {
                 text.to_sql(kind, out)
             }
-            (given, wanted) => {
-                Err(format!("{given:?} was given where {wanted} is expected").into())
-            }
+            // Not what it says: errors are logged, and what users wrote is not.
+            (ValueRef::Integer(_), wanted) => misplaced("a number", wanted),
+            (ValueRef::Real(_), wanted) => misplaced("a fraction", wanted),
+            (ValueRef::Text(_), wanted) => misplaced("a text", wanted),
+            (ValueRef::Blob(_), wanted) => misplaced("bytes", wanted),
+            (ValueRef::Uuid(_), wanted) => misplaced("an id", wanted),
         }
     }
 
@@ -85,6 +85,10 @@ impl ToSql for ValueRef<'_> {
     }
 
     to_sql_checked!();
+}
+
+fn misplaced(given: &str, wanted: &Type) -> std::result::Result<IsNull, Failure> {
+    Err(format!("{given} was given where {wanted} is expected").into())
 }
 
 impl ToSql for Value {
@@ -97,4 +101,30 @@ impl ToSql for Value {
     }
 
     to_sql_checked!();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_place_is_not_repeated() {
+        let written = |value: ValueRef<'_>, kind: &Type| {
+            let mut out = BytesMut::new();
+            value.to_sql(kind, &mut out).map(drop).map_err(|error| error.to_string())
+        };
+        for (value, sort) in [
+            (ValueRef::Text("4711"), "a text"),
+            (ValueRef::Real(4711.0), "a fraction"),
+            (ValueRef::Blob(b"4711"), "bytes"),
+            (ValueRef::Uuid(&[47; 16]), "an id"),
+        ] {
+            let told = format!("{sort} was given where int8 is expected");
+            assert_eq!(written(value, &Type::INT8), Err(told));
+        }
+        let told = "a number was given where bytea is expected".to_owned();
+        assert_eq!(written(ValueRef::Integer(4711), &Type::BYTEA), Err(told));
+        assert_eq!(written(ValueRef::Null, &Type::BYTEA), Ok(()));
+        assert_eq!(written(ValueRef::Integer(4711), &Type::INT8), Ok(()));
+    }
 }

@@ -1,0 +1,272 @@
+//! What comes before the thing in front of "not": "No, that is wrong, I meant".
+
+use crate::lexicon::lexicon;
+use crate::text::{Kind, Text, Word};
+
+/// Openings that are not part of what is wanted.
+pub(super) const OPENINGS: &[&str] = &[
+    "no",
+    "nope",
+    "nah",
+    "wrong",
+    "sorry",
+    "i",
+    "i'm",
+    "im",
+    "i'd",
+    "meant",
+    "mean",
+    "want",
+    "wanted",
+    "need",
+    "needed",
+    "asked",
+    "for",
+    "said",
+    "actually",
+    "like",
+    "would",
+    "was",
+    "asking",
+    "about",
+    "looking",
+    "the",
+    "a",
+    "an",
+    "it",
+    "it's",
+    "its",
+    "should",
+    "be",
+    "is",
+    "that's",
+    "to",
+    "see",
+    "please",
+    "but",
+    "nein",
+    "ich",
+    "meinte",
+    "wollte",
+    "mochte",
+    "brauche",
+    "die",
+    "der",
+    "das",
+    "den",
+    "non",
+    "je",
+    "voulais",
+    "dire",
+    "veux",
+    "le",
+    "la",
+    "les",
+    "des",
+    "me",
+    "referia",
+    "quise",
+    "decir",
+    "a",
+    "al",
+    "queria",
+    "quiero",
+    "los",
+    "las",
+    "el",
+    "nao",
+    "eu",
+    "quis",
+    "dizer",
+    "quero",
+    "o",
+    "os",
+    "as",
+    "intendevo",
+    "volevo",
+    "i",
+    "gli",
+    "nee",
+    "ik",
+    "bedoelde",
+    "wil",
+    "de",
+    "het",
+    "um",
+    "uh",
+    "hmm",
+    "oh",
+    "well",
+    "ok",
+    "okay",
+];
+
+/// Words that judge the answer. They may also belong to what is wanted ("that model"), so a part of
+/// the sentence is passed over only when there is nothing else in it.
+const JUDGING: &[&str] = &[
+    "that",
+    "this",
+    "these",
+    "those",
+    "are",
+    "not",
+    "what",
+    "incorrect",
+    "you",
+    "misunderstood",
+    "ist",
+    "war",
+    "falsch",
+    "verkehrt",
+    "stimmt",
+    "nicht",
+    "so",
+    "c'est",
+    "n'est",
+    "ce",
+    "ca",
+    "cela",
+    "pas",
+    "faux",
+    "eso",
+    "esto",
+    "es",
+    "esta",
+    "mal",
+    "incorrecto",
+    "isso",
+    "isto",
+    "errado",
+    "incorreto",
+    "e",
+    "questo",
+    "sbagliato",
+    "errato",
+    "dat",
+    "fout",
+    "verkeerd",
+    "klopt",
+    "niet",
+];
+/// Words by which users say again what they had asked for.
+const MEANT: &[&str] = &[
+    "meant",
+    "mean",
+    "wanted",
+    "needed",
+    "asked",
+    "said",
+    "meinte",
+    "wollte",
+    "voulais",
+    "referia",
+    "queria",
+    "quise",
+    "quis",
+    "intendevo",
+    "volevo",
+    "bedoelde",
+];
+/// Marks and words behind which another part of the sentence begins.
+const BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", "pero", "maar"];
+
+/// "No, that is wrong, I meant gaming laptops" → "gaming laptops".
+pub(super) fn strip_opening(side: &str) -> String {
+    let text = Text::read(side);
+    let meant = meant_at(&text).map(|at| wanted(&text, side, at));
+    // "The laptops, I mean": what was meant stands before.
+    meant
+        .filter(|meant| names_something(meant))
+        .unwrap_or_else(|| wanted(&text, side, behind_judgement(&text)))
+}
+
+/// Whether a side has a word that carries meaning.
+pub(super) fn names_something(side: &str) -> bool {
+    Text::read(side).spoken().any(|word| !lexicon().is_common(word.hash))
+}
+
+/// What is wanted, when nothing before a word is part of it.
+fn wanted(text: &Text, side: &str, from: usize) -> String {
+    let start = text.words[from..]
+        .iter()
+        .find(|w| w.kind != Kind::Mark && !OPENINGS.contains(&text.folded(w)))
+        .map_or(side.len(), |w| w.start);
+    let kept = side.get(start..).unwrap_or_default();
+    kept.trim_end_matches(|c: char| c.is_whitespace() || ",;-–—".contains(c)).to_owned()
+}
+
+/// Where a part of the sentence says what was meant: "you gave me airships, I meant laptops", but not "the
+/// laptops I meant".
+fn meant_at(text: &Text) -> Option<usize> {
+    (0..text.words.len()).find(|at| {
+        MEANT.contains(&text.folded(&text.words[*at]))
+            && text.words[part_of(text, *at)..*at].iter().all(|word| is_aside(text, word))
+    })
+}
+
+/// The part of the sentence with the first word that does more than judge the answer.
+fn behind_judgement(text: &Text) -> usize {
+    let said = text.words.iter().position(|word| !is_aside(text, word));
+    said.map_or(text.words.len(), |at| part_of(text, at))
+}
+
+fn is_aside(text: &Text, word: &Word) -> bool {
+    let folded = text.folded(word);
+    word.kind == Kind::Mark || OPENINGS.contains(&folded) || JUDGING.contains(&folded)
+}
+
+/// Where the part of the sentence begins in which a word stands.
+fn part_of(text: &Text, at: usize) -> usize {
+    let breaks = |i: &usize| {
+        let word = &text.words[*i];
+        // A hyphen is part of a word, a dash stands alone.
+        let dash = || text.folded(word) == "-" && *i > 0 && text.words[*i - 1].end < word.start;
+        BREAKS.contains(&text.folded(word)) || dash()
+    };
+    (0..at).rev().find(breaks).map_or(0, |i| i + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(side: &str, expected: &str) {
+        assert_eq!(strip_opening(side), expected, "{side}");
+    }
+
+    #[test]
+    fn a_remark_on_the_answer_is_cut() {
+        check("No, that is wrong, I meant laptops", "laptops");
+        check("No that is wrong I meant laptops", "laptops");
+        check("No, that's wrong, gaming laptops", "gaming laptops");
+        check("No - this is incorrect - I want laptops", "laptops");
+        check("This is not what I asked for, laptops", "laptops");
+        check("Nein, das ist falsch, ich meinte Laptops", "Laptops");
+        check("Das stimmt so nicht, Berlin", "Berlin");
+        check("Non, c'est faux, je voulais dire le rouge", "rouge");
+        check("No, eso está mal, me refería a los portátiles", "portátiles");
+        check("No, eso no es, quise decir portátiles", "portátiles");
+        check("Não, isso está errado, eu quis dizer laptops", "laptops");
+        check("No, è sbagliato, intendevo i portatili", "portatili");
+        check("Nee, dat is fout, ik bedoelde laptops", "laptops");
+    }
+
+    #[test]
+    fn what_was_meant_begins_where_it_is_said() {
+        check("You gave me airships, I meant laptops", "laptops");
+        check("You gave me airships but I asked for laptops", "laptops");
+        check(
+            "I meant laptops with a fan, I want them cheap",
+            "laptops with a fan, I want them cheap",
+        );
+    }
+
+    #[test]
+    fn a_word_that_judges_may_be_part_of_what_is_wanted() {
+        check("that model with e-mail", "that model with e-mail");
+        check("No, that is wrong, e-mail", "e-mail");
+        check("the laptops I meant yesterday", "laptops I meant yesterday");
+        check("The laptops, I mean", "laptops, I mean");
+        check("That is wrong", "");
+    }
+}

@@ -1,0 +1,28 @@
+//! The log of a Postgres database, for reading only.
+
+use event::{Position, Scope};
+use testkit::servers::{Postgres, or_skip};
+
+use crate::tables::{Limits, SqlLog, SqlStore};
+use crate::{Log, StoreError};
+
+#[tokio::test]
+async fn a_log_is_read_where_there_is_a_whole_one_that_is_understood() {
+    let Some(server) = or_skip(Postgres::shared()) else { return };
+    let (database, folder) = (server.database().unwrap(), tempfile::tempdir().unwrap());
+    let refused = || SqlLog::connect(database.url()).err();
+    assert!(matches!(refused(), Some(StoreError::NoStore { .. })));
+    let limits = Limits::default();
+    let store = SqlStore::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
+    store.commit(vec![testkit::write(&Scope::default(), "a", 1)]).await.unwrap();
+    let log = SqlLog::connect(database.url()).unwrap();
+    let found = log.tail(Position(0), 10).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(log.head().await.unwrap(), found[0].position);
+    let note = crate::postgres::MIGRATION_NOTE;
+    database.run(&format!("CREATE TABLE {note} (x BIGINT)")).unwrap();
+    assert!(matches!(refused(), Some(StoreError::Migration(_))));
+    database.run(&format!("DROP TABLE {note}")).unwrap();
+    database.run("INSERT INTO schema_version (number) VALUES (1000)").unwrap();
+    assert!(matches!(refused(), Some(StoreError::NewerSchema { found: 1000, .. })));
+}
