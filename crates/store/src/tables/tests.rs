@@ -4,6 +4,7 @@ mod day_sums;
 mod experiment_sums;
 #[cfg(feature = "scaled")]
 mod fuzz;
+mod letters;
 mod plans;
 #[cfg(feature = "scaled")]
 mod postgres;
