@@ -1,6 +1,7 @@
 //! SQLite against the contract, and what only SQLite can show.
 
 mod day_sums;
+mod doors;
 mod experiment_sums;
 #[cfg(feature = "scaled")]
 mod fuzz;
