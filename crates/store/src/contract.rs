@@ -15,6 +15,7 @@ pub(crate) mod routing;
 pub(crate) mod relevance;
 pub(crate) mod quality;
 pub(crate) mod listed;
+pub(crate) mod rules;
 pub(crate) mod alerts;
 pub(crate) mod experiments;
 pub(crate) mod reactions;
@@ -85,6 +86,8 @@ macro_rules! contract_tests {
             listed::words_are_found_until_they_are_erased,
             listed::pages_of_a_search_are_the_whole_search,
             quality::turns_count_as_they_are,
+            quality::what_went_wrong_is_found,
+            quality::users_count_by_what_is_known_of_them,
             quality::statements_count_by_their_newest_outcome,
             quality::sums_are_those_of_the_turns,
             quality::days_are_those_of_their_hours,
@@ -92,6 +95,7 @@ macro_rules! contract_tests {
             experiments::a_day_that_is_over_stays_as_it_ended,
             experiments::an_experiment_stands_where_a_write_needs_it,
             relevance::a_query_counts_once_for_an_item,
+            relevance::what_stands_for_items_is_told,
             reactions::a_later_reaction_of_the_same_user_replaces_the_earlier,
             reactions::early_reactions_are_attached_when_the_turn_arrives,
             reactions::a_conversation_is_asked_for_some_of_its_turns,
@@ -106,6 +110,8 @@ macro_rules! contract_tests {
             rebuild::a_rebuild_changes_nothing,
             keys::keys_are_kept_and_revoked,
             keys::ended_visits_are_remembered_while_they_matter,
+            rules::the_newest_rule_counts,
+            users::what_there_is_of_somebody_is_told,
             users::what_an_erasure_emptied_is_found_by_it,
             users::what_was_erased_is_repeated_by_whatever_comes,
             users::many_events_are_emptied_by_one_erasure,
