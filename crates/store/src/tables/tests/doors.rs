@@ -5,7 +5,7 @@ use testkit::write;
 
 use super::open;
 use crate::contract::scene::{Scene, play};
-use crate::tables::{SqlLog, ask_for, holder_of, is_wanted};
+use crate::tables::{SqlLog, SqlStore, ask_for, holder_of, is_wanted};
 use crate::{EventReads, JudgedReads, Log, StoreError, UserReads};
 
 #[tokio::test]
@@ -14,6 +14,7 @@ async fn a_folder_says_who_has_it_and_who_wants_it() {
     let folder = folder.path();
     assert_eq!(holder_of(folder), None);
     let store = open(folder).unwrap();
+    assert!(!store.is_shared());
     let holder = holder_of(folder).unwrap();
     assert_eq!(holder.process, format!("process {}", std::process::id()));
     assert_eq!((holder.server, holder.yields), (None, false));
@@ -41,10 +42,26 @@ async fn the_log_of_a_store_in_use_is_read_by_others() {
     let nothing = SqlLog::open(folder.path()).err();
     assert!(matches!(nothing, Some(StoreError::NoStore { .. })), "{nothing:?}");
     let store = open(folder.path()).unwrap();
-    let log = SqlLog::open(folder.path()).unwrap();
+    check_log(&store, &SqlLog::open(folder.path()).unwrap()).await;
+}
+
+#[cfg(feature = "scaled")]
+#[tokio::test]
+async fn the_log_of_a_server_is_read_by_others() {
+    use testkit::servers::{Postgres, or_skip};
+
+    let Some(server) = or_skip(Postgres::shared()) else { return };
+    let (folder, database) = (tempfile::tempdir().unwrap(), server.database().unwrap());
+    let limits = crate::tables::Limits::default();
+    let store = SqlStore::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
+    assert!(store.is_shared());
+    check_log(&store, &SqlLog::connect(database.url()).unwrap()).await;
+}
+
+async fn check_log(store: &SqlStore, log: &SqlLog) {
     assert_eq!(log.head().await.unwrap(), Position(0));
-    play(&store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
-    play(&store, [Scene::react("good", "t1", Reaction::Ok)]).await;
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
+    play(store, [Scene::react("good", "t1", Reaction::Ok)]).await;
     assert_eq!(log.head().await.unwrap(), store.head());
     let all = store.tail(Position(0), 9).await.unwrap();
     assert_eq!(log.tail(Position(0), 9).await.unwrap(), all);
