@@ -176,7 +176,8 @@ mod tests {
     #[test]
     fn a_place_is_known_by_its_folder_however_it_is_named() {
         let here = std::path::absolute("logs").unwrap();
-        let names = [Path::new("logs"), here.as_path()].map(|path| FolderBlobs::new(path).unwrap().name());
+        let names =
+            [Path::new("logs"), here.as_path()].map(|path| FolderBlobs::new(path).unwrap().name());
         assert_eq!(names[0], names[1]);
         assert_ne!(names[0], FolderBlobs::new(Path::new("other")).unwrap().name());
     }
