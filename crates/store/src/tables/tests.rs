@@ -3,6 +3,7 @@
 mod day_sums;
 mod doors;
 mod experiment_sums;
+mod far_back;
 #[cfg(feature = "scaled")]
 mod fuzz;
 mod letters;
