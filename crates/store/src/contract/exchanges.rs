@@ -163,6 +163,35 @@ pub(crate) async fn a_message_speaks_once(store: &dyn Store) {
     assert_eq!(status(store, "t2").await, Rejected);
 }
 
+/// A machine of the application's that names no message adds its word: none takes another's away, and the
+/// latest counts.
+pub(crate) async fn a_word_without_a_message_counts(store: &dyn Store) {
+    use VerdictStatus::{Accepted, Rejected};
+    let say = |id: &str, status: VerdictStatus| {
+        let confidence = UnitInterval::new(0.8).unwrap();
+        let change = Change::Judge {
+            status,
+            confidence,
+            raw_confidence: confidence,
+            moved_on: false,
+            corrects: false,
+            detected_in: None,
+        };
+        Scene::new(id, "t1", change)
+    };
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1"), say("first", Rejected)]).await;
+    let first = standing(store, "t1").await;
+    assert_eq!((first.status, first.rejection_detected_in), (Rejected, None));
+    assert_eq!(first.verdict, Some(Position(3)));
+    play(store, [Scene::judge("t1", "m1", Accepted, false)]).await;
+    assert_eq!(status(store, "t1").await, Accepted);
+    play(store, [say("second", Rejected)]).await;
+    assert_eq!(standing(store, "t1").await.verdict, Some(Position(5)));
+    let again = Scene { event: renamed("again", "t1"), ..Scene::judge("t1", "m1", Accepted, true) };
+    play(store, [again]).await;
+    assert_eq!(status(store, "t1").await, Rejected, "who moves on takes nobody's place");
+}
+
 fn renamed(id: &str, turn: &str) -> event::Event {
     let turn: TurnId = turn_id(turn);
     event::Event { turn: Some(turn), ..testkit::event(&Scope::default(), id) }
