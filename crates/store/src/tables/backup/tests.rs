@@ -180,6 +180,19 @@ async fn it_is_told_how_far_a_large_one_has_come() {
 }
 
 #[tokio::test]
+async fn an_empty_folder_is_filled_or_stays_as_it_was() {
+    let scene = Scene::with(3).await;
+    scene.back_up("copy.db").unwrap();
+    fs::write(scene.path("bad.db"), "hello").unwrap();
+    fs::create_dir(scene.path("empty")).unwrap();
+    check_refused(scene.restore("bad.db", "empty"), "is refused");
+    assert!(names(&scene.path("empty")).is_empty(), "somebody made it, and finds it as it was");
+    scene.restore("copy.db", "empty").unwrap();
+    let again = SqlStore::open(&scene.path("empty"), Limits::default(), [9; 32]).unwrap();
+    assert_eq!(again.head().0, 3);
+}
+
+#[tokio::test]
 async fn a_row_more_or_less_is_damage() {
     let scene = Scene::with(9).await;
     for damage in ["DELETE FROM claims WHERE position = 5", "CREATE TABLE more (a INTEGER)"] {
