@@ -128,6 +128,7 @@ macro_rules! contract_tests {
             users::what_is_set_aside_is_listed,
             retention::what_is_old_is_found_and_dropped,
             retention::what_was_dropped_is_still_a_repeat,
+            retention::a_turn_outlives_its_events,
             retention::many_old_events_are_found_in_parts,
             removal::a_tenant_goes_whole_and_alone,
             leases::a_lease_has_one_holder,

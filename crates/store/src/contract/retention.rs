@@ -1,9 +1,11 @@
 //! What every backend must find and drop when it is old.
 
-use event::{Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Scope, Tenant, Write};
+use event::{
+    Claim, ClaimSpace, Event, EventId, Mac, Opening, Outcome, Position, Scope, Tenant, Write,
+};
 use testkit::claim;
 
-use super::scene::at;
+use super::scene::{Scene, at, play, turn_id, user_id};
 use crate::Store;
 
 fn arrived(scope: &Scope, id: &str, secs: i64) -> Write {
@@ -63,6 +65,19 @@ pub(crate) async fn what_was_dropped_is_still_a_repeat(store: &dyn Store) {
     let conflict = Outcome::Conflict(ClaimSpace::RequestKey);
     assert_eq!(outcomes, [again("old"), again("dropped-1"), conflict]);
     assert_eq!(store.head(), Position(2));
+}
+
+/// A turn whose question and answer were dropped is there, and empty.
+pub(crate) async fn a_turn_outlives_its_events(store: &dyn Store) {
+    let scope = Scope::default();
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
+    store.copy_projections().await.unwrap();
+    assert_eq!(store.drop_events(vec![Position(1), Position(2)]).await.unwrap(), 2);
+    let found = store.exchanges_by_id(&scope, vec![turn_id("t1")]).await.unwrap().remove(0);
+    assert_eq!((found.opening, found.completion), (Opening::default(), None));
+    assert_eq!((found.ts, found.user), (at(0), Some(user_id("u1"))));
+    let head = store.turn_head(&scope, &turn_id("t1")).await.unwrap().unwrap();
+    assert!(head.completed && !head.erased, "{head:?}");
 }
 
 /// Many old events are found in parts, also behind many that are new.
