@@ -177,9 +177,8 @@ pub(crate) fn is_erasure(event: &Event) -> bool {
 #[cfg(test)]
 mod tests {
     use event::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
-    use store::tables::{Limits, SqlStore, back_up};
+    use store::tables::back_up;
     use store::{Blobs, QualityQuery, Stopwatch, Task};
-    use testkit::TestClock;
 
     use super::*;
     use crate::patterns::{FailureReport, PatternMiddles};
@@ -285,11 +284,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_left_in_the_files_also_where_copies_are_out_of_reach() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let (detectors, embedder) = (Detectors::default(), Embedder::default());
-        let clock = Arc::new(TestClock::at(NOW));
-        let engine =
-            Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
+        let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let data = serde_json::json!({"phase": "opened", "text": "What now?"});
         let event = Event {

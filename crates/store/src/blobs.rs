@@ -163,6 +163,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_cannot_be_reached_is_not_taken_for_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = FolderBlobs::new(folder.path()).unwrap();
+        let (scope, turn) = (Scope::default(), TurnId::new("t1").unwrap());
+        fs::create_dir_all(blobs.path(&scope, &turn)).unwrap();
+        assert!(matches!(blobs.get(&scope, &turn).await, Err(StoreError::Folder { .. })));
+        assert!(matches!(blobs.delete(&scope, &turn).await, Err(StoreError::Folder { .. })));
+        assert!(blobs.put(&scope, &turn, "a".into()).await.is_err());
+    }
+
+    #[test]
+    fn a_place_is_known_by_its_folder_however_it_is_named() {
+        let here = std::path::absolute("logs").unwrap();
+        let names =
+            [Path::new("logs"), here.as_path()].map(|path| FolderBlobs::new(path).unwrap().name());
+        assert_eq!(names[0], names[1]);
+        assert_ne!(names[0], FolderBlobs::new(Path::new("other")).unwrap().name());
+    }
+
+    #[tokio::test]
     async fn a_document_is_replaced_as_a_whole() {
         let folder = tempfile::tempdir().unwrap();
         let blobs = FolderBlobs::new(&folder.path().join("logs")).unwrap();

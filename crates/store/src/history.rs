@@ -193,6 +193,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_cleared_begins_anew() {
+        let history = InProcessHistory::new(WINDOW, 10);
+        let askers: Vec<_> = (0..50).map(|number| user("acme", &format!("u{number}"))).collect();
+        for asker in &askers {
+            history.add(asker, &asked("t1", 0)).await.unwrap();
+        }
+        history.clear();
+        assert_eq!(kept(&history), 0);
+        for asker in &askers {
+            assert!(history.recent(asker, asked("t1", 1).ts).await.unwrap().is_empty());
+        }
+        history.add(&askers[0], &asked("t2", 1)).await.unwrap();
+        assert_eq!(history.recent(&askers[0], asked("t2", 1).ts).await.unwrap().len(), 1);
+        assert!(!history.is_shared());
+    }
+
+    #[tokio::test]
     async fn what_is_taken_back_or_forgotten_takes_no_memory() {
         let history = InProcessHistory::new(WINDOW, 10);
         let ann = user("acme", "ann");

@@ -1,6 +1,5 @@
 //! The one write door.
 
-use std::fmt;
 use std::pin::Pin;
 
 use event::{Change, Event, Outcome, Position, Write};
@@ -18,12 +17,6 @@ pub struct Rebuild {
     pub changes_of: fn(&Event) -> Vec<Change>,
     /// Told now and then: events done, and events in all.
     pub progress: Box<dyn Fn(u64, u64) + Send>,
-}
-
-impl fmt::Debug for Rebuild {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Rebuild")
-    }
 }
 
 /// What came of making the projections again.

@@ -81,11 +81,6 @@ impl Index {
         Self { dims, exact_limit, sketcher, arch, tiers, places }
     }
 
-    /// How long its vectors are.
-    pub fn dims(&self) -> usize {
-        self.dims
-    }
-
     /// How many vectors it has.
     pub fn len(&self) -> usize {
         self.places.len()

@@ -1,6 +1,6 @@
 //! Every alert is told to whoever wants to be told, once.
 
-use event::{Change, Project, Scope, Tenant};
+use event::{Change, Position, Project, Scope, Tenant};
 use serde_json::{Map, json};
 
 use super::scene::{Scene, at, play};
@@ -91,4 +91,61 @@ pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &dyn Stor
     let theirs = [one(&other, "error_rate")];
     assert_eq!(store.standing_alerts(Some(&other.tenant)).await.unwrap(), theirs);
     assert_eq!(store.standing_alerts(None).await.unwrap(), [&own[..], &theirs[..]].concat());
+}
+
+/// What happened is listed with how telling of it went, the newest first; the newest of each figure counts.
+pub(crate) async fn alerts_are_listed_with_how_they_went(store: &dyn Store) {
+    let usual = Scope::default();
+    let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
+    play(store, [alert("a+", "error_rate", true), alert("a-", "error_rate", false)]).await;
+    play(store, [alert("b+", "retry_rate", true), alert("c+", "cost", true).of(&second)]).await;
+    told(store, "a+", 3, Some(100), Some("refused")).await;
+    let list = async |tenant: &Tenant, project: Option<&Project>, limit: usize| {
+        let id = |stored: &Option<crate::StoredEvent>| {
+            stored.as_ref().map_or(String::new(), |stored| stored.event.id.to_string())
+        };
+        let found = store.alerts(tenant, project, limit).await.unwrap();
+        let shown = found.iter().map(|one| {
+            let said = format!("{} {}", id(&one.raised), id(&one.cleared));
+            (one.scope.clone(), one.metric.clone(), said, one.told.clone())
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let tried = Delivery { attempts: 3, next_at: Some(at(100)), error: Some("refused".into()) };
+    let row = |scope: &Scope, metric: &str, said: &str, told: Option<Delivery>| {
+        (scope.clone(), metric.to_owned(), said.to_owned(), told)
+    };
+    let all = [
+        row(&second, "cost", "c+ ", None),
+        row(&usual, "retry_rate", "b+ ", None),
+        row(&usual, "error_rate", "a+ a-", Some(tried)),
+    ];
+    assert_eq!(list(&usual.tenant, None, 9).await, all);
+    assert_eq!(list(&usual.tenant, None, 2).await, all[..2]);
+    assert_eq!(list(&usual.tenant, Some(&usual.project), 9).await, all[1..]);
+    assert_eq!(list(&other.tenant, None, 9).await, []);
+    let newest =
+        |metric: &str, position: u64, stands: bool| (metric.to_owned(), Position(position), stands);
+    let known = [newest("error_rate", 1, false), newest("retry_rate", 3, true)];
+    assert_eq!(store.newest_alerts(&usual).await.unwrap(), known);
+    play(store, [alert("again", "error_rate", true)]).await;
+    let known = [newest("error_rate", 5, true), newest("retry_rate", 3, true)];
+    assert_eq!(store.newest_alerts(&usual).await.unwrap(), known);
+    assert_eq!(store.newest_alerts(&other).await.unwrap(), []);
+}
+
+/// What a tenant wants is what it said last.
+pub(crate) async fn the_newest_targets_count(store: &dyn Store) {
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let mut first = targets("first");
+    first.change = Change::SetTargets(Map::new());
+    assert_eq!(store.targets().await.unwrap(), []);
+    play(store, [first, targets("theirs").of(&other), targets("second")]).await;
+    let mut found = store.targets().await.unwrap();
+    found.sort_by_key(|one| one.position);
+    let shown: Vec<_> =
+        found.iter().map(|one| (one.tenant.as_str(), one.position.0, &one.settings)).collect();
+    let settings: Map<_, _> = json!({"min_count": 9}).as_object().unwrap().clone();
+    assert_eq!(shown, [("other", 2, &settings), ("default", 3, &settings)]);
 }

@@ -34,4 +34,7 @@ pub(crate) async fn a_decision_has_its_newest_outcome(store: &dyn Store) {
     assert_eq!(page(0, 10).await, [("d1".to_owned(), 2), ("d2".to_owned(), 4)]);
     assert_eq!(page(0, 1).await, [("d1".to_owned(), 2)]);
     assert_eq!(page(2, 10).await, [("d2".to_owned(), 4)]);
+    let unknown = conversation_id("unknown");
+    let none = store.decisions_of(&scope, &unknown, Position(0), 10).await.unwrap();
+    assert!(none.is_empty(), "{none:?}");
 }

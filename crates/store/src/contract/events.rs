@@ -6,6 +6,7 @@ use event::{
 };
 use serde_json::json;
 
+use super::scene::{Scene, at, play};
 use crate::{EventPage, KindFilter, Store};
 
 /// An event with every field filled and text that would break careless SQL or JSON.
@@ -174,4 +175,36 @@ pub(crate) async fn the_newest_come_first(store: &dyn Store) {
     assert_eq!(newest(u64::MAX, 9).await, ["r2", "r1", "r0"]);
     assert_eq!(newest(u64::MAX, 2).await, ["r2", "r1"]);
     assert_eq!(newest(7, 9).await, ["r1", "r0"], "before that position");
+}
+
+/// What was asked and came in lately, of every scope; what was asked long ago and sent now is no news.
+pub(crate) async fn recent_questions_are_told(store: &dyn Store) {
+    let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let told = |mut scene: Scene, asked: i64, received: i64| {
+        (scene.event.ts, scene.event.received_at) = (at(asked), at(received));
+        scene.event.kind = Kind { event_type: Type::Query, source: Source::Turn };
+        scene
+    };
+    play(
+        store,
+        [
+            told(Scene::open("old", "c1"), -100, -100),
+            told(Scene::open("t1", "c1"), 10, 10),
+            told(Scene::open("t2", "c1").of(&other), 20, 20),
+            told(Scene::open("imported", "c1"), -100, 30),
+            told(Scene::open("ahead", "c1"), 40, -100),
+            told(Scene::answer("t1"), 50, 50),
+        ],
+    )
+    .await;
+    let recent = async |secs: i64, newest: u64| -> Vec<(Scope, String)> {
+        let found = store.recent_questions(at(secs), newest).await.unwrap();
+        let one = |stored: crate::StoredEvent| (stored.event.scope, stored.event.id.to_string());
+        found.into_iter().map(one).collect()
+    };
+    let first = (Scope::default(), "open-t1".to_owned());
+    let second = (other, "open-t2".to_owned());
+    assert_eq!(recent(0, 99).await, [first, second.clone()]);
+    assert_eq!(recent(11, 99).await, [second.clone()]);
+    assert_eq!(recent(0, 4).await, [second], "among the newest four");
 }

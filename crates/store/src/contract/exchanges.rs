@@ -1,9 +1,13 @@
 //! How answers were taken, and whose word counts.
 
-use event::{Change, Position, Reaction, Scope, Timestamp, TurnId, UnitInterval, VerdictStatus};
+use event::{
+    Change, Contrast, Position, Reaction, Scope, Tenant, Timestamp, TurnId, UnitInterval,
+    VerdictStatus,
+};
+use serde_json::json;
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
-use crate::{ExchangeQuery, Standing, Store};
+use crate::{ExchangeQuery, Habit, Standing, Store};
 
 fn query(limit: usize) -> ExchangeQuery {
     ExchangeQuery {
@@ -55,6 +59,68 @@ pub(crate) async fn a_conversation_is_read_newest_first(store: &dyn Store) {
     assert_eq!(standing(store, "t1").await.quality, UnitInterval::new(0.9));
 }
 
+/// Whoever stands at an event, or behind a turn, sees what was there before it.
+pub(crate) async fn a_conversation_is_read_from_where_one_stands(store: &dyn Store) {
+    play(store, [Scene::open("t1", "c1").at(1), Scene::answer("t1")]).await;
+    play(store, [Scene::open("t2", "c1").at(2), Scene::open("t3", "c1").at(2)]).await;
+    play(store, [Scene::answer("t2")]).await;
+    let check = async |query: ExchangeQuery, expected: &[&str]| {
+        let found = store.exchanges(query.clone()).await.unwrap();
+        let ids: Vec<&str> = found.iter().map(|exchange| exchange.turn.as_str()).collect();
+        assert_eq!(ids, expected, "{query:?}");
+    };
+    let all = || ExchangeQuery { only_answered: false, ..query(10) };
+    let before = |position: u64| Some(Position(position));
+    check(ExchangeQuery { before: before(5), ..all() }, &["t3", "t2", "t1"]).await;
+    check(ExchangeQuery { before: before(4), ..all() }, &["t2", "t1"]).await;
+    check(ExchangeQuery { before: before(5), ..query(10) }, &["t1"]).await;
+    check(ExchangeQuery { before: before(6), ..query(10) }, &["t2", "t1"]).await;
+    let behind = |secs: i64, position: u64| Some((at(secs), Position(position)));
+    check(ExchangeQuery { older_than: behind(2, 4), ..all() }, &["t2", "t1"]).await;
+    check(ExchangeQuery { older_than: behind(2, 3), ..all() }, &["t1"]).await;
+    check(ExchangeQuery { older_than: behind(1, 1), ..all() }, &[]).await;
+}
+
+/// What a message says of an answer is found by the message, and what somebody is used to by their answers.
+pub(crate) async fn what_was_said_is_found_by_its_message(store: &dyn Store) {
+    let planned = json!({"phase": "completed", "response": "This.", "status": "success",
+        "strategy": {"name": "plan"}});
+    let contrast = json!({"contrast": {"wants": "a table", "instead_of": "prose"}});
+    play(
+        store,
+        [
+            Scene::open("t1", "c1").at(1),
+            Scene::answer("t1").saying(&planned),
+            Scene::open("t2", "c1").at(2),
+            Scene::judge("t1", "t2", VerdictStatus::Rejected, false).saying(&contrast),
+            Scene::answer("t2"),
+        ],
+    )
+    .await;
+    let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let heard = async |scope: &Scope, message: &str| -> Option<String> {
+        let found = store.heard_in(scope, &turn_id(message)).await.unwrap();
+        found.map(|event| event.id.to_string())
+    };
+    let here = Scope::default();
+    assert_eq!(heard(&here, "t2").await.as_deref(), Some("judge-t2"));
+    assert_eq!(heard(&here, "t1").await, None);
+    assert_eq!(heard(&here, "unknown").await, None);
+    assert_eq!(heard(&elsewhere, "t2").await, None);
+    let said = Contrast { wants: Some("a table".into()), instead_of: Some("prose".into()) };
+    let habit = |strategy: Option<&str>, status, contrast| Habit {
+        strategy: strategy.map(str::to_owned),
+        status,
+        contrast,
+    };
+    let expected = [
+        habit(None, VerdictStatus::Neutral, None),
+        habit(Some("plan"), VerdictStatus::Rejected, Some(said)),
+    ];
+    assert_eq!(store.habits(query(10)).await.unwrap(), expected);
+    assert_eq!(store.habits(query(1)).await.unwrap(), expected[..1]);
+}
+
 /// A review beats the user, the user beats messages, and of messages the latest that says something
 /// counts; moving on never takes another's place.
 pub(crate) async fn the_right_word_counts(store: &dyn Store) {
@@ -95,6 +161,35 @@ pub(crate) async fn a_message_speaks_once(store: &dyn Store) {
     play(store, [again]).await;
     assert_eq!(status(store, "t1").await, Neutral);
     assert_eq!(status(store, "t2").await, Rejected);
+}
+
+/// A machine of the application's that names no message adds its word: none takes another's away, and the
+/// latest counts.
+pub(crate) async fn a_word_without_a_message_counts(store: &dyn Store) {
+    use VerdictStatus::{Accepted, Rejected};
+    let say = |id: &str, status: VerdictStatus| {
+        let confidence = UnitInterval::new(0.8).unwrap();
+        let change = Change::Judge {
+            status,
+            confidence,
+            raw_confidence: confidence,
+            moved_on: false,
+            corrects: false,
+            detected_in: None,
+        };
+        Scene::new(id, "t1", change)
+    };
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1"), say("first", Rejected)]).await;
+    let first = standing(store, "t1").await;
+    assert_eq!((first.status, first.rejection_detected_in), (Rejected, None));
+    assert_eq!(first.verdict, Some(Position(3)));
+    play(store, [Scene::judge("t1", "m1", Accepted, false)]).await;
+    assert_eq!(status(store, "t1").await, Accepted);
+    play(store, [say("second", Rejected)]).await;
+    assert_eq!(standing(store, "t1").await.verdict, Some(Position(5)));
+    let again = Scene { event: renamed("again", "t1"), ..Scene::judge("t1", "m1", Accepted, true) };
+    play(store, [again]).await;
+    assert_eq!(status(store, "t1").await, Rejected, "who moves on takes nobody's place");
 }
 
 fn renamed(id: &str, turn: &str) -> event::Event {

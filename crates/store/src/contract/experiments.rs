@@ -31,12 +31,15 @@ fn expose(name: &str, index: u32, moves: u32) -> Scene {
 }
 
 fn defined() -> Scene {
+    defined_for(ExperimentUnit::User)
+}
+
+fn defined_for(unit: ExperimentUnit) -> Scene {
     let definition = serde_json::json!({
         "name": "x", "metric": "error_rate", "guardrails": [{"metric": "cost", "limit": 1}],
         "variants": [{"name": "v0"}, {"name": "v1"}],
     });
     let definition = definition.as_object().cloned().unwrap();
-    let unit = ExperimentUnit::User;
     rule("defined", ExperimentRule::Defined { experiment_id: id(), unit, definition })
 }
 
@@ -163,6 +166,46 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
     assert_eq!(rows(store).await, found);
     assert_eq!(store.experiment_sums(&scope, &id()).await.unwrap(), sums);
     assert_eq!(store.experiment_days(&scope, &id(), 10).await.unwrap(), days);
+}
+
+/// Where conversations are served, each counts by itself, with what it gave before; one that comes back to a
+/// variant goes on with what it gave there.
+pub(crate) async fn conversations_are_served_by_themselves(store: &dyn Store) {
+    let inside = |name: &str, index: u32, secs: i64| {
+        let mut scene = expose(name, index, 0).inside("c1").at(secs);
+        scene.event.user = None;
+        scene
+    };
+    play(
+        store,
+        [
+            Scene::open("early", "c1").at(-10),
+            answered("a0", "early", true),
+            Scene::open("elsewhere", "c2").at(-10),
+            answered("a1", "elsewhere", true),
+            defined_for(ExperimentUnit::Conversation),
+            status("start", "RUNNING"),
+            inside("first", 0, 0),
+            inside("second", 1, 5),
+            inside("back", 0, 10),
+            expose("no-conversation", 1, 0).at(12),
+            Scene::open("t1", "c1").at(15),
+            answered("a2", "t1", false),
+        ],
+    )
+    .await;
+    let one = UnitSums { turns: 1, answered: 1, cost: 7, ..UnitSums::default() };
+    let expected = [
+        (None, false, UnitSums { failed: 1, ..one }),
+        (Some(0), true, one),
+        (Some(1), false, UnitSums::default()),
+    ];
+    let found = rows(store).await;
+    let seen: Vec<_> = found.iter().map(|row| (row.variant, row.first, row.sums)).collect();
+    assert_eq!(seen, expected);
+    let standing = store.experiment_standing(&Scope::default(), &id(), "c1").await.unwrap();
+    let served = standing.and_then(|standing| standing.exposure);
+    assert_eq!(served, Some(StoredExposure { first: 0, current: 0 }));
 }
 
 /// A write that was heard before midnight is stored behind one that was heard after it.

@@ -1,14 +1,14 @@
 //! Answers with what people said and did about them.
 
 use event::{
-    Change, Event, Kind, Position, Reaction, Scope, Source, Tenant, TurnFact, Type, UnitInterval,
-    VerdictStatus, Write,
+    Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnFact, Type,
+    UnitInterval, Vector, VerdictStatus, Write,
 };
 use serde_json::{Value, json};
 use testkit::claim;
 
-use super::scene::{Scene, conversation_id, play, turn_id};
-use crate::{Changed, ConversationMark, Store};
+use super::scene::{Scene, conversation_id, play, turn_id, user_id};
+use crate::{Changed, ConversationMark, Store, TurnNumber};
 
 fn other() -> Scope {
     Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() }
@@ -97,6 +97,116 @@ pub(crate) async fn what_was_touched_is_told(store: &dyn Store) {
     assert!(page.more && page.upto < third.upto, "{page:?}");
     let theirs = store.changed(&other(), Position(0), 100).await.unwrap();
     assert_eq!((theirs.turns, theirs.upto), (Vec::new(), store.head()));
+}
+
+fn of_kind(mut scene: Scene, event_type: Type, source: Source) -> Scene {
+    scene.event.kind = Kind { event_type, source };
+    scene
+}
+
+/// Whoever is erased changes what they asked, and what they wrote in the place of answers is gone.
+pub(crate) async fn what_was_erased_is_told(store: &dyn Store) {
+    let fix = |id: &str, change: Change| {
+        let scene = Scene::new(id, "t2", change).by("u1").saying(&json!({"corrected": "So."}));
+        of_kind(scene, Type::Explicit, Source::UserCorrection)
+    };
+    let mut lone = fix("lone", Change::Count(LooseFact::Corrected));
+    lone.event.turn = None;
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
+    play(store, [react("good", "t1", Reaction::Ok)]).await;
+    play(store, [Scene::open("t2", "c2").by("u2"), Scene::answer("t2")]).await;
+    play(store, [fix("theirs", Change::Note(TurnFact::Corrected)), lone]).await;
+    let before = changed(store, Position(0)).await;
+    assert_eq!((before.loose.len(), before.gone.len()), (1, 0));
+    let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
+    erasure.event.turn = None;
+    play(store, [of_kind(erasure, Type::Log, Source::Engine)]).await;
+    let after = changed(store, before.upto).await;
+    assert_eq!(after.gone, [Position(6), Position(7)]);
+    let turns: Vec<(&str, Option<&str>)> = after
+        .turns
+        .iter()
+        .map(|(id, now)| (id.as_str(), now.as_ref().map(|now| now.question.as_str())))
+        .collect();
+    assert_eq!(turns, [("t1", Some("")), ("t2", None)], "accepted, and corrected no more");
+    assert_eq!((after.loose.len(), after.upto), (0, Position(8)));
+}
+
+/// A rating in stars counts by its stars, and who had an answer made again did so.
+pub(crate) async fn what_was_done_about_an_answer_is_told(store: &dyn Store) {
+    let stars = Scene::react("stars", "t1", Reaction::Ok).saying(&json!({"rating": 4}));
+    let again = Scene::new("again", "t1", Change::Note(TurnFact::Heard));
+    let again = again.saying(&json!({"kind": "regenerate"}));
+    let vector = Change::SetVector(Vector::new("m".into(), vec![3.0, 4.0]));
+    play(
+        store,
+        [
+            Scene::open("t1", "c1"),
+            Scene::answer("t1"),
+            of_kind(stars, Type::Explicit, Source::UserRating),
+            of_kind(again, Type::Interaction, Source::UserInteraction),
+            Scene::new("vector", "t1", vector),
+        ],
+    )
+    .await;
+    let found = store.accepted(&Scope::default(), None, 10).await.unwrap().remove(0);
+    assert_eq!(found.rating.map(|rating| rating.value), UnitInterval::new(0.75));
+    assert!(found.regenerated && found.corrections.is_empty(), "{found:?}");
+    let vector = found.vector.unwrap();
+    assert_eq!(&**vector.model(), "m");
+    assert!((vector.values()[0] - 0.6).abs() < 0.01, "{vector:?}");
+}
+
+/// A turn comes behind what was asked before it in its conversation.
+pub(crate) async fn a_turn_comes_with_what_was_asked_before(store: &dyn Store) {
+    for (turn, conversation, secs) in
+        [("t2", "c1", 2), ("t1", "c1", 1), ("t3", "c1", 3), ("x", "c2", 1)]
+    {
+        play(store, [Scene::open(turn, conversation).at(secs)]).await;
+    }
+    let first = ConversationMark::default();
+    let (talks, _) = store.judged_conversations(&Scope::default(), first, 10).await.unwrap();
+    let mut numbers: Vec<TurnNumber> =
+        talks.iter().flat_map(|talk| &talk.turns).map(|turn| turn.number).collect();
+    numbers.insert(1, TurnNumber(999_999));
+    let read = async |most: usize| -> Vec<String> {
+        let found = store.with_context(numbers.clone(), most).await.unwrap();
+        let ids = |turns: &Vec<crate::JudgedExchange>| {
+            turns.iter().map(|turn| turn.turn.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        found.iter().map(ids).collect()
+    };
+    assert_eq!(read(0).await, ["t1", "t2", "t3", "x"], "one that is not there is left out");
+    assert_eq!(read(1).await, ["t1", "t1 t2", "t2 t3", "x"]);
+    assert_eq!(read(9).await, ["t1", "t1 t2", "t1 t2 t3", "x"]);
+}
+
+/// One that is too long to be handed out at once comes in stretches, none of which is empty.
+pub(crate) async fn a_long_conversation_comes_in_stretches(store: &dyn Store) {
+    let open = |conversation: &str, n: i64| {
+        Scene::open(&format!("{conversation}{n}"), conversation).at(n).write()
+    };
+    let long = (0..1000).map(|n| open("a", n)).chain((0..1001).map(|n| open("b", n)));
+    store.commit(long.collect()).await.unwrap();
+    play(store, [Scene::open("c0", "c")]).await;
+    let (mut mark, mut read) = (Some(ConversationMark::default()), Vec::new());
+    while let Some(behind) = mark {
+        let scope = Scope::default();
+        let (page, next) = store.judged_conversations(&scope, behind, 9000).await.unwrap();
+        for talk in page {
+            let first = talk.turns.first().map(|turn| turn.turn.to_string());
+            read.push((talk.id.to_string(), first, talk.turns.len()));
+        }
+        mark = next;
+    }
+    let expected = [("a", "a0", 1000), ("b", "b0", 1000), ("b", "b1000", 1), ("c", "c0", 1)];
+    let expected =
+        expected.map(|(id, first, turns)| (id.to_owned(), Some(first.to_owned()), turns));
+    assert_eq!(read, expected);
+    let gone = ConversationMark::before_all_of(conversation_id("bb"));
+    let (page, _) = store.judged_conversations(&Scope::default(), gone, 9000).await.unwrap();
+    let ids: Vec<&str> = page.iter().map(|talk| talk.id.as_str()).collect();
+    assert_eq!(ids, ["c"], "one that has gone holds nobody up");
 }
 
 /// Conversations come whole, in the order of their ids, page by page.

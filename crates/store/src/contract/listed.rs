@@ -193,6 +193,11 @@ pub(crate) async fn words_are_found_until_they_are_erased(store: &dyn Store) {
     let early =
         ListQuery { window: early, words: Some("refund".into()), ..query(TurnMark::All, 10) };
     assert_eq!(newest(store, early).await, pairs(&[("c2", "t2"), ("c1", "t1")]));
+    for (user, expected) in [("ann", &[("c2", "t2")][..]), ("nobody", &[])] {
+        let (user, words) = (Some(user_id(user)), Some("refund".into()));
+        let theirs = ListQuery { user, words, ..query(TurnMark::All, 10) };
+        assert_eq!(newest(store, theirs).await, pairs(expected));
+    }
     let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
     erasure.event.turn = None;
     play(store, [erasure]).await;
@@ -225,6 +230,42 @@ pub(crate) async fn words_with_marks_are_found(store: &dyn Store) {
         ("שָׁלוֹם", ("c3", "t3")),
     ] {
         assert_eq!(worded(store, words).await, pairs(&[expected]), "{words}");
+    }
+}
+
+/// One that goes on and on is looked through until there are others behind it.
+pub(crate) async fn a_long_conversation_hides_no_other(store: &dyn Store) {
+    let long = (1..=450).map(|n| asks(&format!("l{n}"), "long", "another refund").at(n).write());
+    let old = asks("o", "old", "the first refund").at(0).write();
+    store.commit(std::iter::once(old).chain(long).collect()).await.unwrap();
+    let both = pairs(&[("long", "l450"), ("old", "o")]);
+    assert_eq!(newest(store, query(TurnMark::All, 10)).await, both);
+    assert_eq!(worded(store, "refund").await, both);
+}
+
+/// The worst turn of a conversation stands for it, and only what is asked for makes one bad.
+pub(crate) async fn the_worst_of_a_conversation_stands_for_it(store: &dyn Store) {
+    stage(store).await;
+    let failed = TurnFact::Shown { failed: true, millis: None };
+    play(
+        store,
+        [
+            Scene::open("t6", "c1").at(9),
+            Scene::new("failed", "t6", Change::Note(failed)),
+            Scene::open("t7", "c4").at(10),
+            Scene::new("fixed", "t7", Change::Note(TurnFact::Corrected)),
+        ],
+    )
+    .await;
+    let worst = async |model: Option<&str>, prompt: Option<&str>| {
+        let (model, prompt) = (model.map(str::to_owned), prompt.map(str::to_owned));
+        let asked = ListQuery { model, prompt, ..query(TurnMark::All, 10) };
+        names(&store.worst_conversations(asked).await.unwrap())
+    };
+    assert_eq!(worst(None, None).await[..2], pairs(&[("c1", "t1"), ("c4", "t7")]));
+    assert_eq!(worst(Some("m2"), None).await, pairs(&[("c2", "t2")]));
+    for (prompt, found) in [("shop", 3), ("shop@3", 3), ("sho", 0), ("shop@", 0)] {
+        assert_eq!(worst(None, Some(prompt)).await.len(), found, "{prompt}");
     }
 }
 

@@ -82,3 +82,17 @@ pub(crate) async fn a_closed_store_takes_nothing(store: &dyn Store) {
     let late = store.commit(vec![write(&scope, "b", 1)]).await;
     assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");
 }
+
+/// How a store is doing is known to whoever asks.
+pub(crate) async fn a_store_says_how_it_is(store: &dyn Store) {
+    let scope = Scope::default();
+    assert!(store.is_ready().await.unwrap() && !store.is_stale().await.unwrap());
+    for ids in [&["a"][..], &["b", "c", "d"]] {
+        store.commit(ids.iter().map(|id| write(&scope, id, 1)).collect()).await.unwrap();
+    }
+    let stats = store.stats();
+    assert_eq!((stats.commit_writes.count, stats.commit_writes.sum), (2, 4.0));
+    assert_eq!((stats.commit_seconds.count, stats.failed_commits), (2, 0));
+    assert_eq!((stats.queued_writes, stats.queued_bytes), (0, 0));
+    assert!(store.is_ready().await.unwrap() && !store.went_back());
+}

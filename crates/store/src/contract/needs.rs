@@ -1,6 +1,7 @@
 //! What must be so for a write to be stored.
 
 use event::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
+use serde_json::json;
 
 use super::scene::{Scene, conversation_id, decision_id, play};
 use crate::Store;
@@ -52,6 +53,21 @@ pub(crate) async fn a_needed_decision_must_be_made(store: &dyn Store) {
         assert_eq!(refused, Outcome::Missing(at(other)));
     }
     assert_eq!(outcome(store, settle("c"), vec![at(Some(2))]).await, Outcome::Stored(Position(3)));
+}
+
+/// An outcome that says what the newest one says changes nothing; one that says what an older one said does.
+pub(crate) async fn an_outcome_that_stands_changes_nothing(store: &dyn Store) {
+    let decide = Change::Decide { id: decision_id("d1"), sql_executed: None };
+    play(store, [Scene::new("made", "t1", decide)]).await;
+    let settle = async |id: &str, said: &str| {
+        let change = Change::Settle { id: decision_id("d1"), executed: true };
+        let scene = Scene::new(id, "t1", change).saying(&json!({"outcome": said}));
+        outcome(store, scene, vec![Need::OtherOutcome(decision_id("d1"))]).await
+    };
+    assert_eq!(settle("a", "success").await, Outcome::Stored(Position(2)));
+    assert_eq!(settle("b", "success").await, Outcome::Unchanged);
+    assert_eq!(settle("c", "failure").await, Outcome::Stored(Position(3)));
+    assert_eq!(settle("d", "success").await, Outcome::Stored(Position(4)));
 }
 
 /// A reaction that stands already changes nothing, but uses up the request's key.

@@ -38,7 +38,7 @@ pub(crate) async fn pages_are_what_counting_one_by_one_says(store: &dyn Store) {
     let left = last_of_each(&given);
     let origins = [None, Some(Origin::User), Some(Origin::Machine)];
     let reactions = [None, Some(Reaction::Ok), Some(Reaction::Neutral)];
-    let users = [None, Some("u1"), Some("u2")];
+    let users = [None, Some("u1"), Some("u2"), Some("nobody")];
     let windows =
         [(-9 * DAY, 9 * DAY), (0, 2 * DAY), (DAY / 2, DAY), (3 * DAY / 2, 9 * DAY), (5, 5)];
     for (start, end) in windows {

@@ -1,8 +1,9 @@
 //! Sums are those of the turns as they are, however that came about.
 
 use event::{
-    Change, Event, LooseFact, Reaction, Scope, Sentiment, TurnFact, VerdictStatus, Window,
+    Change, Event, LooseFact, Project, Reaction, Scope, Sentiment, TurnFact, VerdictStatus, Window,
 };
+use serde_json::json;
 
 use super::scene::{Scene, at, decision_id, play, user_id};
 use crate::{QualityBucket, QualityCounts, QualityQuery, QualityUsers, Rebuild, Store};
@@ -132,6 +133,86 @@ async fn by_slices(store: &dyn Store) {
             count.map(|n| ("plan".to_owned(), n)).into_iter().collect();
         assert_eq!(store.answered_by_strategy(query.clone()).await.unwrap(), expected, "{query:?}");
     }
+}
+
+/// Turns of two projects: some went wrong, and of some users more is known.
+async fn stage(store: &dyn Store) -> Scope {
+    let second = Scope { project: Project::new("second").unwrap(), ..Scope::default() };
+    let profile = |id: &str, user: &str, attributes: serde_json::Value| {
+        let attributes = attributes.as_object().unwrap().clone();
+        Scene::new(id, "t1", Change::SetProfile(attributes)).by(user)
+    };
+    let pro = json!({"plan": "pro", "seats": 5, "beta": true, "a.b": "x", "none": null});
+    play(
+        store,
+        [
+            Scene::open("t1", "c1"),
+            answered("a1", "t1", "m1", true),
+            Scene::open("t2", "c2").at(HOUR).by("u2"),
+            answered("a2", "t2", "m2", false),
+            Scene::react("bad", "t2", Reaction::NotOk).by("u2"),
+            Scene::open("t3", "c3").at(2 * HOUR),
+            answered("a3", "t3", "m1", false),
+            Scene::open("t4", "c4").at(3 * HOUR).of(&second),
+            answered("a4", "t4", "m1", true).of(&second),
+            profile("p1", "u1", pro),
+            profile("p2", "u2", json!({"plan": "free", "seats": "5"})),
+            Scene::new("refined", "t1", Change::Count(LooseFact::Refined)),
+        ],
+    )
+    .await;
+    second
+}
+
+fn with(attributes: &[(&str, &str)]) -> Option<QualityUsers> {
+    let both = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    Some(QualityUsers::With(attributes.iter().map(both).collect()))
+}
+
+/// Turns of which something went wrong are found newest first, whoever and whatever they are asked of.
+pub(crate) async fn what_went_wrong_is_found(store: &dyn Store) {
+    let second = stage(store).await;
+    let one = |user: &str| Some(QualityUsers::One(user_id(user)));
+    let early = Window { start: at(-HOUR), end: at(HOUR - 1) };
+    let rows = [
+        (query(), &["t4", "t2", "t1"][..]),
+        (QualityQuery { project: Some(Scope::default().project), ..query() }, &["t2", "t1"]),
+        (QualityQuery { model: Some("m1".into()), ..query() }, &["t4", "t1"]),
+        (QualityQuery { prompt: Some("shop".into()), ..query() }, &["t4", "t2", "t1"]),
+        (QualityQuery { prompt: Some("sho".into()), ..query() }, &[]),
+        (QualityQuery { window: early, ..query() }, &["t1"]),
+        (QualityQuery { users: one("u1"), ..query() }, &["t4", "t1"]),
+        (QualityQuery { users: one("u2"), model: Some("m1".into()), ..query() }, &[]),
+        (QualityQuery { users: with(&[("plan", "pro")]), ..query() }, &["t1"]),
+        (QualityQuery { users: with(&[("seats", "5")]), ..query() }, &["t2", "t1"]),
+        (QualityQuery { users: with(&[("beta", "true"), ("a.b", "x")]), ..query() }, &["t1"]),
+        (QualityQuery { users: with(&[("seats", "5"), ("plan", "free")]), ..query() }, &["t2"]),
+        (QualityQuery { users: with(&[("none", "null")]), ..query() }, &[]),
+    ];
+    for (query, expected) in rows {
+        let found = store.negative_turns(query.clone(), 9).await.unwrap();
+        let ids: Vec<&str> = found.iter().map(|(_, turn)| turn.as_str()).collect();
+        assert_eq!(ids, expected, "{query:?}");
+    }
+    let newest = store.negative_turns(query(), 1).await.unwrap();
+    assert_eq!((newest.len(), &newest[0].0), (1, &second));
+}
+
+/// Sums are of the users who are what they must be, until they are erased.
+pub(crate) async fn users_count_by_what_is_known_of_them(store: &dyn Store) {
+    stage(store).await;
+    assert_eq!(counts(store, query()).await.loose_refined, 1);
+    let of = async |attributes: &[(&str, &str)]| {
+        let found = counts(store, QualityQuery { users: with(attributes), ..query() }).await;
+        (found.turns, found.failed, found.not_ok)
+    };
+    assert_eq!(of(&[("plan", "pro")]).await, (2, 1, 0));
+    assert_eq!(of(&[("seats", "5")]).await, (3, 1, 1));
+    let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
+    erasure.event.turn = None;
+    play(store, [erasure]).await;
+    assert_eq!(of(&[("plan", "pro")]).await, (0, 0, 0));
+    assert_eq!(of(&[("seats", "5")]).await, (1, 0, 1));
 }
 
 /// A generated statement counts in the hour it was made, by its newest outcome.

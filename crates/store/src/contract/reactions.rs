@@ -1,6 +1,8 @@
 //! What every backend's reactions must do.
 
-use event::{Origin, Position, Reaction, Scope, Tenant, Window};
+use event::{
+    Change, Origin, Position, Reaction, Scope, Tenant, UnitInterval, VerdictStatus, Window,
+};
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{ConversationQuery, ReactionFilter, ReactionSearch, Store, StoredReaction};
@@ -123,6 +125,39 @@ pub(crate) async fn a_standing_reaction_is_found_by_its_user(store: &dyn Store) 
     assert_eq!(ask(None).await.as_deref(), Some("mine"));
     assert_eq!(ask(Some("u1")).await.as_deref(), Some("mine"));
     assert_eq!(ask(Some("u2")).await, None);
+}
+
+/// Whoever reacts on a turn of nobody is nobody too, and one: the later reaction stays.
+pub(crate) async fn nobody_is_one(store: &dyn Store) {
+    let mut open = Scene::open("t1", "c1");
+    open.event.user = None;
+    play(store, [open, Scene::react("first", "t1", Reaction::Ok)]).await;
+    play(store, [Scene::react("second", "t1", Reaction::NotOk)]).await;
+    let found = of_conversation(store, "c1").await;
+    assert_eq!(events(&found), ["second"]);
+    assert_eq!(found[0].user, Some(user_id(event::ANONYMOUS)));
+    let standing = async |turn: &str| -> Option<String> {
+        let found = store.standing_reaction(&Scope::default(), &turn_id(turn), None).await.unwrap();
+        found.map(|reaction| reaction.event.to_string())
+    };
+    assert_eq!(standing("t1").await.as_deref(), Some("second"));
+    assert_eq!(standing("unknown").await, None);
+    assert_eq!(of_conversation(store, "unknown").await, []);
+}
+
+/// When a person has said how an answer was taken, what is read from messages counts no more; what an
+/// application's own machine says does.
+pub(crate) async fn a_review_ends_what_is_read_from_messages(store: &dyn Store) {
+    let read = |id: &str, message: &str| {
+        let (origin, reaction) = (Origin::Machine, Reaction::NotOk);
+        let (confidence, detected_in) = (UnitInterval::ONE, Some(turn_id(message)));
+        Scene::new(id, "t1", Change::React { origin, reaction, confidence, detected_in })
+    };
+    play(store, [Scene::open("t1", "c1"), read("before", "t2")]).await;
+    assert_eq!(events(&of_conversation(store, "c1").await), ["before"]);
+    play(store, [Scene::new("review", "t1", Change::Review(VerdictStatus::Accepted))]).await;
+    play(store, [read("after", "t3"), Scene::infer("own", "t1", Reaction::NotOk)]).await;
+    assert_eq!(events(&of_conversation(store, "c1").await), ["review", "own"]);
 }
 
 /// Newest first, page by page, by scope, turn, track, origin and time.

@@ -1,6 +1,6 @@
 //! What became of items that queries returned.
 
-use event::{Change, RankBand, RelevanceSignal, Scope, Tenant};
+use event::{Change, Opinion, RankBand, RelevanceSignal, Scope, Standing, Tenant, UsageStanding};
 
 use super::scene::{Scene, play};
 use crate::{Extreme, Store, StoredTally};
@@ -59,4 +59,25 @@ pub(crate) async fn a_query_counts_once_for_an_item(store: &dyn Store) {
     play(store, [weigh(20, "q3", None, "e3", Some(1), Used)]).await;
     assert_eq!(names(Extreme::Helpful).await, ["e3"]);
     assert_eq!(names(Extreme::Ignored).await, ["e1", "e2"]);
+}
+
+/// What stands for items of a query, in the order in which they are asked for.
+pub(crate) async fn what_stands_for_items_is_told(store: &dyn Store) {
+    use RelevanceSignal::{ExplicitNegative, Ignored, Used};
+    let here = Scope::default();
+    let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    let steps = [("e1", Used), ("e1", ExplicitNegative), ("e2", Ignored)];
+    for (n, (entity, signal)) in steps.into_iter().enumerate() {
+        play(store, [weigh(n, "q1", None, entity, None, signal)]).await;
+    }
+    let ask = async |scope: &Scope, query: &str| {
+        let entities = ["e2", "e9", "e1"].map(str::to_owned).to_vec();
+        store.standings(scope, query, entities).await.unwrap()
+    };
+    let nothing = Standing::default();
+    let ignored = Standing { usage: Some(UsageStanding::Ignored), opinion: None };
+    let used = Standing { usage: Some(UsageStanding::Used), opinion: Some(Opinion::Negative) };
+    assert_eq!(ask(&here, "q1").await, [ignored, nothing, used]);
+    assert_eq!(ask(&here, "q2").await, [nothing; 3]);
+    assert_eq!(ask(&elsewhere, "q1").await, [nothing; 3]);
 }

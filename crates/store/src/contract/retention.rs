@@ -1,9 +1,12 @@
 //! What every backend must find and drop when it is old.
 
-use event::{Event, Position, Project, Scope, Tenant, Write};
+use event::{
+    Claim, ClaimSpace, Event, EventId, Mac, Opening, Outcome, Position, Project, Scope, Tenant,
+    Write,
+};
 use testkit::claim;
 
-use super::scene::at;
+use super::scene::{Scene, at, play, turn_id, user_id};
 use crate::Store;
 
 fn arrived(scope: &Scope, id: &str, secs: i64) -> Write {
@@ -37,6 +40,45 @@ pub(crate) async fn what_is_old_is_found_and_dropped(store: &dyn Store) {
     let left = store.tail(Position(0), 9).await.unwrap();
     let left: Vec<u64> = left.iter().map(|stored| stored.position.0).collect();
     assert_eq!(left, [2, 3, 5], "no position is used twice");
+}
+
+/// An id and a request's key stay used when what they were used for is gone.
+pub(crate) async fn what_was_dropped_is_still_a_repeat(store: &dyn Store) {
+    let scope = Scope::default();
+    let keyed = |id: &str, body: u8| {
+        let mut write = arrived(&scope, id, -10);
+        write.claims[0].mac = Some(Mac([body; 16]));
+        let mac = write.claims[0].mac;
+        write.claims.push(Claim { space: ClaimSpace::RequestKey, id: "k".into(), mac });
+        write
+    };
+    store.commit(vec![keyed("old", 1), arrived(&scope, "new", 10)]).await.unwrap();
+    store.copy_projections().await.unwrap();
+    assert_eq!(store.drop_events(vec![Position(1)]).await.unwrap(), 1);
+    let again = |id: &str| {
+        let id = EventId::new(id).unwrap();
+        Outcome::Replayed { position: Position(1), id }
+    };
+    let outcomes = store
+        .commit(vec![arrived(&scope, "old", -10), keyed("other", 1), keyed("other", 2)])
+        .await
+        .unwrap();
+    let conflict = Outcome::Conflict(ClaimSpace::RequestKey);
+    assert_eq!(outcomes, [again("old"), again("dropped-1"), conflict]);
+    assert_eq!(store.head(), Position(2));
+}
+
+/// A turn whose question and answer were dropped is there, and empty.
+pub(crate) async fn a_turn_outlives_its_events(store: &dyn Store) {
+    let scope = Scope::default();
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
+    store.copy_projections().await.unwrap();
+    assert_eq!(store.drop_events(vec![Position(1), Position(2)]).await.unwrap(), 2);
+    let found = store.exchanges_by_id(&scope, vec![turn_id("t1")]).await.unwrap().remove(0);
+    assert_eq!((found.opening, found.completion), (Opening::default(), None));
+    assert_eq!((found.ts, found.user), (at(0), Some(user_id("u1"))));
+    let head = store.turn_head(&scope, &turn_id("t1")).await.unwrap().unwrap();
+    assert!(head.completed && !head.erased, "{head:?}");
 }
 
 /// Many old events are found in parts, also behind many that are new.

@@ -28,4 +28,5 @@ pub(crate) async fn a_session_ends_after_its_last_turn(store: &dyn Store) {
     play(store, [Scene::open("t4", "c1").at(9_000)]).await;
     let found = open().await.unwrap();
     assert_eq!((found.last_turn.as_str(), found.turns), ("t4", 1));
+    assert_eq!(store.open_session(&scope, &conversation_id("unknown")).await.unwrap(), None);
 }

@@ -1,6 +1,6 @@
 //! What every backend's turn reads must do.
 
-use event::{Outcome, Reaction, Scope, Tenant};
+use event::{Event, Outcome, Reaction, Scope, Tenant};
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
@@ -43,6 +43,23 @@ pub(crate) async fn turns_come_with_what_happened_to_them(store: &dyn Store) {
         })
         .collect();
     assert_eq!(shown, [("t1", vec!["early", "open-t1"]), ("t2", vec!["open-t2"])]);
+}
+
+/// Of a turn about which very much was said come the newest events, and its question and answer.
+pub(crate) async fn question_and_answer_come_however_much_was_said(store: &dyn Store) {
+    let scope = Scope::default();
+    play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
+    let about = |n: usize| {
+        let id = format!("e{n}");
+        let mut write = testkit::write(&scope, &id, 1);
+        write.entry.event = Event { turn: Some(turn_id("t1")), ..testkit::event(&scope, &id) };
+        write
+    };
+    store.commit((0..1001).map(about).collect()).await.unwrap();
+    let found = store.turns(&scope, vec![turn_id("t1")]).await.unwrap().remove(0);
+    let ids: Vec<&str> = found.events.iter().map(|stored| stored.event.id.as_str()).collect();
+    assert_eq!(ids.len(), 1002);
+    assert_eq!((&ids[..3], ids[1001]), (&["open-t1", "done-t1", "e1"][..], "e1000"));
 }
 
 /// A turn that was spoken of before it was opened, and one that nobody knew, opened together.

@@ -1,12 +1,13 @@
 //! What every backend must keep of users who were erased, and of what they sent.
 
 use event::{
-    Change, Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Scope, Tenant, Write,
+    Change, Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Reaction, Scope, Tenant,
+    Write,
 };
 use testkit::claim;
 
-use super::scene::user_id;
-use crate::Store;
+use super::scene::{Scene, play, user_id};
+use crate::{ErasedCounts, Store};
 
 async fn put(store: &dyn Store, event: Event, changes: Vec<Change>) -> Position {
     let claims = vec![claim(event.id.as_str(), 1)];
@@ -19,6 +20,39 @@ async fn put(store: &dyn Store, event: Event, changes: Vec<Change>) -> Position 
 
 fn by(user: &str, id: &str) -> Event {
     Event { user: Some(user_id(user)), ..testkit::event(&Scope::default(), id) }
+}
+
+/// How much there is of somebody, and on which turns: their own, and those of others on which they reacted.
+pub(crate) async fn what_there_is_of_somebody_is_told(store: &dyn Store) {
+    let here = Scope::default();
+    let elsewhere = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
+    play(store, [Scene::open("t1", "c1").by("ann"), Scene::answer("t1")]).await;
+    play(store, [Scene::open("t2", "c2").by("bob"), Scene::answer("t2")]).await;
+    play(store, [Scene::react("own", "t1", Reaction::Ok)]).await;
+    play(store, [Scene::react("on-bobs", "t2", Reaction::NotOk).by("ann")]).await;
+    put(store, by("ann", "lone"), Vec::new()).await;
+    let whats_of = async |scope: &Scope, user: &str| {
+        let (counts, turns) = store.whats_of(scope, &user_id(user)).await.unwrap();
+        let mut turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
+        turns.sort();
+        (counts, turns.join(" "))
+    };
+    let turns_of = async |scope: &Scope, user: &str| {
+        let found = store.turns_of(scope, &user_id(user)).await.unwrap();
+        found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    // Her question and its answer, two reactions, and one by itself.
+    let hers = ErasedCounts { events: 5, turns: 1, reactions: 2 };
+    assert_eq!(whats_of(&here, "ann").await, (hers, "t1 t2".to_owned()));
+    assert_eq!(turns_of(&here, "ann").await, "t1");
+    let nothing = (ErasedCounts::default(), String::new());
+    for (scope, user) in [(&here, "nobody"), (&elsewhere, "ann")] {
+        assert_eq!(whats_of(scope, user).await, nothing, "{scope:?}");
+        assert_eq!(turns_of(scope, user).await, "");
+    }
+    let erase = vec![Change::EraseUser(user_id("ann"))];
+    put(store, testkit::event(&here, "erased"), erase).await;
+    assert_eq!(whats_of(&here, "ann").await, nothing);
 }
 
 /// The events that an erasure emptied are found by it: their ids, and nothing of what they said.

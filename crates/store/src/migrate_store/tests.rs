@@ -180,6 +180,23 @@ async fn what_the_log_does_not_know_of_arrives_too_when_it_was_changed_between_t
 }
 
 #[tokio::test]
+async fn a_row_that_was_changed_between_two_runs_arrives_as_it_is_now() {
+    let Some(server) = or_skip(Postgres::shared()) else { return };
+    let (folder, database) = (filled().await, server.database().unwrap());
+    stopped(&folder, &database, 40);
+    assert_eq!(database.run("SELECT count(*) FROM keys").unwrap(), "1", "that far it came");
+    let store = sqlite(&folder);
+    // As many rows as before: only what is in them tells.
+    store.revoke_key("k1", scene::at(5)).await.unwrap();
+    store.close().await.unwrap();
+    drop(store);
+    migrate(&folder, &database, 100).unwrap();
+    let new = postgres(&tempfile::tempdir().unwrap(), &database).unwrap();
+    let keys = new.keys().await.unwrap();
+    assert_eq!((keys.len(), keys[0].revoked_at), (1, Some(scene::at(5))));
+}
+
+#[tokio::test]
 async fn a_store_that_was_used_between_two_runs_is_copied_from_the_beginning() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (filled().await, server.database().unwrap());

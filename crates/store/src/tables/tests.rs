@@ -1,9 +1,12 @@
 //! SQLite against the contract, and what only SQLite can show.
 
 mod day_sums;
+mod doors;
 mod experiment_sums;
+mod far_back;
 #[cfg(feature = "scaled")]
 mod fuzz;
+mod letters;
 mod plans;
 #[cfg(feature = "scaled")]
 mod postgres;
@@ -20,7 +23,7 @@ use testkit::write;
 
 use super::{Limits, SqlStore};
 use crate::contract::rebuild;
-use crate::{DeadLetters, ExchangeReads, Log, StoreError};
+use crate::{DeadLetters, ExchangeReads, Log, Retention, StoreError};
 
 fn open(folder: &Path) -> Result<SqlStore, StoreError> {
     SqlStore::open(folder, Limits::default(), [7; 32])
@@ -178,6 +181,23 @@ async fn a_reopened_store_goes_on_where_it_was() {
     let outcomes = second.commit(vec![write(&scope, "a", 1), write(&scope, "b", 1)]).await.unwrap();
     assert!(matches!(outcomes[0], Outcome::Replayed { position: Position(1), .. }));
     assert_eq!(outcomes[1], Outcome::Stored(Position(2)));
+}
+
+#[tokio::test]
+async fn no_position_is_used_twice_by_a_store_that_kept_numbers_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scope, first) = (Scope::default(), open(folder.path()).unwrap());
+    first.commit(["a", "b"].map(|id| write(&scope, id, 1)).to_vec()).await.unwrap();
+    first.copy_projections().await.unwrap();
+    assert_eq!(first.drop_events(vec![Position(1), Position(2)]).await.unwrap(), 2);
+    drop(first);
+    let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+    let as_before = "UPDATE meta SET value = 2 WHERE name = 'baseline_position'";
+    assert_eq!(file.execute(as_before, []).unwrap(), 1);
+    drop(file);
+    let store = open(folder.path()).unwrap();
+    let outcomes = store.commit(vec![write(&scope, "c", 1)]).await.unwrap();
+    assert_eq!(outcomes, [Outcome::Stored(Position(3))]);
 }
 
 #[tokio::test]

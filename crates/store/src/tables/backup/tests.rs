@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use event::{Role, Scope, Timestamp, Write};
 use tempfile::TempDir;
 
+use super::place::Unfinished;
 use super::{BackupNote, back_up, restore};
 use crate::error::StoreError;
 use crate::log::Log;
@@ -146,6 +147,63 @@ async fn nothing_is_written_over() {
     check_refused(scene.restore("copy.db", "data"), "is not empty");
     assert_eq!(fs::read_to_string(scene.path("other.db.partial")).unwrap(), "mine");
     assert_eq!(names(scene.folder.path()), ["copy.db", "data", "other.db.partial"]);
+}
+
+#[test]
+fn what_took_the_name_meanwhile_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("copy.db");
+    let unfinished = Unfinished::beside(&target).unwrap();
+    fs::write(&target, "somebody else's").unwrap();
+    let told = unfinished.finish().unwrap_err().to_string();
+    assert!(told.contains("is there already"), "{told}");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "somebody else's");
+    assert_eq!(names(folder.path()), ["copy.db"], "nothing unfinished is left");
+}
+
+#[tokio::test]
+async fn it_is_told_how_far_a_large_one_has_come() {
+    let scene = Scene::with(1).await;
+    let large = |n: usize| {
+        let mut write = sample(&format!("large{n}"));
+        let text = format!("{n}").repeat(120_000);
+        write.entry.event.data.insert("text".to_owned(), text.into());
+        write
+    };
+    scene.store.commit((10..60).map(large).collect()).await.unwrap();
+    let mut told = Vec::new();
+    let progress = |done, of| told.push((done, of));
+    back_up(&scene.path("data"), &scene.path("copy.db"), NOW, progress).unwrap();
+    assert!(!told.is_empty(), "12 MB are more than one step");
+    assert!(told.is_sorted() && told.iter().all(|(done, of)| done <= of), "{told:?}");
+    scene.restore("copy.db", "again").unwrap();
+}
+
+#[tokio::test]
+async fn an_empty_folder_is_filled_or_stays_as_it_was() {
+    let scene = Scene::with(3).await;
+    scene.back_up("copy.db").unwrap();
+    fs::write(scene.path("bad.db"), "hello").unwrap();
+    fs::create_dir(scene.path("empty")).unwrap();
+    check_refused(scene.restore("bad.db", "empty"), "is refused");
+    assert!(names(&scene.path("empty")).is_empty(), "somebody made it, and finds it as it was");
+    scene.restore("copy.db", "empty").unwrap();
+    let again = SqlStore::open(&scene.path("empty"), Limits::default(), [9; 32]).unwrap();
+    assert_eq!(again.head().0, 3);
+}
+
+#[tokio::test]
+async fn a_row_more_or_less_is_damage() {
+    let scene = Scene::with(9).await;
+    for damage in ["DELETE FROM claims WHERE position = 5", "CREATE TABLE more (a INTEGER)"] {
+        let name = format!("copy{}.db", damage.len());
+        scene.back_up(&name).unwrap();
+        let file = rusqlite::Connection::open(scene.path(&name)).unwrap();
+        file.execute_batch(damage).unwrap();
+        file.close().unwrap();
+        check_refused(scene.restore(&name, "again"), "and should have");
+        assert!(!scene.path("again").exists());
+    }
 }
 
 #[tokio::test]

@@ -110,7 +110,9 @@ fn erased_at(
     let users: Vec<Key> =
         select.query_map((project, position), |row| row.get(0))?.collect::<Result<_, _>>()?;
     for user in users {
-        let mut turns = connection.prepare_cached(&format!("SELECT key FROM {THEIR_TURNS}"))?;
+        // With a name, without which Postgres 15 takes none.
+        let sql = format!("SELECT key FROM {THEIR_TURNS} own");
+        let mut turns = connection.prepare_cached(&sql)?;
         for turn in turns.query_map([user], |row| row.get(0))? {
             touched.turns.insert(turn?);
         }

@@ -26,14 +26,16 @@ pub(super) fn page(
     let Some(project) = find_project(connection, scope)? else { return Ok((Vec::new(), None)) };
     let (mut found, mut read) = (Vec::new(), 0);
     let mut mark = behind;
-    // What is left of the conversation that was begun.
-    if let (Some(id), Some(after)) = (mark.conversation.clone(), mark.turn)
+    // What is left of the conversation that was begun; nothing, if that has gone since.
+    if let (Some(id), Some(after)) = (mark.conversation.clone(), mark.turn.take())
         && let Some(key) = find_key(connection, Table::Conversations, project, id.as_str())?
     {
         let stretch = stretch(connection, key, Some(after))?;
         read += stretch.len();
         mark.turn = rest_behind(&stretch);
-        found.push(JudgedConversation { id, turns: stretch });
+        if !stretch.is_empty() {
+            found.push(JudgedConversation { id, turns: stretch });
+        }
     }
     let mut looked_at = 0;
     while read < turns && mark.turn.is_none() && looked_at < MOST_IDS {

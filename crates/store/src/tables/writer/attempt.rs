@@ -95,7 +95,7 @@ fn append_alone(
 
 /// Puts a write that cannot be stored on the list of dead letters.
 fn set_aside(
-    transaction: &sql::Transaction<'_>,
+    transaction: &mut sql::Transaction<'_>,
     cursor: &mut Cursor,
     write: &Prepared,
     error: &sql::Error,
@@ -103,11 +103,14 @@ fn set_aside(
     let Some(event) = write.first() else { return Ok(Outcome::Failed) };
     let project = cursor.projects.key_of(transaction, &event.scope)?;
     let reason = error.to_string();
-    match dead_letters::put(transaction, project, event, &reason, &write.as_letter()) {
-        Ok(()) => Ok(Outcome::SetAside),
+    // By itself: on Postgres a statement that fails ends the transaction, and with it what others wrote.
+    let savepoint = transaction.savepoint()?;
+    match dead_letters::put(&savepoint, project, event, &reason, &write.as_letter()) {
+        Ok(()) => savepoint.commit().map(|()| Outcome::SetAside),
         Err(error) if error.is_trouble() => Err(error),
         Err(error) => {
             tracing::error!(%error, "a write could not be set aside either");
+            savepoint.finish()?; // rolls back, since it was not committed
             Ok(Outcome::Failed)
         }
     }

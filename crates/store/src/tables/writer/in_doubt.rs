@@ -43,16 +43,44 @@ fn witness<'g>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
 
-    #[test]
-    fn a_group_that_stored_nothing_is_done_unless_it_set_something_aside() {
-        let mut connection = Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap());
-        for (answers, expected) in [
-            (vec![Outcome::Unchanged, Outcome::Failed], true),
-            (vec![Outcome::Unchanged, Outcome::SetAside], false),
-        ] {
-            assert_eq!(came_to_pass(&mut connection, &[], &[answers]).unwrap(), expected);
+    use event::Scope;
+    use testkit::write;
+    use tokio::sync::{Semaphore, oneshot};
+
+    use super::*;
+    use crate::log::Log;
+    use crate::tables::{Limits, SqlStore};
+
+    fn group(ids: &[&str]) -> Vec<Submission> {
+        let writes = ids.iter().map(|id| Prepared::new(write(&Scope::default(), id, 1))).collect();
+        let room = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        vec![Submission { writes, reply: oneshot::channel().0, room }]
+    }
+
+    #[tokio::test]
+    async fn a_group_came_to_pass_if_an_event_that_it_stored_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        store.commit(vec![write(&Scope::default(), "a", 1)]).await.unwrap();
+        drop(store);
+        let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
+        let mut connection = Connection::Sqlite(file);
+        let stored = |position| Outcome::Stored(Position(position));
+        let rows = [
+            (&["a"][..], vec![stored(1)], true),
+            (&["b"], vec![stored(1)], false), // somebody else has its place
+            (&["a"], vec![stored(2)], false),
+            (&["x", "a"], vec![Outcome::Unchanged, stored(1)], true),
+            (&["x", "b"], vec![Outcome::Unchanged, stored(2)], false),
+            (&["x"], vec![Outcome::Unchanged], true),
+            (&["x"], vec![Outcome::SetAside], false),
+        ];
+        for (ids, outcomes, expected) in rows {
+            let answers = [outcomes];
+            let found = came_to_pass(&mut connection, &group(ids), &answers).unwrap();
+            assert_eq!(found, expected, "{ids:?}: {answers:?}");
         }
     }
 }

@@ -47,3 +47,44 @@ impl Queue {
         self.heard.take()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use event::Scope;
+    use testkit::write;
+    use tokio::sync::{Semaphore, mpsc, oneshot};
+
+    use super::super::super::prepared::Prepared;
+    use super::*;
+
+    fn commit() -> Job {
+        let writes = vec![Prepared::new(write(&Scope::default(), "a", 1))];
+        let room = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        Job::Commit(Submission { writes, reply: oneshot::channel().0, room })
+    }
+
+    fn group(queue: &mut Queue, most: usize) -> usize {
+        let Some(Job::Commit(first)) = queue.wait() else { panic!("a commit is next") };
+        let mut group = vec![first];
+        queue.join(&mut group, most);
+        group.len()
+    }
+
+    #[test]
+    fn a_group_ends_where_something_else_is_to_be_done() {
+        let (send, jobs) = mpsc::unbounded_channel();
+        let mut queue = Queue::of(jobs);
+        let chore = Job::Chore(Box::new(|_| {}));
+        for job in [commit(), commit(), chore, commit(), commit(), commit()] {
+            assert!(send.send(job).is_ok());
+        }
+        drop(send);
+        assert_eq!(group(&mut queue, 9), 2);
+        assert!(matches!(queue.wait(), Some(Job::Chore(_))));
+        assert_eq!(group(&mut queue, 2), 2, "no more than may be together");
+        assert_eq!(group(&mut queue, 2), 1);
+        assert!(queue.wait().is_none());
+    }
+}
