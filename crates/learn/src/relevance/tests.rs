@@ -6,10 +6,10 @@ use super::RelevanceSignal::{ExplicitNegative, ExplicitPositive, Ignored, Used};
 use super::*;
 
 fn counts(used: u32, ignored: u32, positive: u32, negative: u32) -> Counts {
-    let mut returned = [0.0; BANDS];
-    returned[0] = f64::from(used + ignored);
-    let [used, ignored, positive, negative] = [used, ignored, positive, negative].map(f64::from);
-    Counts { used, ignored, positive, negative, returned }
+    let mut returned = [0; BANDS];
+    returned[0] = u64::from(used + ignored);
+    let [used, ignored, positive, negative] = [used, ignored, positive, negative].map(u64::from);
+    Tally { used, ignored, positive, negative, returned }.counts()
 }
 
 fn of(estimator: Estimator, known: &Known) -> Multiplier {

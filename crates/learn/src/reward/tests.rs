@@ -132,6 +132,21 @@ fn overrides_stand_after_failures_and_before_the_rest() {
 }
 
 #[test]
+fn a_limit_has_two_sides_and_belongs_to_one_of_them() {
+    for (written, holds, fails) in [
+        ("dwell_ms > 1000", 1_001.0, 1_000.0),
+        ("dwell_ms<=1000", 1_000.0, 1_001.0),
+        ("dwell_ms<1000", 999.0, 1_000.0),
+    ] {
+        let rule = rule(json!({"overrides": {(written): 0.8}}));
+        let dwell =
+            |ms: f64| Signal::Interaction { kind: InteractionKind::DwellTime, dwell_ms: Some(ms) };
+        check_under(&rule, &[answered(false, 2.0), dwell(holds)], Some((0.8, 0.3)));
+        check_under(&rule, &[answered(false, 2.0), dwell(fails)], Some((0.9, 0.3)));
+    }
+}
+
+#[test]
 fn cost_and_waiting_lower_the_reward_and_never_below_zero() {
     let dear = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
     check_under(&dear, &[answered(false, 5.0), Signal::Cost(0.02)], Some((0.45, 0.3)));

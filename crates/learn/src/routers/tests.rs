@@ -226,6 +226,81 @@ fn every_signal_moves_the_arm_that_served_its_turn_and_no_other() {
     let worth = json!({"finding": "reward", "quality_score": 1.0, "user_rating": 5});
     let [praised, _] = after(finding(Some(0), &worth));
     assert!(praised > corrected);
+    let rating = json!({"rating": "positive"});
+    let [_, rated] = after(event(Source::UserRating, Type::Explicit, Some(1), &rating));
+    assert!(rated > 0.5, "a rating outweighs the verdict");
+    let review = json!({"finding": "review", "status": "accepted"});
+    let [_, reviewed] = after(finding(Some(1), &review));
+    assert!(reviewed > rated, "a person takes the verdict back");
+}
+
+#[test]
+fn what_users_do_with_an_answer_counts_as_the_definition_says() {
+    let definition = json!({"arms": [{"id": "a"}, {"id": "b"}, {"id": "c"}],
+        "reward": {"overrides": {"export": 1.0, "dwell_ms<2000": 0.0}}});
+    let rule = json!({"rule": "router", "name": "chat", "definition": definition});
+    let rule = event(Source::Engine, Type::Log, None, &rule);
+    let did = |turn: usize, data: Value| {
+        event(Source::UserInteraction, Type::Interaction, Some(turn), &data)
+    };
+    let learner = Learner::of(&[
+        rule,
+        served(0),
+        served(1),
+        did(0, json!({"kind": "export"})),
+        did(1, json!({"kind": "dwell_time", "dwell_ms": 900})),
+    ]);
+    assert!(learner.mean("a") > 0.5 && learner.mean("b") < 0.5);
+}
+
+#[test]
+fn a_choice_is_counted_for_its_arm() {
+    let chosen = |router: &str, arm: &str| {
+        let data = json!({"finding": "choice", "router": router, "arm": arm, "propensity": 0.4,
+            "features_version": "e1"});
+        finding(None, &data)
+    };
+    let log = [
+        defined("thompson"),
+        chosen("chat", "a"),
+        chosen("chat", "a"),
+        chosen("chat", "b"),
+        chosen("chat", "nobody"),
+        chosen("mail", "a"),
+    ];
+    let learner = Learner::of(&log);
+    let Router { rule, state } = learner.routers.get("chat").unwrap();
+    let choices: Vec<u64> = state.summary(rule).iter().map(|arm| arm.choices).collect();
+    assert_eq!((choices, state.choices()), (vec![2, 1, 0], 3));
+}
+
+#[test]
+fn a_new_definition_keeps_what_its_arms_have_learnt() {
+    let mut learner =
+        Learner::of(&[defined("thompson"), served(0), reacted(0, Some("ok"), "user")]);
+    let before = learner.mean("a");
+    let arms = json!([{"id": "d"}, {"id": "a"}]);
+    let data = json!({"rule": "router", "name": "chat", "definition": {"arms": arms}});
+    learner.learn(4, &event(Source::Engine, Type::Log, None, &data));
+    assert!(before > 0.5);
+    assert_eq!((learner.mean("d"), learner.mean("a")), (0.5, before));
+    let Router { rule, state } = learner.routers.get("chat").unwrap();
+    assert_eq!(state.summary(rule).len(), 2);
+}
+
+/// Whoever is erased leaves what a replay of the log then finds: a rating of nobody in particular.
+#[test]
+fn a_rating_of_somebody_erased_is_that_of_nobody() {
+    let rated = reacted(0, Some("not_ok"), "user");
+    let mut learner = Learner::of(&[defined("thompson"), served(0), rated.clone()]);
+    let taught = learner.records[&turn_id(0)].observation().unwrap();
+    assert_eq!(taught.reward(), 0.0);
+    let ann = number("ann");
+    learner.routers.anonymise(&rated, &turn_id(0), ann, &mut learner.records);
+    let erased = Event { user: None, ..rated };
+    let again = Learner::of(&[defined("thompson"), served(0), erased]);
+    assert_eq!(learner.records, again.records);
+    assert_eq!(learner.bits(), again.bits());
 }
 
 #[test]

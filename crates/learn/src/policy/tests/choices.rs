@@ -154,6 +154,7 @@ fn a_bad_router_names_its_field() {
     for (definition, field) in [
         (json!({"arms": []}), "arms"),
         (json!({"arms": [{"id": ""}]}), "arms[0].id"),
+        (json!({"arms": [{"id": "a\n"}]}), "arms[0].id"),
         (json!({"arms": [{"id": "a"}, {"id": "a"}]}), "arms[1].id"),
         (json!({"arms": [{"id": "a", "enabled": false}]}), "arms"),
         (json!({"arms": [{"id": "a", "price_in": -1.0}]}), "arms[0].price_in"),
