@@ -17,9 +17,9 @@ pub(super) fn is_inside(name: &Name, answer: &Written<'_>, first: usize, last: u
         || (name.has_hyphen && name.is_identifier)
         || matches!(name.part, Part::Tail(_))
         || pieces[last].sort != Sort::Letters;
-    // "Python 3" is not "Python 3.12".
+    // "Falcon v3" is not "Falcon v3.5". ("3.5" alone is one piece.)
     let goes_on = next.is_some_and(|n| n.gap == Gap::Dot && n.sort == Sort::Number)
-        && pieces[last].sort == Sort::Number;
+        && matches!(pieces[last].sort, Sort::Number | Sort::Mixed);
     let joins = |a: &Piece, b: &Piece| match b.gap {
         Gap::None if a.sort == Sort::Sign || b.sort == Sort::Sign => signs_join(name, answer, a, b),
         Gap::None | Gap::Underscore => true,

@@ -49,6 +49,10 @@ fn spans(text: &str) -> impl Iterator<Item = (usize, usize)> {
             open = Some((at, '」'));
             None
         }
+        (None, '『') => {
+            open = Some((at, '』'));
+            None
+        }
         (Some(_) | None, _) => None,
     })
 }
@@ -63,6 +67,8 @@ mod tests {
             "Translate \"that is wrong\" into German",
             "She told me “that's wrong”, what should I answer?",
             "Was heißt „das ist falsch“ auf Englisch?",
+            "「違います」を英語に訳して",
+            "『違います』を英語に訳して",
         ] {
             assert!(rejects_in_quotes_only(&Utterance::read(quoted)), "{quoted}");
         }

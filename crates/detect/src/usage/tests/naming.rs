@@ -80,6 +80,18 @@ fn the_end_of_a_qualified_name_names_the_symbol() {
 }
 
 #[test]
+fn another_version_is_another_thing() {
+    check(
+        AnswerKind::Response,
+        &[
+            ("Falcon v3", &[], "Deploy Falcon v3 now.", true),
+            ("Falcon v3", &[], "Deploy Falcon v3.5 now.", false),
+            ("Python 3", &[], "Install Python 3.12 now.", false),
+        ],
+    );
+}
+
+#[test]
 fn a_title_is_quoted_without_its_site() {
     check(
         AnswerKind::Response,
