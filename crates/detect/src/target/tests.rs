@@ -167,6 +167,9 @@ fn the_first_diagram_is_the_first_that_was_drawn() {
             ("I liked the first diagram, thanks", Accepted, 1),
             ("the previous diagram was wrong", Rejected, 2),
             ("your previous answer was wrong", Rejected, 3),
+            ("your last answer was wrong", Rejected, 3),
+            // There is none.
+            ("the fifth answer was wrong", Rejected, 3),
         ],
     );
     check(

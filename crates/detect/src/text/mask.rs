@@ -86,6 +86,8 @@ mod tests {
             ("> I cannot\nFine", "          \nFine"),
             ("a stray \" quote stays", "a stray \" quote stays"),
             ("„Nein“ sagte er", "           sagte er"),
+            ("「はい」と言った", "            と言った"),
+            ("『はい』と言った", "            と言った"),
         ];
         for (text, expected) in rows {
             assert_eq!(speech_only(text), expected, "{text}");

@@ -172,6 +172,8 @@ mod tests {
             ("It rains [3].", &[3][..]),
             ("It rains [1][3], often [2, 4-6].", &[1, 3, 2, 4, 5, 6]),
             ("It rains[3].", &[3]),
+            ("It rains [3, p. 12].", &[3]),
+            ("Es regnet [3, S. 12].", &[3]),
             ("It rains 【3†source】 [^2] [Source 7]", &[3, 2, 7]),
             ("rows[1] is the last one", &[]),
             ("`rows [1]` and \"a footnote [4]\"", &[]),

@@ -248,6 +248,8 @@ mod tests {
             ("OrderV3 orderv3", &["order", "v3", "orderv3"]),
             ("die STRASSE, die Straße", &["die", "strasse", "die", "strasse"]),
             ("l'été", &["l", "ete"]),
+            ("Œuvre, œuvre", &["oeuvre"]),
+            ("Đorđe", &["dorde"]),
             ("URLs 4K", &["urls", "4k"]),
             ("東京へ", &["東", "京", "へ"]),
             ("\u{301}", &[]),

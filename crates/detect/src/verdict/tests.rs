@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use event::{CorrectionType, VerdictStatus};
 
-use super::{Exchange, Mode, VerdictRule, detect_verdict, rules};
+use super::{Exchange, Mode, VerdictRule, detect_verdict, rules, type_of};
 use crate::answer::Answer;
 use crate::utterance::Utterance;
 use CorrectionType::{Abandonment, Explicit, Rephrased};
@@ -204,6 +204,27 @@ fn the_seed_mode_is_the_seed() {
     assert_eq!(judged(Mode::Seed, "I need a recipe", None).status, Rejected);
     assert_eq!(judged(Mode::Seed, "No problem, thanks!", None).status, Neutral);
     assert_eq!(judged(Mode::Seed, "Never mind", None).correction_type, Some(Abandonment));
+    assert_eq!(judged(Mode::Seed, "Tell me more about them", None).status, Accepted);
+}
+
+#[test]
+fn whoever_thanks_and_praises_does_not_give_up() {
+    let found = judged(Mode::Rules, "Never mind, thanks, that is perfect", None);
+    assert_eq!((found.status, found.correction_type), (Accepted, None), "{}", found.rule);
+}
+
+/// What only the model rejects has a type too.
+#[test]
+fn a_rejection_between_the_lines_has_a_type() {
+    let question = Utterance::read(QUESTION);
+    let check = |message: &str, expected: CorrectionType| {
+        let message = Utterance::read(message);
+        let exchange = Exchange { question: Some(&question), ..Exchange::of(&message) };
+        assert_eq!(type_of(&VerdictRule::default(), &exchange), expected);
+    };
+    check("Never mind", Abandonment);
+    check(QUESTION, Rephrased);
+    check("These are a bit heavy", Explicit);
 }
 
 #[test]
