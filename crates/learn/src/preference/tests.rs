@@ -56,6 +56,17 @@ fn uncut(format: ExportFormat) -> ExportRule {
     ExportRule { shares: SplitShares { validation: 0, test: 0 }, ..ExportRule::new(format) }
 }
 
+#[test]
+fn shapes_and_sources_are_found_by_their_words() {
+    for format in ExportFormat::ALL {
+        assert_eq!(ExportFormat::from_word(format.as_word()), Some(format));
+    }
+    for source in PairSource::ALL {
+        assert_eq!(PairSource::from_word(source.as_word()), Some(source));
+    }
+    assert_eq!((ExportFormat::from_word("DPO"), PairSource::from_word("")), (None, None));
+}
+
 fn rows(format: ExportFormat, conversation: &PreferenceConversation) -> Vec<Value> {
     as_json(&Exporter::new(uncut(format)).conversation(conversation))
 }

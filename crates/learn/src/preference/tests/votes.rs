@@ -60,6 +60,21 @@ fn of_two_answers_only_one_is_the_better_one() {
 }
 
 #[test]
+fn what_is_too_unsure_to_be_handed_out_has_no_vote() {
+    let sure = rated("a", "Which colour?", "Black.", 1.0);
+    let mut doubtful = rated("b", "Which colour?", "Black.", 0.0);
+    doubtful.turns[0].rating = Some(TurnRating { value: unit(0.0), confidence: unit(0.5) });
+    let found = weighed(ExportFormat::Kto, &[sure, doubtful]);
+    assert_eq!((found.len(), &found[0]["label"]), (1, &Value::Bool(true)));
+    let sure = corrects("a", "Black.", "White.");
+    let mut doubtful = corrects("b", "White.", "Black.");
+    doubtful.turns[0].corrections[0].confidence = unit(0.5);
+    let found = weighed(ExportFormat::Dpo, &[sure, doubtful]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["chosen"][0]["content"], "White.");
+}
+
+#[test]
 fn ratings_that_contradict_each_other_make_no_two_pairs() {
     let one = |at: usize, answer: &str, value: f64| {
         rated(&format!("c{at}"), "Which colour for walls?", answer, value)
