@@ -70,9 +70,11 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
         let opens = text.words[..at]
             .iter()
             .all(|w| w.kind == Kind::Mark || OPENINGS.contains(&text.folded(w)));
-        let what_clause = text.words.get(at + 1).is_some_and(|w| {
-            matches!(
-                text.folded(w),
+        let what_clause = text.words.get(at + 1).map(|w| text.folded(w)).is_some_and(|next| {
+            // An article in Portuguese and a preposition in Spanish, so only behind the English word.
+            let one = next == "a" && NOT.contains(&word);
+            let goes_on = matches!(
+                next,
                 "what"
                     | "that"
                     | "sure"
@@ -82,13 +84,13 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
                     | "right"
                     | "helpful"
                     | "correct"
-                    | "a"
                     | "very"
                     | "even"
                     | "be"
                     | "been"
                     | "was"
-            )
+            );
+            one || goes_on
         });
         // "it does not work" negates a verb and names no two things.
         let of_a_verb = VERBS.contains(&before);
@@ -162,7 +164,25 @@ mod tests {
     }
 
     #[test]
+    fn an_a_of_other_languages_is_no_english_one() {
+        check("No, me refería a la roja, no a la azul", Some(("roja", "a la azul")));
+        check("Não, quero a vermelha, não a azul", Some(("vermelha", "a azul")));
+        check("It is slow, not a problem", None);
+    }
+
+    #[test]
     fn a_remark_on_the_answer_is_not_what_is_wanted() {
+        for (message, wants, instead_of) in [
+            ("No, that is wrong, I meant laptops, not zeppelins", "laptops", "zeppelins"),
+            ("Nein, das ist falsch, ich meinte Laptops, nicht Zeppeline", "Laptops", "Zeppeline"),
+            ("Non, c'est faux, je voulais dire le rouge, pas le bleu", "rouge", "le bleu"),
+            ("No, eso está mal, quería la roja, no la azul", "roja", "la azul"),
+            ("Não, está errado, eu quis dizer Lisboa, não Porto", "Lisboa", "Porto"),
+            ("No, è sbagliato, intendevo Roma, non Milano", "Roma", "Milano"),
+            ("Nee, dat is fout, ik bedoelde laptops, niet zeppelins", "laptops", "zeppelins"),
+        ] {
+            check(message, Some((wants, instead_of)));
+        }
         check("That is wrong, not laptops", None);
         check("Das ist falsch, nicht Berlin", None);
     }
