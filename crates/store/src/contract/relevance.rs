@@ -1,6 +1,8 @@
 //! What became of items that queries returned.
 
-use event::{Change, Opinion, RankBand, RelevanceSignal, Scope, Standing, Tenant, UsageStanding};
+use event::{
+    Change, ItemStanding, Opinion, RankBand, RelevanceSignal, Scope, Tenant, UsageStanding,
+};
 
 use super::scene::{Scene, play};
 use crate::{Extreme, Store, StoredTally};
@@ -74,9 +76,9 @@ pub(crate) async fn what_stands_for_items_is_told(store: &dyn Store) {
         let entities = ["e2", "e9", "e1"].map(str::to_owned).to_vec();
         store.standings(scope, query, entities).await.unwrap()
     };
-    let nothing = Standing::default();
-    let ignored = Standing { usage: Some(UsageStanding::Ignored), opinion: None };
-    let used = Standing { usage: Some(UsageStanding::Used), opinion: Some(Opinion::Negative) };
+    let nothing = ItemStanding::default();
+    let ignored = ItemStanding { usage: Some(UsageStanding::Ignored), opinion: None };
+    let used = ItemStanding { usage: Some(UsageStanding::Used), opinion: Some(Opinion::Negative) };
     assert_eq!(ask(&here, "q1").await, [ignored, nothing, used]);
     assert_eq!(ask(&here, "q2").await, [nothing; 3]);
     assert_eq!(ask(&elsewhere, "q1").await, [nothing; 3]);

@@ -224,22 +224,27 @@ fn an_arm_that_turns_bad_loses_its_traffic_when_things_fade() {
 
 #[test]
 fn what_has_faded_stays_as_it_is_when_nothing_fades_any_more() {
-    let discount = Some(Discount::Factor(0.9));
-    let fading = rule(RouterDefinition { discount, ..router(Algorithm::Thompson, 2) });
-    let lasting = rule(router(Algorithm::Thompson, 2));
-    let mut state = RouterState::new(&fading);
-    state.observe(&fading, &credit("a"), None, observed(1.0, 1.0));
-    for _ in 0..20 {
-        state.observe(&fading, &credit("b"), None, observed(0.5, 1.0));
+    for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
+        let discount = Some(Discount::Factor(0.9));
+        let fading = rule(RouterDefinition { discount, ..router(algorithm, 2) });
+        let lasting = rule(router(algorithm, 2));
+        let mut state = RouterState::new(&fading);
+        state.observe(&fading, &credit("a"), None, observed(1.0, 1.0));
+        for _ in 0..20 {
+            state.observe(&fading, &credit("b"), None, observed(0.5, 1.0));
+        }
+        let left = 0.9_f64.powi(20);
+        let mut expected = RouterState::new(&lasting);
+        expected.observe(&lasting, &credit("a"), None, observed(1.0, left));
+        let expected = means(&expected, &lasting)[0];
+        state.adopt(&lasting);
+        for _ in 0..2 {
+            assert!((state.summary(&lasting)[0].weight - left).abs() < 1e-6, "{algorithm:?}");
+            let mean = means(&state, &lasting)[0];
+            assert!((mean - expected).abs() < 1e-6, "{algorithm:?}: {mean} {expected}");
+            state.observe(&lasting, &credit("b"), None, observed(0.5, 1.0));
+        }
     }
-    let left = 0.9_f64.powi(20);
-    assert!((state.summary(&fading)[0].weight - left).abs() < 1e-6);
-    state.adopt(&lasting);
-    assert!((state.summary(&lasting)[0].weight - left).abs() < 1e-6);
-    for _ in 0..20 {
-        state.observe(&lasting, &credit("b"), None, observed(0.5, 1.0));
-    }
-    assert!((state.summary(&lasting)[0].weight - left).abs() < 1e-6);
 }
 
 #[test]
