@@ -77,7 +77,6 @@ async fn run(engine: Arc<Engine>, mut stop: Stop) {
 mod tests {
     use event::{Mac, Scope};
 
-    use super::*;
     use crate::test_engine::{TestEngine, engine_in};
     use crate::{Incoming, RawEvent, Trust};
 

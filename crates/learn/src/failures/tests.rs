@@ -178,7 +178,7 @@ fn what_stands_out_most_is_told_first() {
         .collect();
     let by = vec![(By::Model, "small".to_owned(), 400), (By::Prompt, "v2".to_owned(), 50)];
     let totals = AnsweredTotals { now: 1_000, before: 1_000, by };
-    let patterns = failure_patterns(&failed, &totals, &FailureRule::default());
+    let patterns = failure_patterns(&failed, &totals, &PatternRule::default());
     let told: Vec<By> = patterns[0].lifts.iter().map(|lift| lift.by).collect();
     assert_eq!(told, [By::Prompt, By::Model], "{:?}", patterns[0].lifts);
 }
@@ -189,7 +189,7 @@ fn of_too_many_turns_the_newest_are_read() {
         (0..6).map(|n| made(&format!("t{n}"), "convert euros to dollars", None)).collect();
     let failed: Vec<FailedTurn<'_>> =
         (0_i64..).zip(&turns).map(|(when_ms, made)| FailedTurn { when_ms, ..turn(made) }).collect();
-    let rule = FailureRule { most_turns: 4, ..FailureRule::default() };
+    let rule = PatternRule { most_turns: 4, ..PatternRule::default() };
     let mut patterns = failure_patterns(&failed, &AnsweredTotals::default(), &rule);
     patterns[0].turns.sort_unstable();
     assert_eq!((patterns.len(), patterns[0].share), (1, 1.0));
