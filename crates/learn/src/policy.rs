@@ -13,6 +13,7 @@ mod linear;
 mod shadow;
 mod sums;
 mod state;
+mod era;
 mod observe;
 mod eligible;
 mod score;

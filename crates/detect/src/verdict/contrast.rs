@@ -2,7 +2,7 @@
 
 use event::Contrast;
 
-use super::opening::{OPENINGS, names_something, strip_opening};
+use super::opening::{is_opening, names_something, strip_opening};
 use crate::text::{Kind, Text};
 use crate::utterance::Utterance;
 
@@ -67,9 +67,7 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
         let before = text.folded(&text.words[at - 1]);
         let behind_comma = COMMAS.contains(&before);
         let is_not = NOT.contains(&word) || (behind_comma && NOT_BEHIND_COMMA.contains(&word));
-        let opens = text.words[..at]
-            .iter()
-            .all(|w| w.kind == Kind::Mark || OPENINGS.contains(&text.folded(w)));
+        let opens = (0..at).all(|before| is_opening(text, before));
         let what_clause = text.words.get(at + 1).map(|w| text.folded(w)).is_some_and(|next| {
             // An article in Portuguese and a preposition in Spanish, so only behind the English word.
             let one = next == "a" && NOT.contains(&word);
@@ -161,6 +159,13 @@ mod tests {
     #[test]
     fn a_no_that_names_nothing_separates_nothing() {
         check("That is wrong, no, I meant laptops, not zeppelins", Some(("laptops", "zeppelins")));
+    }
+
+    #[test]
+    fn a_mean_is_something_that_can_be_wanted() {
+        check("No, the mean, not the median", Some(("mean", "the median")));
+        check("No, I mean the median, not the mean", Some(("median", "the mean")));
+        check("No, I mean, not laptops", None);
     }
 
     #[test]

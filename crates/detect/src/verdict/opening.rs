@@ -1,10 +1,10 @@
 //! What comes before the thing in front of "not": "No, that is wrong, I meant".
 
 use crate::lexicon::lexicon;
-use crate::text::{Kind, Text, Word};
+use crate::text::{Kind, Text};
 
 /// Openings that are not part of what is wanted.
-pub(super) const OPENINGS: &[&str] = &[
+const OPENINGS: &[&str] = &[
     "no",
     "nope",
     "nah",
@@ -167,6 +167,9 @@ const MEANT: &[&str] = &[
     "volevo",
     "bedoelde",
 ];
+/// Words behind which "mean" is no verb but something that can be wanted: "the mean", "I need mean".
+const NAMING: &[&str] =
+    &["the", "a", "an", "for", "want", "wanted", "need", "needed", "meant", "said"];
 /// Marks and words behind which another part of the sentence begins.
 const BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", "pero", "maar"];
 
@@ -180,6 +183,17 @@ pub(super) fn strip_opening(side: &str) -> String {
         .unwrap_or_else(|| wanted(&text, side, behind_judgement(&text)))
 }
 
+/// Whether a word is no part of what is wanted.
+pub(super) fn is_opening(text: &Text, at: usize) -> bool {
+    let word = &text.words[at];
+    word.kind == Kind::Mark || (OPENINGS.contains(&text.folded(word)) && !is_the_mean(text, at))
+}
+
+fn is_the_mean(text: &Text, at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| text.folded(&text.words[before]));
+    text.folded(&text.words[at]) == "mean" && before.is_some_and(|word| NAMING.contains(&word))
+}
+
 /// Whether a side has a word that carries meaning.
 pub(super) fn names_something(side: &str) -> bool {
     Text::read(side).spoken().any(|word| !lexicon().is_common(word.hash))
@@ -187,10 +201,9 @@ pub(super) fn names_something(side: &str) -> bool {
 
 /// What is wanted, when nothing before a word is part of it.
 fn wanted(text: &Text, side: &str, from: usize) -> String {
-    let start = text.words[from..]
-        .iter()
-        .find(|w| w.kind != Kind::Mark && !OPENINGS.contains(&text.folded(w)))
-        .map_or(side.len(), |w| w.start);
+    let start = (from..text.words.len())
+        .find(|at| !is_opening(text, *at))
+        .map_or(side.len(), |at| text.words[at].start);
     let kept = side.get(start..).unwrap_or_default();
     kept.trim_end_matches(|c: char| c.is_whitespace() || ",;-–—".contains(c)).to_owned()
 }
@@ -200,19 +213,19 @@ fn wanted(text: &Text, side: &str, from: usize) -> String {
 fn meant_at(text: &Text) -> Option<usize> {
     (0..text.words.len()).find(|at| {
         MEANT.contains(&text.folded(&text.words[*at]))
-            && text.words[part_of(text, *at)..*at].iter().all(|word| is_aside(text, word))
+            && !is_the_mean(text, *at)
+            && (part_of(text, *at)..*at).all(|at| is_aside(text, at))
     })
 }
 
 /// The part of the sentence with the first word that does more than judge the answer.
 fn behind_judgement(text: &Text) -> usize {
-    let said = text.words.iter().position(|word| !is_aside(text, word));
+    let said = (0..text.words.len()).find(|at| !is_aside(text, *at));
     said.map_or(text.words.len(), |at| part_of(text, at))
 }
 
-fn is_aside(text: &Text, word: &Word) -> bool {
-    let folded = text.folded(word);
-    word.kind == Kind::Mark || OPENINGS.contains(&folded) || JUDGING.contains(&folded)
+fn is_aside(text: &Text, at: usize) -> bool {
+    is_opening(text, at) || JUDGING.contains(&text.folded(&text.words[at]))
 }
 
 /// Where the part of the sentence begins in which a word stands.
@@ -259,6 +272,16 @@ mod tests {
             "I meant laptops with a fan, I want them cheap",
             "laptops with a fan, I want them cheap",
         );
+    }
+
+    #[test]
+    fn a_mean_is_wanted_and_to_mean_is_not() {
+        check("No, the mean", "mean");
+        check("I meant the mean", "mean");
+        check("I want the mean of the column", "mean of the column");
+        check("No, I mean laptops", "laptops");
+        check("I actually mean the mean", "mean");
+        check("You mean laptops", "laptops");
     }
 
     #[test]

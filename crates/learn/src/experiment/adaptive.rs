@@ -25,7 +25,7 @@ pub fn adaptive_shares(definition: &ExperimentDefinition, evidence: &Evidence) -
 }
 
 fn learnt(definition: &ExperimentDefinition, evidence: &Evidence) -> Option<Shares> {
-    let floor = definition.adaptive?.min_share;
+    let floor = definition.floor()?;
     let in_play: Vec<usize> = definition
         .variants
         .iter()

@@ -10,6 +10,8 @@ use serde_json::Value;
 /// More variants than this are refused: each comparison takes its part of the error allowed.
 const MOST_VARIANTS: usize = 16;
 const LONGEST_NAME: usize = 200;
+/// The least share of a variant when nobody says, unless there are too many for it.
+const USUAL_FLOOR: f64 = 0.05;
 
 /// One variant. The first of an experiment is the control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,9 +55,10 @@ pub struct Rollout {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adaptive {
-    /// The least share of every variant, so that a verdict stays possible.
-    #[serde(default = "usual_floor")]
-    pub min_share: f64,
+    /// The least share of every variant, so that a verdict stays possible. Usual is one that fits the
+    /// number of variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_share: Option<f64>,
 }
 
 /// An experiment as it is written.
@@ -99,10 +102,6 @@ fn usual_units() -> u64 {
     super::LEAST_UNITS
 }
 
-fn usual_floor() -> f64 {
-    0.05
-}
-
 fn usual_alpha() -> f64 {
     0.05
 }
@@ -119,8 +118,8 @@ impl ExperimentDefinition {
         if let Some(rollout) = &self.rollout {
             check_rollout(rollout)?;
         }
-        if let Some(Adaptive { min_share }) = self.adaptive {
-            let most = 0.5 / self.variants.len() as f64;
+        if let Some(min_share) = self.floor() {
+            let most = self.most_floor();
             if !(min_share > 0.0 && min_share <= most) {
                 let expected = format!("above 0, at most {most} with so many variants");
                 return Err(bad("adaptive.min_share", &min_share, &expected));
@@ -130,6 +129,17 @@ impl ExperimentDefinition {
             return Err(bad("alpha", &self.alpha, "a number from 0.0001 to 0.5"));
         }
         Ok(())
+    }
+
+    /// The least share of every variant, where shares follow what is learnt.
+    pub fn floor(&self) -> Option<f64> {
+        let adaptive = self.adaptive?;
+        Some(adaptive.min_share.unwrap_or(USUAL_FLOOR.min(self.most_floor())))
+    }
+
+    /// Half of the traffic must be free to follow.
+    fn most_floor(&self) -> f64 {
+        0.5 / self.variants.len() as f64
     }
 
     /// How many comparisons with the control there are.

@@ -31,6 +31,10 @@ const DIRECTIONS: &[(&str, &str)] = &[
 ];
 /// Begins another clause.
 const TURNING: &str = " but sondern aber mais sino pero ma maar mas ";
+/// Among these "mais" is "but"; in Portuguese it is "more".
+#[rustfmt::skip]
+const FRENCH: &str = " le les des du une et est sont pas non je il elle nous vous ils ne au aux avec pour dans sur sans \
+    ce cette ces votre notre leur seulement veux voudrais voulais ";
 /// Begins a question that asks for a reason.
 const WHY: &str = " why warum wieso weshalb pourquoi perché waarom porque почему ";
 /// Begins a question that is a request.
@@ -87,12 +91,14 @@ fn sentences(text: &str) -> Vec<String> {
 
 /// The words of each clause.
 fn clauses(sentence: &str) -> Vec<Vec<&str>> {
+    let french = sentence.contains("mais")
+        && sentence.split(is_between_words).any(|word| is_in(FRENCH, word));
     let mut found = Vec::new();
     for part in sentence.split([',', ':', '(', ')', '—', '–']).flat_map(|part| part.split(" - "))
     {
         let mut clause = Vec::new();
         for word in part.split(is_between_words).map(|word| word.trim_matches(['\'', '_'])) {
-            if is_in(TURNING, word) {
+            if is_in(TURNING, word) && (french || word != "mais") {
                 found.push(std::mem::take(&mut clause));
             } else if !word.is_empty() {
                 clause.push(word.strip_suffix("'s").unwrap_or(word));
@@ -152,6 +158,7 @@ mod tests {
             ("exclude cancelled orders", "don’t include cancelled orders"),
             ("sales of 1.5 million", "Sales of 1.5 million, please"),
             ("completed orders, not cancelled", "completed orders but not cancelled"),
+            ("commandes terminées, pas annulées", "les commandes terminées mais pas annulées"),
         ];
         for (one, other) in rows {
             let (one, other) = (gist(one), gist(other));
@@ -176,6 +183,7 @@ mod tests {
             ("sales of 1.5 million", "sales of 5.1 million"),
             ("orders under 500", "orders over 500"),
             ("orders under 500", "orders under 2000"),
+            ("pedidos de 500", "pedidos com mais de 500"),
             ("more detail in tables", "less detail in tables"),
             ("include cancelled orders", "exclude cancelled orders"),
             ("you excluded cancelled orders", "exclude cancelled orders"),

@@ -1,6 +1,8 @@
 //! A state as bytes: versioned and checksummed. Whatever is not exactly what was written is refused,
 //! and the router starts from the log.
 
+use super::discount::Fading;
+use super::era::Era;
 use super::linear::Linear;
 use super::matrix::{Matrix, padded};
 use super::shadow::Comparison;
@@ -9,14 +11,18 @@ use super::sums::Sums;
 use super::{MOST_ARMS, MOST_FEATURES};
 
 const MAGIC: [u8; 4] = *b"UpRt";
-/// Raise it with every change of what is written: an older checkpoint is then made again.
-const VERSION: u16 = 1;
+/// Without eras. Still written where there are none, so that nodes of an older release can go on from it.
+/// Older releases wrote it after a change of fading too: how things faded before is not known then, and
+/// older turns count as whole at the change.
+const PLAIN: u16 = 1;
+/// Raise it with every change of what is written: a checkpoint that cannot be read is made again.
+const VERSION: u16 = 2;
 
-/// The bytes are not a checkpoint of this version.
+/// The bytes are not a checkpoint that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadCheckpoint {
-    /// Another program's, or another version's.
-    #[error("not a router checkpoint of version {VERSION}")]
+    /// Another program's, or a later version's.
+    #[error("not a router checkpoint of version {PLAIN} to {VERSION}")]
     Foreign,
     /// Cut off or changed.
     #[error("the checkpoint is damaged")]
@@ -28,7 +34,8 @@ impl RouterState {
     pub fn to_bytes(&self, position: u64) -> Vec<u8> {
         let mut out = Writer(Vec::new());
         out.0.extend_from_slice(&MAGIC);
-        out.0.extend_from_slice(&VERSION.to_le_bytes());
+        let version = if self.eras.is_empty() { PLAIN } else { VERSION };
+        out.0.extend_from_slice(&version.to_le_bytes());
         out.u64(position);
         out.u32(self.lives);
         out.u64(self.tick);
@@ -44,6 +51,10 @@ impl RouterState {
         for arm in &self.arms {
             out.arm(arm);
         }
+        if version > PLAIN {
+            out.u32(self.era());
+            self.eras.iter().for_each(|era| out.era(era));
+        }
         let sum = checksum(&out.0);
         out.u64(sum);
         out.0
@@ -53,15 +64,14 @@ impl RouterState {
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, u64), BadCheckpoint> {
         let (body, sum) = bytes.split_last_chunk::<8>().ok_or(BadCheckpoint::Foreign)?;
         let mut from = Reader(body);
-        let ours =
-            from.take() == Some(MAGIC) && from.take().map(u16::from_le_bytes) == Some(VERSION);
-        if !ours {
-            return Err(BadCheckpoint::Foreign);
-        }
+        let ours = from.take() == Some(MAGIC);
+        let version = from.take().map(u16::from_le_bytes);
+        let version = version.filter(|version| ours && (PLAIN..=VERSION).contains(version));
+        let version = version.ok_or(BadCheckpoint::Foreign)?;
         if checksum(body) != u64::from_le_bytes(*sum) {
             return Err(BadCheckpoint::Damaged);
         }
-        from.state().filter(|_| from.0.is_empty()).ok_or(BadCheckpoint::Damaged)
+        from.state(version).filter(|_| from.0.is_empty()).ok_or(BadCheckpoint::Damaged)
     }
 }
 
@@ -93,6 +103,13 @@ impl Writer {
 
     fn bool(&mut self, value: bool) {
         self.0.push(u8::from(value));
+    }
+
+    fn era(&mut self, era: &Era) {
+        self.f64(era.fading.factor);
+        self.bool(era.fading.hourly);
+        self.u64(era.since);
+        self.u64(era.until);
     }
 
     fn arm(&mut self, arm: &Arm) {
@@ -162,7 +179,7 @@ impl Reader<'_> {
         (count <= most).then_some(count)
     }
 
-    fn state(&mut self) -> Option<(RouterState, u64)> {
+    fn state(&mut self, version: u16) -> Option<(RouterState, u64)> {
         let position = self.u64()?;
         let mut state = RouterState {
             lives: self.u32()?,
@@ -182,7 +199,16 @@ impl Reader<'_> {
         state.comparison = Comparison { sums, serving: self.bool()? };
         let arms = self.count(MOST_ARMS)?;
         state.arms = (0..arms).map(|_| self.arm()).collect::<Option<_>>()?;
+        if version > PLAIN {
+            let eras = self.u32()?;
+            state.eras = (0..eras).map(|_| self.era()).collect::<Option<_>>()?;
+        }
         Some((state, position))
+    }
+
+    fn era(&mut self) -> Option<Era> {
+        let fading = Fading { factor: self.f64()?, hourly: self.bool()? };
+        Some(Era { fading, since: self.u64()?, until: self.u64()? })
     }
 
     fn arm(&mut self) -> Option<Arm> {

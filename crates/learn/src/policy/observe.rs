@@ -30,12 +30,19 @@ pub struct Applied {
     born: u32,
     /// When it was first observed: later signals do not make it younger.
     tick: u64,
+    /// In which era the tick was. Turns that were kept before eras were counted have none.
+    #[serde(default, skip_serializing_if = "is_first")]
+    era: u32,
     /// `None` when all its signals were withdrawn.
     observed: Option<(f64, f64)>,
     /// In which life of the arm's regression, if the features were fit to learn from.
     linear: Option<u32>,
     /// What the choice said about a hybrid's candidate, if it did.
     shadow: Option<Shadow>,
+}
+
+fn is_first(era: &u32) -> bool {
+    *era == 0
 }
 
 impl Applied {
@@ -114,7 +121,7 @@ impl RouterState {
             let finite = shadow.offset.is_finite() && shadow.slope.is_finite();
             finite && rule.algorithm() == super::Algorithm::Hybrid
         });
-        Applied { born, tick: self.tick, observed: None, linear, shadow }
+        Applied { born, tick: self.tick, era: self.era(), observed: None, linear, shadow }
     }
 
     fn move_sums(
@@ -126,7 +133,7 @@ impl RouterState {
         now: Option<Observation>,
     ) {
         let (tick, fading) = (self.tick, rule.fading());
-        let left = fading.left(tick.saturating_sub(applied.tick.max(self.fading_since)));
+        let left = self.left_of(rule, applied.era, applied.tick);
         let arm = &mut self.arms[index];
         if !fading.is_off() {
             let rest = fading.left(tick.saturating_sub(arm.tick));
@@ -155,8 +162,7 @@ impl RouterState {
         old: Option<Observation>,
         now: Option<Observation>,
     ) {
-        let age = self.tick.saturating_sub(applied.tick.max(self.fading_since));
-        let left = rule.fading().left(age);
+        let left = self.left_of(rule, applied.era, applied.tick);
         let weight = |o: Option<Observation>| o.map_or(0.0, |o| o.weight() * left);
         let reward = |o: Option<Observation>| o.map_or(0.0, |o| o.weight() * o.reward() * left);
         let arm = &mut self.arms[index];

@@ -1,5 +1,7 @@
 //! What a router has learnt, and what changes it besides observations.
 
+use super::discount::Fading;
+use super::era::Era;
 use super::linear::Linear;
 use super::rule::{ArmDefinition, RouterRule};
 use super::shadow::{Comparison, Lead};
@@ -56,6 +58,8 @@ pub struct RouterState {
     pub(super) fading_since: u64,
     pub(super) fading_factor: f64,
     pub(super) fading_hourly: bool,
+    /// Since the router was set or reset, in order: how things faded before.
+    pub(super) eras: Vec<Era>,
     pub(super) day: i64,
     pub(super) spent: i128,
     pub(super) faults: u64,
@@ -176,7 +180,7 @@ impl RouterState {
         if self.fading_factor == fading.factor && self.fading_hourly == fading.hourly {
             return;
         }
-        let old = super::discount::Fading {
+        let old = Fading {
             factor: if self.fading_factor > 0.0 { self.fading_factor } else { 1.0 },
             hourly: self.fading_hourly,
         };
@@ -187,6 +191,7 @@ impl RouterState {
                 linear.fade(left);
             }
         }
+        self.end_era(old, fading);
         // Turns and hours are different ticks.
         if old.hourly != fading.hourly {
             self.tick = 0;

@@ -1,4 +1,5 @@
 mod choices;
+mod fading;
 mod learning;
 mod numbers;
 mod replay;

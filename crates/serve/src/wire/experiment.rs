@@ -144,7 +144,7 @@ struct MoveBody {
 
 impl From<ExperimentView> for ExperimentBody {
     fn from(view: ExperimentView) -> Self {
-        let shares = shares(&view);
+        let (shares, floor) = (shares(&view), view.definition.floor());
         let ExperimentDefinition {
             name,
             unit,
@@ -153,7 +153,7 @@ impl From<ExperimentView> for ExperimentBody {
             by,
             guardrails,
             rollout,
-            adaptive,
+            adaptive: _,
             alpha,
         } = view.definition;
         Self {
@@ -167,7 +167,7 @@ impl From<ExperimentView> for ExperimentBody {
             by: json!(by),
             guardrails: json!(guardrails),
             rollout: json!(rollout),
-            adaptive: json!(adaptive),
+            adaptive: json!(floor.map(|min_share| json!({ "min_share": min_share }))),
             alpha,
             shares,
             progress: view.rollout.map(ProgressBody::from),

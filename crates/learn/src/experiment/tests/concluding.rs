@@ -153,7 +153,7 @@ fn strata_are_compared_within_themselves() {
 #[test]
 fn adaptive_shares_go_to_the_better_and_keep_a_floor() {
     let mut definition = two("error_rate");
-    definition.adaptive = Some(Adaptive { min_share: 0.05 });
+    definition.adaptive = Some(Adaptive { min_share: Some(0.05) });
     let mut evidence = Evidence::new(&definition);
     assert_eq!(adaptive_shares(&definition, &evidence).as_slice(), [0.5, 0.5]);
     put(&mut evidence, 0, 500, 100, &half());
@@ -173,7 +173,7 @@ fn adaptive_shares_go_to_the_better_and_keep_a_floor() {
 #[test]
 fn shares_do_not_follow_a_handful() {
     let mut definition = two("error_rate");
-    definition.adaptive = Some(Adaptive { min_share: 0.05 });
+    definition.adaptive = Some(Adaptive { min_share: Some(0.05) });
     let mut evidence = Evidence::new(&definition);
     put(&mut evidence, 0, 99, 0, &half());
     put(&mut evidence, 1, 99, 99, &half());

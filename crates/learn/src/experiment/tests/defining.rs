@@ -77,12 +77,12 @@ fn numbers_that_json_cannot_write_are_refused_too() {
     definition.guardrails = vec![Guardrail { metric: Metric::Latency, limit: f64::INFINITY }];
     assert!(definition.check().unwrap_err().to_string().contains("guardrails[0].limit is inf"));
     definition.guardrails.clear();
-    definition.adaptive = Some(Adaptive { min_share: 0.1 });
+    definition.adaptive = Some(Adaptive { min_share: Some(0.1) });
     assert!(definition.check().unwrap_err().to_string().contains("one of the two"));
     definition.rollout = None;
     assert_eq!(definition.check(), Ok(()));
     for unfit in [0.0, 0.26, f64::NAN] {
-        definition.adaptive = Some(Adaptive { min_share: unfit });
+        definition.adaptive = Some(Adaptive { min_share: Some(unfit) });
         let said = definition.check().unwrap_err().to_string();
         assert!(said.contains("adaptive.min_share") && said.contains("at most 0.25"), "{said}");
     }
@@ -109,9 +109,13 @@ fn what_is_left_out_is_as_usual() {
     assert_eq!(read.rollout, Some(usual));
     written["rollout"] = Value::Null;
     written["adaptive"] = json!({});
+    let read: ExperimentDefinition = serde_json::from_value(written.clone()).unwrap();
+    assert_eq!((read.check(), read.floor()), (Ok(()), Some(0.05)));
+    // With 0.05 for each, less than half would follow what is learnt.
+    written["variants"] = (0..16).map(|n| json!({"name": n.to_string()})).collect();
     let read: ExperimentDefinition = serde_json::from_value(written).unwrap();
-    assert_eq!(read.check(), Ok(()));
-    assert_eq!(read.adaptive, Some(Adaptive { min_share: 0.05 }));
+    assert_eq!((read.check(), read.floor()), (Ok(()), Some(1.0 / 32.0)));
+    assert_eq!(serde_json::to_value(read.adaptive).unwrap(), json!({}), "older releases read it");
 }
 
 #[test]

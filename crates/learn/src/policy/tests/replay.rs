@@ -12,6 +12,7 @@ enum Step {
     Observed { turn: usize, now: Option<(f64, f64)>, hour: u64 },
     Reset,
     Adopt(usize),
+    Fade(Option<Discount>),
 }
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -26,6 +27,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(turn, now, hour)| Step::Observed { turn, now, hour: 490_000 + hour }),
         1 => Just(Step::Reset),
         1 => (2..=4usize).prop_map(Step::Adopt),
+        1 => discounts().prop_map(Step::Fade),
     ];
     prop::collection::vec(step, 0..60)
 }
@@ -78,6 +80,11 @@ impl Run {
                 let definition = self.rule.definition();
                 let arms = router(definition.algorithm, arms).arms;
                 self.rule = rule(RouterDefinition { arms, ..definition.clone() });
+                self.state.adopt(&self.rule);
+            }
+            Step::Fade(discount) => {
+                let definition = self.rule.definition().clone();
+                self.rule = rule(RouterDefinition { discount, ..definition });
                 self.state.adopt(&self.rule);
             }
         }
@@ -154,6 +161,25 @@ proptest! {
                 prop_assert_eq!(run.bytes(), bytes);
                 prop_assert_eq!(&run.applied, &applied);
             }
+        }
+    }
+
+    #[test]
+    fn sums_are_never_below_zero_and_nothing_is_left_of_turns_that_are_withdrawn(
+        steps in steps(),
+        algorithm in algorithms(),
+        discount in discounts(),
+    ) {
+        let mut run = Run::new(algorithm, discount);
+        let withdrawn = (0..TURNS).map(|turn| Step::Observed { turn, now: None, hour: 490_500 });
+        for step in steps.into_iter().chain(withdrawn) {
+            run.step(&step);
+            for arm in &run.state.arms {
+                prop_assert!(arm.sums.are_sound(), "{:?}: {:?}", step, arm);
+            }
+        }
+        for arm in &run.state.arms {
+            prop_assert!(arm.sums.weight() < 1e-3 && arm.observations == 0, "{:?}", arm);
         }
     }
 

@@ -1,0 +1,131 @@
+//! What is left of older turns when the way of fading changes.
+
+use super::*;
+
+const BY_TURNS: Option<Discount> = Some(Discount::Factor(0.9));
+const QUICKER: Option<Discount> = Some(Discount::Factor(0.8));
+const BY_HOURS: Option<Discount> = Some(Discount::Days { half_life_days: 0.5 });
+
+fn fading(algorithm: Algorithm, discount: Option<Discount>) -> RouterRule {
+    rule(RouterDefinition { discount, ..router(algorithm, 2) })
+}
+
+/// A turn of `a`, and twenty of `b`, an hour after each other.
+fn observe_some(state: &mut RouterState, rule: &RouterRule, hour: &mut u64) -> Option<Applied> {
+    let first = Credit { hour: *hour, ..credit("a") };
+    let applied = state.observe(rule, &first, None, observed(1.0, 1.0));
+    for _ in 0..20 {
+        *hour += 1;
+        let next = Credit { hour: *hour, ..credit("b") };
+        state.observe(rule, &next, None, observed(0.5, 1.0));
+    }
+    applied
+}
+
+#[test]
+fn a_late_signal_moves_no_more_than_what_is_left_of_its_turn() {
+    for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
+        let (by_turns, lasting) = (fading(algorithm, BY_TURNS), fading(algorithm, None));
+        let mut state = RouterState::new(&by_turns);
+        let applied = observe_some(&mut state, &by_turns, &mut 490_000);
+        state.adopt(&lasting);
+        let left = 0.9_f64.powi(20);
+        assert!((state.summary(&lasting)[0].weight - left).abs() < 1e-6);
+        state.observe(&lasting, &credit("a"), applied, observed(0.0, 1.0));
+        let arm = &state.arms[0];
+        assert!(arm.sums.are_sound(), "{algorithm:?}: {:?}", arm.sums);
+        assert!((arm.sums.weight() - left).abs() < 1e-6, "{algorithm:?}: {:?}", arm.sums);
+        assert!(state.summary(&lasting)[0].mean < 0.5, "{algorithm:?}");
+    }
+}
+
+#[test]
+fn turns_that_are_withdrawn_leave_nothing_however_often_fading_changed() {
+    let changes: [&[Option<Discount>]; 8] = [
+        &[BY_TURNS, None],
+        &[BY_TURNS, QUICKER],
+        &[BY_TURNS, BY_HOURS],
+        &[BY_HOURS, None],
+        &[BY_HOURS, BY_TURNS],
+        &[None, BY_TURNS, None, QUICKER],
+        // Turns are counted from the beginning twice.
+        &[BY_TURNS, BY_HOURS, QUICKER, BY_HOURS, None],
+        &[None, BY_HOURS, None, BY_TURNS],
+    ];
+    for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
+        for ways in changes {
+            let mut state = RouterState::default();
+            let (mut turns, mut hour) = (Vec::new(), 490_000);
+            for way in ways {
+                let rule = fading(algorithm, *way);
+                state.adopt(&rule);
+                turns.push(observe_some(&mut state, &rule, &mut hour));
+                let (read, _) = RouterState::from_bytes(&state.to_bytes(7)).unwrap();
+                assert_eq!(read, state);
+            }
+            let last = fading(algorithm, *ways.last().unwrap());
+            for turn in turns {
+                state.observe(&last, &credit("a"), turn, None);
+                assert!(state.arms[0].sums.are_sound(), "{ways:?}: {:?}", state.arms[0].sums);
+            }
+            let arm = &state.arms[0];
+            assert!(arm.sums.weight() < 1e-6 && arm.observations == 0, "{ways:?}: {arm:?}");
+            if let Some(linear) = &arm.linear {
+                assert!(linear.gram.values().iter().all(|sum| sum.abs() < 1e-9), "{ways:?}");
+            }
+            assert_eq!(state.faults(), 0, "{algorithm:?}");
+        }
+    }
+}
+
+#[test]
+fn a_change_before_anything_has_faded_needs_no_memory() {
+    let mut state = RouterState::new(&fading(Algorithm::Thompson, BY_TURNS));
+    state.adopt(&fading(Algorithm::Thompson, BY_HOURS));
+    let lasting = fading(Algorithm::Thompson, None);
+    state.adopt(&lasting);
+    observe_some(&mut state, &lasting, &mut 490_000);
+    let by_turns = fading(Algorithm::Thompson, BY_TURNS);
+    state.adopt(&by_turns);
+    assert!(state.eras.is_empty());
+    observe_some(&mut state, &by_turns, &mut 490_000);
+    state.adopt(&lasting);
+    assert_eq!(state.eras.len(), 1);
+    state.reset(&lasting);
+    assert!(state.eras.is_empty());
+}
+
+/// Version 1 at position 9: one arm, a factor of 0.9, and two good turns.
+const OLD: &str = "\
+    55705274010009000000000000000100000002000000000000000000000000000000cdccccccccccec3f\
+    000000000000000000000000000000000000000000000000000000000000000000000000000000000000\
+    000000000000000000000000000000000000000000000000000000000000000001000000010000006101\
+    0000000200000000000000666666e6010000000000000000000000666666e60100000000000000000000\
+    000200000000000000000000000000000000000000000000000000000000000000000000000000000000\
+    9f44ada5f1584d19";
+
+#[test]
+fn a_checkpoint_of_an_older_release_is_gone_on_from() {
+    let of = |discount| rule(RouterDefinition { discount, ..router(Algorithm::Thompson, 1) });
+    let (by_turns, lasting) = (of(BY_TURNS), of(None));
+    let mut replayed = RouterState::new(&by_turns);
+    let first = replayed.observe(&by_turns, &credit("a"), None, observed(1.0, 1.0));
+    replayed.observe(&by_turns, &credit("a"), None, observed(1.0, 1.0));
+
+    let (pairs, _) = OLD.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    let old: Vec<u8> = pairs.iter().map(byte).collect();
+    let (mut state, position) = RouterState::from_bytes(&old).unwrap();
+    assert_eq!((&state, position), (&replayed, 9));
+    assert_eq!(state.to_bytes(9), old, "an older release must be able to go on from it");
+
+    let kept = r#"{"born":1,"tick":1,"observed":[1.0,1.0],"linear":null,"shadow":null}"#;
+    let kept: Applied = serde_json::from_str(kept).unwrap();
+    assert_eq!(Some(kept), first);
+    for state in [&mut state, &mut replayed] {
+        state.adopt(&lasting);
+        state.observe(&lasting, &credit("a"), Some(kept), None);
+    }
+    assert_eq!(state, replayed);
+    assert!((state.summary(&lasting)[0].weight - 1.0).abs() < 1e-6);
+}
