@@ -239,7 +239,11 @@ async fn learn_on(engine: Arc<Engine>, to_learn: Arc<ToLearn>, mut stop: Stop) {
 async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
     loop {
         match KeyRing::load(&*engine.store).await {
-            Ok(ring) => engine.keys.take_over(ring),
+            Ok(ring) => {
+                if engine.keys.take_over(ring) {
+                    engine.ended_visits.wake();
+                }
+            }
             Err(error) => put_off(error, "keys of other nodes are heard of later"),
         }
         match EndedVisits::load(&*engine.store).await {
@@ -259,11 +263,13 @@ async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
 
 #[cfg(test)]
 mod tests {
-    use event::{Kind, Opening, Rule, Source, TurnHalf, TurnId, Type, UserId};
-    use store::Asker;
+    use event::{Kind, Opening, Role, Rule, Source, TurnHalf, TurnId, Type, UserId};
+    use store::{Asker, KeyStore};
 
     use super::*;
+    use crate::keys::NewKey;
     use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::visits::Pass;
 
     fn question(turn: &str, user: &str, secs: i64) -> Event {
         let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });
@@ -295,5 +301,26 @@ mod tests {
                 recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();
             assert_eq!(turns, [expected], "{user}");
         }
+    }
+
+    #[tokio::test]
+    async fn whoever_loses_their_key_at_another_node_is_let_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let (engine, tenant) = (Arc::new(engine), Scope::default().tenant);
+        let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
+        let (key, _) = engine.create_key(new).await.unwrap();
+        store.revoke_key(&key.id, NOW).await.unwrap();
+        let (scopes, pass) = ([Scope::default()], Pass::Key(key.id));
+        let waits = engine.wait_for_any(&scopes, engine.head(), Duration::ZERO, &pass);
+        let hears = look_at_keys(Arc::clone(&engine), engine.tasks.stop_signal());
+        let let_go = async {
+            tokio::select! {
+                found = waits => found,
+                () = hears => panic!("it goes on"),
+            }
+        };
+        let found = tokio::time::timeout(Duration::from_secs(60), let_go).await.unwrap();
+        assert_eq!(found.unwrap(), None);
     }
 }
