@@ -85,8 +85,8 @@ impl History {
         Ok(())
     }
 
-    /// Somebody was erased by another node, which does not say who: what this one remembers is read again from
-    /// the log, where their words are no more.
+    /// Somebody was erased by another node, which does not say who, or a tenant was removed: what this one
+    /// remembers is read again from the log, where their words are no more.
     pub(crate) async fn read_again(
         &self,
         store: &dyn Store,
