@@ -122,7 +122,8 @@ impl Engine {
         self.patterns.clear();
         self.drafts.clear();
         self.examples.clear();
-        Ok(())
+        let (now, window) = (self.clock.now(), self.detectors.retry.window);
+        Ok(self.history.read_again(&*self.store, now, window).await?)
     }
 
     async fn is_marked(&self, id: &str) -> Result<bool, FlowError> {
@@ -137,7 +138,7 @@ mod tests {
     use std::sync::Arc;
 
     use detect::Platt;
-    use event::Timestamp;
+    use event::{Kind, Opening, Source, Timestamp, TurnHalf, TurnId, Type, UserId};
     use serde_json::Value;
     use store::tables::{Limits, SqlStore};
     use testkit::TestClock;
@@ -145,6 +146,7 @@ mod tests {
     use super::*;
     use crate::redactors::Privacy;
     use crate::targets::Targets;
+    use crate::test_engine::{NOW, TestEngine, engine_in};
     use crate::{Detectors, Embedder};
 
     #[tokio::test]
@@ -169,5 +171,26 @@ mod tests {
         assert_eq!(engine.targets_of(&tenant), Targets::default());
         assert_eq!(engine.privacy.of(&tenant), Privacy::default());
         assert_eq!(engine.curves.of(&demo), Platt::NONE);
+    }
+
+    #[tokio::test]
+    async fn what_was_asked_in_it_is_not_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        let (demo, user) = (demo_scope(), UserId::new("ann").unwrap());
+        let half = TurnHalf::Opened(Opening { text: "What now?".into(), ..Opening::default() });
+        let question = Event {
+            user: Some(user.clone()),
+            turn: TurnId::new("t1").ok(),
+            ts: NOW,
+            kind: Kind { event_type: Type::Query, source: Source::Turn },
+            data: Event::data_of(&half),
+            ..testkit::event(&demo, "asked")
+        };
+        engine.mark_demo(false).await.unwrap();
+        engine.history.add(&question).await;
+        assert_eq!(engine.question_history(&demo, &user).await.unwrap().len(), 1);
+        assert!(engine.remove_demo().await.unwrap().is_some());
+        assert_eq!(engine.question_history(&demo, &user).await.unwrap().len(), 0);
     }
 }

@@ -37,7 +37,6 @@ struct Changed {
     targets: bool,
     curves: bool,
     erased: bool,
-    forgotten: bool,
 }
 
 impl Engine {
@@ -72,7 +71,6 @@ impl Engine {
                 if learns || changes.iter().any(sets) {
                     routed.insert(event.scope.clone(), last);
                 }
-                changed.forgotten |= is_forgetting(event);
                 if is_erasure(event) {
                     erasures.push(event.clone());
                 }
@@ -82,6 +80,11 @@ impl Engine {
             }
             changed.erased = !erasures.is_empty();
             self.read_again(&changed).await?;
+            for StoredEvent { event, .. } in &page {
+                if is_forgetting(event) {
+                    self.history.forget_before(event).await?;
+                }
+            }
             to_learn.note(Noted { scopes: routed, erasures });
             scopes.iter().for_each(|scope| self.labels.note(scope));
             self.for_targets.note(scopes.clone());
@@ -105,8 +108,6 @@ impl Engine {
             self.patterns.clear();
             self.drafts.clear();
             self.examples.clear();
-        }
-        if changed.erased || changed.forgotten {
             let (now, window) = (self.clock.now(), self.detectors.retry.window);
             self.history.read_again(&*self.store, now, window).await?;
         }
@@ -238,7 +239,11 @@ async fn learn_on(engine: Arc<Engine>, to_learn: Arc<ToLearn>, mut stop: Stop) {
 async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
     loop {
         match KeyRing::load(&*engine.store).await {
-            Ok(ring) => engine.keys.take_over(ring),
+            Ok(ring) => {
+                if engine.keys.take_over(ring) {
+                    engine.ended_visits.wake();
+                }
+            }
             Err(error) => put_off(error, "keys of other nodes are heard of later"),
         }
         match EndedVisits::load(&*engine.store).await {
@@ -253,5 +258,69 @@ async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
             _ = stop.changed() => return,
             () = tokio::time::sleep(KEYS_EVERY) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use event::{Kind, Opening, Role, Rule, Source, TurnHalf, TurnId, Type, UserId};
+    use store::{Asker, KeyStore};
+
+    use super::*;
+    use crate::keys::NewKey;
+    use crate::test_engine::{NOW, TestEngine, engine_in};
+    use crate::visits::Pass;
+
+    fn question(turn: &str, user: &str, secs: i64) -> Event {
+        let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });
+        Event {
+            user: UserId::new(user).ok(),
+            turn: TurnId::new(turn).ok(),
+            ts: NOW.plus_secs(secs),
+            kind: Kind { event_type: Type::Query, source: Source::Turn },
+            data: Event::data_of(&half),
+            ..testkit::event(&Scope::default(), turn)
+        }
+    }
+
+    #[tokio::test]
+    async fn only_questions_of_whom_another_node_forgot_are_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        // On their way into the log, which could not bring them back yet.
+        for (turn, user, secs) in [("t1", "ann", -1), ("t2", "bob", -1), ("t3", "ann", 1)] {
+            engine.history.add(&question(turn, user, secs)).await;
+        }
+        let ann = UserId::new("ann").ok();
+        engine.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
+        engine.catch_up(&mut Position(0), &ToLearn::default()).await.unwrap();
+        for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
+            let asker = Asker::of(&question("x", user, 0)).unwrap();
+            let recent = engine.history.recent(&asker, NOW.plus_secs(2)).await;
+            let turns: Vec<String> =
+                recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();
+            assert_eq!(turns, [expected], "{user}");
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_loses_their_key_at_another_node_is_let_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let (engine, tenant) = (Arc::new(engine), Scope::default().tenant);
+        let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
+        let (key, _) = engine.create_key(new).await.unwrap();
+        store.revoke_key(&key.id, NOW).await.unwrap();
+        let (scopes, pass) = ([Scope::default()], Pass::Key(key.id));
+        let waits = engine.wait_for_any(&scopes, engine.head(), Duration::ZERO, &pass);
+        let hears = look_at_keys(Arc::clone(&engine), engine.tasks.stop_signal());
+        let let_go = async {
+            tokio::select! {
+                found = waits => found,
+                () = hears => panic!("it goes on"),
+            }
+        };
+        let found = tokio::time::timeout(Duration::from_secs(60), let_go).await.unwrap();
+        assert_eq!(found.unwrap(), None);
     }
 }

@@ -85,8 +85,8 @@ impl History {
         Ok(())
     }
 
-    /// Somebody was erased by another node, which does not say who, or somebody's questions were forgotten there:
-    /// what this one remembers is read again from the log, which knows better.
+    /// Somebody was erased by another node, which does not say who, or a tenant was removed: what this one
+    /// remembers is read again from the log, where their words are no more.
     pub(crate) async fn read_again(
         &self,
         store: &dyn Store,
@@ -95,6 +95,19 @@ impl History {
     ) -> Result<(), StoreError> {
         self.place.clear();
         self.refill(store, now, window).await
+    }
+
+    /// Somebody's questions were forgotten by another node: those of before, and theirs alone. Anybody who writes
+    /// can ask for that, and must not have what everybody asked read again each time.
+    pub(crate) async fn forget_before(&self, forgetting: &Event) -> Result<(), StoreError> {
+        let Some(asker) = Asker::of(forgetting) else { return Ok(()) };
+        if self.is_shared() {
+            return Ok(());
+        }
+        for (asked, _) in self.place.recent(&asker, forgetting.ts).await? {
+            self.place.take_back(&asker, &asked).await?;
+        }
+        Ok(())
     }
 
     /// Where the questions are, for whoever must know when that is away.

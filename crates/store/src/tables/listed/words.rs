@@ -55,16 +55,35 @@ pub(super) fn page(
 }
 
 /// Words as the index knows them: by their small letters, parted at whatever is no letter and no digit. Marks, such as
-/// vowels of Hindi or Thai, are inside of words in Postgres; SQLite parts words there, and since its index
-/// has no phrases, it takes nothing for one word that it would part.
+/// vowels of Hindi or Thai, are inside of words in Postgres; SQLite parts words there, but for accents, which it leaves
+/// out. Since its index has no phrases, it takes nothing for one word that it would part.
 fn split(connection: &Connection, text: &str) -> Vec<String> {
     let is_sqlite = connection.sqlite().is_some();
     let is_inside = |c: char| match is_sqlite {
-        true => c.is_alphanumeric() && !is_combining_mark(c) && !is_framed(c),
+        true => is_accent(c) || c.is_alphanumeric() && !is_combining_mark(c) && !is_framed(c),
         false => c.is_alphanumeric() || is_combining_mark(c),
     };
-    let words = text.split(|c: char| !is_inside(c)).filter(|word| !word.is_empty());
+    // An accent that follows no letter is in no word.
+    let parts = text.split(|c: char| !is_inside(c)).map(|part| part.trim_start_matches(is_accent));
+    let words = parts.filter(|word| !word.is_empty());
     words.take(MOST_WORDS).map(str::to_lowercase).collect()
+}
+
+/// Accents that are written behind their letter, as far as SQLite knows them.
+fn is_accent(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{304}'
+            | '\u{306}'..='\u{30c}'
+            | '\u{30f}'
+            | '\u{311}'
+            | '\u{31b}'
+            | '\u{323}'..='\u{328}'
+            | '\u{32d}'
+            | '\u{32e}'
+            | '\u{330}'
+            | '\u{331}'
+    )
 }
 
 /// Letters in circles and squares count as letters, but to SQLite they are signs.

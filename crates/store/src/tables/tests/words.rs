@@ -67,3 +67,14 @@ async fn a_sign_inside_of_a_word_parts_it() {
         assert_eq!(worded(&store, words).await.len(), 1, "{words}");
     }
 }
+
+#[tokio::test]
+async fn an_accent_behind_its_letter_parts_no_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let (one, two) = ("r\u{e9}sum\u{e9}", "re\u{301}sume\u{301}");
+    play(&store, [asks("t1", "c1", one), asks("t2", "c2", two)]).await;
+    for words in [one, two, "resume", "\u{301} resume"] {
+        assert_eq!(worded(&store, words).await.len(), 2, "{words}");
+    }
+}
