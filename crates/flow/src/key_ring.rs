@@ -24,16 +24,19 @@ impl KeyRing {
     }
 
     /// From now on these, as the store has them. Nothing is taken away: a key is revoked, not forgotten, and
-    /// one that was revoked here while these were read stays so.
-    pub(crate) fn take_over(&self, ring: Self) {
+    /// one that was revoked here while these were read stays so. Answers whether one is new, or newly revoked.
+    pub(crate) fn take_over(&self, ring: Self) -> bool {
         let ring = ring.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut is_news = false;
         for (id, key) in ring {
-            let is_revoked = keys.get(&id).is_some_and(|known| known.revoked_at.is_some());
-            if !is_revoked {
+            let known = keys.get(&id).map(|known| known.revoked_at.is_some());
+            is_news |= known.is_none_or(|was_revoked| !was_revoked && key.revoked_at.is_some());
+            if known != Some(true) {
                 keys.insert(id, key);
             }
         }
+        is_news
     }
 
     /// The key with this id.
