@@ -11,7 +11,7 @@ enum Password {
 
 /// The address with stars for its passwords.
 pub(super) fn with_stars(address: &str) -> String {
-    match address.split_once("://") {
+    match url(address) {
         Some((scheme, rest)) => format!("{scheme}://{}", place(rest, Password::Hidden)),
         None => words(address),
     }
@@ -20,10 +20,16 @@ pub(super) fn with_stars(address: &str) -> String {
 /// The address without its passwords, for a command that finds them in ~/.pgpass or PGPASSWORD; `ADDRESS` where it
 /// is no URL.
 pub(super) fn without_password(address: &str) -> String {
-    match address.split_once("://") {
+    match url(address) {
         Some((scheme, rest)) => format!("{scheme}://{}", place(rest, Password::LeftOut)),
         None => "ADDRESS".to_owned(),
     }
+}
+
+/// The scheme of a URL and what stands behind it; a password among words may hold `://` too.
+fn url(address: &str) -> Option<(&str, &str)> {
+    let in_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    address.split_once("://").filter(|(scheme, _)| scheme.chars().all(in_scheme))
 }
 
 /// What stands behind the scheme.
@@ -54,7 +60,8 @@ fn end_of_login(rest: &str) -> Option<usize> {
         let behind = port.trim_start_matches(|c: char| c.is_ascii_digit());
         behind.len() < port.len() && (behind.is_empty() || behind.starts_with('/'))
     });
-    let further = || rest.rfind('@').filter(|at| rest[..*at].contains(':') && !has_port);
+    let is_parameter = |at: usize| has_port && rest[before.len()..at].contains('=');
+    let further = || rest.rfind('@').filter(|at| rest[..*at].contains(':') && !is_parameter(*at));
     before.rfind('@').or_else(further)
 }
 
@@ -110,12 +117,14 @@ mod tests {
             ("redis://:secret@h:6379/0", "redis://:***@h:6379/0"),
             ("postgres://u:s@cret@h/db?x=1", "postgres://u:***@h/db?x=1"),
             ("postgres://u:s/cr?et@h/db", "postgres://u:***@h/db"),
+            ("postgres://u:2024?secret@h/db", "postgres://u:***@h/db"),
             ("postgres://u@h:5432/db", "postgres://u@h:5432/db"),
             ("postgres://h:5432/db?user=u@h", "postgres://h:5432/db?user=u@h"),
             ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
             ("host=h password=secret user=u", "host=h password=*** user=u"),
             ("host=h password = 'a \\' secret' user=u", "host=h password=*** user=u"),
             ("sslpassword=secret password=secret", "sslpassword=*** password=***"),
+            ("host=h password=se://cret user=u", "host=h password=*** user=u"),
             (
                 "postgres://h/db?user=u&password=secret&x=1",
                 "postgres://h/db?user=u&password=***&x=1",
@@ -143,6 +152,7 @@ mod tests {
             ("postgres://db/uptake?user=u&password=s3cret", "postgres://db/uptake?user=u"),
             ("postgres://db/uptake?password=s3cret", "postgres://db/uptake"),
             ("host=db password=s3cret", "ADDRESS"),
+            ("host=db password=s3://cret", "ADDRESS"),
         ];
         for (address, expected) in rows {
             assert_eq!(without_password(address), expected);

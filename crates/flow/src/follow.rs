@@ -54,6 +54,22 @@ impl Engine {
         }
     }
 
+    /// Hears which keys others made or revoked, and which visits they ended.
+    pub(crate) async fn hear_of_keys(&self) {
+        match KeyRing::load(&*self.store).await {
+            Ok(ring) => {
+                if self.keys.take_over(ring) {
+                    self.ended_visits.wake();
+                }
+            }
+            Err(error) => put_off(error, "keys of other nodes are heard of later"),
+        }
+        match EndedVisits::load(&*self.store).await {
+            Ok(ended) => self.ended_visits.take_over(ended, self.clock.now()),
+            Err(error) => put_off(error, "visits ended at other nodes are heard of later"),
+        }
+    }
+
     /// Hears everything behind a position. Answers how far that is.
     async fn catch_up(&self, after: &mut Position, to_learn: &ToLearn) -> Result<(), FlowError> {
         loop {
@@ -238,18 +254,7 @@ async fn learn_on(engine: Arc<Engine>, to_learn: Arc<ToLearn>, mut stop: Stop) {
 
 async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
     loop {
-        match KeyRing::load(&*engine.store).await {
-            Ok(ring) => {
-                if engine.keys.take_over(ring) {
-                    engine.ended_visits.wake();
-                }
-            }
-            Err(error) => put_off(error, "keys of other nodes are heard of later"),
-        }
-        match EndedVisits::load(&*engine.store).await {
-            Ok(ended) => engine.ended_visits.take_over(ended, engine.clock.now()),
-            Err(error) => put_off(error, "visits ended at other nodes are heard of later"),
-        }
+        engine.hear_of_keys().await;
         if engine.store.went_back() {
             engine.outdated.send_replace(true);
             return;

@@ -24,15 +24,15 @@ impl KeyRing {
     }
 
     /// From now on these, as the store has them. Nothing is taken away: a key is revoked, not forgotten, and
-    /// one that was revoked here while these were read stays so. Answers whether one is new or was revoked.
+    /// one that was revoked here while these were read stays so. Answers whether one is new, or newly revoked.
     pub(crate) fn take_over(&self, ring: Self) -> bool {
         let ring = ring.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let mut is_news = false;
         for (id, key) in ring {
-            let known = keys.get(&id);
-            if known.is_none_or(|known| known.revoked_at.is_none()) {
-                is_news |= known.is_none() || key.revoked_at.is_some();
+            let known = keys.get(&id).map(|known| known.revoked_at.is_some());
+            is_news |= known.is_none_or(|was_revoked| !was_revoked && key.revoked_at.is_some());
+            if known != Some(true) {
                 keys.insert(id, key);
             }
         }

@@ -157,7 +157,8 @@ impl Engine {
                 return Ok(None);
             }
             let seen = *heads.borrow_and_update();
-            if self.is_any_behind(scopes, after).await? {
+            // Where nothing was stored, somebody else left: no need to ask after every project.
+            if seen > after && self.is_any_behind(scopes, after).await? {
                 tokio::select! {
                     _ = stop.changed() => return Ok(None),
                     () = tokio::time::sleep(rest) => {}

@@ -196,6 +196,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_key_that_another_node_revoked_lets_nobody_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        store.add_key(key()).await.unwrap();
+        engine.hear_of_keys().await;
+        let (scopes, head, pass) = ([Scope::default()], engine.head(), Pass::Key("k".to_owned()));
+        let waits = engine.wait_for_any(&scopes, head, Duration::ZERO, &pass);
+        let revoked = async {
+            tokio::task::yield_now().await;
+            store.revoke_key("k", NOW).await.unwrap();
+            engine.hear_of_keys().await;
+        };
+        let both = async { tokio::join!(waits, revoked) };
+        let (heard, ()) = tokio::time::timeout(Duration::from_secs(60), both).await.unwrap();
+        assert!(heard.unwrap().is_none());
+    }
+
+    #[tokio::test]
     async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;

@@ -113,7 +113,8 @@ fn clause_start(text: &Text, at: usize) -> usize {
 fn clause_end(text: &Text, at: usize) -> usize {
     let stops =
         |i: &usize| is_stop(text, *i) || text.words.get(*i).is_some_and(|w| text.folded(w) == ",");
-    (at..text.words.len()).find(stops).unwrap_or(text.words.len()).min(at + MOST_WORDS)
+    let end = text.words.len().min(at + MOST_WORDS);
+    (at..end).find(stops).unwrap_or(end)
 }
 
 /// The words from one place to another as they were written, without marks at the ends.

@@ -167,6 +167,8 @@ const MEANT: &[&str] = &[
     "volevo",
     "bedoelde",
 ];
+/// Words by which it is only recalled: "the laptops, as I said yesterday".
+const RECALLING: &[&str] = &["as", "like"];
 /// Words behind which "mean" is no verb but something that can be wanted: "the mean", "I need mean".
 const NAMING: &[&str] =
     &["the", "a", "an", "for", "want", "wanted", "need", "needed", "meant", "said"];
@@ -211,10 +213,12 @@ fn wanted(text: &Text, side: &str, from: usize) -> String {
 /// Where a part of the sentence says what was meant: "you gave me airships, I meant laptops", but not "the
 /// laptops I meant".
 fn meant_at(text: &Text) -> Option<usize> {
+    let introduces =
+        |at: usize| is_aside(text, at) && !RECALLING.contains(&text.folded(&text.words[at]));
     (0..text.words.len()).find(|at| {
         MEANT.contains(&text.folded(&text.words[*at]))
             && !is_the_mean(text, *at)
-            && (part_of(text, *at)..*at).all(|at| is_aside(text, at))
+            && (part_of(text, *at)..*at).all(introduces)
     })
 }
 
@@ -272,6 +276,17 @@ mod tests {
             "I meant laptops with a fan, I want them cheap",
             "laptops with a fan, I want them cheap",
         );
+    }
+
+    #[test]
+    fn where_it_was_said_before_is_not_what_is_wanted() {
+        check(
+            "The laptops, like I said in my first message",
+            "laptops, like I said in my first message",
+        );
+        check("The laptops, as I said yesterday", "laptops, as I said yesterday");
+        check("No, like I said, laptops", "laptops");
+        check("Like I said laptops", "laptops");
     }
 
     #[test]
