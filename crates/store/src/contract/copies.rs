@@ -8,7 +8,7 @@ use super::scene::{Scene, play, turn_id, user_id};
 use crate::{DueCopy, Store, TurnLogCopy};
 
 fn due(turn: &str, erased: u64) -> DueCopy {
-    DueCopy { scope: Scope::default(), turn: turn_id(turn), erased }
+    DueCopy { scope: Scope::default(), turn: turn_id(turn), erased: Position(erased) }
 }
 
 /// Copies and position are kept together; the newest copy counts.
@@ -54,7 +54,7 @@ pub(crate) async fn copies_of_the_erased_are_due_until_they_are_settled(store: &
     let mut erasure = Scene::new("erasure", "t1", Change::EraseUser(user_id("u1")));
     erasure.event.turn = None;
     play(store, [erasure]).await;
-    let due = |turn: &str| due(turn, 1);
+    let due = |turn: &str| due(turn, 5);
     assert_eq!(store.copies_due(Some(scope.clone()), 9).await.unwrap(), [due("t1"), due("t2")]);
     assert_eq!(store.copies_due(None, 1).await.unwrap(), [due("t1")]);
     let other = Scope { project: Project::new("other").unwrap(), ..scope.clone() };
@@ -86,12 +86,12 @@ pub(crate) async fn copies_stay_due_when_somebody_else_is_erased_meanwhile(store
     play(store, [Scene::open("t1", "c1"), Scene::react("r1", "t1", Reaction::Ok).by("u2")]).await;
     play(store, [erase("u1")]).await;
     let first = store.copies_due(None, 9).await.unwrap();
-    assert_eq!(first, [due("t1", 1)]);
+    assert_eq!(first, [due("t1", 3)]);
     play(store, [erase("u2")]).await;
     store.settle_copies(first, vec![copy("what u2 said")], None).await.unwrap();
     assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), None);
     let second = store.copies_due(None, 9).await.unwrap();
-    assert_eq!(second, [due("t1", 2)]);
+    assert_eq!(second, [due("t1", 4)]);
     store.settle_copies(second, vec![copy("nothing")], None).await.unwrap();
     assert_eq!(store.copies_due(None, 9).await.unwrap(), []);
     assert_eq!(store.copy_of(&scope, &turn_id("t1")).await.unwrap(), Some(copy("nothing")));

@@ -25,8 +25,8 @@ pub struct DueCopy {
     pub scope: Scope,
     /// Which turn's.
     pub turn: TurnId,
-    /// How many of those who were part of the turn are erased. When it is one more, it is due once more.
-    pub erased: u64,
+    /// Where the last of those who were part of the turn was erased. When it is another place, it is due once more.
+    pub erased: Position,
 }
 
 /// What the mirror keeps. Copies can be made again from the log at any time, so they are not part

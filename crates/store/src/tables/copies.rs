@@ -130,8 +130,9 @@ fn key_of(
     Ok(find_key(connection, Table::Turns, project, turn.as_str())?)
 }
 
-/// How many of those who were part of the turn `t` are erased.
-const ERASED: &str = "(SELECT count(*)
+/// Where in the log the last of those who were part of the turn `t` was erased. How many are would not do: one goes with
+/// their old events as another is erased.
+const ERASED: &str = "(SELECT coalesce(max(u.erased), 0)
     FROM (SELECT t.user AS who UNION SELECT e.user FROM events e WHERE e.turn = t.key) w
     JOIN users u ON u.key = w.who WHERE u.erased IS NOT NULL)";
 
@@ -160,7 +161,7 @@ pub(super) fn due(
         .map(|(project, turn, erased)| {
             let scope = scope_of(connection, project)?;
             let turn = TurnId::new(turn).map_err(unreadable)?;
-            Ok(DueCopy { scope, turn, erased: erased as u64 })
+            Ok(DueCopy { scope, turn, erased: Position(erased as u64) })
         })
         .collect()
 }
@@ -199,7 +200,7 @@ pub(super) fn settle(
         let erased: i64 = transaction
             .prepare_cached(&format!("SELECT {ERASED} FROM turns t WHERE t.key = ?1"))?
             .query_row([turn], |row| row.get(0))?;
-        if erased as u64 != due.erased {
+        if Position(erased as u64) != due.erased {
             of_before.push(due);
             continue;
         }
