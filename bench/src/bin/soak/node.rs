@@ -50,13 +50,11 @@ impl Node {
         Ok(())
     }
 
-    /// Lets its files grow by so much and no more; `None` lifts the limit.
+    /// Lets its files be so much longer than the write-ahead log is now, and no more; `None` lifts the limit. Every commit
+    /// goes into that log, so sooner or later one finds no room.
     pub(crate) fn limit_growth(&self, more: Option<u64>) -> anyhow::Result<()> {
-        let mut largest = 0;
-        for file in fs::read_dir(self.folder.path())? {
-            largest = largest.max(file?.metadata()?.len());
-        }
-        let limit = more.map_or("unlimited".to_owned(), |more| (largest + more).to_string());
+        let log = fs::metadata(self.folder.path().join("uptake.db-wal"))?.len();
+        let limit = more.map_or("unlimited".to_owned(), |more| (log + more).to_string());
         let (pid, size) = (self.child.id().to_string(), format!("--fsize={limit}:unlimited"));
         let set = Command::new("prlimit").args(["--pid", &pid, &size]).status()?;
         ensure!(set.success(), "prlimit did not work");
