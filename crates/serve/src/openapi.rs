@@ -124,6 +124,7 @@ pub(crate) fn document() -> Value {
     }
     document["tags"] = TAGS.iter().map(|tag| json!({"name": tag})).collect();
     join_turn_halves(&mut document["components"]["schemas"]);
+    show_strategies_when_asked(&mut document["components"]["schemas"]);
     document["components"]["schemas"]["Problem"] = problem_schema();
     document["components"]["securitySchemes"] = json!({
         "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "uk_<id>_<secret>"},
@@ -185,6 +186,15 @@ fn only_asks(path: &str) -> bool {
     path.contains("search") || path.ends_with("/select")
 }
 
+/// Bodies there name a turn, a query or a router that may not be there.
+const NAMES_IN_BODY: [&str; 5] = [
+    "/api/v1/turns",
+    "/api/v1/rewards",
+    "/api/v1/route",
+    "/api/v1/policies/evaluate",
+    "/api/v1/retrieval/usage",
+];
+
 fn add_errors(path: &str, method: &str, operation: &mut Value) {
     let has_202 = !operation["responses"]["202"].is_null();
     let mut add = |status: u16, description: &str| {
@@ -202,7 +212,8 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
     add(422, "A field does not fit; field names it");
     add(429, "Too many requests with this key");
     add(503, "Not possible right now; try again");
-    if path.contains('{') && !path.contains("privacy") || path.ends_with("/feedback") {
+    let names_something = path.contains('{') && !path.contains("privacy");
+    if names_something || path.ends_with("/feedback") || NAMES_IN_BODY.contains(&path) {
         add(404, "There is no such thing");
     }
     if (method, path) == ("delete", "/api/v1/users/{user_id}") {
@@ -241,6 +252,13 @@ fn join_turn_halves(schemas: &mut Value) {
     schemas["TurnRequest"] = joined;
 }
 
+/// The answer to a turn has the fields of strategies beside its own, or none of them: `null` can stand for an object, but
+/// not for some fields of one.
+fn show_strategies_when_asked(schemas: &mut Value) {
+    let properties = schemas["StrategiesBody"]["properties"].clone();
+    schemas["OpenResponse"]["allOf"][0] = json!({"type": "object", "properties": properties});
+}
+
 fn problem_schema() -> Value {
     json!({
         "type": "object",
@@ -256,6 +274,15 @@ fn problem_schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_may_be_answered_without_strategies() {
+        let document = document();
+        let answer = &document["components"]["schemas"]["OpenResponse"]["allOf"];
+        assert!(answer[0]["properties"]["avoid"].is_object(), "{answer}");
+        assert!(answer[0]["required"].is_null(), "{answer}");
+        assert!(answer[1]["properties"]["turn_id"].is_object(), "{answer}");
+    }
 
     #[test]
     fn only_where_a_repeat_is_known_by_its_key_one_may_be_sent() {
