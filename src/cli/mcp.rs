@@ -60,13 +60,17 @@ impl Mcp {
 }
 
 async fn serve(way: Way) -> anyhow::Result<()> {
+    // First of all: once the folder says who serves it, whoever reads that may tell us to stop.
+    let mut stop = std::pin::pin!(stop_signal()?);
     // A folder that cannot be served is said at once, not with the first call.
-    way.server().await?;
+    tokio::select! {
+        served = way.server() => served.map(drop)?,
+        () = &mut stop => return Ok(()),
+    }
     let way = Arc::new(way);
-    let stop = stop_signal()?;
     let served = tokio::select! {
         served = mcp::over_stdio(Arc::clone(&way)) => served,
-        () = stop => Ok(()),
+        () = &mut stop => Ok(()),
         ended = way.yield_when_asked() => ended?,
     };
     way.close().await?;

@@ -120,9 +120,12 @@ impl FolderLock {
     fn write(&self, text: &str) -> Result<(), StoreError> {
         let failed = |cause| StoreError::Folder { folder: self.folder.clone(), cause };
         let mut file = &self.file;
-        // Written over and cut afterwards: whoever reads meanwhile never finds nothing.
+        // Written over in one piece and cut afterwards: whoever reads meanwhile finds neither nothing
+        // nor the rest of what the last holder said.
+        let old = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(0);
+        let whole = format!("{text}{}", "\n".repeat(old.saturating_sub(text.len())));
         file.rewind().map_err(failed)?;
-        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.write_all(whole.as_bytes()).map_err(failed)?;
         file.set_len(text.len() as u64).map_err(failed)
     }
 }
