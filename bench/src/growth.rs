@@ -68,7 +68,7 @@ fn at_size(server: &Server, size: usize) -> anyhow::Result<Vec<Figure>> {
         figures.push((name, "ms", median(server, &path)?));
     }
     figures.push(("strategy search, p50", "ms", loops::search(server)?.0));
-    let opened = loops::open_steadily(server, size)?;
+    let opened = loops::open_steadily(server, size, 0)?;
     figures.push(("turn with context and strategies at 200/s, p50", "ms", opened.0));
     let single = wrk::best_of(3, server, "event.lua", 1, 3)?;
     figures.push(("durable event, 1 connection, p50", "ms", single.p50_ms));

@@ -159,6 +159,8 @@ mod tests {
         check("up-10.0.0.1 200", "up-[ip] 200");
         check("+49 171 12345005 or 06 12 34 56 78", "[phone] or [phone]");
         check("fe80::1ff:fe23:4567:890a", "[ip]");
+        check("2001:db8::1: refused, from:2001:db8::2", "[ip]: refused, from:[ip]");
+        check("[2001:db8::1]:8080 and fe80::1a2b::", "[[ip]]:8080 and fe80::1a2b::");
         check(r#"{"api_key": "abc123def456"}"#, r#"{"api_key": "[secret]"}"#);
         check(
             "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- x",

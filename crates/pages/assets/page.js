@@ -90,7 +90,10 @@
     }
   });
   // A turn that the address names is where the keys begin.
-  const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  const named = (() => {
+    // Whoever made the address may have put a sign in it that means nothing.
+    try { return document.getElementById(decodeURIComponent(location.hash.slice(1))); } catch { return null; }
+  })();
   if (named?.matches('[data-row]')) select(named);
 
   // Live figures: when something was stored, what is shown is read again.

@@ -98,12 +98,18 @@ pub(super) fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String>
 /// Not in the middle of a word, such as a path of modules, and with a digit and three groups:
 /// `a::b` is more often code.
 pub(super) fn ip6(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
-    let text = &found[0];
-    let part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    let alone = !around.before.ends_with(part) && !around.after.starts_with(part);
+    // A colon on either side is one of the sentence: `host:2001:db8::1: refused`.
+    let (text, colon) = match found[0].strip_suffix(':') {
+        Some(bare) if !bare.ends_with(':') => (bare, ":"),
+        _ => (&found[0], ""),
+    };
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let alone = !around.before.ends_with(part)
+        && !around.before.ends_with("::")
+        && !around.after.starts_with(part);
     let groups = text.split(':').filter(|group| !group.is_empty()).count();
     let digits = text.bytes().any(|byte| byte.is_ascii_digit());
     let whole = text.contains("::") || text.bytes().any(|byte| byte.is_ascii_alphabetic());
     let is_address = alone && groups >= 2 && digits && whole && text.len() >= 6;
-    (is_address && text.parse::<Ipv6Addr>().is_ok()).then(|| "[ip]".to_owned())
+    (is_address && text.parse::<Ipv6Addr>().is_ok()).then(|| format!("[ip]{colon}"))
 }
