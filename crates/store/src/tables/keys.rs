@@ -61,11 +61,9 @@ impl Table {
 
     const fn insert(self) -> &'static str {
         match self {
-            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2) RETURNING key",
-            Self::Conversations => {
-                "INSERT INTO conversations (project, id) VALUES (?1, ?2) RETURNING key"
-            }
-            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2) RETURNING key",
+            Self::Users => "INSERT INTO users (project, id) VALUES (?1, ?2)",
+            Self::Conversations => "INSERT INTO conversations (project, id) VALUES (?1, ?2)",
+            Self::Turns => "INSERT INTO turns (project, id) VALUES (?1, ?2)",
         }
     }
 }
@@ -123,7 +121,13 @@ fn make_key(connection: &Connection, table: Table, project: Key, id: &str) -> sq
         connection.prepare_cached(one)?.add(Together::New(many), (key, project, id))?;
         return Ok(key);
     }
-    connection.prepare_cached(table.insert())?.query_row((project, id), |row| row.get(0))
+    let Some(file) = connection.sqlite() else {
+        let insert = format!("{} RETURNING key", table.insert());
+        return connection.prepare_cached(&insert)?.query_row((project, id), |row| row.get(0));
+    };
+    // Without RETURNING, for which SQLite keeps the pages as they were until the statement ends.
+    connection.prepare_cached(table.insert())?.execute((project, id))?;
+    Ok(file.last_insert_rowid())
 }
 
 /// The key of a scope, if anything was ever stored in it.
