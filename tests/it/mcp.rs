@@ -143,6 +143,12 @@ fn over_stdio_what_is_used_rises_also_for_the_next_agent_and_after_a_kill() {
         holder.lines().next().unwrap().strip_prefix("process ").unwrap().parse().unwrap();
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
     drop(agent);
+    // Whoever was killed has the folder until the system has put everything of theirs away.
+    let lock = std::fs::File::open(data.join("lock")).unwrap();
+    while lock.try_lock_shared().is_err() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(lock);
     second.uses("mark_not_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
     assert_eq!(second.multipliers()[0], ("used".to_owned(), 1.35), "one opinion and no restart");
     second.leave();
