@@ -95,7 +95,7 @@ pub(super) fn phone(found: &Captures<'_>, around: &Around<'_>) -> Option<String>
     (alone && !in_a_number && !found[0].is_empty()).then(|| "[phone]".to_owned())
 }
 
-/// Not in the middle of a word, such as a path of modules, and with a digit and three groups:
+/// Not in the middle of a word, such as a path of modules, and with a digit and two groups:
 /// `a::b` is more often code.
 pub(super) fn ip6(found: &Captures<'_>, around: &Around<'_>) -> Option<String> {
     // A colon on either side is one of the sentence: `host:2001:db8::1: refused`.
