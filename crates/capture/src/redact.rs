@@ -147,6 +147,7 @@ mod tests {
         check("x.sk-abcdefghijklmnop1234.password=hunter2", "x.[secret].password=[secret]");
         check("a eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJl b", "a [secret] b");
         check("SG.abcdefghijklmnop.abcdefghijklmnop", "[secret]");
+        check("a eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.x-sk-abcdefghijklmnop1 b", "a [secret] b");
         check("token=eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2lnbmF0dXJl", "token=[secret]");
         check("access_token: 'a quoted phrase'", "access_token: \"[secret]\"");
         check("Visa 4111 1111 1111 1111 12/27", "Visa [card] 12/27");

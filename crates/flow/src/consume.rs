@@ -18,6 +18,10 @@ use crate::publish::{EVENT_ID, PROJECT, TENANT};
 
 /// Under which name a message that is no event is kept in its letter.
 const MESSAGE: &str = "message";
+const OFFSET: &str = "offset";
+/// What a letter of a message says, and nothing besides.
+const LETTER_FIELDS: [&str; 4] = ["topic", "partition", OFFSET, MESSAGE];
+const LETTER: Kind = Kind { event_type: Type::Log, source: Source::Trace };
 
 /// What became of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,11 +117,11 @@ impl Engine {
         let line: Value = serde_json::from_slice(value).unwrap_or_default();
         let user = line["user_id"].as_str().and_then(|id| UserId::new(id).ok());
         let id = format!("kafka.{topic}.{partition}.{offset}");
-        let data = json!({"topic": topic, "partition": partition, "offset": offset, MESSAGE: text});
+        let data = json!({"topic": topic, "partition": partition, OFFSET: offset, MESSAGE: text});
         let event = Event {
             id: EventId::new(id).unwrap_or_else(|_| self.mint.event_id(now)),
             scope: scope_of(message, &line),
-            kind: Kind { event_type: Type::Log, source: Source::Trace },
+            kind: LETTER,
             severity: Severity::Warning,
             category: Category::Error,
             user,
@@ -161,9 +165,13 @@ impl Engine {
 
     /// The writes of a message that was set aside; `None` if the letter keeps something else.
     pub(crate) fn read_letter(&self, letter: &Event) -> Option<Result<Vec<Write>, FlowError>> {
-        let number = |name| letter.data.get(name).and_then(Value::as_i64);
+        // An event of a client may have fields of these names too; what it says must not be read as a message.
+        let is_letter = letter.kind == LETTER && letter.data.len() == LETTER_FIELDS.len();
+        if !is_letter || !LETTER_FIELDS.iter().all(|name| letter.data.contains_key(*name)) {
+            return None;
+        }
+        let offset = letter.data.get(OFFSET).and_then(Value::as_i64)?;
         let text = letter.data.get(MESSAGE).and_then(Value::as_str)?;
-        let (offset, _) = (number("offset")?, number("partition")?);
         Some(self.prepare_message(text.as_bytes(), offset).and_then(|writes| {
             let is_own = |write: &Write| write.entry.event.scope == letter.scope;
             // Whoever has it stored may write to their own scope only.
@@ -220,6 +228,21 @@ mod tests {
         let letters = engine.dead_letters(&Scope::default(), 0, 9).await.unwrap();
         assert_eq!(letters.len(), 2);
         assert!(letters[0].reason.starts_with("chats/0@0: message is a conv"), "{letters:?}");
+    }
+
+    #[tokio::test]
+    async fn only_a_letter_of_a_message_is_read_as_one() {
+        let (engine, _folder) = engine().await;
+        let said = json!({"messages": [{"role": "user", "content": "a"}]}).to_string();
+        let message = Arrived { value: Some(said.into_bytes()), ..tombstone(7, "x") };
+        let letter = engine.letter_of(&message).entry.event;
+        assert_eq!(engine.read_letter(&letter).unwrap().unwrap().len(), 1);
+        // What a client sent has other words as well, or is of another kind.
+        let mut said_more = letter.clone();
+        said_more.data.insert("level".to_owned(), json!("info"));
+        let other = Kind { source: Source::ApplicationLog, ..LETTER };
+        assert!(engine.read_letter(&said_more).is_none());
+        assert!(engine.read_letter(&Event { kind: other, ..letter }).is_none());
     }
 
     fn tombstone(offset: i64, id: &str) -> Arrived {

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use crate::error::StoreError;
 
+/// The file in a data folder that says who has it.
+pub(super) const LOCK: &str = "lock";
+
 /// Held as long as the store is open. The operating system lets go of it when the process dies,
 /// however it dies.
 #[derive(Debug)]
@@ -34,7 +37,7 @@ impl std::fmt::Debug for Holder {
 
 /// Who has this folder now; nobody if its lock can be had.
 pub fn holder_of(folder: &Path) -> Option<Holder> {
-    let mut file = OpenOptions::new().read(true).open(folder.join("lock")).ok()?;
+    let mut file = OpenOptions::new().read(true).open(folder.join(LOCK)).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => read_holder(&mut file).ok().flatten(),
         Ok(()) | Err(TryLockError::Error(_)) => None,
@@ -78,7 +81,7 @@ impl FolderLock {
     pub(super) fn take(folder: &Path) -> Result<Self, StoreError> {
         let failed = |cause| StoreError::Folder { folder: folder.to_owned(), cause };
         create_private(folder).map_err(failed)?;
-        let path = folder.join("lock");
+        let path = folder.join(LOCK);
         let mut file = private(OpenOptions::new().read(true).write(true).create(true))
             .open(path)
             .map_err(failed)?;

@@ -13,7 +13,7 @@ use super::note::BackupNote;
 use super::place::Unfinished;
 use crate::error::StoreError;
 use crate::read::keys::StoredKey;
-use crate::tables::folder::FolderLock;
+use crate::tables::folder::{FolderLock, LOCK};
 use crate::tables::{api_keys, connect, migrate};
 
 const CHUNK: usize = 1 << 20;
@@ -49,7 +49,7 @@ pub fn restore(
     if restored.is_err() {
         drop(lock);
         // As it was, so that the next try finds it empty again.
-        let _ = fs::remove_file(folder.join("lock"));
+        let _ = fs::remove_file(folder.join(LOCK));
         if !was_there {
             let _ = fs::remove_dir(folder);
         }
@@ -62,7 +62,8 @@ fn is_there_and_empty(folder: &Path) -> Result<bool, StoreError> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(failed(error)),
-        Ok(mut entries) => match entries.next() {
+        // A restore that was killed at its very beginning has left its lock and nothing else.
+        Ok(mut entries) => match entries.find(|entry| !is_lock(entry)) {
             None => Ok(true),
             Some(_) => Err(StoreError::Backup(format!(
                 "{} is not empty; name a folder that is, or that is not there yet",
@@ -70,6 +71,10 @@ fn is_there_and_empty(folder: &Path) -> Result<bool, StoreError> {
             ))),
         },
     }
+}
+
+fn is_lock(entry: &std::io::Result<fs::DirEntry>) -> bool {
+    entry.as_ref().is_ok_and(|entry| entry.file_name() == LOCK)
 }
 
 fn fill(

@@ -145,6 +145,12 @@ async fn nothing_is_written_over() {
     fs::write(scene.path("other.db.partial"), "mine").unwrap();
     check_refused(scene.back_up("other.db"), "delete it if nobody is");
     check_refused(scene.restore("copy.db", "data"), "is not empty");
+    // The lock of a restore that was killed at its beginning is nothing to lose.
+    fs::create_dir(scene.path("begun")).unwrap();
+    fs::write(scene.path("begun/lock"), "").unwrap();
+    scene.restore("copy.db", "begun").unwrap();
+    check_refused(scene.restore("copy.db", "begun"), "is not empty");
+    fs::remove_dir_all(scene.path("begun")).unwrap();
     assert_eq!(fs::read_to_string(scene.path("other.db.partial")).unwrap(), "mine");
     assert_eq!(names(scene.folder.path()), ["copy.db", "data", "other.db.partial"]);
 }
