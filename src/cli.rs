@@ -15,6 +15,7 @@ mod keys;
 mod lines;
 mod logging;
 mod mcp;
+mod output;
 #[cfg(feature = "scaled")]
 mod migrate_store;
 mod progress;

@@ -77,6 +77,7 @@ impl Opened {
             let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
             self.engine.keep_publishing(outlet, serve::event_line);
         }
+        self.engine.keep_files_clean();
         self.engine.keep_retention();
         self.engine.keep_routing();
         self.engine.keep_watching();

@@ -48,7 +48,9 @@ impl Backup {
         refuse_data_folder(folder, &to)?;
         let bar = Progress::new("pages copied");
         let made = store::tables::back_up(folder, &to, now, |done, of| bar.show(done, of))
-            .with_context(|| format!("cannot back up the store in {}", folder.display()))?;
+            .with_context(|| {
+                format!("cannot back up the store in {} to {}", folder.display(), to.display())
+            })?;
         let bytes = std::fs::metadata(&to)?.len();
         if self.json {
             println!("{}", json!({"file": to, "bytes": bytes, "backup": described(&made)}));

@@ -2,16 +2,15 @@
 
 mod preferences;
 
-use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use event::Position;
 use serde_json::json;
 
 use super::Common;
+use super::output::Output;
 use super::progress::Progress;
 use crate::wiring;
 
@@ -31,7 +30,7 @@ const PAGE: usize = 1000;
 pub(super) struct Export {
     #[command(flatten)]
     common: Common,
-    /// File to write; standard output when absent.
+    /// File to write, for its owner alone; standard output when absent or `-`.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Only events behind this position.
@@ -48,20 +47,21 @@ impl Export {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let (config, _) = self.common.load(Vec::new())?;
         let log = wiring::log(&config.store)?;
+        let output = self.output.filter(|path| path != Path::new("-"));
         if self.preferences.preferences.is_some() {
-            return self.preferences.run(log, self.output, self.json);
+            return self.preferences.run(log, output, self.json);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let Some(path) = self.output else {
+        let Some(path) = output else {
             return match runtime.block_on(write_all(&log, Position(self.after), stdout().lock())) {
                 // Whoever read it has seen enough.
                 Err(error) if is_broken_pipe(&error) => Ok(()),
                 result => result.map(drop),
             };
         };
-        let file =
-            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        let written = runtime.block_on(write_all(&log, Position(self.after), file))?;
+        let mut file = Output::create(&path)?;
+        let written = runtime.block_on(write_all(&log, Position(self.after), &mut file))?;
+        file.finish()?;
         if self.json {
             println!("{}", json!({"events": written, "output": path}));
         } else {

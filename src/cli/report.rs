@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::Common;
 use super::ask::ask;
+use super::output::Output;
 use crate::config::Config;
 
 /// Show conversations with feedback, or one of them turn by turn.
@@ -90,7 +91,9 @@ fn write(file: &str, page: &str) -> anyhow::Result<()> {
     if file == "-" {
         return Ok(stdout().write_all(page.as_bytes())?);
     }
-    std::fs::write(Path::new(file), page).with_context(|| format!("cannot write {file}"))?;
+    let mut output = Output::create(Path::new(file))?;
+    output.write_all(page.as_bytes())?;
+    output.finish()?;
     eprintln!("wrote {file}, {} KB", page.len().div_ceil(1024));
     Ok(())
 }

@@ -91,8 +91,10 @@ impl Scan {
             pairs.map(|pairs| pairs.finish().context("cannot write the pairs")).transpose()?;
         if total.conversations == 0 {
             bail!(
-                "no conversation was found; expected JSON lines (or one JSON array) with `messages`, \
-                 `conversation(s)`, `input` and `output`, or `text` and `response`"
+                "no conversation with an answer was found, and {} lines are none at all (`uptake import` says of \
+                 each line what does not fit); expected JSON lines (or one JSON array) with `messages`, \
+                 `conversation(s)`, `input` and `output`, or `text` and `response`",
+                total.unreadable
             );
         }
         let mut found = (self.patterns > 0).then(|| total.patterns());

@@ -1,6 +1,7 @@
 //! `uptake serve`
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,11 +52,19 @@ impl Serve {
 
 async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     wiring::ask_for_folder(&config).await?;
+    // First: whoever cannot serve should not have brought the store to a newer form. Unless somebody has the folder,
+    // who may well have the address too: that is then what is wrong.
+    let bound =
+        TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"));
+    let is_free = || store::tables::holder_of(Path::new(&config.store.data)).is_none();
+    let bound = match bound {
+        Err(error) if is_free() => return Err(error),
+        bound => bound,
+    };
     let opened = wiring::open(&config).await?;
     let engine = &opened.engine;
     refuse_strangers(address, engine.is_open())?;
-    let listener =
-        TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+    let listener = bound?;
     opened.keep_going(&config).await?;
     let run = format!("{:x}", wiring::clock().now().as_micros());
     let router = opened.router(&config, &run)?;

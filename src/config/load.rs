@@ -65,8 +65,32 @@ fn merge(
     for (key, text, flag) in flags {
         put_text(&mut settings, key, &text, &format!("flag {flag}"))?;
     }
+    check_ranges(&settings)?;
     let config = Config::deserialize_from(&settings)?;
     Ok((config, settings))
+}
+
+/// Whole numbers with which a server would not do what it is there for, and those with which it would.
+const RANGES: [(&str, i64, i64); 9] = [
+    ("server.max_body_kib", 1, 1 << 20),
+    ("server.max_batch_mib", 1, 1 << 12),
+    ("server.linger_secs", 0, 3600),
+    ("server.max_connections", 1, 1 << 20),
+    ("server.idle_secs", 1, 86_400),
+    ("store.queue_mib", 1, 1 << 16),
+    ("store.group_writes", 1, 1 << 20),
+    ("store.readers", 1, 1 << 10),
+    ("detect.sweep_secs", 1, 86_400),
+];
+
+fn check_ranges(settings: &Settings) -> anyhow::Result<()> {
+    for (key, least, most) in RANGES {
+        let Some(Setting { value, origin }) = settings.get(key) else { continue };
+        if value.as_integer().is_none_or(|number| !(least..=most).contains(&number)) {
+            bail!("{origin}: {key} is {value}, expected {least} to {most}");
+        }
+    }
+    Ok(())
 }
 
 impl Config {
@@ -115,6 +139,11 @@ fn put(settings: &mut Settings, key: &str, value: Value, origin: &str) -> anyhow
     let Some(setting) = settings.get_mut(key) else {
         bail!("{origin}: there is no setting {key}{}", nearest(settings, key));
     };
+    let value = match (&value, &setting.value) {
+        // A whole number is a number.
+        (Value::Integer(whole), Value::Float(_)) => Value::Float(*whole as f64),
+        _ => value,
+    };
     if !value.same_type(&setting.value) {
         let (got, expected) = (a_type(&value), a_type(&setting.value));
         bail!("{origin}: {key} is {got} ({value}), expected {expected}");
@@ -149,6 +178,26 @@ mod tests {
 
     fn pair(name: &str, value: &str) -> (String, String) {
         (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn what_a_server_could_not_serve_with_is_refused_and_whole_numbers_are_numbers() {
+        for (key, least, most) in RANGES {
+            let name = format!("{PREFIX}{}", key.to_ascii_uppercase().replace('.', "__"));
+            for (number, fits) in
+                [(least, true), (most, true), (least - 1, false), (most + 1, false)]
+            {
+                let merged = merge(None, vec![pair(&name, &number.to_string())], Vec::new());
+                let told = merged.err().map(|error| error.to_string()).unwrap_or_default();
+                assert_eq!(told.is_empty(), fits, "{key} = {number}: {told}");
+                assert!(fits || told.contains(&format!("expected {least} to {most}")), "{told}");
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("uptake.toml");
+        std::fs::write(&file, "[detect]\nlow_over_secs = 40").unwrap();
+        let (config, _) = merge(Some(&file), Vec::new(), Vec::new()).unwrap();
+        assert_eq!(config.detect.low_over_secs, 40.0);
     }
 
     #[test]

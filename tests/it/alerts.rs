@@ -149,6 +149,30 @@ fn nine_bad(client: &Client) {
     }
 }
 
+#[test]
+fn whoever_may_only_read_does_not_see_what_is_secret_in_the_address_of_a_webhook() {
+    let server = Server::start();
+    let url = "http://127.0.0.1:1/hooks?token=quokka-token";
+    put(
+        &server.client(),
+        "default",
+        &json!({"satisfaction": {"min": 0.85}, "webhook": {"url": url}}),
+    );
+    nine_bad(&server.client());
+    until("it was tried", || {
+        alerts(&server).first().is_some_and(|alert| alert["webhook"]["error"].is_string())
+    });
+    for path in ["/api/v1/alerts", "/api/v1/events"] {
+        let shown = server.get(path).1.to_string();
+        assert!(shown.contains("http://127.0.0.1:1/…"), "{path}: {shown}");
+        assert!(!shown.contains("quokka"), "{path}: {shown}");
+    }
+    // Whoever set it sees it, and an export keeps it.
+    assert_eq!(server.get("/api/v1/tenants/default/targets").1["webhook"]["url"], url);
+    let (_, exported, _) = uptake(server.folder(), &["export"]);
+    assert!(exported.contains("quokka-token"));
+}
+
 fn has_one(client: &Client) -> bool {
     let (status, found) = client.get("/api/v1/alerts");
     assert_eq!(status, 200, "{found}");

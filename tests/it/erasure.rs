@@ -1,12 +1,15 @@
 //! A user is erased: no byte of theirs is left, and everything still adds up.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use testkit::rating_body;
 
+use crate::engine;
 use crate::experiments::lab::until;
-use crate::privacy::is_on_disk;
+use crate::privacy::{holds, is_on_disk};
 use crate::reports::{counts, react};
 use crate::server::{Client, Server, uptake};
 
@@ -30,6 +33,46 @@ fn live(client: &Client, user: &str, words: &str, n: usize) {
     rating["tags"] = json!([words]);
     rating["data"]["comment"] = json!(words);
     assert_eq!(client.post("/api/v1/feedback", &rating).0, 201);
+}
+
+#[test]
+fn what_was_erased_goes_from_the_files_also_when_the_server_is_killed_over_it() {
+    if !engine::is_in_folder("erased words in the write-ahead log") {
+        return;
+    }
+    let server = Server::start();
+    for n in 0..5 {
+        live(&server.client(), USER, WORDS, n);
+    }
+    // Somebody reads, as a backup does, so that the log cannot be cut.
+    let mut reader = Command::new("sqlite3")
+        .arg("-readonly")
+        .arg(server.folder().join("uptake.db"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = reader.stdin.take().unwrap();
+    said.write_all(b"BEGIN; SELECT count(*) FROM events;\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(reader.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_ne!(line.trim(), "");
+    let mut asking = server.connect();
+    let request = format!("DELETE /api/v1/users/{USER} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    asking.write_all(request.as_bytes()).unwrap();
+    until("it is erased from the store", || {
+        !server.get("/api/v1/turns/t0-10").1.to_string().contains(WORDS)
+    });
+    let folder = server.kill_and_leave();
+    drop(said);
+    reader.wait().unwrap();
+    assert!(holds(folder.path(), WORDS), "the log has kept it");
+    let server = Server::start_in(folder);
+    until("nothing of it is left", || !is_on_disk(&server, WORDS));
+    let (status, folder) = server.stop();
+    assert!(status.success());
+    let log = std::fs::metadata(folder.path().join("uptake.db-wal")).map_or(0, |file| file.len());
+    assert_eq!(log, 0, "a server that stops leaves no log");
 }
 
 struct StopWhenDropped<'a>(&'a AtomicBool);

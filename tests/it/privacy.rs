@@ -15,7 +15,7 @@ pub(crate) fn is_on_disk(server: &Server, text: &str) -> bool {
     holds(server.folder(), text) || engine::holds(server.folder(), text)
 }
 
-fn holds(folder: &Path, text: &str) -> bool {
+pub(crate) fn holds(folder: &Path, text: &str) -> bool {
     std::fs::read_dir(folder).unwrap().any(|file| {
         let path = file.unwrap().path();
         if path.is_dir() {

@@ -169,8 +169,13 @@ fn the_worst_numbers_leave_whole_figures() {
         turn(
             &server,
             n,
-            &json!({"cost": 9e9, "tokens_in": 9_223_372_036_854_775_807_u64, "latency_ms": 1e18}),
+            &json!({"cost": 9e9, "tokens_in": 10_000_000_000_u64, "latency_ms": 1e10}),
         );
+    }
+    for (field, value) in [("cost", 2e10), ("tokens_out", 2e10), ("latency_ms", 1e18)] {
+        let body = json!({"text": "a", "response": "b", field: value});
+        let (status, refused) = server.post("/api/v1/turns", &body);
+        assert_eq!((status, &refused["field"]), (422, &json!(field)), "{refused}");
     }
     let body = quality(&server, "");
     check(&body, "error_rate", 0.0, 12);

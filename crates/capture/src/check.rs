@@ -125,12 +125,28 @@ pub(crate) fn label(field: &str, text: Option<String>) -> Result<Option<String>,
 /// A number that counts or measures something.
 pub(crate) fn not_negative(field: &str, number: Option<f64>) -> Result<Option<f64>, CaptureError> {
     match number {
-        Some(number) if !(number.is_finite() && number >= 0.0) => {
-            Err(CaptureError::new(field, number.to_string(), "a number not below 0"))
+        Some(number) if !(0.0..=MOST).contains(&number) => {
+            let expected = format!("a number not below 0, and at most {MOST}");
+            Err(CaptureError::new(field, number.to_string(), expected))
         }
         number => Ok(number),
     }
 }
+
+/// How many of something.
+pub(crate) fn count(field: &str, number: Option<u64>) -> Result<Option<u64>, CaptureError> {
+    match number {
+        Some(number) if number as f64 > MOST => {
+            let expected = format!("a whole number not below 0, and at most {MOST}");
+            Err(CaptureError::new(field, number.to_string(), expected))
+        }
+        number => Ok(number),
+    }
+}
+
+/// Milliseconds of four months, or what nobody pays for an answer: beyond it is a mistake, which would hide everything
+/// else in a mean.
+const MOST: f64 = 1e10;
 
 /// A number from 0 to 1.
 pub(crate) fn unit(field: &str, number: Option<f64>) -> Result<Option<UnitInterval>, CaptureError> {

@@ -8,7 +8,7 @@ use event::{
 use serde_json::{Map, Value};
 
 use crate::check::{
-    CaptureError, check_texts, id, label, not_negative, text, timestamp, unit, word,
+    CaptureError, check_texts, count, id, label, not_negative, text, timestamp, unit, word,
 };
 
 const MAX_RETRIEVED: usize = 1000;
@@ -162,8 +162,8 @@ pub fn accept_completion(raw: RawCompletion, now: Timestamp) -> Result<Completio
         started_at,
         completed_at,
         time_to_first_token_ms: first_ms,
-        tokens_in: raw.tokens_in,
-        tokens_out: raw.tokens_out,
+        tokens_in: count("tokens_in", raw.tokens_in)?,
+        tokens_out: count("tokens_out", raw.tokens_out)?,
         cost: not_negative("cost", raw.cost)?,
         accepted: raw.accepted,
     })

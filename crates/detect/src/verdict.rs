@@ -4,6 +4,7 @@
 //! scores again with what was learnt; `seed` is the document this grew from, kept for comparison.
 
 mod contrast;
+mod exchanged;
 mod features;
 mod opening;
 mod quoted;
@@ -164,6 +165,9 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
         learnt.max(RESENT)
     } else if is_plain(exchange, &found) {
         (learnt + 2.0 * found.confidence) / 3.0
+    } else if found.correction_type == Some(CorrectionType::Rephrased) {
+        // The pair score has read both more closely than the model does.
+        f64::midpoint(learnt, found.confidence)
     } else {
         learnt
     };

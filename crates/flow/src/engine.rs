@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use capture::{Fingerprint, SealKey};
 use event::{Clock, Position};
@@ -32,6 +31,7 @@ use crate::redactors::Redactors;
 use crate::routing::{ChoiceQueue, Routing};
 use crate::targets::AllTargets;
 use crate::tasks::Tasks;
+use crate::unclean::Unclean;
 
 /// The whole of Uptake without a server. Time and randomness come in from outside.
 pub struct Engine {
@@ -63,8 +63,7 @@ pub struct Engine {
     pub(crate) examples: Arc<ExampleShelf>,
     pub(crate) published: Arc<Published>,
     pub(crate) duty: Arc<Duty>,
-    /// Somebody is at it to overwrite what was erased.
-    pub(crate) scrubbing: Arc<AtomicBool>,
+    pub(crate) unclean: Unclean,
     /// The log lost something that this engine knows.
     pub(crate) outdated: watch::Sender<bool>,
 }
@@ -138,7 +137,7 @@ impl Engine {
             examples: Arc::default(),
             published: Arc::default(),
             duty,
-            scrubbing: Arc::default(),
+            unclean: Unclean::default(),
             outdated: watch::channel(false).0,
         })
     }
@@ -211,6 +210,7 @@ impl Engine {
         }
         self.store_choices().await;
         self.routing.keep(&*self.store).await?;
+        self.leave_clean().await;
         Ok(self.store.close().await?)
     }
 }

@@ -1,33 +1,22 @@
 //! Erases a user: an event says that somebody was erased, and what they did becomes stubs.
 
 use std::error::Error as _;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use event::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
-use store::{Asker, ErasedCounts, Store, StoreError};
+use store::{Asker, ErasedCounts};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::mirror::Copies;
-use crate::put_off::put_off;
 
 /// How long the mirror is waited for, until no copy has what was erased.
 const MIRROR_WAIT: Duration = Duration::from_secs(10);
 
-/// How long whoever asked waits for readers of what was.
-const SCRUB_WAIT: Duration = Duration::from_secs(20);
-
 const COPIES_LEFT: &str = "the user is erased from the store; copies of turn logs are not gone yet, since their \
     place does not answer, and go as soon as it does: ask again to hear that they are gone";
-const READERS_LEFT: &str = "it is erased from the store; somebody still reads what was, which is not gone from \
-    its files yet: ask again to hear that it is";
-const REST_LEFT: &str = "the user is erased from the store; not all that follows from it could be done yet, \
-    copies may not be gone: ask again to hear that they are";
-
-/// How long writers are left alone between two tries, once somebody reads for long.
-const SCRUB_REST: Duration = Duration::from_millis(300);
+const REST_LEFT: &str = "the user is erased from the store; not all that follows from it could be done yet: copies, or \
+    the store's files, may still have what was. It is gone on with; ask again to hear that it is done";
 
 impl Engine {
     /// Erases a user and answers what was erased. Nothing of their words or their name is left in
@@ -86,44 +75,6 @@ impl Engine {
         Ok(counts)
     }
 
-    /// Until nobody reads any more what was. If that takes too long it is done beside requests, whether
-    /// anybody asks again or not.
-    pub(crate) async fn scrub(&self) -> Result<(), FlowError> {
-        self.scrub_within(SCRUB_WAIT).await
-    }
-
-    async fn scrub_within(&self, wait: Duration) -> Result<(), FlowError> {
-        match tokio::time::timeout(wait, until_scrubbed(&*self.store)).await {
-            Ok(result) => Ok(result?),
-            Err(_) => {
-                tracing::warn!(
-                    "somebody still reads what was erased; it is cleared away when they are gone"
-                );
-                self.scrub_later();
-                Err(FlowError::Unfinished(READERS_LEFT))
-            }
-        }
-    }
-
-    /// One task does it for all who gave up waiting.
-    fn scrub_later(&self) {
-        if self.scrubbing.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let (store, scrubbing) = (Arc::clone(&self.store), Arc::clone(&self.scrubbing));
-        self.tasks.start(|mut stop| async move {
-            tokio::select! {
-                // The last one to close the file cuts the log as well.
-                _ = stop.changed() => {}
-                scrubbed = until_scrubbed(&*store) => match scrubbed {
-                    Ok(()) => tracing::info!("nothing of what was erased is left in the files"),
-                    Err(error) => put_off(error, "what was erased is not overwritten yet"),
-                }
-            }
-            scrubbing.store(false, Ordering::Relaxed);
-        });
-    }
-
     /// Until no copy has what was erased, also when that was an earlier request's doing: what a place
     /// that was away still keeps is remembered in the store.
     async fn settle_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), FlowError> {
@@ -157,17 +108,6 @@ fn unfinished(error: FlowError) -> FlowError {
     FlowError::Unfinished(REST_LEFT)
 }
 
-/// Those who read a little are gone in a moment. Whoever still reads then may do so for long, as a backup
-/// does, and others want to write meanwhile.
-async fn until_scrubbed(store: &dyn Store) -> Result<(), StoreError> {
-    let mut is_done = store.scrub().await?;
-    while !is_done {
-        tokio::time::sleep(SCRUB_REST).await;
-        is_done = store.scrub_if_free().await?;
-    }
-    Ok(())
-}
-
 /// Whether an event says that somebody was erased.
 pub(crate) fn is_erasure(event: &Event) -> bool {
     let body = Body::read(event.kind, &event.data);
@@ -176,9 +116,10 @@ pub(crate) fn is_erasure(event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use event::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
-    use store::tables::back_up;
-    use store::{Blobs, QualityQuery, Stopwatch, Task};
+    use store::{Blobs, QualityQuery, StoreError, Task};
 
     use super::*;
     use crate::patterns::{FailureReport, PatternMiddles};
@@ -221,7 +162,7 @@ mod tests {
             (away(), REST_LEFT),
             (FlowError::NotStored, REST_LEFT),
             (FlowError::Unfinished(COPIES_LEFT), COPIES_LEFT),
-            (FlowError::Unfinished(READERS_LEFT), READERS_LEFT),
+            (FlowError::Unfinished(crate::scrub::READERS_LEFT), crate::scrub::READERS_LEFT),
         ];
         for (error, expected) in rows {
             assert_eq!(unfinished(error).to_string(), expected);
@@ -302,45 +243,5 @@ mod tests {
         assert!(matches!(erased, Err(FlowError::Unfinished(REST_LEFT))), "{erased:?}");
         let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();
         assert_eq!(log.len(), 0, "what was written before is still there");
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn what_a_long_reader_kept_goes_by_itself_when_they_are_done() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = folder.path().join("data");
-        let TestEngine { engine, .. } = engine_in(&data).await;
-        // More than a backup copies in one go.
-        let large = |n: usize| {
-            let mut write = testkit::write(&Scope::default(), &format!("e{n}"), 1);
-            write.entry.event.data.insert("text".into(), "x".repeat(1 << 20).into());
-            write
-        };
-        engine.store.commit((0..12).map(large).collect()).await.unwrap();
-        let (began, has_begun) = std::sync::mpsc::channel();
-        let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
-        let (from, to) = (data.clone(), folder.path().join("copy.db"));
-        let reader = std::thread::spawn(move || {
-            back_up(&from, &to, NOW, |_, _| {
-                // Whoever listens hears it once, and then nobody waits for anything any more.
-                let _ = began.send(());
-                let _ = may_go_on.recv();
-            })
-        });
-        has_begun.recv().unwrap();
-        engine.store.commit(vec![large(12)]).await.unwrap();
-        let early = engine.scrub_within(Duration::from_millis(1)).await;
-        assert!(matches!(early, Err(FlowError::Unfinished(_))), "{early:?}");
-        assert!(!engine.store.scrub_if_free().await.unwrap());
-        let log = data.join("uptake.db-wal");
-        let left = || std::fs::metadata(&log).map_or(0, |file| file.len());
-        assert!(left() > 0);
-        drop(go_on);
-        reader.join().unwrap().unwrap();
-        let watch = Stopwatch::start();
-        while left() > 0 {
-            assert!(watch.elapsed() < Duration::from_secs(60), "nobody does it");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        engine.close().await.unwrap();
     }
 }

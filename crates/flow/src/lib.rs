@@ -71,6 +71,8 @@ mod suggestions;
 mod mirror;
 mod erase;
 mod retain;
+mod unclean;
+mod scrub;
 mod replay;
 mod redetect;
 mod rounds;
@@ -140,7 +142,7 @@ pub use store::{
 };
 pub use strategies::{FoundStrategy, Strategies, StrategySearch};
 pub use suggestions::KeptSuggestion;
-pub use targets::Targets;
+pub use targets::{Targets, hide_webhook};
 pub use told::{Previous, Signals};
 pub use topics::{Follow, Topic};
 pub use turn::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};

@@ -12,6 +12,7 @@ use crate::example_pool::ExampleShelf;
 use crate::put_off::put_off;
 use crate::routing::Routing;
 use crate::tasks::Stop;
+use crate::unclean::Unclean;
 
 /// How often it is looked for.
 const PAUSE: Duration = Duration::from_secs(3600);
@@ -22,14 +23,16 @@ impl Engine {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
         let (routing, examples) = (Arc::clone(&self.routing), Arc::clone(&self.examples));
         let (changed, duty) = (self.privacy.changed(), Arc::clone(&self.duty));
-        self.tasks.start(|stop| run(store, clock, (routing, examples, duty), changed, stop));
+        let unclean = self.unclean.clone();
+        self.tasks
+            .start(|stop| run(store, clock, (routing, examples, duty, unclean), changed, stop));
     }
 }
 
 async fn run(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    (routing, examples, duty): (Arc<Routing>, Arc<ExampleShelf>, Arc<Duty>),
+    (routing, examples, duty, unclean): (Arc<Routing>, Arc<ExampleShelf>, Arc<Duty>, Unclean),
     mut changed: tokio::sync::watch::Receiver<u64>,
     mut stop: Stop,
 ) {
@@ -38,9 +41,13 @@ async fn run(
         match drop_all(&*store, &*clock, &routing).await {
             Ok(0) => {}
             // Made of events that are gone, in part.
-            Ok(_) => examples.clear(),
+            Ok(_) => {
+                examples.clear();
+                unclean.clear_soon(&*store).await;
+            }
             Err(error) => {
                 examples.clear();
+                unclean.clear_soon(&*store).await;
                 put_off(error, "old events could not be dropped; trying again later");
             }
         }
@@ -76,8 +83,6 @@ async fn drop_all(
     for (tenant, before) in due {
         dropped += drop_of(store, &tenant, before, upto).await?;
     }
-    // Not now is soon enough: nobody waits for it, and the next commit overwrites what is left.
-    store.scrub().await?;
     Ok(dropped)
 }
 

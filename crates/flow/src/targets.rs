@@ -117,6 +117,18 @@ fn webhook(value: &Value) -> Result<Option<String>, CaptureError> {
     Ok(Some(url.to_owned()))
 }
 
+/// Takes what may be a secret out of the data of an event that says who is told. The log keeps it; whoever may read
+/// the log need not be who may see that.
+pub fn hide_webhook(data: &mut Map<String, Value>) {
+    if data.get("rule").and_then(Value::as_str) != Some("targets") {
+        return;
+    }
+    let url = data.get_mut("settings").and_then(|settings| settings.pointer_mut("/webhook/url"));
+    if let Some(Value::String(url)) = url {
+        *url = Webhook::shown(url);
+    }
+}
+
 fn target(name: &str, bounds: Bounds, value: &Value) -> Result<Option<Target>, CaptureError> {
     if value.is_null() {
         return Ok(None);

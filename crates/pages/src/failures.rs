@@ -129,6 +129,8 @@ pub struct Failures {
     pub form: String,
     /// Whether the visitor may start experiments.
     pub may_try: bool,
+    /// Of which project: what is concluded belongs to one.
+    pub project: String,
 }
 
 impl Failures {
@@ -148,7 +150,8 @@ impl Failures {
         };
         Self {
             periods: periods(&filter, "/failures"),
-            all: filter.link_with("/conversations", &[("show", "trouble")]),
+            all: filter.place_link("/conversations", project, &[("show", "trouble")]),
+            project: project.to_owned(),
             found: report.map(|report| found_of(report, &filter, project, from)),
             is_earlier,
             again: filter.link("/failures"),

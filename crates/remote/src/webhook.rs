@@ -53,6 +53,15 @@ impl Webhook {
         Err("an address with a port that is none")
     }
 
+    /// An address as anybody may see it: who is told, without what behind it may be a secret.
+    pub fn shown(url: &str) -> String {
+        let host = url.find("://").map_or(0, |at| at + 3);
+        match url[host..].find(['/', '?', '#']) {
+            Some(end) if url[host + end..].len() > 1 => format!("{}/…", &url[..host + end]),
+            Some(_) | None => url.to_owned(),
+        }
+    }
+
     /// Posts a JSON text, signed with the secret as of a second. Anything but a good status is an error.
     pub fn post(
         &self,
@@ -69,7 +78,7 @@ impl Webhook {
             .header("X-Uptake-Signature", signature(secret, second, body))
             .send(body)
             .map_err(|cause| RemoteError::Unreachable {
-                url: url.to_owned(),
+                url: Self::shown(url),
                 cause: Box::new(cause),
             })?;
         let status = answer.status().as_u16();
@@ -96,6 +105,19 @@ fn signature(secret: &str, second: i64, body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_a_secret_in_an_address_is_not_shown() {
+        let rows = [
+            ("https://hooks.example/services/T0/B0/x?y=1", "https://hooks.example/…"),
+            ("http://127.0.0.1:80?token=x", "http://127.0.0.1:80/…"),
+            ("http://a/", "http://a/"),
+            ("http://[::1]:9", "http://[::1]:9"),
+        ];
+        for (url, expected) in rows {
+            assert_eq!(Webhook::shown(url), expected);
+        }
+    }
 
     #[test]
     fn an_address_is_one_that_can_be_told() {

@@ -205,7 +205,8 @@ impl Reading {
     pub fn value(self) -> Option<f64> {
         match self {
             Self::Share(rate) => rate.value(),
-            Self::Mean(sum, count) => (count > 0).then(|| sum / count as f64),
+            // Where nobody ever said what it took, it is not nothing that it takes.
+            Self::Mean(sum, count) => (count > 0 && sum > 0.0).then(|| sum / count as f64),
             Self::Seconds(found, _) => found.map(|(seconds, _)| seconds),
         }
     }

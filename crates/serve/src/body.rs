@@ -36,7 +36,10 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
         };
         let bytes = read.map_err(|rejection| {
             if rejection.into_response().status() == StatusCode::PAYLOAD_TOO_LARGE {
-                return Problem::too_large("the body is larger than this address takes");
+                return Problem::too_large(
+                    "the body is larger than this address takes; send less at once, or raise max_body_kib or, \
+                     for batches, max_batch_mib in section [server]",
+                );
             }
             Problem::malformed("the body could not be read to its end")
         })?;
@@ -126,8 +129,25 @@ pub(crate) fn shape<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
             Some(name) if cause.starts_with("missing field") => with_name(&path, name),
             Some(_) | None => path,
         };
-        Problem::invalid(field.clone(), format!("{field}: {cause}"))
+        Problem::invalid(field.clone(), format!("{field}: {}", in_words(&cause)))
     })
+}
+
+/// What was expected, in words of JSON instead of Rust. What stands before it may be the client's own and stays.
+fn in_words(cause: &str) -> String {
+    let Some((got, expected)) = cause.rsplit_once(", expected ") else { return cause.to_owned() };
+    let word = match expected {
+        "f64" | "f32" => "a number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, not below 0",
+        "i32" | "i64" | "isize" => "a whole number",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "a boolean" => "true or false",
+        "a string" => "a text",
+        other if other.starts_with("struct ") || other.contains("tagged enum ") => "an object",
+        other => other,
+    };
+    format!("{got}, expected {word}")
 }
 
 fn quoted_name(cause: &str) -> Option<&str> {

@@ -248,7 +248,13 @@ impl Log for SqlStore {
             let may_write = match self.writer.is_well() {
                 // A database elsewhere may be away without anybody having tried to write.
                 true => self.pool.run_short(ready::answers).await.is_ok(),
-                false => self.writer.run(ready::try_to_write).await.is_ok(),
+                false => {
+                    let tried = self.writer.run(ready::try_to_write).await;
+                    if tried.is_ok() {
+                        self.writer.was_tried();
+                    }
+                    tried.is_ok()
+                }
             };
             Ok(may_write)
         })

@@ -1,16 +1,16 @@
 //! `uptake export --preferences`
 
-use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::Args;
 use event::{Project, Scope, Tenant};
 use flow::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 use serde_json::{Map, Value, json};
 use store::tables::SqlLog;
+
+use crate::cli::output::Output;
 
 /// Which rows, and in which shape.
 #[derive(Debug, Args)]
@@ -78,9 +78,9 @@ impl Preferences {
                 result => result,
             };
         };
-        let file =
-            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        runtime.block_on(write_all(&mut export, file))?;
+        let mut file = Output::create(&path)?;
+        runtime.block_on(write_all(&mut export, &mut file))?;
+        file.finish()?;
         tell(&export, &path, as_json);
         Ok(())
     }

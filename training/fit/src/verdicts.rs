@@ -46,7 +46,7 @@ pub const RECIPE: Recipe = Recipe {
     wide_decay: 1e-3,
     deep_decay: 1e-3,
     dropout: 0.2,
-    nets: 2,
+    nets: 3,
 };
 
 pub fn features(row: &VerdictRow) -> detect::Features {

@@ -73,7 +73,8 @@ impl Text {
     fn take(&mut self, part: &str, offset: usize) {
         let mut chars = part.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
-            if c.is_whitespace() || c.is_control() {
+            // The colour of a thumb says nothing.
+            if c.is_whitespace() || c.is_control() || ('🏻'..='🏿').contains(&c) {
                 continue;
             }
             let from = self.folded.len();
@@ -155,8 +156,25 @@ fn joins(kind: Kind, next: char, rest: &str) -> bool {
     }
 }
 
-/// Kana and ideographs.
+/// Kana, ideographs, and pictures that say by themselves how somebody likes it: thumbs, hearts, faces.
 fn is_sign(c: char) -> bool {
+    // 👌👍👎👏 🙏 ❤ 💯 🎉 😊 😍 😠😡 🤬 🤦 💩
+    const TELLING: [std::ops::RangeInclusive<char>; 11] = [
+        '👌'..='👏',
+        '🙏'..='🙏',
+        '❤'..='❤',
+        '💯'..='💯',
+        '🎉'..='🎉',
+        '😊'..='😊',
+        '😍'..='😍',
+        '😠'..='😡',
+        '🤬'..='🤬',
+        '🤦'..='🤦',
+        '💩'..='💩',
+    ];
+    if c >= '❤' && TELLING.iter().any(|some| some.contains(&c)) {
+        return true;
+    }
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
         | 0x20000..=0x2CEAF | 0xFF66..=0xFF9D)
 }
@@ -206,6 +224,7 @@ mod tests {
             ("e\u{301}te\u{301}", &["ete"]),
             ("don't 'quote' it", &["don't", "'", "quote", "'", "it"]),
             ("\u{301}", &[]),
+            ("👍🏽ok ❤\u{fe0f}", &["👍", "ok", "❤"]),
         ];
         for (original, expected) in rows {
             assert_eq!(folded(original), *expected, "{original}");

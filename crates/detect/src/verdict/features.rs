@@ -1,6 +1,7 @@
 //! What the verdict models read of a message and of what came before it.
 
 use super::Exchange;
+use super::exchanged::is_exchanged;
 use super::rules::{opens_step, refers_to_answer};
 use crate::language::{LANGUAGES, language_of};
 use crate::model::{Features, Sparse};
@@ -43,6 +44,8 @@ fn of_cues(message: &Utterance, dense: &mut Vec<f32>) {
     dense.push(truth(glad && message.opens_with(Cue::Negation)));
     dense.push(truth(glad && hits > 0));
     dense.push(truth(message.has(Cue::Harmless) && message.opens_with(Cue::Negation)));
+    dense.push(truth(glad && message.has(Cue::Yet)));
+    dense.push(truth(glad && message.negations > 0));
 }
 
 const MESSAGE_CUES: &[Cue] = &[
@@ -109,6 +112,8 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
             let kept = both as f32 / question.content.len().max(1) as f32;
             let cosine = message.vector.cosine(&question.vector).unwrap_or(0.0);
             let resend = truth(message.is_resend_of(question));
+            let exchanged = truth(is_exchanged(message, question));
+            let numbers = [&message.numbers, &question.numbers];
             dense.extend([
                 1.0,
                 likeness,
@@ -118,9 +123,13 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
                 of_content(both),
                 kept,
                 resend,
+                exchanged,
+                exchanged * likeness,
+                truth(numbers[0] != numbers[1] && numbers.iter().all(|some| !some.is_empty())),
+                resend * truth(opens_step(exchange)),
             ]);
         }
-        None => dense.extend([0.0; 8]),
+        None => dense.extend([0.0; 12]),
     }
     let Some(answer) = exchange.answer.filter(|a| !a.is_empty) else {
         dense.extend([0.0; 17]);

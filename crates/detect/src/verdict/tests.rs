@@ -243,3 +243,66 @@ fn complaints_in_nine_languages() {
         check(message, Rejected, Some(Explicit));
     }
 }
+
+/// What came of a message after another question and answer, by the model.
+fn after(question: &str, answer: &str, message: &str) -> (VerdictStatus, f64) {
+    let (message, question) = (Utterance::read(message), Utterance::read(question));
+    let answer = Answer::read(Some(&question), answer);
+    let exchange =
+        Exchange { question: Some(&question), answer: Some(&answer), ..Exchange::of(&message) };
+    let found = detect_verdict(&VerdictRule::default(), &exchange);
+    (found.status, found.confidence.get())
+}
+
+#[test]
+fn the_next_question_of_the_same_shape_rejects_nothing() {
+    // None of these is in the corpus.
+    for (question, answer, next) in [
+        ("exchange rate EUR USD", "1 EUR is 1.08 USD.", "exchange rate EUR GBP"),
+        ("population of Norway", "About 5.5 million.", "population of Sweden"),
+        ("unit test for parse_date", "def test_parse_date(): ...", "unit test for format_date"),
+        ("Rezept Apfelkuchen", "Äpfel, Mehl, Butter, Zucker.", "Rezept Käsekuchen"),
+        ("ticket 8812", "Ticket 8812 is open, assigned to Kim.", "ticket 8813"),
+        ("horario tren Madrid Sevilla", "Sale a las 9:00.", "horario tren Madrid Valencia"),
+    ] {
+        let (status, confidence) = after(question, answer, next);
+        assert!(status != Rejected && confidence < 0.7, "{next}: {status:?} {confidence}");
+    }
+    // The same one again is another thing.
+    let again = after(
+        "reset router password",
+        "Routers are devices.",
+        "how to reset the password of a router",
+    );
+    assert_eq!(again.0, Rejected, "{again:?}");
+}
+
+#[test]
+fn thanks_that_complain_reject_and_praise_by_a_no_does_not() {
+    let after = |message: &str| after("list customers", "SELECT * FROM customers", message);
+    for message in [
+        "Thanks but that's the wrong table",
+        "Danke, aber das ist nicht die richtige Tabelle",
+        "merci mais il manque la colonne pays",
+        "grazie ma non funziona",
+        "Gracias, pero no es eso",
+        "谢谢，但是不对",
+        "👎",
+        "😡",
+    ] {
+        let (status, confidence) = after(message);
+        assert!(status == Rejected && confidence >= 0.7, "{message}: {status:?} {confidence}");
+    }
+    for message in [
+        "nicht übel",
+        "nada mal",
+        "which jobs failed last night",
+        "list users without a phone number",
+    ] {
+        assert_ne!(after(message).0, Rejected, "{message}");
+    }
+    for message in ["👍", "👍🏽", "❤️", "great, no errors any more"] {
+        let (status, confidence) = after(message);
+        assert!(status == Accepted && confidence >= 0.7, "{message}: {status:?} {confidence}");
+    }
+}

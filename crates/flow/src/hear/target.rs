@@ -4,7 +4,7 @@ use capture::TurnPlace;
 use detect::{
     Candidate, PastTurn, Target, Utterance, answer_head, find_target, locate, may_be_about_earlier,
 };
-use event::{Event, Position, Vector, Verdict, VerdictStatus};
+use event::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
 use store::{ExchangeQuery, StoredExchange};
 
 use super::{answer_of, since};
@@ -29,7 +29,14 @@ impl Engine {
             return Ok((Some(place_of(event, previous)), None));
         }
         let (past, _) = self.answered_before(event, before, MOST_LOOKED_AT + 1).await?;
-        let turns: Vec<PastTurn<'_>> = past.iter().map(|turn| past_turn(event, turn)).collect();
+        // Heard again: what it said itself the last time does not make it say something else now.
+        let own = match (&event.turn, before) {
+            (Some(message), Some(_)) => self.store.heard_in(&event.scope, message).await?,
+            _ => None,
+        };
+        let own = own.and_then(|said| said.turn);
+        let turns: Vec<PastTurn<'_>> =
+            past.iter().map(|turn| past_turn(event, turn, own.as_ref())).collect();
         match find_target(&self.detectors.target, verdict, message, &turns) {
             Target::Previous => Ok((Some(place_of(event, previous)), None)),
             Target::Earlier(found) => {
@@ -103,13 +110,14 @@ impl Engine {
     }
 }
 
-fn past_turn<'a>(event: &Event, turn: &'a StoredExchange) -> PastTurn<'a> {
+fn past_turn<'a>(event: &Event, turn: &'a StoredExchange, own: Option<&TurnId>) -> PastTurn<'a> {
+    let is_own = own == Some(&turn.turn);
     PastTurn {
         turn: &turn.turn,
         question: opening_of(&turn.opening.text),
         answer: answer_of(turn),
         age: since(turn.ts, event.ts),
-        status: turn.standing.status,
+        status: if is_own { VerdictStatus::Neutral } else { turn.standing.status },
     }
 }
 

@@ -17,7 +17,7 @@ use crate::address::{self, Parameters, Parts, Read};
 use crate::auth::{Caller, May, Reading};
 use crate::body;
 use crate::error::Problem;
-use crate::wire::feedback::{StretchResponse, event_line};
+use crate::wire::feedback::{StretchResponse, shown_line};
 
 const MAX_LIMIT: usize = 1000;
 
@@ -136,7 +136,7 @@ fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
             }
         };
         let position = event.position;
-        let data = match event_line(event) {
+        let data = match shown_line(event) {
             Ok(data) => data,
             Err(error) => {
                 tracing::error!(%position, %error, "an event cannot be written out");

@@ -133,7 +133,16 @@ impl EventResponse {
 }
 
 impl From<StoredEvent> for EventResponse {
-    fn from(stored: StoredEvent) -> Self {
+    /// As whoever may read the log sees it.
+    fn from(mut stored: StoredEvent) -> Self {
+        flow::hide_webhook(&mut stored.event.data);
+        Self::whole(stored)
+    }
+}
+
+impl EventResponse {
+    /// As the log has it.
+    fn whole(stored: StoredEvent) -> Self {
         let StoredEvent { position, event } = stored;
         Self {
             position: position.0,
@@ -157,8 +166,13 @@ impl From<StoredEvent> for EventResponse {
     }
 }
 
-/// An event as one line of JSON, in the shape that the API answers.
+/// An event as one line of JSON, in the shape that the API answers, with all that the log has.
 pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
+    serde_json::to_string(&EventResponse::whole(stored))
+}
+
+/// The same as the API answers it.
+pub(crate) fn shown_line(stored: StoredEvent) -> serde_json::Result<String> {
     serde_json::to_string(&EventResponse::from(stored))
 }
 

@@ -162,13 +162,22 @@ fn explanation(view: &RouterView) -> String {
     };
     let seen: u64 = view.arms.iter().map(|arm| arm.observations).sum();
     let [low, high] = best.interval;
+    let untried = view.arms.iter().find(|arm| arm.enabled && arm.observations == 0);
+    let turns = if seen == 1 { "turn" } else { "turns" };
     let mut text = format!(
-        "After {seen} observed turns {} looks best: a turn it serves earns {:.2} of 1 ({low:.2} to \
+        "After {seen} observed {turns} {}: a turn it serves earns {:.2} of 1 ({low:.2} to \
          {high:.2}), and it gets {:.0}% of the choices.",
-        best.id,
+        match untried {
+            Some(_) => format!("more is known of {} than of others", best.id),
+            None => format!("{} looks best", best.id),
+        },
         best.mean,
         best.share * 100.0
     );
+    if let Some(arm) = untried {
+        text.push_str(&format!(" Nothing is known of {} yet.", arm.id));
+        return text;
+    }
     let unsure = view
         .arms
         .iter()
@@ -267,6 +276,9 @@ pub(crate) enum PolicyRequest {
 /// The estimates as they are shown. Without anything to learn from they are null.
 pub(crate) fn evaluation_json(found: &Evaluated) -> Value {
     let mut body = match &found.estimates {
+        // Nothing that was chosen is what the policy would choose: any estimate would be a guess.
+        Some(estimates) if estimates.effective_n == 0.0 => json!({"ips": null, "snips": null,
+            "dm": null, "dr": null, "n": estimates.n, "effective_n": 0.0}),
         Some(estimates) => estimates_json(estimates),
         None => json!({"ips": null, "snips": null, "dm": null, "dr": null, "n": 0,
             "effective_n": 0.0}),

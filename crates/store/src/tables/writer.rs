@@ -63,6 +63,8 @@ struct Meters {
     failed_commits: AtomicU64,
     queued_writes: AtomicU64,
     in_trouble: AtomicBool,
+    // Nothing was written since the start: a disk that was full then may be so still.
+    untried: AtomicBool,
     outage: Outage,
 }
 
@@ -83,6 +85,7 @@ impl Writer {
             failed_commits: AtomicU64::new(0),
             queued_writes: AtomicU64::new(0),
             in_trouble: AtomicBool::new(false),
+            untried: AtomicBool::new(true),
             outage: Outage::of("written to"),
         });
         let room_kib = u32::try_from(limits.queue_bytes / 1024).unwrap_or(u32::MAX).max(1);
@@ -177,9 +180,15 @@ impl Writer {
         self.head.clone()
     }
 
-    /// Whether the last commit met no trouble with the disk or the file.
+    /// Whether there was a commit, and the last one met no trouble with the disk or the file.
     pub(super) fn is_well(&self) -> bool {
-        !self.meters.in_trouble.load(Ordering::Relaxed)
+        let meters = &self.meters;
+        !meters.in_trouble.load(Ordering::Relaxed) && !meters.untried.load(Ordering::Relaxed)
+    }
+
+    /// Something could be written.
+    pub(super) fn was_tried(&self) {
+        self.meters.untried.store(false, Ordering::Relaxed);
     }
 
     /// How it is doing.

@@ -77,7 +77,11 @@ async fn a_store_that_cannot_be_written_to_is_not_ready_until_it_can() {
     let scope = Scope::default();
     let other = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(store.is_ready().await.unwrap(), "nobody has tried to write");
+    assert!(!store.is_ready().await.unwrap(), "it is tried, since nobody has yet");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert!(store.is_ready().await.unwrap());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(store.is_ready().await.unwrap(), "nobody has tried to write since");
     let refused = store.commit(vec![write(&scope, "a", 1)]).await;
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     assert!(!store.is_ready().await.unwrap());

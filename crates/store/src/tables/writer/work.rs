@@ -79,6 +79,7 @@ impl Work {
         let is_in_trouble = answers.iter().any(Result::is_err);
         self.meters.in_trouble.store(is_in_trouble, Ordering::Relaxed);
         if !is_in_trouble {
+            self.meters.untried.store(false, Ordering::Relaxed);
             self.meters.outage.is_over();
         }
         self.tell(self.cursor.head);

@@ -1,0 +1,107 @@
+//! The next question of the same shape: one stretch of words is exchanged, the rest stays. "Weather in Berlin", then
+//! "weather in Hamburg", is another question and says nothing of the answer to the first.
+
+use crate::text::{Kind, Text, Word};
+use crate::utterance::Utterance;
+
+/// Words that a stretch has at most; signs of languages without spaces count as a third of one.
+const MOST: usize = 3;
+/// Longer questions have more in common than a shape.
+const MOST_WORDS: usize = 40;
+
+/// Whether the message is the question with one stretch exchanged for something else. A word that is only spelled
+/// otherwise is no other word.
+pub(super) fn is_exchanged(message: &Utterance, question: &Utterance) -> bool {
+    let (new, old) = (Words::of(message), Words::of(question));
+    if new.words.len() > MOST_WORDS || old.words.len() > MOST_WORDS {
+        return false;
+    }
+    let same = |(a, b): &(&&Word, &&Word)| a.hash == b.hash;
+    let head = new.words.iter().zip(&old.words).take_while(same).count();
+    let room = new.words.len().min(old.words.len()) - head;
+    let tail =
+        new.words.iter().rev().zip(old.words.iter().rev()).take(room).take_while(same).count();
+    let stretch = |words: &Words<'_>| head..words.words.len() - tail;
+    let (new, old) = (new.cut(stretch(&new)), old.cut(stretch(&old)));
+    let kept = head + tail;
+    let is_short = |words: &Words<'_>| !words.words.is_empty() && words.weight() <= 3 * MOST;
+    // The same words in another order are the same question.
+    let is_other = new.words.iter().all(|word| old.words.iter().all(|was| was.hash != word.hash));
+    kept > 0 && is_short(&new) && is_short(&old) && is_other && !new.is_spelled_like(&old)
+}
+
+struct Words<'a> {
+    text: &'a Text,
+    words: Vec<&'a Word>,
+}
+
+impl<'a> Words<'a> {
+    fn of(utterance: &'a Utterance) -> Self {
+        Self { text: &utterance.text, words: utterance.text.spoken().collect() }
+    }
+
+    fn cut(&self, stretch: std::ops::Range<usize>) -> Self {
+        Self { text: self.text, words: self.words[stretch].to_vec() }
+    }
+
+    fn weight(&self) -> usize {
+        self.words.iter().map(|word| if word.kind == Kind::Sign { 1 } else { 3 }).sum()
+    }
+
+    /// Numbers that differ are different, however alike they look.
+    fn is_spelled_like(&self, other: &Self) -> bool {
+        let has_number = |words: &Self| words.words.iter().any(|word| word.kind == Kind::Number);
+        if has_number(self) && has_number(other) {
+            return false;
+        }
+        let letters = |words: &Self| -> Vec<char> {
+            words.words.iter().flat_map(|word| words.text.folded(word).chars()).collect()
+        };
+        let (a, b) = (letters(self), letters(other));
+        // One wrong letter in three.
+        3 * distance(&a, &b) <= a.len().max(b.len())
+    }
+}
+
+/// How many letters must be changed, added or taken away.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = before + usize::from(x != y);
+            before = row[j + 1];
+            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_stretch_is_another_and_the_rest_stays() {
+        let rows = [
+            ("order status 4711", "order status 4712", true),
+            ("Weather in Berlin", "weather in hamburg?", true),
+            ("translate hello to german", "translate good night to german", true),
+            ("How many customers joined in March?", "How many customers joined in April?", true),
+            ("北京天气", "上海天气", true),
+            ("wether in berlin", "weather in berlin", false),
+            ("show sale by region", "show sales by region", false),
+            ("order status 4711", "status of order 4711", false),
+            ("order status 4711", "order status 4711", false),
+            ("order status 4711", "order status 4711 please", false),
+            ("stock price AAPL", "how are you today", false),
+            ("", "x", false),
+        ];
+        for (question, message, expected) in rows {
+            let (question, message) = (Utterance::read(question), Utterance::read(message));
+            let found = is_exchanged(&message, &question);
+            assert_eq!(found, expected, "{} / {}", question.original(), message.original());
+        }
+    }
+}
