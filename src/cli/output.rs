@@ -58,10 +58,11 @@ impl Write for Output {
 
 /// "No space left on device" does not say on which.
 fn named(cause: io::Error, path: &Path) -> io::Error {
-    match cause.kind() {
-        io::ErrorKind::Interrupted | io::ErrorKind::BrokenPipe => cause,
-        kind => io::Error::new(kind, format!("cannot write {}: {cause}", path.display())),
+    let kind = cause.kind();
+    if matches!(kind, io::ErrorKind::Interrupted | io::ErrorKind::BrokenPipe) {
+        return cause;
     }
+    io::Error::new(kind, format!("cannot write {}: {cause}", path.display()))
 }
 
 impl Drop for Output {

@@ -20,7 +20,7 @@ use event::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, Ve
 use crate::answer::Answer;
 use crate::model::{Features, Model};
 use crate::pair::pair_score;
-use crate::phrases::Cue;
+use crate::phrases::{Cue, Hit};
 use crate::utterance::{Utterance, is_bare};
 
 #[cfg(test)]
@@ -163,6 +163,8 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
     let learnt = if rejects_in_quotes_only(exchange.message) { learnt.min(QUOTED) } else { learnt };
     let rejected = if is_resend(exchange, &found) {
         learnt.max(RESENT)
+    } else if gives_up(exchange, &found) {
+        learnt.max(GIVEN_UP)
     } else if is_plain(exchange, &found) {
         (learnt + 2.0 * found.confidence) / 3.0
     } else if found.correction_type == Some(CorrectionType::Rephrased) {
@@ -186,6 +188,21 @@ const RESENT: f64 = 0.9;
 fn is_resend(exchange: &Exchange<'_>, found: &Finding) -> bool {
     found.correction_type == Some(CorrectionType::Rephrased)
         && exchange.question.is_some_and(|question| exchange.message.is_resend_of(question))
+}
+
+/// "Can I talk to a human": so many words in a row are no chance, whatever stands around them.
+const GIVEN_UP: f64 = 0.8;
+const NO_CHANCE: usize = 3;
+/// In a longer message they may be about something else.
+const SHORT: usize = 12;
+
+fn gives_up(exchange: &Exchange<'_>, found: &Finding) -> bool {
+    let answers = exchange.answer.is_some_and(|answer| answer.ends_asking);
+    let is_long = |hit: &Hit| hit.cue == Cue::Abandonment && hit.last - hit.first + 1 >= NO_CHANCE;
+    found.correction_type == Some(CorrectionType::Abandonment)
+        && !answers
+        && exchange.message.spoken.len() <= SHORT
+        && exchange.message.hits.iter().any(is_long)
 }
 
 /// A bare "try again" leaves nothing to read between the lines: the rule has most of the say. Not so

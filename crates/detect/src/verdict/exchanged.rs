@@ -90,7 +90,7 @@ mod tests {
             ("translate hello to german", "translate good night to german", true),
             ("How many customers joined in March?", "How many customers joined in April?", true),
             ("北京天气", "上海天气", true),
-            ("wether in berlin", "weather in berlin", false),
+            ("the capitel of Peru", "the capital of Peru", false),
             ("show sale by region", "show sales by region", false),
             ("order status 4711", "status of order 4711", false),
             ("order status 4711", "order status 4711", false),
