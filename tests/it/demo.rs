@@ -80,7 +80,10 @@ fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
         let arm = list(&router, "arms").iter().find(|one| one["id"] == arm).unwrap();
         arm["choices"].as_u64().unwrap()
     };
-    assert!(choices("atlas-3") > choices("swift-1"), "traffic went to the better one: {router}");
+    assert!(
+        choices("atlas-3") > 2 * choices("swift-1"),
+        "traffic went to the better one: {router}"
+    );
 
     for path in ["/api/v1/retrieval/most-helpful", "/api/v1/retrieval/most-ignored"] {
         let found = get(&demo, path);
@@ -124,7 +127,7 @@ fn check_patterns(demo: &Client) {
     let about = |words: &[&str]| {
         patterns.iter().any(|pattern| {
             let label = pattern["label"].as_str().unwrap().to_lowercase();
-            let many = pattern["count"].as_u64().unwrap() >= 8;
+            let many = pattern["count"].as_u64().unwrap() >= 10;
             many && words.iter().any(|word| label.contains(word)) && pattern["lifts"][0].is_object()
         })
     };
