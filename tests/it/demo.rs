@@ -81,7 +81,7 @@ fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
         arm["choices"].as_u64().unwrap()
     };
     assert!(
-        choices("atlas-3") > 2 * choices("swift-1"),
+        choices("atlas-3") > 3 * choices("swift-1"),
         "traffic went to the better one: {router}"
     );
 

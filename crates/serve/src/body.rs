@@ -204,6 +204,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_expected_is_told_in_words_of_json() {
+        let rows = [
+            (r#"invalid type: string "x, expected u8", expected f64"#, "a number"),
+            ("invalid type: string \"abc\", expected usize", "a whole number, not below 0"),
+            ("invalid type: string \"a\", expected struct PromptRequest", "an object"),
+            ("invalid type: string \"a\", expected internally tagged enum Policy", "an object"),
+        ];
+        for (cause, expected) in rows {
+            let (got, _) = cause.rsplit_once(", expected ").unwrap();
+            assert_eq!(in_words(cause), format!("{got}, expected {expected}"));
+        }
+        assert_eq!(in_words("unknown field `a`"), "unknown field `a`");
+    }
+
+    #[test]
     fn depth_is_counted_outside_of_strings() {
         let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
         assert!(parse(deep(32).as_bytes()).is_ok());
