@@ -116,7 +116,7 @@ fuzz-detect: compiler
 ## decisions, rows to score, bodies of requests) takes or refuses whatever comes. CASES=1000000 for more.
 .PHONY: fuzz-parsers
 fuzz-parsers: compiler
-	FUZZ_CASES=$(or $(CASES),100000) cargo test --release --locked -q -p uptake-capture -p uptake-report -p uptake-serve -p uptake-flow -- any_
+	FUZZ_CASES=$(or $(CASES),100000) cargo test --release --locked -q -p uptake-ingest -p uptake-report -p uptake-api -p uptake-engine -- any_
 
 ## Ten minutes of made-up histories, written to SQLite and to Postgres in groups by chance: both come to the same.
 ## SECS=60 for fewer; `UPTAKE_FUZZ_SEED=N` tells one again.

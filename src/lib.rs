@@ -2,8 +2,8 @@
 //!
 //! The embeddable face: an application that wants no server uses `Engine` and the words it speaks.
 
-pub use event::{
+pub use engine::{Engine, FlowError, Incoming, RawEvent, Receipt, StoredEvent};
+pub use model::{
     Category, Clock, ConversationId, Event, EventId, Kind, Position, Project, Scope, Severity,
     Source, Tenant, Timestamp, TurnId, Type, UserId,
 };
-pub use flow::{Engine, FlowError, Incoming, RawEvent, Receipt, StoredEvent};

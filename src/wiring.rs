@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use event::{Clock, Timestamp};
-use flow::{Engine, RetryRule};
+use engine::{Engine, RetryRule};
+use model::{Clock, Timestamp};
 use store::tables::{Limits, SqlLog, SqlStore};
 use store::{QueryHistory, Store};
 
@@ -50,14 +50,14 @@ pub(crate) struct Opened {
 impl Opened {
     /// The API over it, with the tools for agents at `/mcp`. `run` tells this run from others in
     /// request ids.
-    pub(crate) fn router(&self, config: &Config, run: &str) -> anyhow::Result<serve::Router> {
-        let settings = serve::Settings {
+    pub(crate) fn router(&self, config: &Config, run: &str) -> anyhow::Result<api::Router> {
+        let settings = api::Settings {
             body_bytes: config.server.max_body_kib << 10,
             batch_bytes: config.server.max_batch_mib << 20,
             copies: copies(config)?,
             owner_token: self.owner_token.clone(),
         };
-        let api = serve::Api::new(Arc::clone(&self.engine), settings, run);
+        let api = api::Api::new(Arc::clone(&self.engine), settings, run);
         let door = Arc::new(agents::Within(api.clone().into_router()));
         let tools = mcp::over_http(door, config.server.max_body_kib << 10);
         Ok(api.with_face("/mcp", tools))
@@ -75,7 +75,7 @@ impl Opened {
         self.engine.keep_copies(copies(config)?).await?;
         if !config.kafka.brokers.is_empty() {
             let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
-            self.engine.keep_publishing(outlet, serve::event_line);
+            self.engine.keep_publishing(outlet, api::event_line);
         }
         self.engine.keep_files_clean();
         self.engine.keep_retention();
@@ -187,13 +187,13 @@ fn serve_on(
     };
     let (engine, token) = (Arc::clone(&opened.engine), opened.owner_token.clone());
     #[expect(clippy::disallowed_methods, reason = "`Served::stop` waits for it")]
-    let serving = tokio::spawn(serve::run(
+    let serving = tokio::spawn(api::run(
         listener,
         router,
         engine,
         stopped,
         Duration::ZERO,
-        serve::ConnectionLimits::default(),
+        api::ConnectionLimits::default(),
     ));
     Ok(Served { url, token, stop, serving })
 }

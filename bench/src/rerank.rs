@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::ensure;
-use event::Scope;
 use learn::{CoecRule, Estimator, Known, RankTotals, Tally, rerank};
+use model::Scope;
 use serde_json::{Value, json};
 use store::tables::{Limits, SqlStore};
 use store::{Log, RelevanceReads, StoredTally};

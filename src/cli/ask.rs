@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use remote::RunningServer;
+use outbound::RunningServer;
 
 use crate::config::Config;
 use crate::wiring;
@@ -12,7 +12,7 @@ use crate::wiring;
 /// an error: who mistyped its name should not be told that nothing happened yet.
 pub(super) fn ask<A>(
     config: &Config,
-    question: impl FnOnce(&RunningServer) -> Result<A, remote::RemoteError>,
+    question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     if store::tables::holder_of(Path::new(&config.store.data)).is_none() {
         wiring::log(&config.store).context("nothing to ask; --data names the server's folder")?;
@@ -23,7 +23,7 @@ pub(super) fn ask<A>(
 /// The same; where there is no store yet, one is made.
 pub(super) fn ask_or_make<A>(
     config: &Config,
-    question: impl FnOnce(&RunningServer) -> Result<A, remote::RemoteError>,
+    question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     let folder = Path::new(&config.store.data);
     if let Some(holder) = store::tables::holder_of(folder) {

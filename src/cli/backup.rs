@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use event::Timestamp;
+use model::Timestamp;
 use serde_json::json;
 use store::tables::BackupNote;
 

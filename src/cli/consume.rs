@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use flow::{Consumed, Engine};
+use engine::{Consumed, Engine};
 use serde_json::Value;
 use store::{Arrived, Inlet};
 use tokio::sync::watch;
@@ -148,7 +148,7 @@ async fn store(inlet: Box<dyn Inlet>, config: &Config, mut stop: Stop) -> anyhow
 async fn store_until(
     engine: &Engine,
     messages: &[Arrived],
-    copies: &flow::Copies,
+    copies: &engine::Copies,
     member: &mut Member,
     stop: &mut Stop,
 ) -> anyhow::Result<Option<Consumed>> {
@@ -158,7 +158,7 @@ async fn store_until(
             Ok(consumed) => return Ok(Some(consumed)),
             Err(error) => error,
         };
-        flow::put_off(error, "messages could not be stored; trying again");
+        engine::put_off(error, "messages could not be stored; trying again");
         tokio::select! {
             _ = stop.changed() => return Ok(None),
             () = tokio::time::sleep(pause) => {}

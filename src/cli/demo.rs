@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::Args;
 use demo::StoryClock;
-use event::Clock;
-use flow::{DEMO_TENANT, DemoState};
+use engine::{DEMO_TENANT, DemoState};
+use model::Clock;
 use serde_json::json;
 
 use super::Common;

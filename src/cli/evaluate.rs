@@ -55,7 +55,7 @@ impl Evaluate {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let found = match (&self.log, &self.target, &self.router, &self.policy) {
             (Some(log), Some(target), ..) => {
-                let found = flow::evaluate_files(&read(log)?, &read(target)?)?;
+                let found = engine::evaluate_files(&read(log)?, &read(target)?)?;
                 json!(found)
             }
             (_, _, Some(router), Some(policy)) => {

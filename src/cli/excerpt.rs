@@ -1,6 +1,6 @@
 //! Shows a text on a terminal, short, with the telling words marked.
 
-use event::Evidence;
+use model::Evidence;
 
 const WIDTH: usize = 100;
 

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use event::Position;
+use model::Position;
 use serde_json::json;
 
 use super::Common;
@@ -92,7 +92,7 @@ async fn write_all(
         }
         for stored in page.into_iter().take_while(|stored| stored.position <= head) {
             after = stored.position;
-            writeln!(lines, "{}", serve::event_line(stored)?)?;
+            writeln!(lines, "{}", api::event_line(stored)?)?;
             written += 1;
         }
         progress.show(after.0, head.0);

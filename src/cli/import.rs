@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use event::Write;
-use flow::Engine;
+use engine::Engine;
+use model::Write;
 use serde_json::{Value, json};
 
 use super::Common;

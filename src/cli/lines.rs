@@ -11,7 +11,7 @@ pub(super) fn lines_of(mut file: File) -> std::io::Result<Box<dyn BufRead>> {
     let is_array = head[..read].trim_ascii_start().starts_with(b"[");
     let reader = BufReader::with_capacity(1 << 20, file);
     if is_array {
-        Ok(Box::new(BufReader::new(flow::ArrayLines::new(reader))))
+        Ok(Box::new(BufReader::new(engine::ArrayLines::new(reader))))
     } else {
         Ok(Box::new(reader))
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use event::{Project, Tenant};
+use model::{Project, Tenant};
 use serde_json::{Value, json};
 
 use super::Common;

@@ -77,7 +77,7 @@ impl Restore {
 /// A key as JSON, without its secret, which is nowhere.
 fn listed(key: &StoredKey) -> Value {
     json!({"id": key.id, "role": key.role.as_word(), "tenant": key.tenant.as_str(),
-        "project": key.project.as_ref().map(event::Project::as_str)})
+        "project": key.project.as_ref().map(model::Project::as_str)})
 }
 
 /// What was taken away since the backup was made, nobody but the operator knows.
@@ -88,7 +88,7 @@ fn tell_what_is_back(keys: &[StoredKey]) {
         some => println!("valid keys, {}; revoke again those that were revoked since:", some.len()),
     }
     for key in keys {
-        let project = key.project.as_ref().map_or("*", event::Project::as_str);
+        let project = key.project.as_ref().map_or("*", model::Project::as_str);
         println!("{:12}  {:8}  {}/{project}", key.id, key.role.as_word(), key.tenant);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use flow::{ScanReport, Scanned};
+use engine::{ScanReport, Scanned};
 
 use pairs::{PairFile, PairOptions};
 
@@ -72,7 +72,7 @@ impl Scan {
         }
         let mut pairs = self.pairs.create()?;
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let settings = flow::Scan {
+        let settings = engine::Scan {
             detectors,
             threads: self.threads.map_or(cores, usize::from),
             worst: self.worst,
@@ -124,7 +124,7 @@ fn create(path: Option<&Path>) -> anyhow::Result<Output> {
 }
 
 fn scan_file(
-    settings: &flow::Scan,
+    settings: &engine::Scan,
     path: &Path,
     verdicts: &mut Output,
     pairs: &mut Option<PairFile>,
@@ -146,7 +146,7 @@ fn scan_file(
         Ok(())
     };
     let step = (size / 200).max(1);
-    let report = flow::scan(settings, lines_of(file)?, each, |read| {
+    let report = engine::scan(settings, lines_of(file)?, each, |read| {
         if read - shown >= step || read == size {
             shown = read;
             progress.show(read, size);

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufWriter, Write, stdin, stdout};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use flow::{Task, score_line};
+use engine::{Task, score_line};
 use serde_json::json;
 
 use super::Common;

@@ -82,7 +82,7 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     tracing::info!(position = engine.head().0, data = config.store.data, open, "ready");
     let linger = Duration::from_secs(config.server.linger_secs);
     let limits = wiring::connection_limits(&config.server);
-    serve::run(listener, router, Arc::clone(engine), stop, linger, limits).await?;
+    api::run(listener, router, Arc::clone(engine), stop, linger, limits).await?;
     if engine.is_outdated() {
         bail!(
             "the log in Postgres is shorter than what this node has read: the database was set back, and what \

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serve::ConnectionLimits;
+use api::ConnectionLimits;
 
 use crate::config::ServerSection;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use flow::{Copies, CopyPlace};
+use engine::{Copies, CopyPlace};
 use store::{Blobs, FolderBlobs};
 
 use super::scaled;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use flow::{
+use engine::{
     Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule, VerdictRule,
 };
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use flow::{Embedder, RemoteEmbedder, RemoteWriter};
+use engine::{Embedder, RemoteEmbedder, RemoteWriter};
 
 use crate::config::{EmbedSection, LlmSection};
 

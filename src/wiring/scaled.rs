@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow::RetryRule;
+use engine::RetryRule;
 use store::tables::{Limits, SqlLog, SqlStore};
 use store::{Blobs, Inlet, Outlet, QueryHistory};
 
@@ -53,7 +53,7 @@ pub(super) fn outlet(section: &KafkaSection) -> anyhow::Result<Arc<dyn Outlet>> 
         partitions: section.partitions,
         replication: section.replication,
     };
-    let topics = flow::Topic::ALL.map(|(name, _)| name);
+    let topics = engine::Topic::ALL.map(|(name, _)| name);
     Ok(Arc::new(store::kafka::KafkaOutlet::new(settings, &topics)))
 }
 

@@ -113,7 +113,7 @@ fn the_document_is_the_one_in_the_repository() {
 #[test]
 fn no_two_shapes_have_the_same_name() {
     let mut names = BTreeSet::new();
-    for file in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/serve/src")) {
+    for file in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/api/src")) {
         let text = std::fs::read_to_string(&file).unwrap();
         for behind in text.split("ToSchema)]").skip(1) {
             let mut words = behind

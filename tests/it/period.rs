@@ -12,7 +12,7 @@ const DAY: i64 = 86_400;
 
 /// 2026-01-10T00:00:00Z plus so many seconds.
 fn at(secs: i64) -> String {
-    event::Timestamp::parse("2026-01-10T00:00:00Z").unwrap().plus_secs(secs).to_string()
+    model::Timestamp::parse("2026-01-10T00:00:00Z").unwrap().plus_secs(secs).to_string()
 }
 
 fn react_at(server: &Server, conversation: &str, turn: &str, reaction: &str, ts: &str) {

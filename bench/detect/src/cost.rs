@@ -10,7 +10,7 @@ use detect::{
     Answer, Exchange, FailureRule, Finished, PastQuestion, RetryRule, Utterance, VerdictRule,
     detect_failure, detect_retry, detect_verdict,
 };
-use event::{TurnId, TurnStatus};
+use model::{TurnId, TurnStatus};
 
 use crate::rows::Bench;
 

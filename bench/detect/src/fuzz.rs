@@ -10,7 +10,7 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use flow::{Detectors, Embedder, Mode, Scan, Task, scan, score_line};
+use engine::{Detectors, Embedder, Mode, Scan, Task, scan, score_line};
 
 const TASKS: [Task; 4] = [Task::Verdict, Task::Refusal, Task::Pair, Task::Embed];
 const MODES: [Mode; 3] = [Mode::Seed, Mode::Rules, Mode::Model];

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
-use event::{Timestamp, dot};
 use learn::{
     ExamplePool, ExampleSource, NearQuestion, Offer, QuestionKey, Selection, WITHIN,
     estimated_tokens, select,
 };
+use model::{Timestamp, dot};
 use store::vectors::{Filter, Index, Labels};
 
 use crate::clinc;

@@ -1,6 +1,6 @@
 //! k-means that is told the right number: what patterns are compared with.
 
-use event::dot;
+use model::dot;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

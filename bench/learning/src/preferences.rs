@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use event::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use export::{ParquetWriter, write_jsonl};
 use learn::{
     AnsweredElsewhere, ExportFormat, ExportRule, Exporter, PreferenceConversation, PreferenceRow,
     PreferenceTurn, QuestionGroups, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
+use model::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
 
 const CONVERSATIONS: usize = 40_000;
 const TURNS: usize = 4;

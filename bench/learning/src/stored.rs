@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use event::{
+use engine::{
+    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery, PreferenceWish,
+};
+use model::{
     Change, Clock, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
     TurnId, Type, Write,
-};
-use flow::{
-    Detectors, Embedder, Engine, ExampleSearch, PreferenceEncoding, PreferenceQuery, PreferenceWish,
 };
 use serde_json::{Value, json};
 use store::Log;
@@ -146,7 +146,7 @@ fn write(n: usize, at: usize, turn: &str, kind: Kind, data: &Value) -> anyhow::R
         scope: Scope::default(),
         kind,
         severity: Severity::Info,
-        category: event::Category::Quality,
+        category: model::Category::Quality,
         user: None,
         conversation: Some(ConversationId::new(format!("c{n}"))?),
         turn: Some(TurnId::new(turn)?),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use event::{Scope, Timestamp, TurnId, UserId, Vector};
+use model::{Scope, Timestamp, TurnId, UserId, Vector};
 use store::redis::{RedisHistory, RedisSettings};
 use store::{Asked, Asker, InProcessHistory, QueryHistory, Stopwatch};
 use tokio::task::JoinSet;

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::ensure;
-use event::Timestamp;
+use model::Timestamp;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 

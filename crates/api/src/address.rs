@@ -2,7 +2,7 @@
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
-use event::{BadId, Position, Timestamp};
+use model::{BadId, Position, Timestamp};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -13,8 +13,8 @@ use axum::extract::{ConnectInfo, FromRequest, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use event::{Role, Timestamp};
-use flow::{Engine, StoredKey};
+use engine::{Engine, StoredKey};
+use model::{Role, Timestamp};
 
 use crate::body::Sent;
 use crate::error::Problem;

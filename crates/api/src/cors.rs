@@ -6,8 +6,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use event::Role;
-use flow::Engine;
+use engine::Engine;
+use model::Role;
 
 use crate::error::Problem;
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use flow::FlowError;
+use engine::FlowError;
 use serde::Serialize;
 
 /// A request that was not done, and what its sender can do about it.
@@ -138,12 +138,12 @@ impl IntoResponse for Problem {
 impl From<FlowError> for Problem {
     fn from(error: FlowError) -> Self {
         match error {
-            FlowError::Capture(flow::CaptureError::BadField { field, got, expected }) => {
+            FlowError::Capture(engine::CaptureError::BadField { field, got, expected }) => {
                 let detail = format!("{field} is {got}, expected {expected}");
                 Self::invalid(field, detail)
             }
             FlowError::Capture(
-                bad @ (flow::CaptureError::BadReaction(_) | flow::CaptureError::NothingToClear),
+                bad @ (engine::CaptureError::BadReaction(_) | engine::CaptureError::NothingToClear),
             ) => {
                 let field = Some("reaction".to_owned());
                 Self { field, ..Self::malformed(bad.to_string()) }

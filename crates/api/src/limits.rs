@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use event::Timestamp;
+use model::Timestamp;
 
 use crate::error::Problem;
 

@@ -8,8 +8,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
-use event::Scope;
-use flow::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
+use engine::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
+use model::Scope;
 
 /// What a request is counted under.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
-use flow::{Copies, Engine};
+use engine::{Copies, Engine};
 use tower_service::Service;
 
 use crate::auth::{self, Doorman, identify};

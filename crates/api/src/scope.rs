@@ -1,8 +1,8 @@
 //! Which tenant and project a request is about: by its key, by its headers, by its address.
 
 use axum::http::HeaderMap;
-use event::{BadId, Project, Scope, Tenant};
-use flow::StoredKey;
+use engine::StoredKey;
+use model::{BadId, Project, Scope, Tenant};
 
 use crate::error::Problem;
 

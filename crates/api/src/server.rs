@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::{Router, middleware};
-use flow::Engine;
+use engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::map_response;
 use axum::routing::{get, post};
-use flow::Engine;
+use engine::Engine;
 
 /// What pages need.
 #[derive(Clone, Debug)]

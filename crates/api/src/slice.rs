@@ -1,8 +1,8 @@
 //! Which turns a report is about: the filters that all reports on quality take.
 
 use axum::extract::Query;
-use event::{Project, Tenant, Timestamp, UserId, Window};
-use flow::{QualityQuery, QualityUsers};
+use engine::{QualityQuery, QualityUsers};
+use model::{Project, Tenant, Timestamp, UserId, Window};
 use serde::Deserialize;
 
 use crate::address::{self, Parameters, Read};

@@ -1,7 +1,7 @@
 //! One moment of the story, through the engine's doors.
 
-use event::Timestamp;
-use flow::{FlowError, RawCompletion, RawRetrieved};
+use engine::{FlowError, RawCompletion, RawRetrieved};
+use model::Timestamp;
 use serde_json::json;
 
 use crate::doors::Place;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use event::{Clock, Timestamp};
+use model::{Clock, Timestamp};
 
 /// Shows the moment that is being told.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 
-use event::{ConversationId, DecisionId, ExperimentId, Mac, Scope, TurnId, UserId, Write};
-use flow::{
+use engine::{
     Engine, FlowError, Include, Incoming, IncomingHalf, IncomingReaction, IncomingTurn,
     RawCompletion, RawEvent, RawOpening, RawOutcome, RawReaction, Route, Trust,
 };
+use model::{ConversationId, DecisionId, ExperimentId, Mac, Scope, TurnId, UserId, Write};
 use serde_json::{Value, json};
 
 /// Events that are sent together at the most, as a client sends a batch.

@@ -1,7 +1,7 @@
 //! Tells the whole story to an engine, moment by moment.
 
-use event::{Mac, Timestamp, TurnId, VerdictStatus};
-use flow::{Arrived, Copies, Engine, FlowError, demo_scope};
+use engine::{Arrived, Copies, Engine, FlowError, demo_scope};
+use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
 
 use crate::act::{does, says};
@@ -135,7 +135,7 @@ impl Telling<'_> {
     /// An application sent what is no event.
     async fn garble(&self, count: u32) -> Result<(), FlowError> {
         let message = |number: u32| {
-            let value = json!({"tenant_id": flow::DEMO_TENANT, "type": "explicit",
+            let value = json!({"tenant_id": engine::DEMO_TENANT, "type": "explicit",
                 "source": "user_ratings", "category": "quality",
                 "data": {"rating": "thumbs-up", "build": 118 + number, "demo": true}});
             Arrived {
@@ -171,8 +171,8 @@ impl Telling<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use event::{Clock, Position};
-    use flow::{DemoState, Detectors, Embedder};
+    use engine::{DemoState, Detectors, Embedder};
+    use model::{Clock, Position};
     use store::tables::{Limits, SqlStore};
     use store::{EventReads, Store};
 

@@ -1,6 +1,6 @@
 //! Who answers: three made-up models, one of which is replaced by a better one half way.
 
-use flow::RouterDefinition;
+use engine::RouterDefinition;
 use serde_json::json;
 
 use crate::topics::{App, Trap};

@@ -1,6 +1,6 @@
 //! When people talk: more on working days and around noon than at night.
 
-use event::Timestamp;
+use model::Timestamp;
 
 use crate::dice::Dice;
 

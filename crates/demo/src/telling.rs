@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use event::Timestamp;
+use model::Timestamp;
 
 use crate::cast::Person;
 use crate::doors::{Doors, Place};

@@ -1,8 +1,8 @@
 //! Two experiments: one that was finished, one that is running.
 
-use event::ExperimentId;
-use flow::FlowError;
-use flow::experiment::{Action, ExperimentDefinition};
+use engine::FlowError;
+use engine::experiment::{Action, ExperimentDefinition};
+use model::ExperimentId;
 use serde_json::json;
 
 use crate::doors::{Doors, id};

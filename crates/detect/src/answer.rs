@@ -3,14 +3,14 @@
 use std::sync::OnceLock;
 
 use embed::built_in;
-use event::Vector;
+use model::Vector;
 
 use crate::lexicon::lexicon;
-use crate::model::{Features, Model};
 use crate::phrases::{Cue, Hit, answer_hits};
 use crate::refusal::refusal_features;
 use crate::text::{Kind, Text, Word, speech_only};
 use crate::utterance::Utterance;
+use crate::wide_deep::{Features, Model};
 
 /// The refusal model as committed.
 pub fn refusal_model() -> &'static Model {

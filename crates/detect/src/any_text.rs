@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{TurnId, TurnStatus, Vector, Verdict, VerdictStatus};
+use model::{TurnId, TurnStatus, Vector, Verdict, VerdictStatus};
 use proptest::prelude::*;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! Whether an answer failed by itself: an error, nothing, a refusal, or error text in its place.
 
-use event::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
+use model::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
 
 use crate::answer::{Answer, refusal_model};
 use crate::text::{Text, speech_only};

@@ -9,7 +9,7 @@ mod language;
 mod asking;
 mod bits;
 mod phrases;
-mod model;
+mod wide_deep;
 mod calibrate;
 mod utterance;
 mod pointing;
@@ -32,7 +32,6 @@ pub use answer::{Answer, refusal_model};
 pub use calibrate::{Calibration, FEWEST_LABELS, Platt, recalibrate};
 pub use failure::{FailureRule, Finished, detect_failure};
 pub use farewell::is_farewell;
-pub use model::{Features, Model, Sparse, sigmoid};
 pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
 pub use pair::{pair_features, pair_model, pair_score};
 pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry, retry_intent};
@@ -50,3 +49,4 @@ pub use verdict::{
     verdict_features,
 };
 pub use version::version;
+pub use wide_deep::{Features, Model, Sparse, sigmoid};

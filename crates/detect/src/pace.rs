@@ -1,6 +1,6 @@
 //! How long an answer took, against what people bear. No timing, no pace.
 
-use event::{Pace, Tolerance};
+use model::{Pace, Tolerance};
 
 use crate::utterance::Utterance;
 

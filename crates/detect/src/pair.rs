@@ -6,13 +6,13 @@
 use std::sync::OnceLock;
 
 use embed::built_in;
-use event::UnitInterval;
+use model::UnitInterval;
 
 use crate::asking::Ask;
 use crate::bits::Bits;
 use crate::lexicon::lexicon;
-use crate::model::{Features, Model};
 use crate::utterance::Utterance;
+use crate::wide_deep::{Features, Model};
 
 /// The pair model as committed.
 pub fn pair_model() -> &'static Model {

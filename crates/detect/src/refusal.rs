@@ -1,10 +1,10 @@
 //! What tells a refusal: how an answer opens, once code and quotations are left out.
 
-use crate::model::{Features, Sparse};
 use crate::pair::shared;
 use crate::phrases::{Cue, Hit, answer_hits};
 use crate::text::{Kind, Text, Word, hash};
 use crate::utterance::Utterance;
+use crate::wide_deep::{Features, Sparse};
 
 /// Words of an answer that are looked at: a refusal shows early.
 const MOST_WORDS: usize = 110;

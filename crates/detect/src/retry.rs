@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{Retry, RetryIntent, TurnId, Vector};
+use model::{Retry, RetryIntent, TurnId, Vector};
 
 use crate::pair::{pair_score, shared};
 use crate::phrases::Cue;

@@ -1,7 +1,7 @@
 //! What a comment sounds like, by the verdict model: a comment is a message about an answer that continues
 //! nothing, so only its own words count.
 
-use event::{Sentiment, UnitInterval, VerdictStatus};
+use model::{Sentiment, UnitInterval, VerdictStatus};
 
 use crate::phrases::Cue;
 use crate::pointing::is_negated;

@@ -18,7 +18,7 @@ mod tests;
 use std::time::Duration;
 
 use embed::built_in;
-use event::{CorrectionType, TurnId, Vector, Verdict, VerdictStatus};
+use model::{CorrectionType, TurnId, Vector, Verdict, VerdictStatus};
 
 use crate::phrases::Cue;
 use crate::pointing::{Named, Noun, named, opens_here};

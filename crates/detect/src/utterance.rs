@@ -3,7 +3,7 @@
 //! Kept beside a turn while it is recent, so that the next message costs one reading, not eleven.
 
 use embed::built_in;
-use event::Vector;
+use model::Vector;
 
 use crate::asking::{Ask, ask_of, stem};
 use crate::bits::Bits;

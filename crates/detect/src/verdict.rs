@@ -15,13 +15,13 @@ mod taken_back;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use event::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, VerdictStatus};
+use model::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, VerdictStatus};
 
 use crate::answer::Answer;
-use crate::model::{Features, Model};
 use crate::pair::pair_score;
 use crate::phrases::{Cue, Hit};
 use crate::utterance::{Utterance, is_bare};
+use crate::wide_deep::{Features, Model};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use event::Vector;
+use model::Vector;
 
 use crate::fold;
 use crate::wordpiece::Vocabulary;

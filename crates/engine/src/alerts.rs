@@ -10,8 +10,8 @@ mod tell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use capture::FindingPlace;
-use event::{Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
+use ingest::FindingPlace;
+use model::{Finding, FoundAlert, Mac, Position, Project, Rule, Scope, Tenant, Window};
 use report::{Figure, Reading, Target};
 use serde_json::{Map, Value, json};
 use store::{QualityQuery, StoredAlert};
@@ -38,7 +38,7 @@ impl Engine {
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         let now = self.clock.now();
         let rule = Rule::Targets { settings };
-        let event = capture::rule_event(&scope, None, &rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(&scope, None, &rule, self.mint.event_id(now), now);
         let receipt = self.commit_one(self.write_of(event, Mac([0; 16]), None)).await?;
         targets.position = receipt.position;
         let moved = targets.webhook != self.targets.of(tenant).webhook;
@@ -154,7 +154,7 @@ impl Engine {
         let (turn, conversation, user) = (None, None, None);
         let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
         let now = self.clock.now();
-        let event = capture::finding_event(place, &Finding::Alert(alert), id, now, now);
+        let event = ingest::finding_event(place, &Finding::Alert(alert), id, now, now);
         match self.commit_one(self.write_of(event, None, None)).await {
             Ok(receipt) if !receipt.replayed => {
                 tracing::info!(metric, raised, tenant = %scope.tenant, "a figure crossed its target");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use event::{Rule, Scope, Timestamp, TurnId, UserId};
+use model::{Rule, Scope, Timestamp, TurnId, UserId};
 use store::{Asker, HistoryHealth};
 
 use crate::engine::Engine;
@@ -41,7 +41,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use event::Mac;
+    use model::Mac;
     use store::Log;
     use store::tables::{Limits, SqlStore};
     use testkit::TestClock;

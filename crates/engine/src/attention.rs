@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use event::{Scope, Write};
+use model::{Scope, Write};
 
 /// The projects in which something was stored.
 #[derive(Debug, Default)]

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use capture::MIN_MACHINE_CONFIDENCE;
 use detect::{Mode, Platt};
-use event::{Scope, Tenant, UnitInterval, Verdict, VerdictStatus};
+use ingest::MIN_MACHINE_CONFIDENCE;
+use model::{Scope, Tenant, UnitInterval, Verdict, VerdictStatus};
 use serde_json::{Map, Value};
 use store::{Store, StoreError};
 

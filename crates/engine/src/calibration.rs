@@ -1,7 +1,7 @@
 //! Learns a project's own curve from what people said where the machine had said something too.
 
 use detect::{FEWEST_LABELS, Platt, recalibrate};
-use event::{Mac, Position, Rule, Scope};
+use model::{Mac, Position, Rule, Scope};
 use store::Label;
 
 use crate::calibrate::curve_of;
@@ -105,7 +105,7 @@ impl Engine {
             error: fitted.error,
         };
         let now = self.clock.now();
-        let event = capture::rule_event(scope, None, &rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, None, &rule, self.mint.event_id(now), now);
         let curve = curve_of(&event.data);
         self.commit_one(self.write_of(event, Mac([0; 16]), None)).await?;
         self.curves.set(scope.clone(), curve);
@@ -141,7 +141,7 @@ fn reliability(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
 
 #[cfg(test)]
 mod tests {
-    use event::UnitInterval;
+    use model::UnitInterval;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 //!
 //! The same when an event comes in and when the projections are made again from the log.
 
-use event::{Body, Change, Event, TurnHalf, Vector};
+use model::{Body, Change, Event, TurnHalf, Vector};
 
 /// Characters of a question that its direction is made of.
 const MOST_CHARS: usize = 2000;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::Write;
+use model::Write;
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -75,7 +75,7 @@ async fn run(engine: Arc<Engine>, mut stop: Stop) {
 
 #[cfg(test)]
 mod tests {
-    use event::{Mac, Scope};
+    use model::{Mac, Scope};
 
     use crate::test_engine::{TestEngine, engine_in};
     use crate::{Incoming, RawEvent, Trust};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use detect::Utterance;
-use event::{
+use model::{
     Body, Entry, Event, EventId, Finding, FoundSentiment, Kind, Position, Reaction, Scope,
     Sentiment, Source, Timestamp, Type, UnitInterval, UserId, Window,
 };

@@ -4,8 +4,8 @@
 //! goes to the list of dead letters. One without a value says that the event it names was erased where it
 //! came from, so whoever that event is of is erased here too.
 
-use capture::CaptureError;
-use event::{
+use ingest::CaptureError;
+use model::{
     Category, Event, EventId, Kind, Project, Scope, Severity, Source, Tenant, Type, UserId, Write,
 };
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ fn scope_of(message: &Arrived, line: &Value) -> Scope {
 
 #[cfg(test)]
 mod tests {
-    use event::ANONYMOUS;
+    use model::ANONYMOUS;
     use tempfile::TempDir;
 
     use super::*;

@@ -1,9 +1,9 @@
 //! What a planner should know before it plans a turn.
 
-use event::{Contrast, Event, Position, Verdict, VerdictStatus};
 use learn::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
 };
+use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
 
 use crate::engine::Engine;

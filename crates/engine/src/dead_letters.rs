@@ -1,6 +1,6 @@
 //! Writes that were accepted and could not be stored: listed with the reason, tried again on demand.
 
-use event::{Outcome, Scope, Write};
+use model::{Outcome, Scope, Write};
 use store::DeadLetter;
 
 use crate::engine::Engine;
@@ -56,7 +56,7 @@ fn with_changes(mut write: Write) -> Write {
 
 #[cfg(test)]
 mod tests {
-    use event::Position;
+    use model::Position;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Decisions in and out: what an agent chose, and later how that turned out.
 
-use capture::{RawDecision, RawOutcome};
-use event::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
+use ingest::{RawDecision, RawOutcome};
+use model::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
 use serde_json::Value;
 use store::StoredDecision;
 
@@ -24,7 +24,7 @@ impl Engine {
         let now = self.clock.now();
         let fresh = || self.mint.decision_id(now);
         let event = self.mint.event_id(now);
-        let (id, event) = capture::accept_decision(scope, raw, event, now, fresh)?;
+        let (id, event) = ingest::accept_decision(scope, raw, event, now, fresh)?;
         let receipt = self.commit_one(self.write_of(event, mac, key)).await?;
         if !receipt.replayed {
             return Ok((id, false));
@@ -80,7 +80,7 @@ impl Engine {
             raw.outcome_data.extend(mentioned);
         }
         let made = &known.made.event;
-        let event = capture::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
+        let event = ingest::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
         let mut write = self.write_of(event, mac, key);
         let at = Need::OutcomeAt(id.clone(), settled.map(|stored| stored.position));
         write.needs = vec![Need::Decision(id.clone()), at, Need::OtherOutcome(id.clone())];

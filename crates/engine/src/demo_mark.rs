@@ -2,8 +2,8 @@
 //! its own. Whoever finds only the first knows that loading did not come to its end. No client can send them, or it
 //! could have a real tenant of that name removed.
 
-use capture::{CaptureError, RawEvent};
-use event::{Event, EventId, Scope, Tenant};
+use ingest::{CaptureError, RawEvent};
+use model::{Event, EventId, Scope, Tenant};
 use serde_json::json;
 
 use crate::engine::Engine;
@@ -86,7 +86,7 @@ impl Engine {
             ..RawEvent::default()
         };
         let now = self.clock.now();
-        let event = capture::accept(&demo_scope(), raw, now, || self.mint.event_id(now))?;
+        let event = ingest::accept(&demo_scope(), raw, now, || self.mint.event_id(now))?;
         let mac = self.fingerprint("demo", &json!(id));
         self.commit_one(self.write_of(event, mac, None)).await.map(drop)
     }
@@ -138,7 +138,7 @@ mod tests {
     use std::sync::Arc;
 
     use detect::Platt;
-    use event::{Kind, Opening, Source, Timestamp, TurnHalf, TurnId, Type, UserId};
+    use model::{Kind, Opening, Source, Timestamp, TurnHalf, TurnId, Type, UserId};
     use serde_json::Value;
     use store::tables::{Limits, SqlStore};
     use testkit::TestClock;

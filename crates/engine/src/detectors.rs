@@ -5,7 +5,7 @@ use detect::{
     UsageRule, Utterance, VerdictRule, complexity_of, detect_failure, detect_pace, detect_retry,
     detect_sentiment, detect_verdict,
 };
-use event::{Failure, Pace, Retry, Sentiment, TurnStatus, UnitInterval, Verdict};
+use model::{Failure, Pace, Retry, Sentiment, TurnStatus, UnitInterval, Verdict};
 
 /// The rules of every detector.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,9 +6,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use event::Scope;
 use learn::{FailurePattern, Suggestion, fit_to_instruct, speaks_to_the_model};
-use remote::RemoteWriter;
+use model::Scope;
+use outbound::RemoteWriter;
 use serde_json::{Value, json};
 
 /// Patterns that a model is asked about at once, and drafts that are remembered.
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn what_was_written_for_one_project_is_nothing_to_another() {
         let scope = |tenant: &str| Scope {
-            tenant: event::Tenant::new(tenant).unwrap(),
+            tenant: model::Tenant::new(tenant).unwrap(),
             ..Scope::default()
         };
         let drafts = Drafts::default();

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use event::Vector;
-use remote::{RemoteEmbedder, RemoteError};
+use model::Vector;
+use outbound::{RemoteEmbedder, RemoteError};
 use store::Stopwatch;
 
 /// For so long nobody asks it again after it failed.

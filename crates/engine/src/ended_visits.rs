@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use event::Timestamp;
+use model::Timestamp;
 use store::{Store, StoreError};
 use tokio::sync::watch;
 

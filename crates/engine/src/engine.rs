@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use capture::{Fingerprint, SealKey};
-use event::{Clock, Position};
-use remote::RemoteWriter;
+use ingest::{Fingerprint, SealKey};
+use model::{Clock, Position};
+use outbound::RemoteWriter;
 use report::Seal;
 use store::{LogStats, QueryHistory, Rebuild, Store};
 use tokio::sync::watch;

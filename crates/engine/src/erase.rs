@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use event::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
+use model::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
 use store::{Asker, ErasedCounts};
 
 use crate::engine::Engine;
@@ -37,7 +37,7 @@ impl Engine {
         let (counts, turns) = self.store.whats_of(scope, user).await?;
         let now = self.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
-        let event = capture::rule_event(scope, None, &rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, None, &rule, self.mint.event_id(now), now);
         let mut write: Write = self.write_of(event, Mac([0; 16]), None);
         // The event itself says nothing of whom; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
@@ -118,7 +118,7 @@ pub(crate) fn is_erasure(event: &Event) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use event::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
+    use model::{ConversationId, Kind, Position, Source, Tenant, TurnId, Type, Window};
     use store::{Blobs, QualityQuery, StoreError, Task};
 
     use super::*;

@@ -1,7 +1,7 @@
 //! Why the engine did not do what it was asked.
 
-use capture::CaptureError;
-use event::{BadData, ClaimSpace};
+use ingest::CaptureError;
+use model::{BadData, ClaimSpace};
 use report::ReportError;
 use store::StoreError;
 

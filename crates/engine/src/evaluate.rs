@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use event::{BadData, Scope, Timestamp};
 use learn::{Evaluation, Expected, Logged, LoggedChoice, TurnRecord, evaluate, with_model};
+use model::{BadData, Scope, Timestamp};
 
 use crate::engine::Engine;
 use crate::error::FlowError;

@@ -14,8 +14,8 @@ mod fill;
 
 use std::sync::Arc;
 
-use event::{Position, Scope, TurnId, UnitInterval, Vector};
 use learn::{ExampleSource, Selected, Selection};
+use model::{Position, Scope, TurnId, UnitInterval, Vector};
 use store::{StoreError, TurnNumber};
 
 use crate::changes::opening_of;

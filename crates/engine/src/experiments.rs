@@ -15,12 +15,12 @@ mod evidence;
 mod moves;
 mod sequence;
 
-use event::{
-    BadData, Claim, ClaimSpace, Event, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
-    Rule, Scope, Write,
-};
 use learn::experiment::{
     Action, ExperimentDefinition, Metric, NotPossible, Results, Status, results,
+};
+use model::{
+    BadData, Claim, ClaimSpace, Event, ExperimentId, ExperimentRule, Mac, Need, Outcome, Position,
+    Rule, Scope, Write,
 };
 
 pub use crate::experiment_views::ExperimentView;
@@ -150,7 +150,7 @@ impl Engine {
     ) -> Write {
         let now = self.clock.now();
         let rule = Rule::Experiment(rule);
-        let event = capture::rule_event(scope, None, &rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, None, &rule, self.mint.event_id(now), now);
         write_as_it_is(event, mac, key)
     }
 }

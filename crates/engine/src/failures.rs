@@ -12,12 +12,12 @@ mod at_hand;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use event::{Scope, Timestamp, TurnId, Window};
 use learn::{
     AnsweredTotals, By, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern,
     PatternEvidence, PatternRule, Period, Remark, Suggestion, are_several, failure_patterns,
     most_corrected, suggestions,
 };
+use model::{Scope, Timestamp, TurnId, Window};
 use store::{QualityQuery, Stopwatch, StoreError};
 
 pub use at_hand::FailuresAtHand;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use event::{Change, Event, Position, Scope};
+use model::{Change, Event, Position, Scope};
 use store::StoredEvent;
 use tokio::sync::Notify;
 
@@ -268,7 +268,7 @@ async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
 
 #[cfg(test)]
 mod tests {
-    use event::{Kind, Opening, Role, Rule, Source, TurnHalf, TurnId, Type, UserId};
+    use model::{Kind, Opening, Role, Rule, Source, TurnHalf, TurnId, Type, UserId};
     use store::{Asker, KeyStore};
 
     use super::*;

@@ -15,9 +15,9 @@ mod target;
 
 use std::time::Duration;
 
-use capture::{MIN_MACHINE_CONFIDENCE, TurnPlace};
 use detect::{Answer, Exchange, Utterance};
-use event::{
+use ingest::{MIN_MACHINE_CONFIDENCE, TurnPlace};
+use model::{
     Body, Event, Opening, Position, Reaction, Retry, Timestamp, TurnHalf, UnitInterval, Verdict,
     VerdictStatus,
 };

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Body, Event, Rule, Source, Timestamp, TurnHalf};
+use model::{Body, Event, Rule, Source, Timestamp, TurnHalf};
 use store::{Asked, Asker, InProcessHistory, QueryHistory, Store, StoreError};
 
 use crate::changes::question_vector;
@@ -144,7 +144,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use event::{Kind, Opening, Scope, Source, TurnId, Type, UserId};
+    use model::{Kind, Opening, Scope, Source, TurnId, Type, UserId};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Lines of files in: read, redacted, stored like anything else.
 
-use event::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, TurnHalf, Write};
+use model::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, TurnHalf, Write};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
@@ -18,14 +18,14 @@ impl Engine {
         if has("source") || has("category") || has("data") || (has("type") && !is_trace) {
             return Ok(vec![self.prepare_event(fields)?]);
         }
-        let record = capture::read_chat(&fields)?;
-        let events = capture::chat_events(&record, place, self.clock.now());
+        let record = ingest::read_chat(&fields)?;
+        let events = ingest::chat_events(&record, place, self.clock.now());
         events.into_iter().map(|event| self.prepare_event(event)).collect()
     }
 
     fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, FlowError> {
         let now = self.clock.now();
-        let line = capture::read_line(fields, now, || self.mint.event_id(now))?;
+        let line = ingest::read_line(fields, now, || self.mint.event_id(now))?;
         let spaces = claims_of(&line.event);
         // What its client once sent is not in the file, so whatever comes under its ids later is
         // taken for a repeat, and so is a line that is there already.

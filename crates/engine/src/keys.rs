@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use event::{Project, Role, Tenant};
+use model::{Project, Role, Tenant};
 use store::StoredKey;
 
 use crate::engine::Engine;

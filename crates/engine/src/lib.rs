@@ -81,10 +81,6 @@ mod demo_mark;
 mod test_engine;
 
 pub use calibration::{CalibrationReport, ReliabilityBin};
-pub use capture::{
-    CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
-    RawRetrieved, RawReturned, RawSignal, Redactor,
-};
 pub use comments::CommentView;
 pub use consume::Consumed;
 pub use demo_mark::{DEMO_TENANT, DemoState, demo_scope};
@@ -97,6 +93,10 @@ pub use embedder::Embedder;
 pub use engine::Engine;
 pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use ingest::{
+    CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
+    RawRetrieved, RawReturned, RawSignal, Redactor,
+};
 
 pub use examples::{ExampleSearch, FoundExample};
 pub use experiments::{Assigned, ExperimentView, SequencePoint};
@@ -111,6 +111,7 @@ pub use learn::{
 pub use listed::{FoundConversations, ListOrder};
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
+pub use outbound::{RemoteEmbedder, RemoteWriter};
 pub use patterns::{CommentTopic, FailureReport};
 pub use preferences::{
     PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
@@ -122,7 +123,6 @@ pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
 pub use redactors::Privacy;
 pub use redetect::Redetected;
-pub use remote::{RemoteEmbedder, RemoteWriter};
 pub use report::Satisfaction;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
 pub use route::{Route, RouteRequest, RouteScore};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use event::{ConversationId, Scope, Timestamp, TurnId};
+use model::{ConversationId, Scope, Timestamp, TurnId};
 use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
 
 use crate::changes::opening_of;

@@ -1,6 +1,6 @@
 //! Events out: one by its id, or the log in order.
 
-use event::{EventId, Position, Scope};
+use model::{EventId, Position, Scope};
 use store::{EventPage, KindFilter, StoredEvent};
 
 use crate::engine::Engine;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use event::{ConversationId, DecisionId, EventId, ExperimentId, Timestamp, TurnId};
+use model::{ConversationId, DecisionId, EventId, ExperimentId, Timestamp, TurnId};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Builder;

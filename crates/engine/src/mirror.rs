@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Position, Scope, Timestamp, TurnId};
+use model::{Position, Scope, Timestamp, TurnId};
 use store::{
     Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
 };
@@ -280,7 +280,7 @@ enum Step {
 mod tests {
     use std::sync::Mutex;
 
-    use event::{Change, Event, Kind, Source, Type, UserId, Write};
+    use model::{Change, Event, Kind, Source, Type, UserId, Write};
     use serde_json::json;
     use store::Task;
 
@@ -327,7 +327,7 @@ mod tests {
         let event = Event {
             kind: Kind { event_type: Type::Query, source: Source::Turn },
             user: UserId::new(user).ok(),
-            conversation: event::ConversationId::new("c1").ok(),
+            conversation: model::ConversationId::new("c1").ok(),
             turn: TurnId::new(turn).ok(),
             data: data.as_object().unwrap().clone(),
             ..testkit::event(&Scope::default(), &format!("open-{turn}"))

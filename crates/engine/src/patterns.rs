@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use event::{Position, Timestamp};
 use learn::{CorrectedQuery, FailurePattern, Suggestion, telling_words};
+use model::{Position, Timestamp};
 use store::QualityQuery;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -201,7 +201,7 @@ fn is_alike(one: &QualityQuery, other: &QualityQuery) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use event::{Tenant, Window};
+    use model::{Tenant, Window};
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 

@@ -20,8 +20,8 @@ mod preview;
 use std::fmt;
 use std::sync::Arc;
 
-use event::{Position, Scope};
 use learn::{ExportTally, PreferenceConversation};
+use model::{Position, Scope};
 use store::{ConversationMark, JudgedReads, StoreError, TurnNumber};
 
 use crate::engine::Engine;

@@ -1,6 +1,6 @@
 //! What is removed before it is kept, by tenant; and what is known of users.
 
-use event::{Mac, Rule, Scope, Tenant, UserId};
+use model::{Mac, Rule, Scope, Tenant, UserId};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
@@ -14,7 +14,7 @@ impl Engine {
         tenant: &Tenant,
         settings: Map<String, Value>,
     ) -> Result<(), FlowError> {
-        let (redactor, retention_days) = capture::accept_privacy(&settings)?;
+        let (redactor, retention_days) = ingest::accept_privacy(&settings)?;
         // Rules of a whole tenant are kept in its default project.
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
         self.store_rule(&scope, None, &Rule::Privacy { settings }).await?;
@@ -34,7 +34,7 @@ impl Engine {
         user: UserId,
         attributes: Map<String, Value>,
     ) -> Result<(), FlowError> {
-        let attributes = capture::accept_profile(attributes)?;
+        let attributes = ingest::accept_profile(attributes)?;
         self.store_rule(scope, Some(user), &Rule::Profile { attributes }).await
     }
 
@@ -54,7 +54,7 @@ impl Engine {
         rule: &Rule,
     ) -> Result<(), FlowError> {
         let now = self.clock.now();
-        let event = capture::rule_event(scope, user, rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, user, rule, self.mint.event_id(now), now);
         // Nobody else can have this id, so there is nothing to compare.
         self.commit_one(self.write_of(event, Mac([0; 16]), None)).await.map(drop)
     }

@@ -14,7 +14,7 @@ pub(crate) use messages::{EVENT_ID, PROJECT, TENANT};
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Clock, Position};
+use model::{Clock, Position};
 use store::{Lease, Outgoing, Outlet, Stopwatch, Store, StoreError, StoredEvent};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};

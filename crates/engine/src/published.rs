@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use event::{Position, Timestamp};
+use model::{Position, Timestamp};
 
 /// What is known of it on this node.
 #[derive(Debug, Default)]

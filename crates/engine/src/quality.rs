@@ -1,6 +1,6 @@
 //! How good the answers are, in figures.
 
-use event::{Timestamp, Window};
+use model::{Timestamp, Window};
 use store::{QualityBucket, QualityQuery};
 
 use crate::engine::Engine;

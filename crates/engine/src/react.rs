@@ -4,8 +4,8 @@
 //! the turn, which does not change once it is open; whether it is still there is judged again
 //! inside the transaction.
 
-use capture::{AcceptedReaction, RawReaction, TurnPlace};
-use event::{
+use ingest::{AcceptedReaction, RawReaction, TurnPlace};
+use model::{
     ConversationId, EventId, GivenReaction, Mac, Need, Origin, Outcome, Reaction, Scope, TurnId,
     artifact_id, resource_name,
 };
@@ -55,7 +55,7 @@ impl Engine {
     ) -> Result<ReactionReceipt, FlowError> {
         let IncomingReaction { conversation, turn, raw, mac, key } = incoming;
         let now = self.clock.now();
-        let accepted = capture::accept_reaction(raw, now)?;
+        let accepted = ingest::accept_reaction(raw, now)?;
         let head = self.turn_in(scope, &turn, &conversation).await?;
         if accepted.is_too_unsure() {
             return Ok(ReactionReceipt::Skipped);
@@ -63,7 +63,7 @@ impl Engine {
         let user = accepted.user.clone().or(head.user);
         let place =
             TurnPlace { scope: scope.clone(), turn, conversation: Some(conversation), user };
-        let event = capture::reaction_event(place.clone(), &accepted, self.mint.event_id(now), now);
+        let event = ingest::reaction_event(place.clone(), &accepted, self.mint.event_id(now), now);
         let id = event.id.clone();
         let mut write = self.write_of(event, mac, key);
         // What stands was redacted when it came, so what comes is compared as it would stand.

@@ -10,8 +10,8 @@ mod commit;
 
 use std::fmt::Write as _;
 
-use capture::RawEvent;
-use event::{
+use ingest::RawEvent;
+use model::{
     Body, Change, Claim, ClaimSpace, Entry, Event, EventId, Finding, FoundRetry, InteractionKind,
     Mac, Need, Position, RetryIntent, Scope, Severity, Source, Type, UnitInterval, Write,
 };
@@ -113,7 +113,7 @@ impl Engine {
     pub fn prepare(&self, scope: &Scope, incoming: Incoming) -> Result<Write, FlowError> {
         let Incoming { raw, mac, key, trust } = incoming;
         let now = self.clock.now();
-        let event = capture::accept(scope, raw, now, || self.mint.event_id(now))?;
+        let event = ingest::accept(scope, raw, now, || self.mint.event_id(now))?;
         refuse_mark(&event)?;
         let mut write = self.write_of(event, mac, key);
         match trust {
@@ -210,7 +210,7 @@ fn widget_need(event: &Event) -> Result<Need, FlowError> {
 
 #[cfg(test)]
 mod tests {
-    use event::Timestamp;
+    use model::Timestamp;
     use serde_json::json;
 
     use super::*;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use capture::Redactor;
-use event::Tenant;
+use ingest::Redactor;
+use model::Tenant;
 use store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -29,7 +29,7 @@ impl Redactors {
     pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
         let redactors = Self { known: RwLock::default(), changes: watch::channel(0).0 };
         for (tenant, settings) in store.privacy().await? {
-            match capture::accept_privacy(&settings) {
+            match ingest::accept_privacy(&settings) {
                 Ok((redactor, retention_days)) => {
                     redactors.set(tenant, Privacy { redactor, retention_days });
                 }

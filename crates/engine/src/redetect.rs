@@ -3,7 +3,7 @@
 //! Nothing is taken back from the log: what a message says now takes the place of what it said in
 //! the projections, and a rebuild comes to the same.
 
-use event::{
+use model::{
     Body, Claim, ClaimSpace, Entry, Event, Finding, FoundVerdict, Position, Scope, TurnHalf, Write,
 };
 
@@ -123,7 +123,7 @@ impl Engine {
         self.append(vec![entry]).await
     }
 
-    async fn question_of(&self, scope: &Scope, turn: &event::TurnId) -> Result<String, FlowError> {
+    async fn question_of(&self, scope: &Scope, turn: &model::TurnId) -> Result<String, FlowError> {
         let found = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| exchange.opening.text).unwrap_or_default())
     }

@@ -1,6 +1,6 @@
 //! Reports out.
 
-use event::{Scope, Timestamp, TurnId};
+use model::{Scope, Timestamp, TurnId};
 use report::{
     ArtifactPage, ArtifactSearch, ConversationReport, ConversationRequest, PeriodReport,
     PeriodRequest, TurnLog,

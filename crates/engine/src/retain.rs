@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Clock, Position, Tenant, Timestamp};
+use model::{Clock, Position, Tenant, Timestamp};
 use store::{Store, StoreError};
 
 use crate::duty::Duty;
@@ -66,7 +66,7 @@ async fn drop_all(
 ) -> Result<usize, StoreError> {
     let mut due = Vec::new();
     for (tenant, settings) in store.privacy().await? {
-        let Ok((_, Some(days))) = capture::accept_privacy(&settings) else { continue };
+        let Ok((_, Some(days))) = ingest::accept_privacy(&settings) else { continue };
         let before = clock.now().plus_secs(-i64::from(days) * 86_400);
         if !store.old_events(&tenant, before, None).await?.is_empty() {
             due.push((tenant, before));
@@ -107,7 +107,7 @@ async fn drop_of(
 
 #[cfg(test)]
 mod tests {
-    use event::Scope;
+    use model::Scope;
     use serde_json::json;
 
     use super::*;
@@ -146,7 +146,7 @@ mod tests {
             engine.set_privacy(tenant, settings).await.unwrap();
         }
         drop_all(&*engine.store, &*clock, &engine.routing).await.unwrap();
-        let id = |text: &str| event::EventId::new(text).unwrap();
+        let id = |text: &str| model::EventId::new(text).unwrap();
         for scope in [&scope, &other] {
             assert!(engine.event(scope, &id("old")).await.unwrap().is_none(), "{scope:?}");
         }

@@ -11,13 +11,13 @@ mod query;
 mod rank;
 mod used;
 
-use capture::{CaptureError, FindingPlace, RawReturned, RawSignal};
 use detect::AnswerKind;
-use event::{
+use ingest::{CaptureError, FindingPlace, RawReturned, RawSignal};
+use learn::cluster_of_text;
+use model::{
     EntitySignal, Entry, Event, Finding, FoundRelevance, ItemStanding, Mac, Returned, Scope,
     TurnId, UserId,
 };
-use learn::cluster_of_text;
 use store::StoredEvent;
 
 use crate::changes::changes_of;
@@ -74,7 +74,7 @@ impl Engine {
         for (index, IncomingReturned { raw, user }) in incoming.into_iter().enumerate() {
             let item =
                 |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
-            let returned = capture::accept_returned(raw).map_err(item)?;
+            let returned = ingest::accept_returned(raw).map_err(item)?;
             let turn = self.turn_named(scope, &returned.query_id).await?;
             let place = place_of(scope, turn, user);
             findings.push((place, Finding::Returned(returned)));
@@ -121,7 +121,7 @@ impl Engine {
         kind: AnswerKind,
         mark: RequestMark,
     ) -> Result<Vec<EntitySignal>, FlowError> {
-        let query_id = capture::accept_query_id(query_id)?;
+        let query_id = ingest::accept_query_id(query_id)?;
         let query = self.query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
         // What was returned is kept without what the tenant wants removed; so is compared the answer.
         let response = self.privacy.of(&scope.tenant).redactor.redact(response);
@@ -172,8 +172,8 @@ impl Engine {
             let IncomingSignals { query_id, query, signals, user } = incoming;
             let item =
                 |bad: CaptureError| if many { bad.inside(&format!("items[{index}]")) } else { bad };
-            let query_id = capture::accept_query_id(query_id).map_err(item)?;
-            let mut signals = capture::accept_signals(signals).map_err(item)?;
+            let query_id = ingest::accept_query_id(query_id).map_err(item)?;
+            let mut signals = ingest::accept_signals(signals).map_err(item)?;
             let known = self.query(scope, &query_id).await?;
             for signal in &mut signals {
                 let item = known.iter().flat_map(|known| &known.items);
@@ -207,7 +207,7 @@ impl Engine {
     ) -> Result<Receipt, FlowError> {
         let now = self.clock.now();
         let event = |(place, finding): (FindingPlace, Finding)| {
-            capture::finding_event(place, &finding, self.mint.event_id(now), now, now)
+            ingest::finding_event(place, &finding, self.mint.event_id(now), now, now)
         };
         let mut events = findings.into_iter().map(event);
         let first = events.next().ok_or(FlowError::NotALine)?;

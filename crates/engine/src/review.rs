@@ -1,7 +1,7 @@
 //! A person confirms or flips what the machine thinks of a turn.
 
-use capture::FindingPlace;
-use event::{Finding, Mac, Need, Scope, TurnId, UserId, VerdictStatus};
+use ingest::FindingPlace;
+use model::{Finding, Mac, Need, Scope, TurnId, UserId, VerdictStatus};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -21,7 +21,7 @@ impl Engine {
         // About the user's turn, but not by them; it goes with the turn when they are erased.
         let place = self.place_on(scope, turn, None).await?;
         let finding = Finding::Review { status };
-        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
         let mut write = self.write_of(event, mac, key);
         write.needs.push(Need::Turn(None));
         self.commit_one(write).await

@@ -8,12 +8,12 @@
 
 mod credit;
 
-use capture::FindingPlace;
-use event::{
+use ingest::FindingPlace;
+use learn::{Choice, Choosing, FEATURES_VERSION, Router, Routers, features, from_codes, to_codes};
+use model::{
     Claim, ClaimSpace, ConversationId, Finding, RouterChoice, Scope, Timestamp, TurnId, UserId,
     Write,
 };
-use learn::{Choice, Choosing, FEATURES_VERSION, Router, Routers, features, from_codes, to_codes};
 
 use crate::changes::{changes_of, opening_of};
 use crate::engine::Engine;
@@ -188,7 +188,7 @@ impl Engine {
         };
         // Without its features: who asked may be erased, and not be named here.
         let finding = Finding::Choice(RouterChoice { features: Vec::new(), ..choice.clone() });
-        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
         Write { claims: vec![claim], ..Write::of(event, changes) }

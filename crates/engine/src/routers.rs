@@ -1,7 +1,7 @@
 //! Routers: set, shown, reset.
 
-use event::{BadData, Mac, Position, Rule, Scope, Timestamp};
 use learn::{Algorithm, ArmSummary, FEATURES, Lead, RouterDefinition, RouterRule, TurnRecord};
+use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
 
 use crate::engine::Engine;
 use crate::error::FlowError;
@@ -73,15 +73,15 @@ impl Engine {
 
     async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), FlowError> {
         let now = self.clock.now();
-        let event = capture::rule_event(scope, None, rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, None, rule, self.mint.event_id(now), now);
         // Names and numbers of settings are nobody's data, so nothing is taken out of them.
         let changes = crate::changes::changes_of(&event);
-        let claim = event::Claim {
-            space: event::ClaimSpace::Event,
+        let claim = model::Claim {
+            space: model::ClaimSpace::Event,
             id: event.id.to_string(),
             mac: Some(Mac([0; 16])),
         };
-        let write = event::Write { claims: vec![claim], ..event::Write::of(event, changes) };
+        let write = model::Write { claims: vec![claim], ..model::Write::of(event, changes) };
         self.commit_one(write).await.map(drop)
     }
 

@@ -20,7 +20,7 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use event::{Position, Scope};
+use model::{Position, Scope};
 use store::{Store, StoreError};
 
 use crate::put_off::put_off;

@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use capture::ChatRecord;
+use ingest::ChatRecord;
 use serde_json::Value;
 
 use crate::detectors::Detectors;
@@ -173,7 +173,7 @@ fn judge_all(settings: &Scan, waiting: &Mutex<Receiver<Numbered<Job>>>, done: &S
 fn record_in(line: &[u8]) -> Option<ChatRecord> {
     let text = String::from_utf8_lossy(line);
     let value: Value = serde_json::from_str(&text).ok()?;
-    capture::read_chat(value.as_object()?).ok()
+    ingest::read_chat(value.as_object()?).ok()
 }
 
 /// Puts results back into the order of the file and adds them up. When `each` fails it goes on

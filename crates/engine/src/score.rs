@@ -1,7 +1,7 @@
 //! One row in, the same row with what a detector says of it out: for benchmarks and for checking.
 
 use detect::{Answer, Exchange, Mode, Utterance, pair_score};
-use event::{TurnStatus, Verdict, VerdictStatus};
+use model::{TurnStatus, Verdict, VerdictStatus};
 use serde_json::{Map, Value, json};
 
 use crate::detectors::Detectors;
@@ -106,7 +106,7 @@ pub(crate) fn dissatisfaction(verdict: &Verdict) -> f64 {
             VerdictStatus::Accepted => (1.0 - confidence) / 2.0,
             VerdictStatus::Neutral => 0.25,
         },
-        event::UnitInterval::get,
+        model::UnitInterval::get,
     )
 }
 
@@ -128,7 +128,7 @@ fn refusal(
     let answer = Answer::read(question.as_ref(), response);
     let failure =
         detectors.failure(question.as_ref(), response, &answer, TurnStatus::Success, None);
-    let refused = failure.error_type == Some(event::ErrorType::ModelRefusal);
+    let refused = failure.error_type == Some(model::ErrorType::ModelRefusal);
     Ok(fields(json!({
         "pred": refused,
         "p": answer.refusal_probability(),
@@ -152,7 +152,7 @@ fn embedded(
     row: &Map<String, Value>,
 ) -> Result<Map<String, Value>, ScoreError> {
     let vectors = embedder.embed(&[text(row, "text", "text")?]);
-    let vector = vectors.first().map(event::Vector::values);
+    let vector = vectors.first().map(model::Vector::values);
     let model = vectors.first().map(|v| v.model().as_ref());
     Ok(fields(json!({"vector": vector, "model": model})))
 }

@@ -96,7 +96,7 @@ async fn until_scrubbed(store: &dyn Store) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use event::Scope;
+    use model::Scope;
     use store::Stopwatch;
     use store::tables::back_up;
 

@@ -1,8 +1,8 @@
 //! Where sessions end: after a silence, found by the next message or by the sweep.
 
-use capture::FindingPlace;
 use detect::Utterance;
-use event::{
+use ingest::FindingPlace;
+use model::{
     Category, Claim, ClaimSpace, Entry, Event, Finding, FoundSession, InteractionKind, Kind, Need,
     Severity, Source, Timestamp, Type, Write,
 };
@@ -59,7 +59,7 @@ impl Engine {
             user: last.and_then(|last| last.user.clone()),
         };
         let id = self.mint.event_id(now);
-        let event = capture::finding_event(place, &finding, id, open.last_at, now);
+        let event = ingest::finding_event(place, &finding, id, open.last_at, now);
         let more = abandoned.then(|| self.abandonment(&event));
         let id = event.id.to_string();
         let changes = changes_of(&event);

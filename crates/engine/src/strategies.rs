@@ -5,8 +5,8 @@
 //!                                \-> rejected ones, with what the user said
 //! ```
 
-use event::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
 use learn::{RankMode, StrategyCandidate};
+use model::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
 use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber};
 
 use crate::changes::opening_of;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use capture::FindingPlace;
-use event::{BadData, Body, EventId, ExperimentId, Finding, FoundSuggestion, Mac, Scope};
+use ingest::FindingPlace;
 use learn::experiment::ExperimentDefinition;
 use learn::{FailurePattern, Suggestion};
+use model::{BadData, Body, EventId, ExperimentId, Finding, FoundSuggestion, Mac, Scope};
 use serde_json::{Map, Value, json};
 use store::QualityQuery;
 
@@ -123,7 +123,7 @@ impl Engine {
             let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
             let now = self.clock.now();
             let finding = Finding::Suggestion(found.clone());
-            let event = capture::finding_event(place, &finding, id.clone(), now, now);
+            let event = ingest::finding_event(place, &finding, id.clone(), now, now);
             self.commit_one(self.write_of(event, None, None)).await?;
         }
         Ok(id)

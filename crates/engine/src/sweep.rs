@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Scope, Timestamp};
+use model::{Scope, Timestamp};
 use store::{OpenSession, Stopwatch};
 
 use crate::engine::Engine;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
 
-use capture::CaptureError;
-use event::{Position, Tenant};
-use remote::Webhook;
+use ingest::CaptureError;
+use model::{Position, Tenant};
+use outbound::Webhook;
 use report::{Bounds, Figure, Target};
 use serde_json::{Map, Value};
 use store::{Store, StoreError, StoredTargets};

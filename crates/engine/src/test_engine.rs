@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use event::Timestamp;
+use model::Timestamp;
 use store::tables::{Limits, SqlStore};
 use testkit::TestClock;
 

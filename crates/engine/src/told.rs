@@ -1,7 +1,7 @@
 //! What is told of a turn, read from the events that keep it: the same for the first request and
 //! for its repeat.
 
-use event::{
+use model::{
     Body, Event, Failure, Finding, GivenReaction, Pace, Position, Retry, Scope, TurnId, Verdict,
     artifact_id, resource_name,
 };

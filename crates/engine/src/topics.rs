@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{Event, Position, Scope, Source, Type};
+use model::{Event, Position, Scope, Source, Type};
 use store::{EventPage, KindFilter, StoredEvent};
 
 use crate::engine::Engine;

@@ -10,12 +10,12 @@
 mod brought;
 mod complete;
 
-use capture::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
-use event::{
+use ingest::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
+use learn::PlannerContext;
+use model::{
     Claim, ClaimSpace, ConversationId, EntitySignal, Event, Mac, Retry, Scope, Timestamp, TurnHalf,
     TurnId, Write,
 };
-use learn::PlannerContext;
 use store::StoredTurn;
 
 use crate::engine::Engine;
@@ -127,11 +127,11 @@ impl Engine {
             return Err(FlowError::Unknown("router"));
         }
         let now = self.clock.now();
-        let accepted = capture::accept_opening(opening.raw, now)?;
+        let accepted = ingest::accept_opening(opening.raw, now)?;
         // Both halves are checked before either is stored.
         let completion = match completion {
             None => None,
-            Some(half) => Some((capture::accept_completion(half.raw, now)?, half.mac)),
+            Some(half) => Some((ingest::accept_completion(half.raw, now)?, half.mac)),
         };
         let is_first = accepted.conversation.is_none();
         let (place, write) = self.opening_write(scope, accepted, opening.mac, key);
@@ -212,7 +212,7 @@ impl Engine {
         };
         let half = TurnHalf::Opened(accepted.opening);
         let id = self.mint.event_id(now);
-        let event = capture::turn_event(place.clone(), &half, id, accepted.ts, now);
+        let event = ingest::turn_event(place.clone(), &half, id, accepted.ts, now);
         let mut write = self.write_of(event, mac, key);
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(mac) });

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use event::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
+use model::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
 use store::{
     ConversationQuery, ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn,
 };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Scope, Timestamp};
+use model::{Scope, Timestamp};
 use store::{AnsweredBy, QualityQuery, StoredKey};
 
 use crate::engine::Engine;
@@ -128,7 +128,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use event::Role;
+    use model::Role;
     use store::KeyStore;
     use store::tables::{Limits, SqlStore, back_up, restore};
     use testkit::TestClock;

@@ -2,7 +2,7 @@
 //!
 //! Knows the rules of a single event. Whether its id was used before is the store's to judge.
 
-use event::{
+use model::{
     Body, Category, ConversationId, Event, EventId, Kind, Scope, Severity, Source, Timestamp,
     TurnId, Type, UserId,
 };

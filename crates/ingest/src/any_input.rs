@@ -1,6 +1,6 @@
 //! Whatever comes in is taken or refused with a reason; and what is taken reads the same again.
 
-use event::{EventId, Scope, Timestamp};
+use model::{EventId, Scope, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::accept::RawEvent;

@@ -1,6 +1,6 @@
 //! The rules that every door has in common: words, ids, times, texts.
 
-use event::{BadData, BadId, Timestamp, UnitInterval};
+use model::{BadData, BadId, Timestamp, UnitInterval};
 use serde_json::{Map, Value};
 
 /// How far ahead of ours a client's clock may be.

@@ -1,6 +1,6 @@
 //! Checks a decision and its late outcome.
 
-use event::{
+use model::{
     Body, Category, ConversationId, DecisionId, Event, EventId, Kind, Scope, Severity, Source,
     Timestamp, TurnId, Type,
 };

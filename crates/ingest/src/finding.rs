@@ -1,6 +1,6 @@
 //! The event that records a finding.
 
-use event::{
+use model::{
     Category, ConversationId, Event, EventId, Finding, Kind, Scope, Severity, Source, Timestamp,
     TurnId, Type, UserId,
 };

@@ -4,7 +4,7 @@
 //! that neither a new redaction rule nor a new default turns a repeat into a conflict. It is keyed,
 //! so that nobody who reads the store can guess personal data by hashing candidates.
 
-use event::Mac;
+use model::Mac;
 use serde_json::Value;
 
 /// The store's random key. Its `Debug` shows nothing.

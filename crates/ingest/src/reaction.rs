@@ -1,6 +1,6 @@
 //! Checks a reaction on a turn.
 
-use event::{
+use model::{
     Category, Event, EventId, GivenReaction, Kind, Origin, Reaction, Severity, Source, Timestamp,
     Type, UnitInterval, UserId,
 };

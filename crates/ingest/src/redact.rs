@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn an_event_is_redacted_everywhere_but_in_its_ids() {
-        let mut event = testkit::event(&event::Scope::default(), "e1");
+        let mut event = testkit::event(&model::Scope::default(), "e1");
         event.tags = vec!["a@b.example".into()];
         let data = serde_json::json!({"deep": [{"text": "a@b.example"}],
             "message_id": "a@b.example", "a@b.example": 5, "c@d.example": 6, "api_key": "plain",

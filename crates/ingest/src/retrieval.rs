@@ -1,6 +1,6 @@
 //! Checks what is told about items that queries returned.
 
-use event::{EntityId, EntitySignal, QueryId, RelevanceSignal, Returned};
+use model::{EntityId, EntitySignal, QueryId, RelevanceSignal, Returned};
 
 use crate::check::{CaptureError, id, text, word};
 use crate::turn::{RawRetrieved, retrieved};

@@ -1,6 +1,6 @@
 //! Checks settings: privacy and profiles.
 
-use event::{
+use model::{
     Category, Event, EventId, Kind, Rule, Scope, Severity, Source, Timestamp, Type, UserId,
 };
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Checks the two halves of a turn.
 
-use event::{
+use model::{
     Category, Completion, ConversationId, DecisionId, EntityId, Event, EventId, Kind, Opening,
     PromptRef, Retrieved, Scope, Severity, Source, Strategy, Timestamp, TurnHalf, TurnId,
     TurnStatus, Type, UserId, ValidationOutcome,

@@ -4,12 +4,12 @@
 //! by importance relative to its sum (SNIPS), by a model of the rewards (DM), and by the model with
 //! its errors corrected by importance (DR).
 
-mod model;
+mod outcome_model;
 
-use event::BadData;
+use model::BadData;
 use serde::Serialize;
 
-pub use model::{LoggedChoice, with_model};
+pub use outcome_model::{LoggedChoice, with_model};
 
 /// Deviations to both sides of an estimate that make an interval of 95%.
 const SIDES: f64 = 1.959_963_984_540_054;

@@ -28,7 +28,7 @@ mod adaptive;
 mod rollout;
 mod results;
 
-pub use event::{Direction, Metric, UnitTotals};
+pub use model::{Direction, Metric, UnitTotals};
 
 pub use adaptive::adaptive_shares;
 pub use assign::{Salt, assign};

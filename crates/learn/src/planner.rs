@@ -13,7 +13,7 @@ mod rewrite;
 mod feedback;
 mod background;
 
-use event::{TurnId, VerdictStatus};
+use model::{TurnId, VerdictStatus};
 
 pub use input::{JudgedPrevious, PastExchange, PlannerInput, Preferences, RepeatedCorrection};
 

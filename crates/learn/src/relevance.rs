@@ -13,8 +13,8 @@ mod rerank;
 pub use cluster::{QueryCluster, cluster_of_text};
 pub(crate) use cluster::{empty_words, stem};
 pub use estimate::{CoecRule, Estimator, Known, Multiplier, multiplier};
-pub use event::{BANDS, Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
 pub use examination::{Examination, RankTotals};
+pub use model::{BANDS, Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
 pub use rerank::{Reranked, rerank};
 pub use tally::{Counts, Tally};
 

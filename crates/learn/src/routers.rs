@@ -9,7 +9,7 @@ mod signal;
 
 use std::collections::BTreeMap;
 
-use event::{Body, Event, Finding, Position, RouterChoice, Rule, TurnId};
+use model::{Body, Event, Finding, Position, RouterChoice, Rule, TurnId};
 
 use crate::policy::{RouterDefinition, RouterRule, RouterState};
 

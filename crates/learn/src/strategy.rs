@@ -2,7 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use event::{Timestamp, UnitInterval, ValidationOutcome, VerdictStatus};
+use model::{Timestamp, UnitInterval, ValidationOutcome, VerdictStatus};
 
 /// A validator that said nothing is taken for an average one.
 const UNKNOWN_QUALITY: f64 = 0.5;

@@ -1,6 +1,6 @@
 //! How many answers in a row were rejected.
 
-use event::VerdictStatus;
+use model::VerdictStatus;
 
 /// Counts the rejected turns from the newest back to the first that was not rejected.
 pub fn rejection_streak(statuses_newest_first: impl IntoIterator<Item = VerdictStatus>) -> u32 {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::Vector;
+use model::Vector;
 use serde_json::{Value, json};
 
 use crate::error::RemoteError;
-use crate::model::ModelApi;
+use crate::openai::ModelApi;
 
 /// Texts sent in one request.
 const BATCH: usize = 64;

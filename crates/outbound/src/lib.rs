@@ -4,7 +4,7 @@
 //! Never serves, never touches the store.
 
 mod error;
-mod model;
+mod openai;
 mod running;
 mod webhook;
 mod writer;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::error::RemoteError;
-use crate::model::ModelApi;
+use crate::openai::ModelApi;
 
 /// Where it is, and what it may cost.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! The index of artifacts, searched without touching anything else.
 
-use event::{Position, Timestamp, Window};
+use model::{Position, Timestamp, Window};
 use store::{ReactionSearch, Store};
 
 use crate::error::ReportError;

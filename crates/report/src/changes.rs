@@ -1,7 +1,7 @@
 //! What an event does to the projections. Pure, and the same when an event comes in and when the
 //! projections are made again from the log.
 
-use event::{
+use model::{
     Body, Change, Completion, CorrectionType, Decision, DecisionId, EntitySignal, Event,
     ExperimentChange, Finding, FoundAlert, FoundRelevance, FoundSession, GivenReaction,
     Interaction, InteractionKind, LooseFact, Origin, RankBand, Rule, SQL_GENERATION, TurnFact,
@@ -181,7 +181,7 @@ fn by_finding(finding: Finding) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
-    use event::{Kind, Reaction, Scope, Source, TurnId, Type};
+    use model::{Kind, Reaction, Scope, Source, TurnId, Type};
     use serde_json::{Value, json};
 
     use super::*;

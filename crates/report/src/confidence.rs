@@ -1,6 +1,6 @@
 //! Whether confidence is worth anything: how often decisions turned out well, by how sure the agent was.
 
-use event::{Body, Decision, DecisionOutcome, Settlement};
+use model::{Body, Decision, DecisionOutcome, Settlement};
 use store::StoredDecision;
 
 use crate::rate::Rate;

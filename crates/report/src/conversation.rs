@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
+use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
 use store::{ConversationQuery, ReactionCounts, Store, StoredReaction, StoredTurn};
 
 use crate::error::ReportError;

@@ -1,6 +1,6 @@
 //! A reaction as reports show it: flat, or as the source system's record.
 
-use event::{ANONYMOUS, Scope, UserId, artifact_id, resource_name};
+use model::{ANONYMOUS, Scope, UserId, artifact_id, resource_name};
 use serde_json::{Value, json};
 use store::StoredReaction;
 

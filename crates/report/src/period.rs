@@ -1,6 +1,6 @@
 //! Reactions by conversation in a period.
 
-use event::{ConversationId, Scope, Timestamp, TurnId, Window};
+use model::{ConversationId, Scope, Timestamp, TurnId, Window};
 use store::{
     ActiveConversation, PeriodMark, PeriodQuery, ReactionCounts, ReactionFilter, Store,
     StoredReaction,

@@ -1,6 +1,6 @@
 //! How content people are: ok / (ok + not_ok + neutral), with how sure that is.
 
-use event::{Origin, Reaction};
+use model::{Origin, Reaction};
 use store::ReactionCounts;
 
 use crate::rate::Rate;

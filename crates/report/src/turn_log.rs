@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use event::{Body, Event, Finding, Position, Reaction, Timestamp, TurnHalf};
+use model::{Body, Event, Finding, Position, Reaction, Timestamp, TurnHalf};
 use serde_json::{Map, Value, json};
 use store::{StoredEvent, StoredReaction, StoredTurn};
 

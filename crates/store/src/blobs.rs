@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use event::{Scope, TurnId};
+use model::{Scope, TurnId};
 
 use crate::error::StoreError;
 use crate::log::Task;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use event::Timestamp;
+use model::Timestamp;
 
 use crate::log::Task;
 use crate::read::history::{Asked, Asker, HistoryHealth, QueryHistory};

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use event::{Change, Event, Outcome, Position, Write};
+use model::{Change, Event, Outcome, Position, Write};
 use tokio::sync::watch;
 
 use crate::error::StoreError;

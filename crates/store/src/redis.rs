@@ -11,7 +11,7 @@ mod tests;
 
 use std::time::Duration;
 
-use event::Timestamp;
+use model::Timestamp;
 
 use crate::error::StoreError;
 use crate::log::Task;

@@ -5,7 +5,7 @@ mod refusal;
 use std::fmt;
 use std::time::Duration;
 
-use event::{Scope, TurnId};
+use model::{Scope, TurnId};
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStoreExt, RetryConfig};

@@ -58,7 +58,7 @@ mod sql_log;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use event::{Outcome, Position, Write};
+use model::{Outcome, Position, Write};
 use tokio::sync::watch;
 
 use crate::error::StoreError;

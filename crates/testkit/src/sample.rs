@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a broken sample must stop the test at once")]
 
-use event::{
+use model::{
     Category, Claim, ClaimSpace, Event, EventId, Kind, Mac, Scope, Severity, Source, Timestamp,
     Type, Write,
 };

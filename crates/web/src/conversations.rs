@@ -1,8 +1,8 @@
 //! The list of conversations: what was asked, how it went, the newest or the worst first.
 
 use askama::Template;
-use event::{Scope, Timestamp, VerdictStatus};
-use flow::{ConversationTally, ListMark, ListedConversation, StoredExchange, TurnMark};
+use engine::{ConversationTally, ListMark, ListedConversation, StoredExchange, TurnMark};
+use model::{Scope, Timestamp, VerdictStatus};
 
 use crate::choices::Choices;
 use crate::filter::{Filter, encoded};

@@ -1,7 +1,7 @@
 //! Data for training, and verdicts that wait for a person.
 
 use askama::Template;
-use flow::{CalibrationReport, PreferencePair, TurnView};
+use engine::{CalibrationReport, PreferencePair, TurnView};
 
 use crate::chart::{self, Point, Range};
 use crate::marked::Said;
@@ -79,7 +79,7 @@ const FORMATS: [(&str, &str); 5] = [
 
 impl Data {
     /// The page out of what was read.
-    pub fn of(shell: Shell, scope: &event::Scope, readings: &DataReadings) -> Self {
+    pub fn of(shell: Shell, scope: &model::Scope, readings: &DataReadings) -> Self {
         let (filter, project) = (shell.filter.clone(), scope.project.as_str());
         let found = &readings.calibration;
         let share = found.labels as f64 / found.labels_needed.max(1) as f64;

@@ -3,8 +3,8 @@
 mod sequence;
 
 use askama::Template;
-use flow::experiment::{Comparison, Metric, Results, Status, Unit, Verdict, Why};
-use flow::{ExperimentView, SequencePoint};
+use engine::experiment::{Comparison, Metric, Results, Status, Unit, Verdict, Why};
+use engine::{ExperimentView, SequencePoint};
 
 use crate::chart::{self, Chart, Whisker};
 use crate::filter::{Filter, encoded};
@@ -295,8 +295,8 @@ fn plot(metric: Metric, comparisons: &[Comparison]) -> (String, (String, String)
 
 #[cfg(test)]
 mod tests {
-    use event::{ExperimentId, Position, Timestamp};
-    use flow::experiment::{Evidence, ExperimentDefinition, results};
+    use engine::experiment::{Evidence, ExperimentDefinition, results};
+    use model::{ExperimentId, Position, Timestamp};
 
     use super::*;
     use crate::shell::View;

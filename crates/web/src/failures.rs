@@ -1,7 +1,7 @@
 //! What goes wrong, in patterns: examples, what is over-represented, and what might help.
 
 use askama::Template;
-use flow::{
+use engine::{
     FailureDirection, FailurePattern, FailureReport, FailureTrend, FailuresAtHand, Lift, Suggestion,
 };
 

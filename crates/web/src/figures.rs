@@ -1,7 +1,7 @@
 //! A figure of quality as a card: what it is, how sure, against its target, against before.
 
 use askama::Template;
-use flow::QualityBucket;
+use engine::QualityBucket;
 use report::{Bounds, Figure, Reading, Target};
 
 use crate::chart;

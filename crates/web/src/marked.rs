@@ -1,7 +1,7 @@
 //! A person's words with the parts marked that decided, clipped where they are long.
 
 use askama::Template;
-use event::Evidence;
+use model::Evidence;
 
 /// Characters that are shown at once; the rest is one click away.
 const SHOWN: usize = 1_200;

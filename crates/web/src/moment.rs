@@ -1,6 +1,6 @@
 //! Times: written in UTC for everybody, and told exactly to whoever can show them in the viewer's zone.
 
-use event::Timestamp;
+use model::Timestamp;
 
 /// How exactly a time is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The first page: figures against their targets, what stands out, and how much there is.
 
 use askama::Template;
-use event::{Timestamp, Window};
-use flow::{QualityBucket, StoredAlert, Targets};
+use engine::{QualityBucket, StoredAlert, Targets};
+use model::{Timestamp, Window};
 use report::{Figure, Target};
 
 use crate::chart::{self, Chart, Point, Range};

@@ -3,8 +3,8 @@
 //! Nothing in it leads anywhere or asks for anything: styles are in it, and no script is needed.
 
 use askama::Template;
-use event::{Scope, Timestamp};
-use flow::{FailureReport, ListedConversation, QualityBucket, TurnView};
+use engine::{FailureReport, ListedConversation, QualityBucket, TurnView};
+use model::{Scope, Timestamp};
 use report::{Figure, Reading};
 
 use crate::conversations::Row;

@@ -1,7 +1,7 @@
 //! What was retrieved: used most, ignored most, and what that makes of its rank.
 
 use askama::Template;
-use flow::EntityStats;
+use engine::EntityStats;
 
 use crate::number;
 use crate::shell::Shell;

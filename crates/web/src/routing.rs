@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use event::{RouterChoice, Timestamp, Window};
-use flow::RouterView;
+use engine::RouterView;
+use model::{RouterChoice, Timestamp, Window};
 
 use crate::chart::{self, Chart, Range};
 use crate::density::{Belief, densities};

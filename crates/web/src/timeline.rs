@@ -5,8 +5,8 @@ mod turn;
 use std::collections::HashMap;
 
 use askama::Template;
-use event::{Evidence, Scope, TurnId};
-use flow::{Timeline, TurnView};
+use engine::{Timeline, TurnView};
+use model::{Evidence, Scope, TurnId};
 
 use crate::filter::{Filter, encoded};
 use crate::moment::Moment;
@@ -87,7 +87,7 @@ fn heard(view: &TurnView) -> Option<(&TurnId, (&TurnId, &[Evidence]))> {
 }
 
 fn summary(turns: &[TurnView]) -> Vec<(&'static str, String)> {
-    use event::VerdictStatus::{Accepted, Rejected};
+    use model::VerdictStatus::{Accepted, Rejected};
     let count = |is: &dyn Fn(&TurnView) -> bool| turns.iter().filter(|view| is(view)).count();
     let failed = |view: &TurnView| {
         view.signals.as_ref().is_some_and(|signals| signals.failure.error_type.is_some())

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use event::{Project, Scope, Tenant};
-use flow::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+use model::{Project, Scope, Tenant};
 use serde_json::{Map, Value, json};
 use store::tables::SqlLog;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use http::HeaderMap;
 use mcp::{Call, Door, Refusal};
-use remote::{RemoteError, RunningServer};
+use outbound::{RemoteError, RunningServer};
 use serde_json::Value;
 use tokio::sync::Mutex;
 

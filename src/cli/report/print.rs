@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use event::Evidence;
+use model::Evidence;
 use serde_json::Value;
 
 use super::super::excerpt::{marked, one_line};

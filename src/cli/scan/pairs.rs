@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use flow::{FlowError, PreferenceEncoding, PreferenceQuery, PreferenceWish, ScanPairs, Scanned};
+use engine::{FlowError, PreferenceEncoding, PreferenceQuery, PreferenceWish, ScanPairs, Scanned};
 use serde_json::{Map, Value, json};
 
 /// Which rows, and in which shape.

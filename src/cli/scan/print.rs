@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use flow::{ScanPatterns, ScanReport, Worst};
+use engine::{ScanPatterns, ScanReport, Worst};
 use serde_json::{Value, json};
 
 mod patterns;
@@ -42,7 +42,7 @@ fn as_json(report: &ScanReport) -> Value {
     let named = |names: &[&str], counts: &[u64]| -> Value {
         names.iter().zip(counts).map(|(n, c)| ((*n).to_owned(), json!(c))).collect()
     };
-    let rate = |share: flow::Satisfaction| json!({"rate": share.rate, "count": share.count, "interval": share.interval});
+    let rate = |share: engine::Satisfaction| json!({"rate": share.rate, "count": share.count, "interval": share.interval});
     let judged = report.judged();
     let worst = report.worst.iter().map(|w| {
         let excerpts: Vec<Value> = w.excerpts.iter().map(|e| json!({"question": e.question, "answer": e.answer, "next": e.next, "what": e.what, "confidence": e.confidence, "evidence": e.evidence})).collect();
@@ -61,7 +61,7 @@ fn as_json(report: &ScanReport) -> Value {
         "judged": judged,
         "unreadable_lines": report.unreadable,
         "satisfaction": rate(report.satisfaction()),
-        "rejected": rate(flow::Satisfaction::share(report.status[0], judged)),
+        "rejected": rate(engine::Satisfaction::share(report.status[0], judged)),
         "verdicts": named(&["rejected", "accepted", "neutral"], &report.status),
         "corrections": named(&CORRECTIONS, &report.corrections),
         "failures": named(&FAILURES, &report.failures),

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use flow::Scanned;
+use engine::Scanned;
 use serde_json::json;
 
 /// One line for each turn.

@@ -49,7 +49,7 @@ fn an_outage_is_said_once_and_not_for_each_request() {
     let errors = of("ERROR").count() - count("the store still cannot be");
     assert!(errors < REQUESTS / 4, "{errors} errors:\n{said}");
     let mut warned = BTreeSet::new();
-    for line in of("WARN").filter(|line| line.contains("uptake_flow::")) {
+    for line in of("WARN").filter(|line| line.contains("uptake_engine::")) {
         assert!(warned.insert(what(line)), "more than once: {line}");
     }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use event::{Clock, ExperimentId, Mac, Scope, Timestamp};
-use flow::experiment::{Action, ExperimentDefinition};
-use flow::{
+use engine::experiment::{Action, ExperimentDefinition};
+use engine::{
     Detectors, Embedder, Engine, Include, IncomingHalf, IncomingTurn, RawCompletion, RawOpening,
 };
+use model::{Clock, ExperimentId, Mac, Scope, Timestamp};
 use store::tables::{Limits, SqlStore};
 use tokio::task::JoinSet;
 

@@ -6,8 +6,8 @@ use std::ops::Deref;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use event::Role;
-use flow::StoredKey;
+use engine::StoredKey;
+use model::Role;
 
 use super::{Caller, FromWithin, Identity};
 use crate::error::Problem;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
-use flow::{Engine, ReactionFilter, ReactionSearch};
+use engine::{Engine, ReactionFilter, ReactionSearch};
+use model::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
 use report::{ArtifactPage, ArtifactSearch};
 
 use crate::address;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::{ConversationId, Position, Timestamp};
-use flow::Engine;
+use engine::Engine;
+use model::{ConversationId, Position, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::Position;
-use flow::{DeadLetter, Engine};
+use engine::{DeadLetter, Engine};
+use model::Position;
 
 use crate::address::{self, Parameters, Parts};
 use crate::auth::{May, Reading, Writing};

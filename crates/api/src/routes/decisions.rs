@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use event::{ConversationId, DecisionId, Position};
-use flow::Engine;
+use engine::Engine;
+use model::{ConversationId, DecisionId, Position};
 use serde::Deserialize;
 use serde_json::json;
 

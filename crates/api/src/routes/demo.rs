@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use flow::{DEMO_TENANT, Engine};
+use engine::{DEMO_TENANT, Engine};
 
 use crate::auth::{Caller, Managing, May, Reading};
 use crate::error::Problem;

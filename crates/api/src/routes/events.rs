@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use event::{Position, Source, Type};
-use flow::{Engine, EventPage, Follow, KindFilter, Topic};
+use engine::{Engine, EventPage, Follow, KindFilter, Topic};
 use futures_util::stream;
+use model::{Position, Source, Type};
 use serde::Deserialize;
 
 use crate::address::{self, Parameters, Parts, Read};

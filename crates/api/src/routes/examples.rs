@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use flow::{Engine, ExampleSearch};
+use engine::{Engine, ExampleSearch};
 
 use crate::auth::{May, Using};
 use crate::body::{self, Sent};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use event::ExperimentId;
-use flow::Engine;
-use flow::experiment::{Action, ExperimentDefinition};
+use engine::Engine;
+use engine::experiment::{Action, ExperimentDefinition};
+use model::ExperimentId;
 use serde::Deserialize;
 use serde_json::Value;
 

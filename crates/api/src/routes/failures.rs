@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use event::EventId;
-use flow::Engine;
+use engine::Engine;
+use model::EventId;
 use report::Figure;
 use serde_json::Value;
 

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
-use event::{EventId, Mac};
-use flow::{Engine, Incoming, RequestKey, Trust};
+use engine::{Engine, Incoming, RequestKey, Trust};
+use model::{EventId, Mac};
 use serde_json::{Value, json};
 
 use crate::auth::{May, Reacting, Reading, Writing};

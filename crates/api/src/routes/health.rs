@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use flow::Engine;
+use engine::Engine;
 use serde_json::{Value, json};
 
 use crate::error::Problem;

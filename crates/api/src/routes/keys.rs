@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use event::{Project, Role, Tenant};
-use flow::{Engine, NewKey, StoredKey};
+use engine::{Engine, NewKey, StoredKey};
+use model::{Project, Role, Tenant};
 
 use crate::address::{self, Parts};
 use crate::auth::{Caller, Managing, May};

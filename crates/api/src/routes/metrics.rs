@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use event::Scope;
-use flow::Engine;
+use engine::Engine;
+use model::Scope;
 
 use crate::auth::{Caller, May, Reading};
 use crate::error::Problem;

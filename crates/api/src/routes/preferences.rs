@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use flow::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
+use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 use futures_util::stream;
 use serde::Deserialize;
 

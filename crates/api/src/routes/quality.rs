@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::Tenant;
-use flow::Engine;
+use engine::Engine;
+use model::Tenant;
 use serde_json::Value;
 
 use super::tenants::own_tenant;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use event::{ConversationId, TurnId};
-use flow::{Engine, IncomingReaction, ReactionReceipt};
+use engine::{Engine, IncomingReaction, ReactionReceipt};
+use model::{ConversationId, TurnId};
 use serde_json::json;
 
 use super::feedback::request_key;
@@ -68,7 +68,7 @@ pub(crate) async fn submit(
             let response = ReactionResponse::Given {
                 success: true,
                 turn_id: turn,
-                reaction: reaction.map(event::Reaction::as_word),
+                reaction: reaction.map(model::Reaction::as_word),
                 message,
                 cleared: reaction.is_none(),
                 rn,

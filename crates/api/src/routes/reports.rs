@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::{ConversationId, Origin, Reaction, Scope, Timestamp, TurnId, UserId, Window};
-use flow::{Engine, ReactionFilter};
+use engine::{Engine, ReactionFilter};
+use model::{ConversationId, Origin, Reaction, Scope, Timestamp, TurnId, UserId, Window};
 use report::{ConversationRequest, PeriodRequest};
 use serde_json::Value;
 

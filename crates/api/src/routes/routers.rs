@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use event::{ConversationId, GivenReward, TurnId, UnitInterval, UserId};
-use flow::{Engine, Policy, RouteRequest, RouterDefinition};
+use engine::{Engine, Policy, RouteRequest, RouterDefinition};
+use model::{ConversationId, GivenReward, TurnId, UnitInterval, UserId};
 use serde_json::{Value, json};
 
 use super::feedback::request_key;
@@ -209,7 +209,7 @@ pub(crate) async fn evaluate(
     let request: EvaluateRequest = body::shape(body::json(&sent)?)?;
     let since = match request.since.as_deref() {
         None => None,
-        Some(text) => Some(event::Timestamp::parse(text).map_err(|_| {
+        Some(text) => Some(model::Timestamp::parse(text).map_err(|_| {
             let detail = format!("since is {text:?}, expected a time such as 2026-01-31T00:00:00Z");
             Problem::invalid("since", detail)
         })?),

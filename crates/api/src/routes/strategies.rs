@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::UserId;
-use flow::{Engine, RankMode, StrategySearch};
+use engine::{Engine, RankMode, StrategySearch};
+use model::UserId;
 
 use crate::address;
 use crate::auth::{May, Using};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use event::{Scope, Tenant, UserId};
-use flow::{Copies, Engine};
+use engine::{Copies, Engine};
+use model::{Scope, Tenant, UserId};
 use serde_json::{Value, json};
 
 use crate::address::{self, Parts};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use event::{Scope, TurnId, VerdictStatus};
-use flow::{
+use engine::{
     Copies, Engine, FailureReport, Include, IncomingHalf, IncomingTurn, RawCompletion,
     ReactionCounts, TurnView,
 };
+use model::{Scope, TurnId, VerdictStatus};
 use report::FeedbackItem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -306,7 +306,7 @@ async fn load(
     engine: &Engine,
     scope: &Scope,
     turn: Parts<String>,
-) -> Result<(flow::StoredTurn, report::TurnLog), Problem> {
+) -> Result<(engine::StoredTurn, report::TurnLog), Problem> {
     let unknown = || Problem::not_found("there is no turn with this id here");
     engine.turn_log(scope, turn_id(turn)?).await?.ok_or_else(unknown)
 }

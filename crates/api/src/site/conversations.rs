@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use event::UserId;
-use flow::{FoundConversations, ListMark, ListOrder, ListQuery, StoredExchange, TurnMark};
-use pages::{Asked, Conversations, Found, Row, View};
+use engine::{FoundConversations, ListMark, ListOrder, ListQuery, StoredExchange, TurnMark};
+use model::UserId;
+use web::{Asked, Conversations, Found, Row, View};
 
 use super::Site;
 use super::answer::html;

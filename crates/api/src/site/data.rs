@@ -3,12 +3,12 @@
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use event::Scope;
-use flow::{
+use engine::{
     ListOrder, ListQuery, ListedConversation, PreferencePair, PreferenceQuery, PreferenceWish,
     TurnMark, TurnView,
 };
-use pages::{Data, DataReadings, View};
+use model::Scope;
+use web::{Data, DataReadings, View};
 
 use super::Site;
 use super::answer::html;

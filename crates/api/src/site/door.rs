@@ -3,7 +3,7 @@
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use pages::{Help, Login};
+use web::{Help, Login};
 
 use super::Site;
 use super::answer::html;

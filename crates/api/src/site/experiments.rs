@@ -2,10 +2,10 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use event::{ExperimentId, Position, Scope};
-use flow::experiment::Action;
-use flow::{ExperimentView, FlowError};
-use pages::{Experiments, Trial, View};
+use engine::experiment::Action;
+use engine::{ExperimentView, FlowError};
+use model::{ExperimentId, Position, Scope};
+use web::{Experiments, Trial, View};
 
 use super::Site;
 use super::answer::html;

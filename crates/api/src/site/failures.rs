@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use event::{Scope, TurnId};
-use flow::{KeptSuggestion, QualityQuery};
-use pages::{Failures, View, encoded};
+use engine::{KeptSuggestion, QualityQuery};
+use model::{Scope, TurnId};
 use serde_json::{Map, json};
+use web::{Failures, View, encoded};
 
 use super::Site;
 use super::answer::html;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::sse::{Event as Line, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use event::Position;
 use futures_util::stream;
+use model::Position;
 
 use super::Site;
 use super::visitor::Visitor;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use axum::response::Response;
-use flow::QualityQuery;
-use pages::{Choices, Overview, Readings, View};
+use engine::QualityQuery;
+use web::{Choices, Overview, Readings, View};
 
 use super::Site;
 use super::answer::html;

@@ -3,11 +3,11 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use event::Scope;
-use flow::{
+use engine::{
     ListOrder, ListQuery, ListedConversation, QualityBucket, QualityQuery, TurnMark, TurnView,
 };
-use pages::{Choices, Paper, PaperReadings};
+use model::Scope;
+use web::{Choices, Paper, PaperReadings};
 
 use super::Site;
 use super::answer::html;

@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use event::Scope;
-use flow::{Estimator, Extreme};
-use pages::{Item, Retrieval, View};
+use engine::{Estimator, Extreme};
+use model::Scope;
+use web::{Item, Retrieval, View};
 
 use super::Site;
 use super::answer::html;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use axum::extract::State;
 use axum::response::Response;
-use event::{Body, Finding, Position, RouterChoice, Scope, Source, Timestamp, Type};
-use flow::{KindFilter, QualityQuery};
-use pages::{RouterReadings, Routing, View};
+use engine::{KindFilter, QualityQuery};
+use model::{Body, Finding, Position, RouterChoice, Scope, Source, Timestamp, Type};
 use serde_json::json;
+use web::{RouterReadings, Routing, View};
 
 use super::Site;
 use super::answer::html;

@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use event::Window;
-use flow::{QualityQuery, StoredKey};
-use pages::{Gauge, KeyRow, Letter, Moment, System, View, count, seconds, volume_of};
+use engine::{QualityQuery, StoredKey};
+use model::Window;
+use web::{Gauge, KeyRow, Letter, Moment, System, View, count, seconds, volume_of};
 
 use super::Site;
 use super::answer::html;

@@ -2,10 +2,10 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use event::{ConversationId, Position, Timestamp, TurnId, VerdictStatus};
-use flow::{Incoming, IncomingReaction, RawEvent, RawReaction, Trust};
-use pages::{Conversation, View, encoded};
+use engine::{Incoming, IncomingReaction, RawEvent, RawReaction, Trust};
+use model::{ConversationId, Position, Timestamp, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
+use web::{Conversation, View, encoded};
 
 use super::Site;
 use super::answer::html;

@@ -2,8 +2,8 @@
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use flow::FlowError;
-use pages::{Trouble as Page, encoded};
+use engine::FlowError;
+use web::{Trouble as Page, encoded};
 
 use super::answer::html;
 use crate::error::Problem;

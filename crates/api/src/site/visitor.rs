@@ -2,9 +2,9 @@
 
 mod arrival;
 
-use event::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
-use flow::{Pass, QualityQuery};
-use pages::{Choices, Filter, Reader, Shell, View};
+use engine::{Pass, QualityQuery};
+use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
+use web::{Choices, Filter, Reader, Shell, View};
 
 use super::Site;
 use crate::auth::{Managing, Permission, Writing};

@@ -1,7 +1,7 @@
 //! Comments on the wire, with what was found about them.
 
-use event::FoundSentiment;
-use flow::{CommentTopic, CommentView, FailureReport, QualityBucket};
+use engine::{CommentTopic, CommentView, FailureReport, QualityBucket};
+use model::FoundSentiment;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,6 +1,6 @@
 //! Dead letters on the wire.
 
-use flow::DeadLetter;
+use engine::DeadLetter;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
 //! Decisions on the wire.
 
-use flow::{RawDecision, RawOutcome, StoredDecision};
+use engine::{RawDecision, RawOutcome, StoredDecision};
 use report::ConfidenceBin;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

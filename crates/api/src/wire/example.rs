@@ -1,6 +1,6 @@
 //! Few-shot examples on the wire.
 
-use flow::FoundExample;
+use engine::FoundExample;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -4,8 +4,8 @@ mod results;
 
 use std::collections::BTreeMap;
 
-use flow::experiment::{ExperimentDefinition, RolloutState};
-use flow::{ExperimentView, StoredMove};
+use engine::experiment::{ExperimentDefinition, RolloutState};
+use engine::{ExperimentView, StoredMove};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
 //! What goes wrong, on the wire.
 
-use flow::{
+use engine::{
     CorrectedQuery, CountedContrast, FailureExample, FailurePattern, FailureReport, KeptSuggestion,
     Lift,
 };

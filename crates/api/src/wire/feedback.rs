@@ -1,6 +1,6 @@
 //! Events on the wire.
 
-use flow::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, Stretch};
+use engine::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, Stretch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -135,7 +135,7 @@ impl EventResponse {
 impl From<StoredEvent> for EventResponse {
     /// As whoever may read the log sees it.
     fn from(mut stored: StoredEvent) -> Self {
-        flow::hide_webhook(&mut stored.event.data);
+        engine::hide_webhook(&mut stored.event.data);
         Self::whole(stored)
     }
 }

@@ -1,6 +1,6 @@
 //! Keys on the wire.
 
-use flow::StoredKey;
+use engine::StoredKey;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -1,7 +1,7 @@
 //! What is found in messages and answers, on the wire.
 
-use event::{Contrast, Evidence, FoundVerdict, Retry, Timestamp, VerdictStatus};
-use flow::{PlannerContext, Previous, Signals, TurnView};
+use engine::{PlannerContext, Previous, Signals, TurnView};
+use model::{Contrast, Evidence, FoundVerdict, Retry, Timestamp, VerdictStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -197,7 +197,7 @@ fn by(view: &TurnView) -> Option<&'static str> {
     if view.exchange.standing.review.is_some() {
         return Some("review");
     }
-    if view.reactions.iter().any(|reaction| reaction.origin == event::Origin::User) {
+    if view.reactions.iter().any(|reaction| reaction.origin == model::Origin::User) {
         return Some("user");
     }
     view.exchange.standing.verdict.map(|_| "verdict")
@@ -235,7 +235,7 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
         "confidence": standing.confidence.get(),
         "user_said": null,
     });
-    let by_users = view.reactions.iter().filter(|r| r.origin == event::Origin::User);
+    let by_users = view.reactions.iter().filter(|r| r.origin == model::Origin::User);
     let by_user = by_users.max_by_key(|r| r.position);
     // A review that confirms the verdict leaves it its particulars.
     let confirmed = |(found, _): &&(FoundVerdict, Timestamp)| {
@@ -279,7 +279,7 @@ fn correction_word(found: &FoundVerdict) -> Option<&'static str> {
     let rejected = found.verdict.status == VerdictStatus::Rejected;
     let kind = found.verdict.correction_type.filter(|_| rejected)?;
     Some(match kind {
-        event::CorrectionType::Explicit => "explicit_correction",
-        event::CorrectionType::Rephrased | event::CorrectionType::Abandonment => kind.as_word(),
+        model::CorrectionType::Explicit => "explicit_correction",
+        model::CorrectionType::Rephrased | model::CorrectionType::Abandonment => kind.as_word(),
     })
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use event::{Tenant, Timestamp};
-use flow::{QualityBucket, StoredAlert, Targets};
+use engine::{QualityBucket, StoredAlert, Targets};
+use model::{Tenant, Timestamp};
 use report::{Figure, Reading, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Reactions on the wire.
 
-use event::{Origin, Reaction};
-use flow::{RawReaction, ReactionCounts};
+use engine::{RawReaction, ReactionCounts};
+use model::{Origin, Reaction};
 use report::{FeedbackItem, Satisfaction};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

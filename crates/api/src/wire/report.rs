@@ -1,7 +1,7 @@
 //! Reports on the wire.
 
-use event::{Body, TurnHalf};
-use flow::{StoredEvent, StoredTurn};
+use engine::{StoredEvent, StoredTurn};
+use model::{Body, TurnHalf};
 use report::{ArtifactPage, PeriodItem, PeriodReport, TurnFeedback, TurnReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -173,7 +173,7 @@ struct TurnFeedbackBody {
 }
 
 impl PeriodBody {
-    pub(crate) fn of(scope: &event::Scope, report: PeriodReport) -> Self {
+    pub(crate) fn of(scope: &model::Scope, report: PeriodReport) -> Self {
         Self {
             tenant: scope.tenant.to_string(),
             project: scope.project.to_string(),

@@ -1,7 +1,7 @@
 //! Items that queries returned, on the wire.
 
-use event::EntitySignal;
-use flow::{EntityStats, RawRetrieved, RawReturned, RawSignal, Reranked};
+use engine::{EntityStats, RawRetrieved, RawReturned, RawSignal, Reranked};
+use model::EntitySignal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flow::{ArmSummary, Evaluated, Evaluation, RewardTrend, Route, RouterView};
+use engine::{ArmSummary, Evaluated, Evaluation, RewardTrend, Route, RouterView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -225,7 +225,7 @@ struct ScoreBody {
 
 impl From<Route> for RouteBody {
     fn from(route: Route) -> Self {
-        let score = |score: flow::RouteScore| ScoreBody {
+        let score = |score: engine::RouteScore| ScoreBody {
             arm: score.arm,
             mean: score.mean,
             draw: score.draw,

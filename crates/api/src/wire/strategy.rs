@@ -1,6 +1,6 @@
 //! Strategies on the wire.
 
-use flow::{FoundStrategy, Strategies};
+use engine::{FoundStrategy, Strategies};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 //! Settings of tenants and users on the wire.
 
-use event::Tenant;
-use flow::{ErasedCounts, Privacy, Redactor};
+use engine::{ErasedCounts, Privacy, Redactor};
+use model::Tenant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
 //! Turns on the wire.
 
-use flow::{
+use engine::{
     CompleteReceipt, FoundExample, IncomingHalf, OpenReceipt, RawCompletion, RawOpening,
     RawRetrieved,
 };

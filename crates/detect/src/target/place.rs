@@ -4,7 +4,7 @@
 //! answer ("version", "reply") picks all, or the attempts at one thing when the last ones were rejected.
 //! An order after a list means an item of that list, so it is about the last turn.
 
-use event::{Verdict, VerdictStatus};
+use model::{Verdict, VerdictStatus};
 
 use super::{PastTurn, answer_head};
 use crate::asking::stem;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{TurnId, Verdict, VerdictStatus};
+use model::{TurnId, Verdict, VerdictStatus};
 
 use super::{
     Candidate, PastTurn, Target, TargetRule, answer_head, find_target, locate, may_be_about_earlier,

@@ -1,6 +1,6 @@
 //! What the user wants and what they got instead: "gaming laptops, not business laptops".
 
-use event::Contrast;
+use model::Contrast;
 
 use super::opening::{is_opening, names_something, strip_opening};
 use crate::text::{Kind, Text};

@@ -4,11 +4,11 @@ use super::Exchange;
 use super::exchanged::is_exchanged;
 use super::rules::{opens_step, refers_to_answer};
 use crate::language::{LANGUAGES, language_of};
-use crate::model::{Features, Sparse};
 use crate::pair::shared;
 use crate::phrases::Cue;
 use crate::text::{Kind, Word, hash};
 use crate::utterance::Utterance;
+use crate::wide_deep::{Features, Sparse};
 
 /// Words of a message that make features: its beginning and its end.
 const HEAD: usize = 48;

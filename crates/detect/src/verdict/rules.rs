@@ -1,6 +1,6 @@
 //! The rules in their order; the first that matches decides.
 
-use event::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
+use model::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 
 use super::quoted::is_quoted;
 use super::{Exchange, Finding, VerdictRule, contrast};

@@ -2,7 +2,7 @@
 //!
 //! Substrings where it gives examples, first match wins, the built-in cosine for "similarity".
 
-use event::{CorrectionType, VerdictStatus};
+use model::{CorrectionType, VerdictStatus};
 
 use super::{Exchange, Finding};
 

@@ -9,7 +9,7 @@
 //!
 //! A question takes nothing back, nor does a "my mistake, I meant …".
 
-use event::{CorrectionType, VerdictStatus};
+use model::{CorrectionType, VerdictStatus};
 
 use super::rules::{covered_by_praise, evidence, finding};
 use super::{Exchange, Finding, contrast};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{CorrectionType, VerdictStatus};
+use model::{CorrectionType, VerdictStatus};
 
 use super::{Exchange, Mode, VerdictRule, detect_verdict, rules, type_of};
 use crate::answer::Answer;
@@ -14,7 +14,7 @@ const QUESTION: &str = "find laptops under $1000";
 const ANSWER: &str = "Here are three business laptops under $1000: the Lenovo ThinkPad E14 ($849), \
     the Dell Latitude 3440 ($799) and the HP ProBook 445 ($899). All come with 16 GB of memory.";
 
-fn judged(mode: Mode, message: &str, gap: Option<Duration>) -> event::Verdict {
+fn judged(mode: Mode, message: &str, gap: Option<Duration>) -> model::Verdict {
     let (message, question) = (Utterance::read(message), Utterance::read(QUESTION));
     let answer = Answer::read(Some(&question), ANSWER);
     let exchange = Exchange {

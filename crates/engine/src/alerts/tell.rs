@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Position, Tenant};
-use remote::Webhook;
+use model::{Position, Tenant};
+use outbound::Webhook;
 use serde_json::{Value, json};
 use store::{Delivery, Undelivered};
 use tokio::task::{AbortHandle, JoinSet};
@@ -95,7 +95,7 @@ impl Engine {
 }
 
 /// What somebody is told. The event's id tells a message that comes twice.
-fn message(event: &event::Event, position: Position) -> String {
+fn message(event: &model::Event, position: Position) -> String {
     let word =
         if event.data.get("raised") == Some(&Value::Bool(true)) { "raised" } else { "cleared" };
     json!({

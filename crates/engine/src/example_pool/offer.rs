@@ -1,7 +1,7 @@
 //! What an answered turn, or a correction by itself, offers as an example.
 
-use event::{Position, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use learn::{ExampleSource, Offer, QuestionKey, estimated_tokens};
+use model::{Position, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use store::{GivenCorrection, GivenRating, JudgedExchange, TurnNumber};
 
 /// Somebody who only went on to something else did not say that the answer was good.

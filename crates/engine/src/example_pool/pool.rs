@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use event::{Position, TurnId, Vector};
 use learn::{
     Effect, ExamplePool, NearQuestion, QuestionKey, SIMILARITY_FLOOR, Selected, Selection, WITHIN,
     select,
 };
+use model::{Position, TurnId, Vector};
 use store::vectors::{Filter, Index, Labels};
 
 use super::offer::{Offered, Place, loose_name};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use event::{Scope, Vector};
+use model::{Scope, Vector};
 use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
 
 use super::{apart, panicked};

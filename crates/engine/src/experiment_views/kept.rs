@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use event::{ExperimentId, Scope};
+use model::{ExperimentId, Scope};
 use store::StoredStanding;
 
 use super::ExperimentView;

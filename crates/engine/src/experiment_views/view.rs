@@ -1,7 +1,7 @@
 //! An experiment as it stands: its definition, and what its log made of it.
 
-use event::{ExperimentId, Position, Timestamp};
 use learn::experiment::{ExperimentDefinition, Move, RolloutState, Shares, Status};
+use model::{ExperimentId, Position, Timestamp};
 use serde_json::Value;
 use store::{StoredExperiment, StoredMove, StoredStanding};
 

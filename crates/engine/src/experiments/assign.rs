@@ -1,11 +1,11 @@
 //! Which variant a unit gets, and the log of it.
 
-use capture::FindingPlace;
-use event::{
+use ingest::FindingPlace;
+use learn::experiment::{Salt, Status, assign};
+use model::{
     BadData, BadId, ConversationId, ExperimentId, ExperimentUnit, Exposure, Finding, Need, Outcome,
     Scope, UserId,
 };
-use learn::experiment::{Salt, Status, assign};
 use serde_json::Value;
 use store::StoredExposure;
 
@@ -82,7 +82,7 @@ impl Engine {
         let place = FindingPlace { scope: scope.clone(), turn: None, conversation, user };
         let now = self.clock.now();
         let finding = Finding::Exposure(exposure);
-        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
         let mut write = write_as_it_is(event, None, None);
         let statuses = vec![view.status.word().to_owned()];
         write.needs = vec![

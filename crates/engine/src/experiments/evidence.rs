@@ -1,7 +1,7 @@
 //! What an experiment's units add up to, put together from the sums that are kept with them.
 
-use event::Scope;
 use learn::experiment::{Evidence, Place, Shares};
+use model::Scope;
 use store::{StoreError, StoredSums};
 
 use super::ExperimentView;

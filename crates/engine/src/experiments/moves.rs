@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Claim, ClaimSpace, Event, ExperimentRule, Need, Outcome, Scope};
 use learn::experiment::{Evidence, Reason, Shares, Status, adaptive_shares, next_step, results};
+use model::{Claim, ClaimSpace, Event, ExperimentRule, Need, Outcome, Scope};
 use serde_json::{Map, Value, json};
 use store::Stopwatch;
 

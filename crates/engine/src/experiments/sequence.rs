@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use event::{Scope, Timestamp};
 use learn::experiment::{Comparison, results};
+use model::{Scope, Timestamp};
 use store::StoredSums;
 
 use super::ExperimentView;

@@ -71,7 +71,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use event::{Scope, Window};
+    use model::{Scope, Window};
     use serde_json::json;
 
     use super::*;
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(found(&engine).await.negatives, SOME + 1);
         // Nobody who was erased is in it, whatever was found before.
         let copies = Copies { place: None, others: Vec::new() };
-        let user = event::UserId::new("u0").unwrap();
+        let user = model::UserId::new("u0").unwrap();
         engine.erase_user(&Scope::default(), &user, &copies).await.unwrap();
         let report = found(&engine).await;
         assert_eq!(report.negatives, SOME);

@@ -1,9 +1,9 @@
 //! A turn of which something went wrong, as its events tell it.
 
-use event::{
+use learn::{AnswerChange, FailureKind, Period, Voice, asked_for, changes_of};
+use model::{
     Body, Contrast, Finding, Origin, Reaction, Timestamp, TurnHalf, TurnStatus, VerdictStatus,
 };
-use learn::{AnswerChange, FailureKind, Period, Voice, asked_for, changes_of};
 use serde_json::{Map, Value};
 use store::StoredTurn;
 

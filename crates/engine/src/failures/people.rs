@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use event::{Body, Finding, Origin, Reaction, VerdictStatus};
 use learn::{Voice, asked_for};
+use model::{Body, Finding, Origin, Reaction, VerdictStatus};
 use serde_json::{Map, Value};
 use store::StoredTurn;
 
@@ -38,7 +38,7 @@ pub(super) fn people(turn: &StoredTurn) -> Vec<Person> {
     let mut response = None;
     for stored in &turn.events {
         let Ok(body) = Body::read(stored.event.kind, &stored.event.data) else { continue };
-        if let Body::Turn(event::TurnHalf::Completed(done)) = body {
+        if let Body::Turn(model::TurnHalf::Completed(done)) = body {
             response = done.response;
             continue;
         }

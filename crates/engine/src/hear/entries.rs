@@ -1,7 +1,7 @@
 //! What is kept of what was heard: findings, and the machine's reaction.
 
-use capture::{FindingPlace, TurnPlace};
-use event::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
+use ingest::{FindingPlace, TurnPlace};
+use model::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
 
 use super::{Heard, HeardVerdict};
 use crate::changes::{changes_of, opening_of};
@@ -85,8 +85,8 @@ impl Engine {
 
     fn reaction_entry(&self, place: TurnPlace, given: GivenReaction, opening: &Event) -> Entry {
         let now = opening.received_at;
-        let accepted = capture::AcceptedReaction { user: None, ts: opening.ts, given };
-        let event = capture::reaction_event(place, &accepted, self.mint.event_id(now), now);
+        let accepted = ingest::AcceptedReaction { user: None, ts: opening.ts, given };
+        let event = ingest::reaction_event(place, &accepted, self.mint.event_id(now), now);
         Entry { changes: changes_of(&event), event }
     }
 
@@ -105,7 +105,7 @@ impl Engine {
         };
         let now = words.received_at;
         let id = self.mint.event_id(now);
-        let event = capture::finding_event(place, finding, id, words.ts, now);
+        let event = ingest::finding_event(place, finding, id, words.ts, now);
         Entry { changes: changes_of(&event), event }
     }
 }

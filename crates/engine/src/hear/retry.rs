@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use detect::{PastQuestion, Utterance, may_be_retry};
-use event::{Event, Retry, TurnId};
+use model::{Event, Retry, TurnId};
 use store::{Asked, Asker};
 
 use crate::engine::Engine;

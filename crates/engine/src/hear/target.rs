@@ -1,10 +1,10 @@
 //! Which turn a message is about: nearly always the one before it.
 
-use capture::TurnPlace;
 use detect::{
     Candidate, PastTurn, Target, Utterance, answer_head, find_target, locate, may_be_about_earlier,
 };
-use event::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
+use ingest::TurnPlace;
+use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
 use store::{ExchangeQuery, StoredExchange};
 
 use super::{answer_of, since};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use event::{Vector, dot};
 use learn::{FailurePattern, PatternRule};
+use model::{Vector, dot};
 
 /// Where a turn's question points, and what was said of its answer.
 pub(crate) type Meaning = (Vector, Option<Vector>);

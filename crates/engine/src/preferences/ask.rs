@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use event::{BadData, Timestamp, UnitInterval};
 use learn::{ExportFormat, ExportRule, PairSource, Split};
+use model::{BadData, Timestamp, UnitInterval};
 
 use super::convert::Asked;
 use crate::error::FlowError;

@@ -1,9 +1,9 @@
 //! From what is stored to what pairs are made of.
 
-use event::{ConversationId, Timestamp, TurnId, UnitInterval};
 use learn::{
     PreferenceConversation, PreferenceTurn, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
+use model::{ConversationId, Timestamp, TurnId, UnitInterval};
 use store::{GivenCorrection, JudgedConversation, JudgedExchange, ServedBy};
 
 /// When turns were asked that make rows.

@@ -1,11 +1,11 @@
 //! Makes rows of what was read, and bytes of the rows.
 
-use event::{ConversationId, Vector};
 use export::ExportError;
 use learn::{
     AnsweredElsewhere, ExportTally, Exporter, PreferenceConversation, PreferenceRow,
     PreferenceTurn, QuestionGroups,
 };
+use model::{ConversationId, Vector};
 use store::{JudgedExchange, StoreError};
 
 use super::ask::PreferenceQuery;

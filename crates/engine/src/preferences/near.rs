@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use event::Vector;
 use learn::{QuestionGroups, QuestionKey};
+use model::Vector;
 use store::vectors::{Filter, Index, Labels};
 
 /// From this cosine on, questions are taken for the same; with room for rounding, since what really

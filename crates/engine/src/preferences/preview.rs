@@ -1,7 +1,7 @@
 //! A few pairs as an export would have them, out of some conversations only.
 
-use event::{ConversationId, Scope};
 use learn::PreferenceConversation;
+use model::{ConversationId, Scope};
 use serde_json::Value;
 use store::{ConversationMark, JudgedConversation, JudgedReads, StoreError};
 

@@ -1,6 +1,6 @@
 //! What others are told of an event: on which topics, under which keys.
 
-use event::{Event, Position};
+use model::{Event, Position};
 use store::{Outgoing, StoredEvent};
 
 use super::LineOf;

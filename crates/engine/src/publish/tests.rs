@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use event::Scope;
+use model::Scope;
 use store::tables::SqlStore;
 use store::{Leases, Outgoing, Outlet, Refused, StoreError, Task};
 

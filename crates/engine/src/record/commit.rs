@@ -1,6 +1,6 @@
 //! Writes to the store, and what follows when they are on disk: receipts, and who learns from them.
 
-use event::{Change, EventId, Need, Origin, Outcome, Scope, Write};
+use model::{Change, EventId, Need, Origin, Outcome, Scope, Write};
 
 use super::Receipt;
 use crate::attention::scopes_of;

@@ -1,8 +1,8 @@
 //! A query and what it returned, put together from what was told of it.
 
-use capture::FindingPlace;
-use event::{Body, Finding, Retrieved, Scope, TurnId};
+use ingest::FindingPlace;
 use learn::cluster_of_text;
+use model::{Body, Finding, Retrieved, Scope, TurnId};
 
 use super::used::ranked;
 use crate::engine::Engine;

@@ -1,9 +1,9 @@
 //! How items rank by what became of them before.
 
-use event::Scope;
 use learn::{
     CoecRule, Counts, Estimator, Known, RankTotals, Reranked, Tally, cluster_of_text, rerank,
 };
+use model::Scope;
 use store::{Extreme, StoredTally};
 
 use crate::engine::Engine;

@@ -1,11 +1,11 @@
 //! Which of the items that were retrieved an answer used.
 
 use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
-use event::{
+use learn::cluster_of_text;
+use model::{
     Body, EntitySignal, Event, Finding, FoundRelevance, RelevanceSignal, Retrieved, TurnHalf,
     TurnId, TurnStatus,
 };
-use learn::cluster_of_text;
 
 use crate::engine::Engine;
 

@@ -1,10 +1,10 @@
 //! The credit of a turn: the choice that served it, and what it is worth.
 
-use event::{
+use learn::{RewardRule, from_codes};
+use model::{
     Body, Completion, DecisionId, Finding, GivenReward, Mac, Need, RouterChoice, Scope, TurnHalf,
     TurnId, UserId,
 };
-use learn::{RewardRule, from_codes};
 use store::StoredEvent;
 
 use super::{hours_of, seen_in};
@@ -126,7 +126,7 @@ impl Engine {
         let now = self.clock.now();
         let place = self.place_on(scope, turn, user).await?;
         let finding = Finding::Reward(given);
-        let event = capture::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
         let mut write = self.write_of(event, mac, key);
         write.needs.push(Need::Turn(None));
         self.commit_one(write).await

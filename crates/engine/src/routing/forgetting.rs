@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use event::{Event, TurnId, UserId};
+use model::{Event, TurnId, UserId};
 use store::{Store, StoreError};
 
 use super::project::{Progress, Project};

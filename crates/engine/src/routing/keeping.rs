@@ -7,8 +7,8 @@
 
 use std::sync::PoisonError;
 
-use event::{Position, Timestamp, TurnId};
 use learn::{Router, RouterDefinition, RouterRule, RouterState, Routers, TurnRecord};
+use model::{Position, Timestamp, TurnId};
 use store::{
     Keeping, KeptAt, NextState, RouterCheckpoint, RouterTurn, Store, StoreError, StoredRouter,
 };

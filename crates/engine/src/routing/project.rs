@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use event::{Event, Position, RouterChoice, Source, TurnId, Type};
 use learn::{Routers, TurnRecord};
+use model::{Event, Position, RouterChoice, Source, TurnId, Type};
 use store::{EventPage, KeptAt, KindFilter, RouterScope, Store, StoreError, StoredEvent};
 
 use super::recent::Recent;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use event::Write;
+use model::Write;
 
 /// Choices that may wait; beyond that they are counted and left out.
 const MOST_WAITING: usize = 10_000;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use event::{RouterChoice, TurnId};
+use model::{RouterChoice, TurnId};
 
 /// Choices that are remembered.
 const MOST_RECENT: usize = 10_000;

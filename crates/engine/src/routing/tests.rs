@@ -1,8 +1,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use event::{GivenReward, Mac, Position, Scope, Timestamp, TurnId, UserId};
 use learn::{Algorithm, RouterDefinition};
+use model::{GivenReward, Mac, Position, Scope, Timestamp, TurnId, UserId};
 use store::tables::{Limits, SqlStore};
 use store::{EventReads, Keeping, Log, NextState, RouterTurn, RoutingStore};
 use testkit::TestClock;

@@ -1,8 +1,8 @@
 //! The id of a choice: sealed, and carrying all that is needed to learn from it, so that a turn earns
 //! its credit even when nothing else is left of the choice.
 
-use event::{DecisionId, RouterChoice, Scope};
 use learn::{FEATURES_VERSION, Routers, from_codes, to_codes};
+use model::{DecisionId, RouterChoice, Scope};
 use report::Seal;
 
 const VERSION: u8 = 1;
@@ -92,7 +92,7 @@ fn number(name: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use event::Tenant;
+    use model::Tenant;
 
     use super::*;
 

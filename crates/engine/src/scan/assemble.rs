@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use capture::{ChatRecord, name_turn, read_chat};
-use event::Timestamp;
+use ingest::{ChatRecord, name_turn, read_chat};
+use model::Timestamp;
 use serde_json::Value;
 
 /// Text held at the most; beyond it the conversations that were silent longest are let go.

@@ -4,12 +4,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use capture::{ChatRecord, Sign, conversation_name, turn_name};
 use detect::{Answer, Exchange, PastQuestion, Utterance};
-use event::{
+use ingest::{ChatRecord, Sign, conversation_name, turn_name};
+use learn::TurnRating;
+use model::{
     ConversationId, Correction, Failure, Pace, Retry, Timestamp, TurnId, TurnStatus, Verdict,
 };
-use learn::TurnRating;
 
 use crate::detectors::Detectors;
 

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use event::{Timestamp, VerdictStatus};
 use learn::{
     AnsweredTotals, By, FailureKind, FailurePattern, PatternRule, Period, asked_for, changes_of,
 };
+use model::{Timestamp, VerdictStatus};
 
 use super::conversation::ScannedTurn;
 use super::tally::{NO_MODEL, ScanReport};

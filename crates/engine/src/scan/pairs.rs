@@ -3,11 +3,11 @@
 //! Of conversations nothing is kept. Rated answers are, with what was said before them, up to a limit: they
 //! may have to be compared with an answer to the same question that comes much later.
 
-use capture::Redactor;
-use event::{Timestamp, UnitInterval, VerdictStatus};
+use ingest::Redactor;
 use learn::{
     ExportTally, PairSource, PreferenceConversation, PreferenceTurn, TurnCorrection, TurnVerdict,
 };
+use model::{Timestamp, UnitInterval, VerdictStatus};
 
 use super::conversation::{Scanned, ScannedTurn};
 use crate::changes::question_vector;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use event::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Tolerance, VerdictStatus};
+use model::{Contrast, CorrectionType, ErrorType, Evidence, RetryIntent, Tolerance, VerdictStatus};
 
 use report::Satisfaction;
 

@@ -1,7 +1,7 @@
 //! What an opening brings back if it asks for it: what a planner should know, strategies, examples.
 
-use event::{CorrectionType, Event, Position, Scope, TurnId};
 use learn::PlannerContext;
+use model::{CorrectionType, Event, Position, Scope, TurnId};
 
 use super::{Include, question_of};
 use crate::engine::Engine;

@@ -1,8 +1,8 @@
 //! The answer in: kept with what it shows.
 
-use capture::{RawCompletion, TurnPlace};
 use detect::{Answer, Utterance};
-use event::{
+use ingest::{RawCompletion, TurnPlace};
+use model::{
     Claim, ClaimSpace, Completion, Event, Finding, FoundAnswer, Mac, Need, Scope, Timestamp,
     TurnHalf, TurnId, TurnStatus,
 };
@@ -23,7 +23,7 @@ impl Engine {
         completion: IncomingHalf<RawCompletion>,
         key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, FlowError> {
-        let accepted = capture::accept_completion(completion.raw, self.clock.now())?;
+        let accepted = ingest::accept_completion(completion.raw, self.clock.now())?;
         let (head, mut exchanges) = tokio::try_join!(
             self.store.turn_head(scope, &turn),
             self.store.exchanges_by_id(scope, vec![turn.clone()]),
@@ -63,7 +63,7 @@ impl Engine {
             false => self.served_by(&scope, &turn, &completion).await?,
         };
         let half = TurnHalf::Completed(Box::new(completion));
-        let mut event = capture::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
+        let mut event = ingest::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
         if open.erased {
             // The answer to somebody who was erased while it was made: that it came is all that stays.
             event.data = event.stub_data();

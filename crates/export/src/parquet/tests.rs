@@ -10,11 +10,11 @@ use crate::write_jsonl;
 /// A conversation whose second turn was corrected, and whose first was liked.
 fn talk(at: usize) -> PreferenceConversation {
     let turn = |number: usize| PreferenceTurn {
-        id: event::TurnId::new(format!("t{at}-{number}")).unwrap(),
+        id: model::TurnId::new(format!("t{at}-{number}")).unwrap(),
         question: format!("question {number} of {at}, \"quoted\" and ünïcode"),
         answer: format!("answer {number} of {at}"),
         failed: false,
-        asked_at: event::Timestamp::from_micros(0),
+        asked_at: model::Timestamp::from_micros(0),
         verdict: None,
         rating: None,
         corrections: Vec::new(),
@@ -23,15 +23,15 @@ fn talk(at: usize) -> PreferenceConversation {
         arms: Vec::new(),
     };
     let (mut first, mut second) = (turn(1), turn(2));
-    let sure = event::UnitInterval::ONE;
+    let sure = model::UnitInterval::ONE;
     first.rating = Some(TurnRating { value: sure, confidence: sure });
     second.corrections = vec![TurnCorrection {
         corrected: format!("better {at}"),
         original: None,
-        when: event::Timestamp::from_micros(0),
+        when: model::Timestamp::from_micros(0),
         confidence: sure,
     }];
-    let id = event::ConversationId::new(format!("c{at}")).unwrap();
+    let id = model::ConversationId::new(format!("c{at}")).unwrap();
     PreferenceConversation { id, turns: vec![first, second] }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use event::{EntityId, Event, EventId, Source};
+use model::{EntityId, Event, EventId, Source};
 use serde_json::{Map, Value};
 
 use super::Redactor;

@@ -3,7 +3,7 @@
 mod own;
 mod read;
 
-use event::Timestamp;
+use model::Timestamp;
 
 use super::signs::Sign;
 

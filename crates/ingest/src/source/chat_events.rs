@@ -3,7 +3,7 @@
 //! Ids are made from what the record says and from its place in the file, so that the same file
 //! brings nothing twice and nothing in it is taken for a repeat of something else in it.
 
-use event::Timestamp;
+use model::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::chat::{ChatMessage, ChatRecord};

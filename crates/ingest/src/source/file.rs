@@ -1,6 +1,6 @@
 //! Lines of our own: what `uptake export` wrote, or events as clients send them.
 
-use event::{
+use model::{
     Body, Category, ConversationId, Event, EventId, Kind, Project, Rule, Scope, Severity, Source,
     Tenant, Timestamp, TurnId, Type, UserId,
 };

@@ -1,7 +1,7 @@
 //! What a log tells of an answer besides the words that were exchanged: ratings, corrections, a comment,
 //! the wish for another answer.
 
-use event::{BadData, Body, Correction, InteractionKind, Kind, Origin, Source, Type, UnitInterval};
+use model::{BadData, Body, Correction, InteractionKind, Kind, Origin, Source, Type, UnitInterval};
 use serde_json::{Map, Value};
 
 /// Something that was said or done about an answer.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use event::{Timestamp, UnitInterval, dot};
+use model::{Timestamp, UnitInterval, dot};
 
 use super::pool::{Best, ExamplePool};
 use super::source::ExampleSource;

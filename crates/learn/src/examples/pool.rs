@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use event::{Timestamp, UnitInterval};
+use model::{Timestamp, UnitInterval};
 
 use super::source::ExampleSource;
 use crate::fingerprint::fingerprint;

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use event::{Timestamp, UnitInterval};
+use model::{Timestamp, UnitInterval};
 use proptest::prelude::*;
 
 use super::*;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use event::{BadData, Metric, UnitTotals};
-pub use event::{ExperimentUnit as Unit, MetricBy as By};
+use model::{BadData, Metric, UnitTotals};
+pub use model::{ExperimentUnit as Unit, MetricBy as By};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

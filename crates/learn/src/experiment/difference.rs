@@ -4,7 +4,7 @@
 //! Strata are joined by weights that depend on numbers of units alone. A plain difference of means
 //! over a whole rollout would instead compare Monday's control with Friday's treatment.
 
-use event::Metric;
+use model::Metric;
 
 use super::cuped::Before;
 use super::mean::Mean;

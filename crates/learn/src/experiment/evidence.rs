@@ -1,6 +1,6 @@
 //! All that an experiment has seen: what a projection of the log keeps for it.
 
-use event::{Metric, Moments, UnitTotals};
+use model::{Metric, Moments, UnitTotals};
 use serde::{Deserialize, Serialize};
 
 use super::definition::ExperimentDefinition;

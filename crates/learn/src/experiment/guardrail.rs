@@ -1,6 +1,6 @@
 //! Guardrails: whether a treatment's metric is certainly beyond its limit.
 
-use event::{Direction, Metric};
+use model::{Direction, Metric};
 
 use super::definition::ExperimentDefinition;
 use super::evidence::Evidence;

@@ -1,6 +1,6 @@
 //! A variant's mean and how sure it is.
 
-use event::Metric;
+use model::Metric;
 
 use super::tally::Tally;
 

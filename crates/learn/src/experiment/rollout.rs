@@ -1,6 +1,6 @@
 //! A gradual rollout: when it goes a step further, and when it goes back.
 
-use event::{Direction, Metric};
+use model::{Direction, Metric};
 use serde::{Deserialize, Serialize};
 
 use super::definition::{ExperimentDefinition, Rollout};

@@ -3,7 +3,7 @@
 //! When they did not, something between assignment and log loses units of one variant, and no
 //! difference between the variants means anything.
 
-use event::PartSum;
+use model::PartSum;
 use serde::{Deserialize, Serialize};
 
 use super::shares::Shares;

@@ -1,6 +1,6 @@
 //! What the units of one variant say together, out of their sums.
 
-use event::{Moments, UnitTotals};
+use model::{Moments, UnitTotals};
 use serde::{Deserialize, Serialize};
 
 /// Sums over the units of one variant that have given anything.

@@ -1,6 +1,6 @@
 //! Groups by their middle: who is nearer to another group moves there, who is near none leaves.
 
-use event::dot;
+use model::dot;
 
 use super::neighbours::Neighbour;
 

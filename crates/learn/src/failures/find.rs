@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use event::dot;
+use model::dot;
 
 use super::blend::{direction, unit};
 use super::clip::{NAME, QUOTE, clipped};

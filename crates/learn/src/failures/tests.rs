@@ -6,7 +6,7 @@ mod scale;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use event::Contrast;
+use model::Contrast;
 
 use super::*;
 use complaints::{COMPLAINTS, Complaint};

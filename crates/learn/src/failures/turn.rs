@@ -1,6 +1,6 @@
 //! What goes in: turns that went wrong, and how many turns there were.
 
-use event::Contrast;
+use model::Contrast;
 
 /// How a turn showed that it went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

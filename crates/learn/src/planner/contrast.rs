@@ -5,7 +5,7 @@
 //! wish they would do harm, so what reads like a sentence or a complaint is left out. What the user
 //! said is quoted anyway.
 
-use event::Contrast;
+use model::Contrast;
 
 use super::line::{bare, one_line};
 use super::vocabulary::{NO, SENTENCE, WISHES};

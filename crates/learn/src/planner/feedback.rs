@@ -1,6 +1,6 @@
 //! The section on the previous response: how it was taken, what was wrong, what to do now.
 
-use event::{Contrast, CorrectionType, Strategy, VerdictStatus};
+use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
 
 use super::contrast::things;
 use super::input::{JudgedPrevious, PlannerInput};

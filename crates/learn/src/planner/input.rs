@@ -1,6 +1,6 @@
 //! What the planner's context is made from.
 
-use event::{Strategy, TurnId, Verdict, VerdictStatus};
+use model::{Strategy, TurnId, Verdict, VerdictStatus};
 
 /// Everything that is known when a turn is opened.
 #[derive(Clone, Copy, Debug)]

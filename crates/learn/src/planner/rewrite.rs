@@ -7,7 +7,7 @@
 mod edit;
 mod overlay;
 
-use event::Contrast;
+use model::Contrast;
 
 use super::line::{QUOTED, one_line};
 use super::words::{Word, find, has, phrase, words};

@@ -1,4 +1,4 @@
-use event::{Contrast, CorrectionType, Strategy, UnitInterval, Verdict};
+use model::{Contrast, CorrectionType, Strategy, UnitInterval, Verdict};
 use proptest::prelude::{
     Just, ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };

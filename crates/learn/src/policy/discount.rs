@@ -1,6 +1,6 @@
 //! How what was learnt fades, by observations or by time.
 
-use event::BadData;
+use model::BadData;
 use serde::{Deserialize, Serialize};
 
 /// How a discount is written: a factor per observation, or a half-life.

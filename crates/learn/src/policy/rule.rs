@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use event::BadData;
+use model::BadData;
 use serde::{Deserialize, Serialize};
 
 use super::discount::{Discount, Fading};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use event::{ConversationId, Vector};
+use model::{ConversationId, Vector};
 
 use super::alike::{same_context, same_question, stands_alone};
 use super::pair::{Origin, Pair, PairSource};

@@ -1,6 +1,6 @@
 //! When answers that were given in two conversations answer the same question.
 
-use event::{Vector, dot};
+use model::{Vector, dot};
 
 use super::turn::PreferenceTurn;
 use crate::question::normalised;

@@ -1,6 +1,6 @@
 //! Chains of rejected answers that end in an accepted one.
 
-use event::{CorrectionType, UnitInterval, VerdictStatus};
+use model::{CorrectionType, UnitInterval, VerdictStatus};
 
 /// A turn of a conversation and what the next message said of its answer.
 #[derive(Clone, Copy, Debug)]

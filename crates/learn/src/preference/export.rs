@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use event::UnitInterval;
+use model::UnitInterval;
 
 use super::across::{self, AnsweredElsewhere};
 use super::pair::{Origin, Pair, PairSource, Single};

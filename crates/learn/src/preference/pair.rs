@@ -1,6 +1,6 @@
 //! One answer is better than another.
 
-use event::{ConversationId, TurnId};
+use model::{ConversationId, TurnId};
 
 use super::shape::Message;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use event::UnitInterval;
+use model::UnitInterval;
 
 use super::pair::PairSource;
 use super::split::{Split, SplitShares};

@@ -1,6 +1,6 @@
 //! Which part of the data a conversation belongs to: always the same, by a hash of its name.
 
-use event::ConversationId;
+use model::ConversationId;
 
 use crate::fingerprint::Fingerprint;
 

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use event::{
+use model::{
     ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, Vector, VerdictStatus,
 };
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! What is known of a conversation's turns, as far as it says which answers are better.
 
-use event::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
+use model::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
 
 /// A conversation with its turns in order.
 #[derive(Clone, Debug)]

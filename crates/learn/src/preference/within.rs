@@ -1,7 +1,7 @@
 //! Pairs from one conversation: corrections, regenerated answers, rejected answers that were followed by
 //! an accepted one.
 
-use event::{UnitInterval, VerdictStatus};
+use model::{UnitInterval, VerdictStatus};
 
 use super::chain::{JudgedTurn, chain_pairs};
 use super::pair::{Origin, Pair, PairSource, Single};

@@ -3,7 +3,7 @@
 //! An item at rank 20 that was not used may simply not have been read. The expected number of uses
 //! of an item is therefore not how often it was returned, but the sum of these chances.
 
-use event::{BANDS, Delta, RankBand};
+use model::{BANDS, Delta, RankBand};
 use serde::{Deserialize, Serialize};
 
 /// Returns that the prior weighs as much as: a band with few returns keeps close to it.

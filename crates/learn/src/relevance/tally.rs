@@ -1,6 +1,6 @@
 //! Counters of an entity, or of an entity for one cluster of queries.
 
-use event::{BANDS, Delta, RankBand};
+use model::{BANDS, Delta, RankBand};
 use serde::{Deserialize, Serialize};
 
 /// Counters, exact: what the store adds up.

@@ -1,6 +1,6 @@
 //! Conditions of a reward definition's overrides: `export`, `dwell_ms>=30000`.
 
-use event::{BadData, InteractionKind};
+use model::{BadData, InteractionKind};
 
 /// What must have happened for an override to count.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use event::BadData;
+use model::BadData;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use event::{InteractionKind, UnitInterval, VerdictStatus};
+use model::{InteractionKind, UnitInterval, VerdictStatus};
 use serde::{Deserialize, Serialize};
 
 use super::definition::RewardRule;

@@ -1,6 +1,6 @@
 //! What an answer was worth by what happened around it. The first match wins.
 
-use event::VerdictStatus;
+use model::VerdictStatus;
 
 use super::condition::Condition;
 use super::definition::RewardRule;

@@ -1,4 +1,4 @@
-use event::{InteractionKind, UnitInterval, VerdictStatus};
+use model::{InteractionKind, UnitInterval, VerdictStatus};
 use proptest::prelude::*;
 use serde_json::json;
 

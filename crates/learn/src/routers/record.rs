@@ -1,6 +1,6 @@
 //! What is known of one turn that a router may learn from.
 
-use event::{RouterChoice, Timestamp};
+use model::{RouterChoice, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Applied, Credit, Shadow};

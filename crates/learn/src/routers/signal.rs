@@ -1,6 +1,6 @@
 //! What an event says about how its turn went.
 
-use event::{Body, Event, Finding, GivenReward, Origin, Rating, Reaction, RetryIntent};
+use model::{Body, Event, Finding, GivenReward, Origin, Rating, Reaction, RetryIntent};
 
 use crate::reward::{Answered, Judged, Signal};
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use event::{
+use model::{
     Category, Event, EventId, Kind, Position, Scope, Severity, Source, Timestamp, TurnId, Type,
     UserId,
 };

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use event::TurnId;
+use model::TurnId;
 
 use super::*;
 use RankMode::{Formula, Tiered};

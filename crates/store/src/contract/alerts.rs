@@ -1,6 +1,6 @@
 //! Every alert is told to whoever wants to be told, once.
 
-use event::{Change, Position, Project, Scope, Tenant};
+use model::{Change, Position, Project, Scope, Tenant};
 use serde_json::{Map, json};
 
 use super::scene::{Scene, at, play};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{Change, Position, Project, Reaction, Scope, Timestamp};
+use model::{Change, Position, Project, Reaction, Scope, Timestamp};
 
 use super::scene::{Scene, play, turn_id, user_id};
 use crate::{DueCopy, Store, TurnLogCopy};

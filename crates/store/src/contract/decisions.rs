@@ -1,6 +1,6 @@
 //! What every backend's decisions must do.
 
-use event::{Change, Position, Scope};
+use model::{Change, Position, Scope};
 
 use super::scene::{Scene, conversation_id, decision_id, play};
 use crate::Store;

@@ -1,6 +1,6 @@
 //! What every backend's event reads must do.
 
-use event::{
+use model::{
     Category, Claim, ClaimSpace, ConversationId, Event, EventId, Kind, Mac, Outcome, Position,
     Scope, Severity, Source, Tenant, Timestamp, TurnId, Type, UserId, Write,
 };

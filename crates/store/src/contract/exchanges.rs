@@ -1,6 +1,6 @@
 //! How answers were taken, and whose word counts.
 
-use event::{
+use model::{
     Change, Contrast, Position, Reaction, Scope, Tenant, Timestamp, TurnId, UnitInterval,
     VerdictStatus,
 };
@@ -48,7 +48,7 @@ pub(crate) async fn a_conversation_is_read_newest_first(store: &dyn Store) {
     let theirs = ExchangeQuery { conversation: None, user: Some(user_id("u1")), ..query(10) };
     assert_eq!(ids(theirs).await, ["t3", "t1"]);
     assert!(ids(ExchangeQuery { conversation: None, ..query(10) }).await.is_empty());
-    let other = Scope { tenant: event::Tenant::new("other").unwrap(), ..Scope::default() };
+    let other = Scope { tenant: model::Tenant::new("other").unwrap(), ..Scope::default() };
     assert!(ids(ExchangeQuery { scope: other, ..query(10) }).await.is_empty());
     let statuses = store
         .statuses(&Scope::default(), &conversation_id("c1"), (at(99), Position(99)), 10)
@@ -192,7 +192,7 @@ pub(crate) async fn a_word_without_a_message_counts(store: &dyn Store) {
     assert_eq!(status(store, "t1").await, Rejected, "who moves on takes nobody's place");
 }
 
-fn renamed(id: &str, turn: &str) -> event::Event {
+fn renamed(id: &str, turn: &str) -> model::Event {
     let turn: TurnId = turn_id(turn);
-    event::Event { turn: Some(turn), ..testkit::event(&Scope::default(), id) }
+    model::Event { turn: Some(turn), ..testkit::event(&Scope::default(), id) }
 }

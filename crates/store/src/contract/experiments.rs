@@ -1,6 +1,6 @@
 //! Units add up to what their turns are, under what they were served.
 
-use event::{
+use model::{
     Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
     Moments, Need, Outcome, Position, Reaction, Scope, Timestamp, TurnFact, UnitTotals,
 };

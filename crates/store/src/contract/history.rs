@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{ConversationId, Project, Scope, Tenant, Timestamp, TurnId, UserId, Vector};
+use model::{ConversationId, Project, Scope, Tenant, Timestamp, TurnId, UserId, Vector};
 
 use crate::read::history::{Asked, Asker, QueryHistory};
 

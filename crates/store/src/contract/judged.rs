@@ -1,6 +1,6 @@
 //! Answers with what people said and did about them.
 
-use event::{
+use model::{
     Change, Event, Kind, LooseFact, Position, Reaction, Scope, Source, Tenant, TurnFact, Type,
     UnitInterval, Vector, VerdictStatus, Write,
 };

@@ -1,6 +1,6 @@
 //! What every backend must keep of API keys.
 
-use event::{Project, Role, Tenant};
+use model::{Project, Role, Tenant};
 
 use super::scene::at;
 use crate::{Store, StoredKey};

@@ -1,6 +1,6 @@
 //! What people said where the machine had said something too.
 
-use event::{Change, Reaction, Scope, VerdictStatus};
+use model::{Change, Reaction, Scope, VerdictStatus};
 use serde_json::json;
 
 use super::scene::{Scene, play};

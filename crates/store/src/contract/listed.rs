@@ -1,6 +1,6 @@
 //! The list of conversations.
 
-use event::{Change, Kind, Reaction, Scope, Source, Tenant, TurnFact, Type, VerdictStatus, Window};
+use model::{Change, Kind, Reaction, Scope, Source, Tenant, TurnFact, Type, VerdictStatus, Window};
 use serde_json::{Value, json};
 
 use super::scene::{Scene, at, play, user_id};

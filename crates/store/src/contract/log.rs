@@ -1,6 +1,6 @@
 //! What every backend's write door must do.
 
-use event::{Claim, ClaimSpace, EventId, Mac, Outcome, Position, Scope, Tenant};
+use model::{Claim, ClaimSpace, EventId, Mac, Outcome, Position, Scope, Tenant};
 use testkit::write;
 
 use crate::{Store, StoreError};

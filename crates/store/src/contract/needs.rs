@@ -1,6 +1,6 @@
 //! What must be so for a write to be stored.
 
-use event::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
+use model::{Change, Claim, ClaimSpace, Mac, Need, Outcome, Position, Reaction, Write};
 use serde_json::json;
 
 use super::scene::{Scene, conversation_id, decision_id, play};
@@ -22,7 +22,7 @@ pub(crate) async fn a_needed_turn_must_be_open_and_in_its_conversation(store: &d
     assert_eq!(outcome(store, react("b"), vec![anywhere.clone()]).await, missing);
     play(store, [Scene::open("t1", "c1")]).await;
     for wrong in ["c2", "c1 "] {
-        let Ok(id) = event::ConversationId::new(wrong) else { continue };
+        let Ok(id) = model::ConversationId::new(wrong) else { continue };
         let elsewhere = Need::Turn(Some(id));
         let refused = outcome(store, react("c"), vec![elsewhere.clone()]).await;
         assert_eq!(refused, Outcome::Missing(elsewhere));

@@ -1,6 +1,6 @@
 //! What every backend's period report must do.
 
-use event::{Origin, Reaction, Scope, Window};
+use model::{Origin, Reaction, Scope, Window};
 
 use super::scene::{Scene, at, play, user_id};
 use crate::{PeriodQuery, ReactionCounts, ReactionFilter, Store};

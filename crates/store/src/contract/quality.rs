@@ -1,6 +1,6 @@
 //! Sums are those of the turns as they are, however that came about.
 
-use event::{
+use model::{
     Change, Event, LooseFact, Project, Reaction, Scope, Sentiment, TurnFact, VerdictStatus, Window,
 };
 use serde_json::json;
@@ -115,7 +115,7 @@ async fn by_slices(store: &dyn Store) {
     let users = Some(QualityUsers::One(user_id("u2")));
     let hers = counts(store, QualityQuery { users, ..query() }).await;
     assert_eq!((hers.turns, hers.failed, hers.ok), (1, 1, 0));
-    let elsewhere = event::Tenant::new("other").unwrap();
+    let elsewhere = model::Tenant::new("other").unwrap();
     let elsewhere = QualityQuery { tenant: elsewhere, ..query() };
     assert!(store.quality(elsewhere.clone()).await.unwrap().is_empty());
     let first = Window { start: at(-HOUR), end: at(HOUR) };

@@ -1,6 +1,6 @@
 //! What every backend's reactions must do.
 
-use event::{
+use model::{
     Change, Origin, Position, Reaction, Scope, Tenant, UnitInterval, VerdictStatus, Window,
 };
 
@@ -135,7 +135,7 @@ pub(crate) async fn nobody_is_one(store: &dyn Store) {
     play(store, [Scene::react("second", "t1", Reaction::NotOk)]).await;
     let found = of_conversation(store, "c1").await;
     assert_eq!(events(&found), ["second"]);
-    assert_eq!(found[0].user, Some(user_id(event::ANONYMOUS)));
+    assert_eq!(found[0].user, Some(user_id(model::ANONYMOUS)));
     let standing = async |turn: &str| -> Option<String> {
         let found = store.standing_reaction(&Scope::default(), &turn_id(turn), None).await.unwrap();
         found.map(|reaction| reaction.event.to_string())

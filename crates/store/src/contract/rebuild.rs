@@ -1,6 +1,6 @@
 //! Projections made again are the same.
 
-use event::{Change, Event, Reaction, Vector, VerdictStatus};
+use model::{Change, Event, Reaction, Vector, VerdictStatus};
 
 use super::scene::{Scene, decision_id, play};
 use crate::{Rebuild, Rebuilt, Store};

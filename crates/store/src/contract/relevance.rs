@@ -1,6 +1,6 @@
 //! What became of items that queries returned.
 
-use event::{
+use model::{
     Change, ItemStanding, Opinion, RankBand, RelevanceSignal, Scope, Tenant, UsageStanding,
 };
 

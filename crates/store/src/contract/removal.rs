@@ -1,6 +1,6 @@
 //! What every backend must do when a tenant goes as a whole.
 
-use event::{Event, Outcome, Position, Scope, Tenant, Write};
+use model::{Event, Outcome, Position, Scope, Tenant, Write};
 use testkit::claim;
 
 use super::scene::{conversation_id, turn_id, user_id};

@@ -1,6 +1,6 @@
 //! What every backend must find and drop when it is old.
 
-use event::{
+use model::{
     Claim, ClaimSpace, Event, EventId, Mac, Opening, Outcome, Position, Project, Scope, Tenant,
     Write,
 };

@@ -1,6 +1,6 @@
 //! What those who learn keep.
 
-use event::{Change, Position, Scope, Tenant, Timestamp};
+use model::{Change, Position, Scope, Tenant, Timestamp};
 
 use super::scene::{Scene, play, turn_id};
 use crate::{

@@ -1,6 +1,6 @@
 //! Settings and profiles: what was said last counts.
 
-use event::{Change, Scope, Tenant};
+use model::{Change, Scope, Tenant};
 use serde_json::{Map, Value, json};
 
 use super::scene::{Scene, play, user_id};

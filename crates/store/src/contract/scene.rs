@@ -1,6 +1,6 @@
 //! Short ways to make things happen in a store.
 
-use event::{
+use model::{
     Change, ConversationId, DecisionId, Event, Origin, Outcome, Position, Reaction, Scope,
     Timestamp, TurnId, UnitInterval, UserId, ValidationOutcome, VerdictStatus, Write,
 };

@@ -1,6 +1,6 @@
 //! Which conversations are going on.
 
-use event::{Change, Reaction, Scope};
+use model::{Change, Reaction, Scope};
 
 use super::scene::{Scene, at, conversation_id, play};
 use crate::Store;

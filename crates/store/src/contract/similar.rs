@@ -1,6 +1,6 @@
 //! Turns by what was asked.
 
-use event::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
+use model::{Change, Reaction, Scope, Tenant, Vector, VerdictStatus};
 
 use super::scene::{Scene, play, user_id};
 use crate::{SimilarQuery, SimilarTurn, SimilarTurns, Store, StoredExchange};

@@ -1,6 +1,6 @@
 //! What every backend's turn reads must do.
 
-use event::{Event, Outcome, Reaction, Scope, Tenant};
+use model::{Event, Outcome, Reaction, Scope, Tenant};
 
 use super::scene::{Scene, at, conversation_id, play, turn_id, user_id};
 use crate::{Store, TurnHead};
@@ -8,7 +8,7 @@ use crate::{Store, TurnHead};
 /// Opened, then completed; unknown before, and unknown to others.
 pub(crate) async fn a_turn_is_known_from_its_opening_on(store: &dyn Store) {
     let (scope, turn) = (Scope::default(), turn_id("t1"));
-    play(store, [Scene::react("early", "t1", event::Reaction::Ok)]).await;
+    play(store, [Scene::react("early", "t1", model::Reaction::Ok)]).await;
     assert_eq!(store.turn_head(&scope, &turn).await.unwrap(), None);
     play(store, [Scene::open("t1", "c1").at(5)]).await;
     let mut expected = TurnHead {
@@ -16,7 +16,7 @@ pub(crate) async fn a_turn_is_known_from_its_opening_on(store: &dyn Store) {
         conversation: Some(conversation_id("c1")),
         user: Some(user_id("u1")),
         ts: at(5),
-        received_at: event::Timestamp::from_micros(1_800_000_000_000_001),
+        received_at: model::Timestamp::from_micros(1_800_000_000_000_001),
         erased: false,
         completed: false,
     };
@@ -31,7 +31,7 @@ pub(crate) async fn a_turn_is_known_from_its_opening_on(store: &dyn Store) {
 /// Everything that names it, in order, in the order asked for; unknown ones left out.
 pub(crate) async fn turns_come_with_what_happened_to_them(store: &dyn Store) {
     let scope = Scope::default();
-    let early = Scene::react("early", "t1", event::Reaction::Ok);
+    let early = Scene::react("early", "t1", model::Reaction::Ok);
     play(store, [early, Scene::open("t2", "c1"), Scene::open("t1", "c1")]).await;
     let asked = ["t1", "unknown", "t2"].map(turn_id).to_vec();
     let found = store.turns(&scope, asked).await.unwrap();

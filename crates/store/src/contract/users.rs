@@ -1,6 +1,6 @@
 //! What every backend must keep of users who were erased, and of what they sent.
 
-use event::{
+use model::{
     Change, Claim, ClaimSpace, Event, EventId, Mac, Outcome, Position, Reaction, Scope, Tenant,
     Write,
 };

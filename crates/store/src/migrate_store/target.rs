@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use bytes::Bytes;
-use event::Position;
+use model::Position;
 
 use super::columns::Layout;
 use super::tables::{self, Table};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use event::{Change, Scope};
+use model::{Change, Scope};
 use tempfile::TempDir;
 use testkit::servers::{Database, Postgres, or_skip};
 
@@ -37,7 +37,7 @@ fn key() -> StoredKey {
         hash: [9; 32],
         tenant,
         project: None,
-        role: event::Role::Admin,
+        role: model::Role::Admin,
         rate: None,
         origin: None,
         created_at: scene::at(0),
@@ -53,7 +53,7 @@ async fn filled() -> TempDir {
     let uuid = "018f2f9e-7e6d-7c3a-9b1d-0123456789ab";
     scene::play(&store, [scene::Scene::open(uuid, "c2").by("u3")]).await;
     let mut more = scene::Scene::open("t9", "c2").by("u3");
-    more.event.id = event::EventId::new(uuid).unwrap();
+    more.event.id = model::EventId::new(uuid).unwrap();
     scene::play(&store, [more]).await;
     store.copy_projections().await.unwrap();
     let mut erasure = scene::Scene::new("erasure", "t9", Change::EraseUser(scene::user_id("u3")));
@@ -102,8 +102,8 @@ async fn a_migrated_store_is_the_same_store() {
     assert_eq!((migrated.head, migrated.found), (14, 0));
     let (old, new) = (sqlite(&folder), postgres(&tempfile::tempdir().unwrap(), &database).unwrap());
     assert_eq!((old.head(), old.seal_key()), (new.head(), new.seal_key()));
-    let tail = old.tail(event::Position(0), 99).await.unwrap();
-    assert_eq!(tail, new.tail(event::Position(0), 99).await.unwrap());
+    let tail = old.tail(model::Position(0), 99).await.unwrap();
+    assert_eq!(tail, new.tail(model::Position(0), 99).await.unwrap());
     assert_eq!(tail.len(), 14);
     assert_eq!(new.keys().await.unwrap(), [key()]);
     let scope = Scope::default();
@@ -144,7 +144,7 @@ async fn a_run_that_was_stopped_goes_on_and_nobody_uses_what_is_unfinished() {
     assert_eq!(migrated.found, found);
     assert!(migrated.rows > found && found > 0, "{migrated:?}");
     let new = postgres(&tempfile::tempdir().unwrap(), &database).unwrap();
-    assert_eq!(new.tail(event::Position(0), 99).await.unwrap().len(), 14);
+    assert_eq!(new.tail(model::Position(0), 99).await.unwrap().len(), 14);
 }
 
 /// A run that stops when it has told of its progress so often.
@@ -208,7 +208,7 @@ async fn a_store_that_was_used_between_two_runs_is_copied_from_the_beginning() {
     let migrated = migrate(&folder, &database, 100).unwrap();
     assert_eq!((migrated.head, migrated.found), (15, 0));
     let new = postgres(&tempfile::tempdir().unwrap(), &database).unwrap();
-    assert_eq!(new.tail(event::Position(0), 99).await.unwrap().len(), 15);
+    assert_eq!(new.tail(model::Position(0), 99).await.unwrap().len(), 15);
 }
 
 #[tokio::test]

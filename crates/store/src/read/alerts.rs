@@ -1,6 +1,6 @@
 //! Figures that are not where they should be, and who was told.
 
-use event::{Position, Project, Scope, Tenant, Timestamp};
+use model::{Position, Project, Scope, Tenant, Timestamp};
 use serde_json::{Map, Value};
 
 use super::events::StoredEvent;

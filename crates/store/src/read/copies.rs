@@ -1,6 +1,6 @@
 //! Copies of turn logs that are kept beside the log: where they are, and how far they have come.
 
-use event::{Position, Scope, TurnId};
+use model::{Position, Scope, TurnId};
 
 use super::leases::Lease;
 use crate::log::Task;

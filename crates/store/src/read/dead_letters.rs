@@ -1,6 +1,6 @@
 //! Writes that were accepted and could not be stored.
 
-use event::{Scope, Timestamp, Write};
+use model::{Scope, Timestamp, Write};
 
 use crate::log::Task;
 

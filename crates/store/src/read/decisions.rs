@@ -1,6 +1,6 @@
 //! Reading decisions.
 
-use event::{ConversationId, DecisionId, Position, Scope};
+use model::{ConversationId, DecisionId, Position, Scope};
 
 use crate::log::Task;
 use crate::read::events::StoredEvent;

@@ -1,6 +1,6 @@
 //! Reading the log.
 
-use event::{Event, EventId, Kind, Position, Scope, Source, Timestamp, Type};
+use model::{Event, EventId, Kind, Position, Scope, Source, Timestamp, Type};
 
 use crate::log::Task;
 

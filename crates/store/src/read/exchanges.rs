@@ -1,6 +1,6 @@
 //! Reading turns as a conversation: what was asked, what was answered, how that was taken.
 
-use event::{
+use model::{
     Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnId,
     UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };

@@ -1,6 +1,6 @@
 //! Reading experiments: how they stand, and what their units add up to.
 
-use event::{ExperimentId, Metric, Moments, Position, Scope, Timestamp};
+use model::{ExperimentId, Metric, Moments, Position, Scope, Timestamp};
 use serde_json::{Map, Value};
 
 use super::quality::counters;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{ConversationId, Event, Scope, Timestamp, TurnId, UserId, Vector};
+use model::{ConversationId, Event, Scope, Timestamp, TurnId, UserId, Vector};
 
 use crate::log::Task;
 

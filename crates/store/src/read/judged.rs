@@ -1,7 +1,7 @@
 //! Reading answers with what people said and did about them: what examples and training data are
 //! made of.
 
-use event::{
+use model::{
     ConversationId, CorrectionType, EventId, ExperimentId, Position, Scope, Timestamp, TurnId,
     UnitInterval, Vector, VerdictStatus,
 };

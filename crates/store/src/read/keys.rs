@@ -1,6 +1,6 @@
 //! API keys.
 
-use event::{Project, Role, Tenant, Timestamp};
+use model::{Project, Role, Tenant, Timestamp};
 
 use crate::log::Task;
 

@@ -1,6 +1,6 @@
 //! Reading what people said where the machine had said something too.
 
-use event::{Position, Scope, UnitInterval};
+use model::{Position, Scope, UnitInterval};
 use serde_json::{Map, Value};
 
 use crate::log::Task;

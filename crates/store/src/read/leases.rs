@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{Position, Timestamp};
+use model::{Position, Timestamp};
 
 use crate::log::Task;
 

@@ -1,6 +1,6 @@
 //! Reading which conversations there were: by time, or the worst first.
 
-use event::{Project, Scope, Tenant, Timestamp, UserId, VerdictStatus, Window};
+use model::{Project, Scope, Tenant, Timestamp, UserId, VerdictStatus, Window};
 
 use super::exchanges::StoredExchange;
 use crate::log::Task;

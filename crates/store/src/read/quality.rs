@@ -1,6 +1,6 @@
 //! Reading how good the answers are.
 
-use event::{Project, Scope, Tenant, TurnId, UserId, Window};
+use model::{Project, Scope, Tenant, TurnId, UserId, Window};
 
 use crate::log::Task;
 

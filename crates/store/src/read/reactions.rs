@@ -1,6 +1,6 @@
 //! Reading active reactions.
 
-use event::{
+use model::{
     ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId, UnitInterval,
     UserId, Window,
 };

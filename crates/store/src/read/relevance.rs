@@ -1,6 +1,6 @@
 //! Reading what became of items that queries returned.
 
-use event::{BANDS, ItemStanding, Scope};
+use model::{BANDS, ItemStanding, Scope};
 
 use super::events::StoredEvent;
 use crate::log::Task;

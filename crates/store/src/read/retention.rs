@@ -1,6 +1,6 @@
 //! Dropping what is old.
 
-use event::{Position, Tenant, Timestamp};
+use model::{Position, Tenant, Timestamp};
 
 use crate::log::Task;
 

@@ -1,6 +1,6 @@
 //! What routers have learnt, as it is kept between two runs.
 
-use event::{Position, Scope, Timestamp, TurnId};
+use model::{Position, Scope, Timestamp, TurnId};
 
 use crate::log::Task;
 

@@ -1,6 +1,6 @@
 //! Rules and profiles, as the newest event about each says.
 
-use event::{Scope, Tenant, UserId};
+use model::{Scope, Tenant, UserId};
 use serde_json::{Map, Value};
 
 use crate::log::Task;

@@ -1,6 +1,6 @@
 //! Reading which conversations are going on.
 
-use event::{ConversationId, Scope, Timestamp, TurnId};
+use model::{ConversationId, Scope, Timestamp, TurnId};
 
 use crate::log::Task;
 

@@ -1,6 +1,6 @@
 //! Reading turns whose questions are like another.
 
-use event::{Scope, Timestamp, UnitInterval, UserId, Vector, VerdictStatus};
+use model::{Scope, Timestamp, UnitInterval, UserId, Vector, VerdictStatus};
 
 use super::exchanges::StoredExchange;
 use crate::log::Task;

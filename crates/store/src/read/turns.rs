@@ -1,6 +1,6 @@
 //! Reading turns.
 
-use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
+use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
 
 use crate::log::Task;
 use crate::read::events::StoredEvent;

@@ -1,6 +1,6 @@
 //! Users, as far as erasing them needs.
 
-use event::{Position, Scope, TurnId, UserId};
+use model::{Position, Scope, TurnId, UserId};
 
 use crate::log::Task;
 

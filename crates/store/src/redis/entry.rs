@@ -8,7 +8,7 @@
 //! The same question is always the same bytes: that is how it is taken back. Entries of another version are
 //! not read: nodes of two versions side by side do not see each other's questions.
 
-use event::{Timestamp, TurnId, Vector};
+use model::{Timestamp, TurnId, Vector};
 
 use crate::read::history::Asked;
 use crate::vectors;

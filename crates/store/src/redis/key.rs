@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use event::Scope;
+use model::Scope;
 
 use crate::read::history::Asker;
 
@@ -39,7 +39,7 @@ fn escaped(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use event::ConversationId;
+    use model::ConversationId;
 
     use crate::contract::history::{scope, user};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use event::Position;
+use model::Position;
 
 use super::apply::ahead::{Turns, remember};
 use super::claims::UsedClaim;

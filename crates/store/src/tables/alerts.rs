@@ -1,6 +1,6 @@
 //! Reads and keeps alerts, and how telling of them goes.
 
-use event::{Position, Project, Scope, Tenant, Timestamp};
+use model::{Position, Project, Scope, Tenant, Timestamp};
 
 use super::SqlStore;
 use super::events;

@@ -1,6 +1,6 @@
 //! Keeps API keys.
 
-use event::{Project, Role, Tenant, Timestamp};
+use model::{Project, Role, Tenant, Timestamp};
 
 use super::SqlStore;
 use crate::error::StoreError;

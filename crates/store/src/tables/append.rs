@@ -1,8 +1,8 @@
 //! Judges one write and, if it may be stored, stores it. Runs inside the group's transaction.
 
 #[cfg(feature = "scaled")]
-use event::Change;
-use event::{ClaimSpace, EventId, Mac, Outcome, Position};
+use model::Change;
+use model::{ClaimSpace, EventId, Mac, Outcome, Position};
 
 use super::apply::{self, Subject};
 use super::claims::UsedClaim;

@@ -18,7 +18,7 @@ mod session;
 mod sums;
 mod turn;
 
-use event::{Change, Event, Position, Timestamp, is_refinement};
+use model::{Change, Event, Position, Timestamp, is_refinement};
 
 use super::keys::{Key, PackedId, Table, key_of};
 use crate::sql::{self, Connection};

@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use event::Position;
+use model::Position;
 use rusqlite::Connection;
 use tokio::sync::watch;
 

@@ -1,6 +1,6 @@
 //! Copies of turn logs, and how far they have come.
 
-use event::{Position, Scope, TurnId};
+use model::{Position, Scope, TurnId};
 
 use super::SqlStore;
 use super::keys::{Key, Table, find_key, find_project, scope_of};

@@ -1,6 +1,6 @@
 //! What the writer knows from one group to the next.
 
-use event::Position;
+use model::Position;
 
 #[cfg(feature = "scaled")]
 use super::claims::KnownClaims;

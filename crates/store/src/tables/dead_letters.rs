@@ -1,6 +1,6 @@
 //! Keeps writes that could not be stored.
 
-use event::{
+use model::{
     Category, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Kind, Mac, Scope, Severity,
     Source, Timestamp, TurnId, Type, UserId, Write,
 };

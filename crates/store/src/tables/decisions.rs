@@ -1,6 +1,6 @@
 //! Reads decisions.
 
-use event::{ConversationId, DecisionId, Position, Scope};
+use model::{ConversationId, DecisionId, Position, Scope};
 
 use super::keys::{PackedId, Table, find_key, find_project};
 use super::{SqlStore, events};

@@ -1,6 +1,6 @@
 //! Reads events.
 
-use event::{
+use model::{
     Category, ConversationId, Event, EventId, Kind, Position, Project, Scope, Severity, Source,
     Tenant, Timestamp, TurnId, Type, UserId,
 };
@@ -69,7 +69,7 @@ pub(super) fn by_id(
     id: &EventId,
 ) -> Result<Option<StoredEvent>, StoreError> {
     let Some(project) = find_project(connection, scope)? else { return Ok(None) };
-    let space = event::ClaimSpace::Event.code();
+    let space = model::ClaimSpace::Event.code();
     let sql = format!(
         "{SELECT} WHERE e.position =
             (SELECT position FROM claims WHERE project = ?1 AND space = ?2 AND id = ?3)"

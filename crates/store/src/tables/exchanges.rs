@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use event::{
+use model::{
     Completion, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnHalf, TurnId,
     UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };

@@ -1,6 +1,6 @@
 //! Reads experiments and what their units add up to.
 
-use event::{ExperimentId, ExperimentUnit, Position, Scope, Timestamp};
+use model::{ExperimentId, ExperimentUnit, Position, Scope, Timestamp};
 
 use super::SqlStore;
 use super::apply::read_sums;

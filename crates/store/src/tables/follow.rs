@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use event::Position;
+use model::Position;
 use tokio::sync::watch;
 
 use super::events::newest;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use event::Position;
+use model::Position;
 
 use super::folder::FolderLock;
 use super::{connect, events, migrate};

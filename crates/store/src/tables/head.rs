@@ -1,6 +1,6 @@
 //! The newest position, where several write: whoever has begun to write holds it (see `ahead`).
 
-use event::Position;
+use model::Position;
 
 use crate::sql::{self, Connection};
 

@@ -4,7 +4,7 @@ mod conversations;
 mod changes;
 mod turn;
 
-use event::{Position, Scope, Source, VerdictStatus};
+use model::{Position, Scope, Source, VerdictStatus};
 
 use super::keys::{Key, find_project};
 use super::pool::ReadPool;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 #[cfg(feature = "scaled")]
 use crate::sql::Together;
 use crate::sql::{self, Connection, OptionalExtension, Row, ToSql, ValueRef};
-use event::{Project, Scope, Tenant};
+use model::{Project, Scope, Tenant};
 use uuid::Uuid;
 
 /// The integer of a scope, a user, a conversation or a turn.

@@ -1,6 +1,6 @@
 //! Reads what people said where the machine had said something too.
 
-use event::{Position, Reaction, Scope, UnitInterval, VerdictStatus};
+use model::{Position, Reaction, Scope, UnitInterval, VerdictStatus};
 
 use super::SqlStore;
 use super::keys::{Key, find_project, scope_of};

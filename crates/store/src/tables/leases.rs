@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{Position, Timestamp};
+use model::{Position, Timestamp};
 
 use super::SqlStore;
 use crate::error::StoreError;

@@ -6,7 +6,7 @@ mod worst;
 
 use std::collections::HashSet;
 
-use event::Timestamp;
+use model::Timestamp;
 
 use super::keys::{Key, Table, find_key};
 use super::words as index;

@@ -1,6 +1,6 @@
 //! Sums over units as bytes: 16 for each sum, the lowest first.
 
-use event::{Moments, PartSum};
+use model::{Moments, PartSum};
 
 const SUM: usize = size_of::<i128>();
 const ONE: usize = Moments::COUNT * SUM;
@@ -28,7 +28,7 @@ fn one(bytes: &[u8; ONE]) -> Moments {
 
 #[cfg(test)]
 mod tests {
-    use event::UnitTotals;
+    use model::UnitTotals;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! What must be so for a write to be stored, looked up inside the transaction.
 
-use event::{DecisionId, Need, Origin, Reaction};
+use model::{DecisionId, Need, Origin, Reaction};
 
 use super::apply::{Subject, TurnRow, served};
 use super::keys::{Key, PackedId, Table, find_key};

@@ -9,7 +9,7 @@
 mod counts;
 mod walk;
 
-use event::{ConversationId, Origin, Reaction, Timestamp, Window};
+use model::{ConversationId, Origin, Reaction, Timestamp, Window};
 
 use super::apply::DAY_MICROS;
 use super::keys::{Key, Table, find_key, find_project};

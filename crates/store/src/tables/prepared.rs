@@ -1,6 +1,6 @@
 //! A write on its way to the writer, packed by whoever hands it in.
 
-use event::{Change, Claim, ClaimSpace, Entry, Event, Mac, Need, Write};
+use model::{Change, Claim, ClaimSpace, Entry, Event, Mac, Need, Write};
 
 use super::dead_letters::{claim_json, event_json};
 use super::keys::PackedId;

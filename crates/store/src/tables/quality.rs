@@ -4,7 +4,7 @@ mod sums;
 
 use std::collections::BTreeMap;
 
-use event::{Scope, TurnId};
+use model::{Scope, TurnId};
 
 use super::SqlStore;
 use super::apply::{Facts, HOUR_MICROS, hour_of};

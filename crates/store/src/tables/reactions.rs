@@ -1,6 +1,6 @@
 //! Reads active reactions.
 
-use event::{
+use model::{
     ANONYMOUS, ConversationId, EventId, Origin, Position, Reaction, Scope, Timestamp, TurnId,
     UnitInterval, UserId,
 };

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use event::{Event, Position};
+use model::{Event, Position};
 
 use super::apply::{Subject, apply};
 use super::events::{self, Named};

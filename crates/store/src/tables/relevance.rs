@@ -1,6 +1,6 @@
 //! Reads what became of items that queries returned.
 
-use event::{BANDS, ItemStanding, Scope};
+use model::{BANDS, ItemStanding, Scope};
 
 use super::SqlStore;
 use super::apply;

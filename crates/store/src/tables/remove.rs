@@ -3,7 +3,7 @@
 //! Nothing of it is left to rebuild from, so projections and log still say the same. Positions are not used
 //! again: readers of the log may stand behind them.
 
-use event::{Position, Tenant};
+use model::{Position, Tenant};
 
 use super::events::newest;
 use super::keys::Key;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use event::{Position, Tenant, Timestamp};
+use model::{Position, Tenant, Timestamp};
 
 use super::events::newest;
 use super::keys::Key;

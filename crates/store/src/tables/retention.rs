@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use event::{Position, Tenant, Timestamp};
+use model::{Position, Tenant, Timestamp};
 
 use super::{SqlStore, remove, retain};
 use crate::log::Task;

@@ -1,6 +1,6 @@
 //! Keeps what routers have learnt.
 
-use event::{Position, Scope, Timestamp, TurnId};
+use model::{Position, Scope, Timestamp, TurnId};
 
 use super::SqlStore;
 use super::keys::{Key, Table, find_key, find_project, scope_of};

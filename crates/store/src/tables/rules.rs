@@ -1,6 +1,6 @@
 //! Reads rules and profiles.
 
-use event::{Scope, Tenant, UserId};
+use model::{Scope, Tenant, UserId};
 use serde_json::{Map, Value};
 
 use super::SqlStore;

@@ -1,6 +1,6 @@
 //! Reads which conversations are going on.
 
-use event::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
+use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
 
 use super::SqlStore;
 use super::keys::{Key, Table, find_key, find_project, scope_of};

@@ -9,7 +9,7 @@ mod shelves;
 mod thread;
 mod touched;
 
-use event::{Scope, Timestamp, UnitInterval, VerdictStatus};
+use model::{Scope, Timestamp, UnitInterval, VerdictStatus};
 
 use super::keys::{Table, find_key, find_project};
 use super::{SqlStore, exchanges};

@@ -17,7 +17,7 @@ mod words;
 use std::path::Path;
 use std::time::Duration;
 
-use event::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
+use model::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
 use serde_json::{Map, Value, json};
 use testkit::write;
 

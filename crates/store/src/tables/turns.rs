@@ -1,6 +1,6 @@
 //! Reads turns.
 
-use event::{ConversationId, Scope, Timestamp, TurnId, UserId};
+use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
 
 use super::keys::{Key, find_project};
 use super::{SqlStore, events};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use event::{Position, Scope, TurnId, UserId};
+use model::{Position, Scope, TurnId, UserId};
 
 use super::SqlStore;
 use super::apply::{THEIR_TURNS, THEIRS};

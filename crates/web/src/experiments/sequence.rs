@@ -1,8 +1,8 @@
 //! How a difference and its interval came about, day by day.
 
-use event::Timestamp;
-use flow::SequencePoint;
-use flow::experiment::{Comparison, Difference, Metric, Results};
+use engine::SequencePoint;
+use engine::experiment::{Comparison, Difference, Metric, Results};
+use model::Timestamp;
 
 use super::{more, p};
 use crate::chart::{self, Chart, Point, Range};

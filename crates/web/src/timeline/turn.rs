@@ -5,8 +5,8 @@ mod given;
 mod machine;
 
 use askama::Template;
-use event::{Origin, Scope, VerdictStatus};
-use flow::TurnView;
+use engine::TurnView;
+use model::{Origin, Scope, VerdictStatus};
 
 use super::Heard;
 use crate::conversations::status;

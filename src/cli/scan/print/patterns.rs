@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use flow::{FailurePattern, ScanPatterns};
+use engine::{FailurePattern, ScanPatterns};
 use serde_json::{Value, json};
 
 use crate::cli::excerpt::one_line;

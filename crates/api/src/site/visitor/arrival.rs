@@ -6,9 +6,9 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
-use event::{Position, Project, Scope, Tenant};
-use flow::{DEMO_TENANT, Pass};
-use pages::{Choices, DEFAULT_DAYS, Filter, Reader};
+use engine::{DEMO_TENANT, Pass};
+use model::{Position, Project, Scope, Tenant};
+use web::{Choices, DEFAULT_DAYS, Filter, Reader};
 
 use super::Visitor;
 use crate::auth::{Caller, Identity, Permission, Reading, check_origin};
@@ -166,7 +166,7 @@ fn elsewhere() -> Trouble {
     Problem::forbidden("this key is not good for the scope of this request").into()
 }
 
-fn bad_name(field: &'static str) -> impl Fn(event::BadId) -> Problem {
+fn bad_name(field: &'static str) -> impl Fn(model::BadId) -> Problem {
     move |bad| Problem::invalid(field, format!("{field}: {bad}"))
 }
 

@@ -1,7 +1,7 @@
 //! What an experiment says so far, on the wire.
 
-use flow::ExperimentView;
-use flow::experiment::{
+use engine::ExperimentView;
+use engine::experiment::{
     Comparison, Difference, GuardrailStanding, Results, SampleRatio, VariantResult,
 };
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Experiments that cannot be read do not keep others from moving.
 
-use event::{ExperimentRule, ExperimentUnit, Position};
+use model::{ExperimentRule, ExperimentUnit, Position};
 use serde_json::json;
 
 use super::world::{World, answer, id_of};

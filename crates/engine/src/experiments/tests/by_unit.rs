@@ -1,7 +1,7 @@
 //! Evidence the long way: every unit's row, one after the other. What sums must agree with.
 
-use event::Scope;
 use learn::experiment::{Evidence, Place, Shares, UnitTotals};
+use model::Scope;
 use store::StoredUnit;
 
 use super::super::ExperimentView;

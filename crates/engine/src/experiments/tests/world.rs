@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use event::{
+use learn::experiment::{Action, Evidence, ExperimentDefinition, Shares};
+use model::{
     Change, ConversationId, ExperimentId, ExperimentRule, Mac, Outcome, Scope, Timestamp, TurnId,
 };
-use learn::experiment::{Action, Evidence, ExperimentDefinition, Shares};
 use serde_json::{Value, json};
 use store::Store;
 use store::tables::{Limits, SqlStore};

@@ -1,6 +1,6 @@
 //! Our own turns and events, as records of a chat log.
 
-use event::Correction;
+use model::Correction;
 use serde_json::{Map, Value};
 
 use super::read::{is_error, text, time_in};

@@ -2,7 +2,7 @@
 //!
 //! Knows OpenAI-style `messages`, ShareGPT, LMSYS and WildChat, Langfuse traces, and our own turns.
 
-use event::Timestamp;
+use model::Timestamp;
 use serde_json::{Map, Value};
 
 use super::own::{own_event, own_turn};

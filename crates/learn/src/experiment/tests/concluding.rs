@@ -1,6 +1,6 @@
 //! Differences, corrections and verdicts.
 
-use event::Moments;
+use model::Moments;
 
 use super::super::*;
 use super::{errors, one, put, read, two};

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn router_of(definition: serde_json::Value) -> Result<RouterRule, event::BadData> {
+fn router_of(definition: serde_json::Value) -> Result<RouterRule, model::BadData> {
     RouterRule::new(serde_json::from_value(definition).unwrap())
 }
 

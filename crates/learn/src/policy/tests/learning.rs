@@ -1,6 +1,6 @@
 //! What is learnt, and what is not.
 
-use event::{UnitInterval, VerdictStatus};
+use model::{UnitInterval, VerdictStatus};
 
 use super::*;
 use crate::reward::{Answered, Judged, Signal, TurnEvidence};

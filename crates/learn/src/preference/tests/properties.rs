@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use event::{CorrectionType, TurnId, UnitInterval, VerdictStatus};
+use model::{CorrectionType, TurnId, UnitInterval, VerdictStatus};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Reactions counted by conversation and day.
 
-use event::Timestamp;
+use model::Timestamp;
 
 use super::super::keys::Key;
 use crate::sql::{self, Connection, OptionalExtension, Together};

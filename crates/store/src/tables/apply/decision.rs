@@ -1,6 +1,6 @@
 //! Decisions and their outcomes, in whichever order they arrive.
 
-use event::DecisionId;
+use model::DecisionId;
 
 use super::super::keys::{Key, PackedId};
 use super::Subject;

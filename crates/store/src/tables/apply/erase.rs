@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use event::{ClaimSpace, Scope, UserId};
+use model::{ClaimSpace, Scope, UserId};
 
 use super::super::events;
 use super::super::keys::{Key, PackedId, Table, find_key, scope_of};

@@ -12,7 +12,7 @@ mod sums;
 
 use std::sync::LazyLock;
 
-use event::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure, UnitInterval};
+use model::{ExperimentChange, ExperimentRule, ExperimentUnit, Exposure, UnitInterval};
 use serde_json::Value;
 
 use super::super::keys::Key;

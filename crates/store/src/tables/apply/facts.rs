@@ -6,7 +6,7 @@ mod many;
 mod row;
 mod unit;
 
-use event::{LooseFact, Reaction, Sentiment, TurnFact, VerdictStatus};
+use model::{LooseFact, Reaction, Sentiment, TurnFact, VerdictStatus};
 
 use super::super::keys::Key;
 use super::sums::{self, Place};

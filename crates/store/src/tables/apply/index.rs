@@ -1,7 +1,7 @@
 //! The index of turns: what is known of each when strategies are looked for, and whose word counts
 //! where several speak.
 
-use event::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
+use model::{UnitInterval, ValidationOutcome, Vector, VerdictStatus};
 
 use super::super::keys::Key;
 use super::{Subject, facts, judge, reaction};

@@ -1,6 +1,6 @@
 //! What messages and people say about turns.
 
-use event::{Origin, Reaction, TurnId, VerdictStatus};
+use model::{Origin, Reaction, TurnId, VerdictStatus};
 
 use super::super::keys::{Key, Table, key_of};
 use super::{Subject, index, reaction};

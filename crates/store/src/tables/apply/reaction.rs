@@ -1,6 +1,6 @@
 //! Active reactions: one per turn and user, any number by the machine.
 
-use event::{ANONYMOUS, Origin, Reaction, Timestamp};
+use model::{ANONYMOUS, Origin, Reaction, Timestamp};
 
 use super::super::keys::{Key, Table, key_of};
 use super::{Subject, activity, index, turn};

@@ -1,6 +1,6 @@
 //! What became of items that queries returned: one row for each, and counters that follow it.
 
-use event::{Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
+use model::{Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
 
 use super::super::keys::Key;
 use super::Subject;

@@ -1,6 +1,6 @@
 //! Sessions: the stretches of a conversation between silences.
 
-use event::Timestamp;
+use model::Timestamp;
 
 use super::super::keys::Key;
 use super::{Subject, turn};

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use event::Timestamp;
+use model::Timestamp;
 use rusqlite::Connection as File;
 use rusqlite::backup::{Backup, StepResult};
 

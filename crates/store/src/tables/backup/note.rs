@@ -1,6 +1,6 @@
 //! What a backup says of itself. It lies in the backup, and nowhere else.
 
-use event::Timestamp;
+use model::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use event::Timestamp;
+use model::Timestamp;
 use rusqlite::Connection as File;
 
 use super::content;

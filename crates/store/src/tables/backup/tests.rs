@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use event::{Role, Scope, Timestamp, Write};
+use model::{Role, Scope, Timestamp, Write};
 use tempfile::TempDir;
 
 use super::place::Unfinished;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use event::{Position, Scope, Source, TurnId, Type, VerdictStatus};
+use model::{Position, Scope, Source, TurnId, Type, VerdictStatus};
 
 use super::super::apply::{THEIR_TURNS, THEIRS};
 use super::super::events;

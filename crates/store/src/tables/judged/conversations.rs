@@ -1,6 +1,6 @@
 //! Conversation by conversation, in the order of their ids.
 
-use event::{ConversationId, Scope, Timestamp};
+use model::{ConversationId, Scope, Timestamp};
 
 use super::super::keys::{Key, Table, find_key, find_project};
 use super::turn;

@@ -1,6 +1,6 @@
 //! One turn with everything that says how good its answer is.
 
-use event::{
+use model::{
     Body, ConversationId, CorrectionType, EventId, ExperimentId, InteractionKind, Kind, Origin,
     Position, Reaction, Source, Timestamp, TurnId, Type, UnitInterval, Vector, VerdictStatus,
 };

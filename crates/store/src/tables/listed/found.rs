@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use event::{Scope, Timestamp, VerdictStatus};
+use model::{Scope, Timestamp, VerdictStatus};
 
 use super::super::exchanges;
 use super::super::keys::{Key, scope_of};

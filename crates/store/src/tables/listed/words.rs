@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use event::Timestamp;
+use model::Timestamp;
 use unicode_normalization::char::is_combining_mark;
 
 use super::super::keys::Key;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use event::{Timestamp, VerdictStatus};
+use model::{Timestamp, VerdictStatus};
 
 use super::super::keys::Key;
 use super::{Hit, found, places, turns_of};

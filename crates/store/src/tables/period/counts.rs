@@ -1,6 +1,6 @@
 //! How many reactions of each sort a conversation has in the window.
 
-use event::{Origin, Reaction};
+use model::{Origin, Reaction};
 
 use super::super::apply::DAY_MICROS;
 use super::super::keys::Key;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use event::Timestamp;
+use model::Timestamp;
 
 use super::super::keys::Key;
 use super::super::reactions::Where;

@@ -1,6 +1,6 @@
 //! A turn as the index has it, read from the database.
 
-use event::VerdictStatus;
+use model::VerdictStatus;
 
 use super::super::keys::Key;
 use super::touched::Turns;

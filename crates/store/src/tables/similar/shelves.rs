@@ -212,7 +212,7 @@ fn insert(index: &mut Index, entry: &Entry, values: &[f32]) {
 
 #[cfg(test)]
 mod tests {
-    use event::{Scope, Vector};
+    use model::{Scope, Vector};
 
     use super::*;
     use crate::vectors::Labels;

@@ -1,6 +1,6 @@
 //! What others on this machine see of a store: who has its folder, its log, and whether it can be written to.
 
-use event::{Outcome, Position, Reaction, Scope};
+use model::{Outcome, Position, Reaction, Scope};
 use testkit::write;
 
 use super::open;

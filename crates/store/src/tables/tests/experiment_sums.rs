@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use event::Scope;
+use model::Scope;
 use rusqlite::Connection;
 
 use super::open;

@@ -1,6 +1,6 @@
 //! A list looks at so many turns or messages for one page, and goes on from there with the next.
 
-use event::{Reaction, Scope, Window};
+use model::{Reaction, Scope, Window};
 use rusqlite::Connection;
 
 use super::open;

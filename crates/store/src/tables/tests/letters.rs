@@ -1,6 +1,6 @@
 //! What can neither be stored nor be set aside harms nobody else's write.
 
-use event::{Outcome, Position, Scope};
+use model::{Outcome, Position, Scope};
 use testkit::write;
 
 use crate::Log;

@@ -3,7 +3,7 @@
 //! Plans are made before values are known: an index that has some rows alone is of use only to a statement
 //! which says so by itself, in a number and not in a value that it is given.
 
-use event::{Change, Outcome, Scope, UserId, Write};
+use model::{Change, Outcome, Scope, UserId, Write};
 
 use super::open;
 use crate::contract::rebuild;

@@ -7,7 +7,7 @@ mod sessions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use event::{Outcome, Position, Scope, Timestamp};
+use model::{Outcome, Position, Scope, Timestamp};
 use testkit::servers::{Database, Postgres, or_skip};
 
 use crate::contract::rebuild;
@@ -209,7 +209,7 @@ fn is_there(database: &Database, table: &str) -> bool {
 }
 
 /// An event that came just now.
-fn write_of_now(database: &Database, id: &str) -> event::Write {
+fn write_of_now(database: &Database, id: &str) -> model::Write {
     let now = database.run("SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)").unwrap();
     let mut write = testkit::write(&Scope::default(), id, 1);
     write.entry.event.received_at = Timestamp::from_micros(now.parse().unwrap());

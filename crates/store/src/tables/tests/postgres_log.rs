@@ -1,6 +1,6 @@
 //! The log of a Postgres database, for reading only.
 
-use event::{Position, Scope};
+use model::{Position, Scope};
 use testkit::servers::{Postgres, or_skip};
 
 use crate::tables::{Limits, SqlLog, SqlStore};

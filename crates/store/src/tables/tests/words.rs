@@ -1,6 +1,6 @@
 //! The index of words, which the database keeps by itself.
 
-use event::Change;
+use model::Change;
 use rusqlite::Connection;
 
 use super::open;

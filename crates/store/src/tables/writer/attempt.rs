@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use event::Outcome;
+use model::Outcome;
 
 #[cfg(feature = "scaled")]
 use super::super::ahead;

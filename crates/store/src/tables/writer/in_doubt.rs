@@ -1,6 +1,6 @@
 //! A commit that was not confirmed: the connection broke before it was heard whether it came to pass.
 
-use event::{Outcome, Position};
+use model::{Outcome, Position};
 
 use super::super::prepared::Prepared;
 use super::Submission;
@@ -45,7 +45,7 @@ fn witness<'g>(
 mod tests {
     use std::sync::Arc;
 
-    use event::Scope;
+    use model::Scope;
     use testkit::write;
     use tokio::sync::{Semaphore, oneshot};
 

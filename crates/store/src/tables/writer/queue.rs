@@ -1,6 +1,6 @@
 //! What waits for the writer.
 
-use event::Position;
+use model::Position;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{Job, Submission};
@@ -52,7 +52,7 @@ impl Queue {
 mod tests {
     use std::sync::Arc;
 
-    use event::Scope;
+    use model::Scope;
     use testkit::write;
     use tokio::sync::{Semaphore, mpsc, oneshot};
 

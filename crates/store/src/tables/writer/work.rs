@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use event::{Outcome, Position};
+use model::{Outcome, Position};
 use tokio::sync::watch;
 
 use super::super::cursor::Cursor;

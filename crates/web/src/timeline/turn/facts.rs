@@ -1,7 +1,7 @@
 //! What is known of an answer: how it was made, and what it shows.
 
-use event::{ErrorType, Tolerance, TurnStatus};
-use flow::TurnView;
+use engine::TurnView;
+use model::{ErrorType, Tolerance, TurnStatus};
 
 use crate::number;
 

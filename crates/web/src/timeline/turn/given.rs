@@ -1,7 +1,7 @@
 //! What people gave: reactions, comments, corrections.
 
-use event::{Body, Origin, Reaction};
-use flow::{StoredReaction, TurnView};
+use engine::{StoredReaction, TurnView};
+use model::{Body, Origin, Reaction};
 
 use crate::marked::Said;
 use crate::moment::Moment;

@@ -1,7 +1,7 @@
 //! What the machine thinks of an answer, and why.
 
-use event::{CorrectionType, VerdictStatus};
-use flow::TurnView;
+use engine::TurnView;
+use model::{CorrectionType, VerdictStatus};
 
 use crate::conversations::status;
 use crate::filter::encoded;

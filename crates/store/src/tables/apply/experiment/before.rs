@@ -1,6 +1,6 @@
 //! What a unit gave before it was exposed: looked up once, then.
 
-use event::ExperimentUnit;
+use model::ExperimentUnit;
 
 use super::super::super::keys::Key;
 use super::{Subject, add, of_row};

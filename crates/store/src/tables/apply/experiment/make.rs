@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use event::{Measure, Moments};
+use model::{Measure, Moments};
 use serde_json::Value;
 
 use super::super::super::keys::Key;

@@ -1,6 +1,6 @@
 //! Which metrics of an experiment are summed up, and how its units' rows count for them.
 
-use event::{Measure, Metric, MetricBy, Moments, UnitTotals};
+use model::{Measure, Metric, MetricBy, Moments, UnitTotals};
 use serde_json::Value;
 
 use super::super::super::keys::Key;

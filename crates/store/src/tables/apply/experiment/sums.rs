@@ -1,7 +1,7 @@
 //! What all units add up to, changed with each of them: by exactly what its row gave before and gives
 //! now, in whole numbers, so that no order and no number of changes leaves a trace.
 
-use event::{Measure, Moments};
+use model::{Measure, Moments};
 
 use super::super::super::keys::Key;
 use super::super::super::moments::{pack, unpack};

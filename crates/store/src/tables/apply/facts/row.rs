@@ -1,6 +1,6 @@
 //! The facts of a turn as a row.
 
-use event::VerdictStatus;
+use model::VerdictStatus;
 
 use super::super::super::keys::Key;
 use super::many::MANY;

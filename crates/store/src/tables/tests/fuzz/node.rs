@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 
-use event::Outcome;
 use futures_util::FutureExt;
+use model::Outcome;
 
 use super::rows::{self, Layout, Tables};
 use super::story::{Step, Submission};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use event::ExperimentUnit;
+use model::ExperimentUnit;
 
 use crate::sql::{self, Connection, Row, ValueRef};
 use crate::tables::keys::{Key, PackedId};

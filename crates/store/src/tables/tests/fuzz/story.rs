@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use event::{Tenant, Timestamp, Write};
+use model::{Tenant, Timestamp, Write};
 
 use super::dice::Dice;
 use super::teller::Teller;

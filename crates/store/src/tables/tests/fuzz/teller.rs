@@ -7,7 +7,7 @@ mod turns;
 
 use std::collections::HashMap;
 
-use event::{
+use model::{
     Body, Change, Claim, ClaimSpace, ConversationId, Entry, Event, EventId, Finding, Kind, Mac,
     Project, Rule, Scope, Source, Tenant, Timestamp, TurnHalf, TurnId, Type, UserId, Vector, Write,
 };
@@ -18,7 +18,7 @@ use crate::contract::scene::at;
 
 const TURNS: [&str; 5] = ["t1", "t2", "t3", "t4", "t5"];
 /// The last stands for everybody whom nobody named, and is never erased.
-const USERS: [&str; 3] = ["u1", "u2", event::ANONYMOUS];
+const USERS: [&str; 3] = ["u1", "u2", model::ANONYMOUS];
 const CONVERSATIONS: [&str; 3] = ["c1", "c2", "c3"];
 /// Ids that clients choose; one is a UUID, which is kept in another way.
 const IDS: [&str; 7] = ["e1", "e2", "e3", "e4", "e5", "e6", "0199c0de-0000-7000-8000-000000000001"];

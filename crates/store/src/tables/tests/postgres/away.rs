@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use event::{Change, Scope, Vector};
+use model::{Change, Scope, Vector};
 use testkit::Cutter;
 use testkit::servers::Database;
 

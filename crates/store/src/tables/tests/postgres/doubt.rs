@@ -1,6 +1,6 @@
 //! Commits of which it was not heard whether they came to pass.
 
-use event::{Outcome, Position, Scope};
+use model::{Outcome, Position, Scope};
 use testkit::{Cutter, Fate};
 
 use super::{Fresh, write_one};

@@ -1,6 +1,6 @@
 //! What clients send through the door for events.
 
-use event::{
+use model::{
     ClaimSpace, DecisionId, Event, Finding, FoundSentiment, Need, Sentiment, Source, Type,
     UnitInterval, Write,
 };

@@ -1,6 +1,6 @@
 //! What the engine itself finds later: another verdict, a review, the end of a session, what became of items.
 
-use event::{
+use model::{
     Change, Claim, ClaimSpace, EntitySignal, Event, Finding, FoundAlert, FoundRelevance,
     FoundSession, Need, RelevanceSignal, Returned, Source, TurnId, Type, VerdictStatus, Write,
 };

@@ -1,6 +1,6 @@
 //! Settings, experiments and erasures.
 
-use event::{
+use model::{
     Change, ClaimSpace, ExperimentId, ExperimentRule, ExperimentUnit, Exposure, Finding, Need,
     Rule, UserId, Write,
 };

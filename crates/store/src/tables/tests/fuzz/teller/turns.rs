@@ -1,11 +1,11 @@
 //! Turns: opened, completed, reacted on.
 
-use event::{
+use model::{
     ClaimSpace, Entry, Event, Failure, Finding, FoundAnswer, FoundRetry, FoundVerdict,
     GivenReaction, Need, Opening, Origin, Pace, Reaction, RetryIntent, Source, Tolerance, TurnHalf,
     TurnId, Type, UnitInterval, Verdict, VerdictStatus, Write,
 };
-use event::{CorrectionType, ErrorType};
+use model::{CorrectionType, ErrorType};
 use serde_json::json;
 
 use super::{Teller, entry};

@@ -1,7 +1,7 @@
 //! A model of the rewards out of the log itself: one regression per arm, fitted without the part
 //! of the log that it then speaks about.
 
-use event::BadData;
+use model::BadData;
 
 use super::{Expected, Logged};
 use crate::policy::{Linear, MOST_FEATURES, Point};

@@ -2,7 +2,7 @@
 //!
 //! Made by training/fit, read from the program's own bytes, computed here without a runtime.
 
-use event::dot;
+use model::dot;
 
 /// Sums of hashed features and the numbers a net reads.
 #[derive(Clone, Debug, Default)]
