@@ -14,8 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use engine::{Engine, RetryRule};
 use model::{Clock, Timestamp};
-use store::tables::{Limits, SqlLog, SqlStore};
-use store::{QueryHistory, Store};
+use store::{Limits, QueryHistory, SqlLog, Store};
 
 use crate::config::{Config, HistorySection, StoreSection};
 
@@ -43,7 +42,7 @@ pub(crate) fn clock() -> Arc<dyn Clock> {
 /// The store that the configuration names, and the engine over it.
 pub(crate) struct Opened {
     pub(crate) engine: Arc<Engine>,
-    store: Arc<SqlStore>,
+    store: Arc<Store>,
     owner_token: String,
 }
 
@@ -104,7 +103,7 @@ pub(crate) async fn open_at(
     seed: [u8; 32],
 ) -> anyhow::Result<Opened> {
     let store = Arc::new(store(&config.store)?);
-    let shared = Arc::clone(&store) as Arc<dyn Store>;
+    let shared = Arc::clone(&store) as Arc<Store>;
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
     let writer = models::writer(&config.llm)?;
@@ -151,12 +150,12 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 pub(crate) async fn ask_for_folder(config: &Config) -> anyhow::Result<()> {
     let folder = Path::new(&config.store.data);
     for look in 0..LOOKS {
-        let Some(holder) = store::tables::holder_of(folder).filter(|holder| holder.yields) else {
+        let Some(holder) = store::holder_of(folder).filter(|holder| holder.yields) else {
             return Ok(());
         };
         if look == 0 {
             tracing::info!(holder = holder.process, "an agent has the data folder; asking for it");
-            store::tables::ask_for(folder).context("the data folder cannot be asked for")?;
+            store::ask_for(folder).context("the data folder cannot be asked for")?;
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
@@ -226,7 +225,7 @@ async fn history(
     opened.map(Some).context("cannot keep the history of questions in Redis")
 }
 
-fn store(section: &StoreSection) -> anyhow::Result<SqlStore> {
+fn store(section: &StoreSection) -> anyhow::Result<Store> {
     let limits = Limits {
         queue_bytes: section.queue_mib << 20,
         group_writes: section.group_writes,
@@ -237,7 +236,7 @@ fn store(section: &StoreSection) -> anyhow::Result<SqlStore> {
         return scaled::store(folder, &section.postgres, limits, random_bytes()?)
             .context("cannot open the store in Postgres");
     }
-    SqlStore::open(folder, limits, random_bytes()?)
+    Store::open(folder, limits, random_bytes()?)
         .with_context(|| format!("cannot open the store in {}", folder.display()))
 }
 

@@ -7,8 +7,7 @@ use anyhow::ensure;
 use learn::{CoecRule, Estimator, Known, RankTotals, Tally, rerank};
 use model::Scope;
 use serde_json::{Value, json};
-use store::tables::{Limits, SqlStore};
-use store::{Log, RelevanceReads, StoredTally};
+use store::{Limits, Store, StoredTally};
 
 use crate::fill;
 use crate::server::{Binary, now};
@@ -84,7 +83,7 @@ pub(crate) fn measure(binary: &Binary, table: &mut Table) -> anyhow::Result<()> 
 fn in_process(folder: &tempfile::TempDir, table: &mut Table) -> anyhow::Result<()> {
     let limits = Limits { queue_bytes: 1 << 20, group_writes: 100, readers: 2 };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-    let store = runtime.block_on(async { SqlStore::open(folder.path(), limits, [0; 32]) })?;
+    let store = runtime.block_on(async { Store::open(folder.path(), limits, [0; 32]) })?;
     let scope = Scope::default();
     for (size, bar) in SIZES {
         let mut times = Vec::with_capacity(CALLS);

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use model::Timestamp;
 use serde_json::json;
-use store::tables::BackupNote;
+use store::BackupNote;
 
 use super::Common;
 use super::progress::Progress;
@@ -47,8 +47,8 @@ impl Backup {
         let to = file_of(&self.to, now);
         refuse_data_folder(folder, &to)?;
         let bar = Progress::new("pages copied");
-        let made = store::tables::back_up(folder, &to, now, |done, of| bar.show(done, of))
-            .with_context(|| {
+        let made =
+            store::back_up(folder, &to, now, |done, of| bar.show(done, of)).with_context(|| {
                 format!("cannot back up the store in {} to {}", folder.display(), to.display())
             })?;
         let bytes = std::fs::metadata(&to)?.len();

@@ -77,7 +77,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 async fn write_all(
-    log: &store::tables::SqlLog,
+    log: &store::SqlLog,
     mut after: Position,
     to: impl Write,
 ) -> anyhow::Result<u64> {

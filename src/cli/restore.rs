@@ -46,7 +46,7 @@ impl Restore {
         let folder = Path::new(&config.store.data);
         let (now, bar) = (wiring::clock().now(), Progress::new("bytes copied"));
         let show = |done, of| bar.show(done, of);
-        let restored = store::tables::restore(&self.from, folder, now, show)
+        let restored = store::restore(&self.from, folder, now, show)
             .with_context(|| format!("cannot restore into {}", folder.display()))?;
         let replayed = if self.verify { Some(verify(&config)?) } else { None };
         if self.json {

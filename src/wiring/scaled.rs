@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::RetryRule;
-use store::tables::{Limits, SqlLog, SqlStore};
-use store::{Blobs, Inlet, Outlet, QueryHistory};
+use store::{Blobs, Inlet, Limits, Outlet, QueryHistory, SqlLog, Store};
 
 use crate::config::{KafkaSection, TurnLogSection};
 
@@ -17,8 +16,8 @@ pub(super) fn store(
     address: &str,
     limits: Limits,
     fresh_key: [u8; 32],
-) -> anyhow::Result<SqlStore> {
-    Ok(SqlStore::connect(folder, address, limits, fresh_key)?)
+) -> anyhow::Result<Store> {
+    Ok(Store::connect(folder, address, limits, fresh_key)?)
 }
 
 /// The log in a Postgres database.
@@ -104,7 +103,7 @@ const ABSENT: &str = "this program was built without it; build with `--features 
     this setting empty";
 
 #[cfg(not(feature = "scaled"))]
-pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<SqlStore> {
+pub(super) fn store(_: &Path, _: &str, _: Limits, _: [u8; 32]) -> anyhow::Result<Store> {
     anyhow::bail!(ABSENT)
 }
 

@@ -12,8 +12,7 @@ use model::{
     TurnId, Type, Write,
 };
 use serde_json::{Value, json};
-use store::Log;
-use store::tables::{Limits, SqlStore};
+use store::{Limits, Store};
 
 const CONVERSATIONS: usize = 50_000;
 const TOGETHER: usize = 500;
@@ -38,7 +37,7 @@ pub(crate) fn measure() -> anyhow::Result<()> {
 }
 
 async fn measure_in(folder: &Path) -> anyhow::Result<()> {
-    let store = Arc::new(SqlStore::open(folder, Limits::default(), [7; 32])?);
+    let store = Arc::new(Store::open(folder, Limits::default(), [7; 32])?);
     fill(&store).await?;
     let (clock, detectors) = (Arc::new(Still), Detectors::default());
     let engine = Engine::open(store, clock, [1; 32], detectors, Embedder::default()).await?;
@@ -103,7 +102,7 @@ async fn examples(engine: &Engine) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn fill(store: &SqlStore) -> anyhow::Result<()> {
+async fn fill(store: &Store) -> anyhow::Result<()> {
     let mut writes = Vec::new();
     for n in 0..CONVERSATIONS {
         writes.extend(conversation(n)?);

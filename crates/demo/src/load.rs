@@ -173,8 +173,7 @@ mod tests {
 
     use engine::{DemoState, Detectors, Embedder};
     use model::{Clock, Position};
-    use store::tables::{Limits, SqlStore};
-    use store::{EventReads, Store};
+    use store::{Limits, Store};
 
     use super::*;
 
@@ -183,9 +182,9 @@ mod tests {
     /// The whole log, as it reads, and what there is of demo data.
     async fn log_of(now: Timestamp) -> (Vec<String>, DemoState) {
         let folder = tempfile::tempdir().unwrap();
-        let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+        let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let clock = Arc::new(StoryClock::at(first_moment(now)));
-        let shared = Arc::clone(&store) as Arc<dyn Store>;
+        let shared = Arc::clone(&store) as Arc<Store>;
         let told_by = Arc::clone(&clock) as Arc<dyn Clock>;
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let engine = Engine::open(shared, told_by, [1; 32], detectors, embedder).await.unwrap();

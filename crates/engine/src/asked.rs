@@ -42,15 +42,14 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use model::Mac;
-    use store::Log;
-    use store::tables::{Limits, SqlStore};
+    use store::{Limits, Store};
     use testkit::TestClock;
 
     use super::*;
     use crate::{Detectors, Embedder, Include, IncomingHalf, IncomingTurn, RawOpening};
 
     /// An engine that has just started. Every start makes other ids.
-    async fn start(store: &Arc<SqlStore>, number: u8) -> Engine {
+    async fn start(store: &Arc<Store>, number: u8) -> Engine {
         let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let store = Arc::clone(store);
@@ -86,7 +85,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_forgotten_does_not_come_back_with_a_start() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+        let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let engine = start(&store, 1).await;
         ask(&engine, "t1", "ann").await;
         ask(&engine, "t2", "bob").await;

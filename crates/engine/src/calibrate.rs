@@ -20,7 +20,7 @@ pub(crate) struct Curves(RwLock<HashMap<Scope, Platt>>);
 
 impl Curves {
     /// As the store has them.
-    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+    pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let curves = Self::default();
         for stored in store.calibrations().await? {
             curves.set(stored.scope, curve_of(&stored.settings));

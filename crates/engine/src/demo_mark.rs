@@ -140,7 +140,7 @@ mod tests {
     use detect::Platt;
     use model::{Kind, Opening, Source, Timestamp, TurnHalf, TurnId, Type, UserId};
     use serde_json::Value;
-    use store::tables::{Limits, SqlStore};
+    use store::{Limits, Store};
     use testkit::TestClock;
 
     use super::*;
@@ -152,7 +152,7 @@ mod tests {
     #[tokio::test]
     async fn what_its_tenant_wanted_goes_with_it() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         let clock = Arc::new(TestClock::at(Timestamp::from_micros(1_800_000_000_000_000)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let engine =

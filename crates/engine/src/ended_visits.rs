@@ -19,7 +19,7 @@ pub(crate) struct EndedVisits {
 
 impl EndedVisits {
     /// Those that the store knows.
-    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+    pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let ended = RwLock::new(store.ended_visits().await?.into_iter().collect());
         Ok(Self { ended, restored_at: store.restored_at().await?, ends: watch::Sender::default() })
     }

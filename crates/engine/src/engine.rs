@@ -37,7 +37,7 @@ use crate::unclean::Unclean;
 pub struct Engine {
     /// How far the log went when the rest was read.
     pub(crate) opened_at: Position,
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) mint: Mint,
     pub(crate) fingerprint: Fingerprint,
@@ -72,7 +72,7 @@ impl Engine {
     /// An engine over a store, with the latest questions in this process. `seed` is where its ids and the
     /// secrets of keys come from.
     pub async fn open(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         clock: Arc<dyn Clock>,
         seed: [u8; 32],
         detectors: Detectors,
@@ -83,7 +83,7 @@ impl Engine {
 
     /// The same with the latest questions elsewhere.
     pub async fn open_with_history(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         clock: Arc<dyn Clock>,
         seed: [u8; 32],
         detectors: Detectors,

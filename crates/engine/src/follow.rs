@@ -269,7 +269,7 @@ async fn look_at_keys(engine: Arc<Engine>, mut stop: Stop) {
 #[cfg(test)]
 mod tests {
     use model::{Kind, Opening, Role, Rule, Source, TurnHalf, TurnId, Type, UserId};
-    use store::{Asker, KeyStore};
+    use store::Asker;
 
     use super::*;
     use crate::keys::NewKey;

@@ -64,7 +64,7 @@ impl History {
     /// What was asked in the log's last minutes, if that was lost with the process.
     pub(crate) async fn refill(
         &self,
-        store: &dyn Store,
+        store: &Store,
         now: Timestamp,
         window: Duration,
     ) -> Result<(), StoreError> {
@@ -89,7 +89,7 @@ impl History {
     /// remembers is read again from the log, where their words are no more.
     pub(crate) async fn read_again(
         &self,
-        store: &dyn Store,
+        store: &Store,
         now: Timestamp,
         window: Duration,
     ) -> Result<(), StoreError> {

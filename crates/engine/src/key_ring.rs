@@ -11,7 +11,7 @@ pub(crate) struct KeyRing(RwLock<HashMap<String, Arc<StoredKey>>>);
 
 impl KeyRing {
     /// All keys that the store has.
-    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+    pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let ring = Self::default();
         store.keys().await?.into_iter().for_each(|key| ring.put(key));
         Ok(ring)

@@ -105,7 +105,7 @@ impl Engine {
 }
 
 pub(crate) struct Mirror {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     counters: Arc<Counters>,
     duty: Arc<Duty>,
     copies: Copies,
@@ -289,7 +289,7 @@ mod tests {
 
     /// Remembers whose documents were written or taken away; while it writes the first, Ann is erased.
     struct Busy {
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         touched: Mutex<Vec<String>>,
     }
 
@@ -340,7 +340,7 @@ mod tests {
     async fn an_erasure_does_not_wait_for_all_copies_of_a_backlog() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
-        let store: Arc<dyn Store> = store;
+        let store: Arc<Store> = store;
         let others = (1..40).map(|n| opened(&format!("t{n:02}"), "bob"));
         let writes = std::iter::once(opened("t00", "ann")).chain(others).collect();
         store.commit(writes).await.unwrap();

@@ -63,7 +63,7 @@ impl Engine {
 }
 
 struct Publisher {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     clock: Arc<dyn Clock>,
     published: Arc<Published>,
     node: String,

@@ -26,7 +26,7 @@ pub(crate) struct Redactors {
 
 impl Redactors {
     /// As the store has them.
-    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+    pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let redactors = Self { known: RwLock::default(), changes: watch::channel(0).0 };
         for (tenant, settings) in store.privacy().await? {
             match ingest::accept_privacy(&settings) {

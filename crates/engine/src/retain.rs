@@ -30,7 +30,7 @@ impl Engine {
 }
 
 async fn run(
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     clock: Arc<dyn Clock>,
     (routing, examples, duty, unclean): (Arc<Routing>, Arc<ExampleShelf>, Arc<Duty>, Unclean),
     mut changed: tokio::sync::watch::Receiver<u64>,
@@ -60,7 +60,7 @@ async fn run(
 }
 
 async fn drop_all(
-    store: &dyn Store,
+    store: &Store,
     clock: &dyn Clock,
     routing: &Routing,
 ) -> Result<usize, StoreError> {
@@ -87,7 +87,7 @@ async fn drop_all(
 }
 
 async fn drop_of(
-    store: &dyn Store,
+    store: &Store,
     tenant: &Tenant,
     before: Timestamp,
     upto: Position,

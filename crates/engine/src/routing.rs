@@ -38,7 +38,7 @@ pub(crate) struct Routing {
 
 impl Routing {
     /// As the store has them, up to date.
-    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+    pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let key = blake3::derive_key("uptake pseudonyms v1", &store.seal_key());
         let routing = Self { projects: RwLock::default(), key };
         routing.reload(store).await?;
@@ -46,7 +46,7 @@ impl Routing {
     }
 
     /// Starts again from what is kept and from the log.
-    pub(crate) async fn reload(&self, store: &dyn Store) -> Result<(), StoreError> {
+    pub(crate) async fn reload(&self, store: &Store) -> Result<(), StoreError> {
         let mut projects = HashMap::new();
         for with in store.router_scopes().await? {
             let scope = with.scope.clone();
@@ -65,7 +65,7 @@ impl Routing {
     /// A project has its first router.
     async fn begin(
         &self,
-        store: &dyn Store,
+        store: &Store,
         scope: &Scope,
         position: Position,
     ) -> Result<(), StoreError> {
@@ -84,7 +84,7 @@ impl Routing {
 
     /// Brings a project's routers up to date with what was stored up to a position. What was stored
     /// stays stored when that fails; the next one tries again. Answers whether it did not.
-    pub(crate) async fn reach(&self, store: &dyn Store, scope: &Scope, position: Position) -> bool {
+    pub(crate) async fn reach(&self, store: &Store, scope: &Scope, position: Position) -> bool {
         let reached = match self.of(scope) {
             Some(project) => project.reach(store, position).await,
             None => self.begin(store, scope, position).await,
@@ -97,7 +97,7 @@ impl Routing {
     }
 
     /// Keeps what was learnt since the last time.
-    pub(crate) async fn keep(&self, store: &dyn Store) -> Result<(), StoreError> {
+    pub(crate) async fn keep(&self, store: &Store) -> Result<(), StoreError> {
         let all: Vec<Arc<Project>> = {
             let projects = self.projects.read().unwrap_or_else(PoisonError::into_inner);
             projects.values().cloned().collect()

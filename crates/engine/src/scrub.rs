@@ -76,7 +76,7 @@ impl Engine {
 }
 
 /// However often it fails.
-async fn until_clean(store: &dyn Store) {
+async fn until_clean(store: &Store) {
     while let Err(error) = until_scrubbed(store).await {
         put_off(error, "what was erased may not be overwritten yet; trying again");
         tokio::time::sleep(PAUSE).await;
@@ -85,7 +85,7 @@ async fn until_clean(store: &dyn Store) {
 
 /// Those who read a little are gone in a moment. Whoever still reads then may do so for long, as a backup
 /// does, and others want to write meanwhile.
-async fn until_scrubbed(store: &dyn Store) -> Result<(), StoreError> {
+async fn until_scrubbed(store: &Store) -> Result<(), StoreError> {
     let mut is_done = store.scrub().await?;
     while !is_done {
         tokio::time::sleep(REST).await;
@@ -97,8 +97,7 @@ async fn until_scrubbed(store: &dyn Store) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use model::Scope;
-    use store::Stopwatch;
-    use store::tables::back_up;
+    use store::{Stopwatch, back_up};
 
     use super::*;
     use crate::test_engine::{NOW, TestEngine, engine_in};

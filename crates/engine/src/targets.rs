@@ -158,7 +158,7 @@ pub(crate) struct AllTargets(RwLock<HashMap<Tenant, Targets>>);
 
 impl AllTargets {
     /// As the store has them.
-    pub(crate) async fn load(store: &dyn Store) -> Result<Self, StoreError> {
+    pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let all = Self::default();
         for stored in store.targets().await? {
             all.set(stored.tenant.clone(), Targets::kept(&stored));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use model::Timestamp;
-use store::tables::{Limits, SqlStore};
+use store::{Limits, Store};
 use testkit::TestClock;
 
 use crate::{Detectors, Embedder, Engine};
@@ -15,20 +15,20 @@ pub(crate) const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 /// The engine, with what it was opened with.
 pub(crate) struct TestEngine {
     pub(crate) engine: Engine,
-    pub(crate) store: Arc<SqlStore>,
+    pub(crate) store: Arc<Store>,
     pub(crate) clock: Arc<TestClock>,
 }
 
 /// One over the store in this folder.
 pub(crate) async fn engine_in(folder: &Path) -> TestEngine {
-    let store = Arc::new(SqlStore::open(folder, Limits::default(), [7; 32]).unwrap());
+    let store = Arc::new(Store::open(folder, Limits::default(), [7; 32]).unwrap());
     let clock = Arc::new(TestClock::at(NOW));
     let engine = engine_over(Arc::clone(&store), Arc::clone(&clock)).await;
     TestEngine { engine, store, clock }
 }
 
 /// One over this store.
-pub(crate) async fn engine_over(store: Arc<SqlStore>, clock: Arc<TestClock>) -> Engine {
+pub(crate) async fn engine_over(store: Arc<Store>, clock: Arc<TestClock>) -> Engine {
     let (detectors, embedder) = (Detectors::default(), Embedder::default());
     Engine::open(store, clock, [1; 32], detectors, embedder).await.unwrap()
 }

@@ -13,7 +13,7 @@ pub(crate) struct Unclean(Arc<Notify>);
 
 impl Unclean {
     /// Clears the files if nobody is in the way; if somebody is, it is done later.
-    pub(crate) async fn clear_soon(&self, store: &dyn Store) {
+    pub(crate) async fn clear_soon(&self, store: &Store) {
         match store.scrub().await {
             Ok(true) => {}
             Ok(false) => self.tell(),

@@ -129,8 +129,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use model::Role;
-    use store::KeyStore;
-    use store::tables::{Limits, SqlStore, back_up, restore};
+    use store::{Limits, Store, back_up, restore};
     use testkit::TestClock;
 
     use super::*;
@@ -152,7 +151,7 @@ mod tests {
         }
     }
 
-    async fn engine(store: SqlStore, now: Timestamp) -> Engine {
+    async fn engine(store: Store, now: Timestamp) -> Engine {
         engine_over(Arc::new(store), Arc::new(TestClock::at(now))).await
     }
 
@@ -160,7 +159,7 @@ mod tests {
     async fn a_visit_does_not_outlive_a_restore() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let open = |name: &str| SqlStore::open(&path(name), Limits::default(), [7; 32]).unwrap();
+        let open = |name: &str| Store::open(&path(name), Limits::default(), [7; 32]).unwrap();
         let store = open("data");
         store.add_key(key()).await.unwrap();
         let before = engine(store, NOW).await;
@@ -177,7 +176,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_leaves_or_loses_their_key_does_not_wait_until_something_is_stored() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.add_key(key()).await.unwrap();
         let engine = engine(store, NOW).await;
         let visit = engine.visit(&engine.begin_visit(&key())).unwrap();

@@ -36,7 +36,7 @@ pub struct ArtifactPage {
 
 /// Answers one page.
 pub async fn search(
-    store: &dyn Store,
+    store: &Store,
     seal: &Seal,
     search: ArtifactSearch,
 ) -> Result<ArtifactPage, ReportError> {

@@ -61,7 +61,7 @@ impl TurnReport {
 
 /// Answers for one conversation.
 pub async fn conversation(
-    store: &dyn Store,
+    store: &Store,
     request: ConversationRequest,
 ) -> Result<ConversationReport, ReportError> {
     let ConversationRequest { scope, conversation, turns, since, include_events } = request;
@@ -99,7 +99,7 @@ fn each_once(turns: Vec<TurnId>) -> Vec<TurnId> {
 
 /// The turns to show that are known: all of them when they were asked for, else one, for the user.
 async fn known_turns(
-    store: &dyn Store,
+    store: &Store,
     scope: &Scope,
     conversation: &ConversationId,
     turns: &[TurnReport],

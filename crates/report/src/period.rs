@@ -72,7 +72,7 @@ pub struct TurnFeedback {
 
 /// Answers one page.
 pub async fn period(
-    store: &dyn Store,
+    store: &Store,
     seal: &Seal,
     request: PeriodRequest,
 ) -> Result<PeriodReport, ReportError> {

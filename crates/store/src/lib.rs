@@ -18,7 +18,7 @@ pub mod vectors;
 mod postgres;
 #[cfg(feature = "scaled")]
 pub mod redis;
-pub mod tables;
+mod tables;
 #[cfg(feature = "scaled")]
 pub mod kafka;
 #[cfg(feature = "scaled")]
@@ -30,106 +30,52 @@ pub use blobs::{Blobs, FolderBlobs};
 pub use error::StoreError;
 pub use history::InProcessHistory;
 pub use inlet::{Arrived, Inlet};
-pub use log::{Log, Rebuild, Rebuilt, Task};
+pub use log::{Rebuild, Rebuilt, Task};
 pub use meter::{Histogram, LogStats, SECONDS, SIZES, Snapshot, Stopwatch};
 #[cfg(feature = "scaled")]
 pub use migrate_store::{MigrateStep, Migrated, migrate_store};
 pub use outlet::{Outgoing, Outlet, Refused};
-pub use read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
-pub use read::copies::{DueCopy, TurnLogCopies, TurnLogCopy};
-pub use read::dead_letters::{DeadLetter, DeadLetters};
-pub use read::decisions::{DecisionReads, StoredDecision};
-pub use read::events::{EventPage, EventReads, KindFilter, StoredEvent};
-pub use read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
+pub use read::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
+pub use read::copies::{DueCopy, TurnLogCopy};
+pub use read::dead_letters::DeadLetter;
+pub use read::decisions::StoredDecision;
+pub use read::events::{EventPage, KindFilter, StoredEvent};
+pub use read::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
 pub use read::experiments::{
-    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding,
-    StoredSums, StoredUnit, UnitMark, UnitSums,
+    ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding, StoredSums,
+    StoredUnit, UnitMark, UnitSums,
 };
 pub use read::history::{Asked, Asker, HistoryHealth, QueryHistory};
 pub use read::judged::{
     Changed, ConversationMark, Corrections, GivenCorrection, GivenRating, GivenVerdict,
     JudgedConversation, JudgedExchange, JudgedReads, ServedBy,
 };
-pub use read::keys::{KeyStore, StoredKey};
-pub use read::labels::{Label, LabelReads, StoredCalibration};
-pub use read::leases::{Lease, Leases};
+pub use read::keys::StoredKey;
+pub use read::labels::{Label, StoredCalibration};
+pub use read::leases::Lease;
 pub use read::listed::{
-    ConversationTally, ListMark, ListPage, ListQuery, ListReads, ListedConversation, TurnMark,
+    ConversationTally, ListMark, ListPage, ListQuery, ListedConversation, TurnMark,
 };
 pub use read::quality::{
-    AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityReads, QualityUsers,
-    wait_millis, wait_step,
+    AnsweredBy, QualityBucket, QualityCounts, QualityQuery, QualityUsers, wait_millis, wait_step,
 };
 pub use read::reactions::{
     ActiveConversation, ConversationQuery, PeriodMark, PeriodPage, PeriodQuery, ReactionCounts,
-    ReactionFilter, ReactionReads, ReactionSearch, StoredReaction,
+    ReactionFilter, ReactionSearch, StoredReaction,
 };
-pub use read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
-pub use read::retention::Retention;
+pub use read::relevance::{Extreme, StoredTallies, StoredTally};
 pub use read::routing::{
-    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, RoutingStore,
-    StoredRouter,
+    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, StoredRouter,
 };
-pub use read::rules::{RuleReads, TenantSettings};
-pub use read::sessions::{OpenSession, SessionReads};
-pub use read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
-pub use read::turns::{StoredTurn, TurnHead, TurnReads};
-pub use read::users::{ErasedCounts, UserReads};
+pub use read::rules::TenantSettings;
+pub use read::sessions::OpenSession;
+pub use read::similar::{SimilarQuery, SimilarTurn, SimilarTurns, TurnNumber};
+pub use read::turns::{StoredTurn, TurnHead};
+pub use read::users::ErasedCounts;
 #[cfg(feature = "scaled")]
 pub use s3::{S3Blobs, S3Place};
 pub use sql::Error as DatabaseError;
-
-/// Everything a backend must offer.
-pub trait Store:
-    Log
-    + EventReads
-    + TurnReads
-    + ExchangeReads
-    + SessionReads
-    + LabelReads
-    + SimilarReads
-    + JudgedReads
-    + RoutingStore
-    + RelevanceReads
-    + QualityReads
-    + ListReads
-    + AlertStore
-    + ExperimentReads
-    + ReactionReads
-    + DecisionReads
-    + TurnLogCopies
-    + KeyStore
-    + RuleReads
-    + UserReads
-    + DeadLetters
-    + Retention
-    + Leases
-{
-}
-
-impl<T> Store for T where
-    T: Log
-        + EventReads
-        + TurnReads
-        + ExchangeReads
-        + SessionReads
-        + LabelReads
-        + SimilarReads
-        + JudgedReads
-        + RoutingStore
-        + RelevanceReads
-        + QualityReads
-        + ListReads
-        + AlertStore
-        + ExperimentReads
-        + ReactionReads
-        + DecisionReads
-        + TurnLogCopies
-        + KeyStore
-        + RuleReads
-        + UserReads
-        + DeadLetters
-        + Retention
-        + Leases
-{
-}
+pub use tables::{
+    BackupNote, Holder, Limits, Restored, SqlLog, Store, ask_for, back_up, holder_of, is_wanted,
+    restore,
+};

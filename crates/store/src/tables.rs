@@ -62,7 +62,7 @@ use model::{Outcome, Position, Write};
 use tokio::sync::watch;
 
 use crate::error::StoreError;
-use crate::log::{Log, Rebuild, Rebuilt, Task};
+use crate::log::{Rebuild, Rebuilt, Task};
 use crate::meter::LogStats;
 use crate::sql::Connection;
 use source::Source;
@@ -94,7 +94,7 @@ impl Default for Limits {
 }
 
 /// A store in one folder of this machine, or in a Postgres that several share.
-pub struct SqlStore {
+pub struct Store {
     writer: writer::Writer,
     shelves: Arc<similar::Shelves>,
     // They stop their threads when the store goes.
@@ -117,7 +117,7 @@ enum Engine {
     },
 }
 
-impl SqlStore {
+impl Store {
     /// Takes the folder for this process, creates or migrates the database in it, and starts the
     /// writer. `fresh_seal_key` becomes the store's key if it is new.
     pub fn open(
@@ -204,22 +204,27 @@ impl SqlStore {
     }
 }
 
-impl Log for SqlStore {
-    fn commit(&self, writes: Vec<Write>) -> Task<'_, Vec<Outcome>> {
+impl Store {
+    /// Judges the writes one by one and stores those that may be, all in one transaction. Returns
+    /// when that transaction is on disk, with one outcome per write, in order.
+    pub fn commit(&self, writes: Vec<Write>) -> Task<'_, Vec<Outcome>> {
         // Queued now, not when first polled: the order of calls is the order of the log.
         let queued = self.writer.submit(writes);
         Box::pin(async move { queued?.await.map_err(|_| StoreError::Closed)? })
     }
 
-    fn head(&self) -> Position {
+    /// The position of the newest event; 0 when there is none.
+    pub fn head(&self) -> Position {
         *self.writer.watch().borrow()
     }
 
-    fn watch(&self) -> watch::Receiver<Position> {
+    /// Tells when there is something newer.
+    pub fn watch(&self) -> watch::Receiver<Position> {
         self.writer.watch()
     }
 
-    fn is_shared(&self) -> bool {
+    /// Whether other processes may write too.
+    pub fn is_shared(&self) -> bool {
         match &self.engine {
             Engine::Sqlite { .. } => false,
             #[cfg(feature = "scaled")]
@@ -227,7 +232,8 @@ impl Log for SqlStore {
         }
     }
 
-    fn went_back(&self) -> bool {
+    /// Whether the log is shorter than it was: whoever has read it knows what is not so any more.
+    pub fn went_back(&self) -> bool {
         match &self.engine {
             Engine::Sqlite { .. } => false,
             #[cfg(feature = "scaled")]
@@ -235,15 +241,19 @@ impl Log for SqlStore {
         }
     }
 
-    fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {
+    /// Makes every projection again from the log, in one transaction; writes wait meanwhile.
+    pub fn rebuild(&self, how: Rebuild) -> Task<'_, Rebuilt> {
         Box::pin(self.writer.run(move |connection| rebuild::rebuild(connection, &how)))
     }
 
-    fn is_stale(&self) -> Task<'_, bool> {
+    /// Whether the projections are older than this program and must be made again before they are
+    /// read.
+    pub fn is_stale(&self) -> Task<'_, bool> {
         self.pool.run(migrate::is_stale)
     }
 
-    fn is_ready(&self) -> Task<'_, bool> {
+    /// Whether something could be stored now. After trouble it tries.
+    pub fn is_ready(&self) -> Task<'_, bool> {
         Box::pin(async {
             let may_write = match self.writer.is_well() {
                 // A database elsewhere may be away without anybody having tried to write.
@@ -260,15 +270,18 @@ impl Log for SqlStore {
         })
     }
 
-    fn stats(&self) -> LogStats {
+    /// How it is doing.
+    pub fn stats(&self) -> LogStats {
         self.writer.stats()
     }
 
-    fn seal_key(&self) -> [u8; 32] {
+    /// The store's random key, made when the store was.
+    pub fn seal_key(&self) -> [u8; 32] {
         self.seal_key
     }
 
-    fn close(&self) -> Task<'_, ()> {
+    /// Finishes and commits what was accepted, then refuses everything else.
+    pub fn close(&self) -> Task<'_, ()> {
         match &self.engine {
             // First, so that the writer is the last to close the file and tidies up.
             Engine::Sqlite { checkpointer, .. } => {

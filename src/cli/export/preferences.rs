@@ -8,7 +8,7 @@ use clap::Args;
 use engine::{PreferenceEncoding, PreferenceExport, PreferenceQuery, PreferenceWish};
 use model::{Project, Scope, Tenant};
 use serde_json::{Map, Value, json};
-use store::tables::SqlLog;
+use store::SqlLog;
 
 use crate::cli::output::Output;
 

@@ -11,7 +11,7 @@ use engine::{
     Detectors, Embedder, Engine, Include, IncomingHalf, IncomingTurn, RawCompletion, RawOpening,
 };
 use model::{Clock, ExperimentId, Mac, Scope, Timestamp};
-use store::tables::{Limits, SqlStore};
+use store::{Limits, Store};
 use tokio::task::JoinSet;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -39,7 +39,7 @@ pub(super) fn measure() -> anyhow::Result<()> {
 }
 
 async fn measure_in(folder: &Path) -> anyhow::Result<()> {
-    let store = Arc::new(SqlStore::open(folder, Limits::default(), [7; 32])?);
+    let store = Arc::new(Store::open(folder, Limits::default(), [7; 32])?);
     let (clock, detectors) = (Arc::new(Now), Detectors::default());
     let engine =
         Arc::new(Engine::open(store, clock, [1; 32], detectors, Embedder::default()).await?);

@@ -1,6 +1,7 @@
 //! Keeps a project's pool in step with the store.
 
 use std::sync::Arc;
+use store::JudgedReads;
 
 use model::{Scope, Vector};
 use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};

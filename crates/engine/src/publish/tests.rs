@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::Scope;
-use store::tables::SqlStore;
-use store::{Leases, Outgoing, Outlet, Refused, StoreError, Task};
+use store::{Outgoing, Outlet, Refused, Store, StoreError, Task};
 
 use crate::Engine;
 use crate::test_engine::{TestEngine, engine_in};
@@ -39,7 +38,7 @@ impl Outlet for Fickle {
     }
 }
 
-async fn engine(folder: &std::path::Path) -> (Engine, Arc<SqlStore>) {
+async fn engine(folder: &std::path::Path) -> (Engine, Arc<Store>) {
     let TestEngine { engine, store, .. } = engine_in(folder).await;
     (engine, store)
 }
@@ -118,8 +117,6 @@ async fn whoever_has_not_the_lease_publishes_nothing() {
 
 #[tokio::test]
 async fn what_was_dropped_before_it_could_be_published_holds_up_nothing() {
-    use store::Retention;
-
     let folder = tempfile::tempdir().unwrap();
     let (engine, store) = engine(folder.path()).await;
     for _ in 0..3 {

@@ -12,7 +12,7 @@ impl Project {
     /// and what they rated was rated by nobody in particular.
     pub(crate) async fn forget(
         &self,
-        store: &dyn Store,
+        store: &Store,
         user: &UserId,
         own: &[TurnId],
         touched: &[TurnId],
@@ -37,7 +37,7 @@ impl Project {
     /// not known on other nodes.
     pub(crate) async fn forget_late(
         &self,
-        store: &dyn Store,
+        store: &Store,
         user: Option<&UserId>,
         now: &Event,
     ) -> Result<(), StoreError> {

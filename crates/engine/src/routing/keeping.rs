@@ -32,7 +32,7 @@ impl Project {
     /// Goes on from what was kept last, by whichever node.
     pub(super) async fn take_up(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
     ) -> Result<(), StoreError> {
         let (at, kept) = store.router_checkpoint(&self.with.scope).await?;
@@ -52,7 +52,7 @@ impl Project {
     /// What is kept is of no use: begins again, unless another node has done so already.
     pub(super) async fn drop_kept(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
         version: u64,
         why: &str,
@@ -73,7 +73,7 @@ impl Project {
     /// Begins where the first router was set.
     async fn start_over(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
         at: KeptAt,
         why: &str,
@@ -97,7 +97,7 @@ impl Project {
     }
 
     /// Keeps what was learnt since the last time, or goes on from what another node kept.
-    pub(crate) async fn keep(&self, store: &dyn Store) -> Result<(), StoreError> {
+    pub(crate) async fn keep(&self, store: &Store) -> Result<(), StoreError> {
         let mut progress = self.progress.lock().await;
         if self.keep_now(store, &mut progress).await? {
             return Ok(());
@@ -110,7 +110,7 @@ impl Project {
     /// Keeps what was learnt since the last time. Not if another node kept what this one must go on from.
     pub(super) async fn keep_now(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
     ) -> Result<bool, StoreError> {
         while progress.changed {

@@ -74,7 +74,7 @@ impl From<StoreError> for Unlearnt {
 impl Project {
     /// As it was kept, brought up to date.
     pub(crate) async fn load(
-        store: &dyn Store,
+        store: &Store,
         with: RouterScope,
         key: [u8; 32],
     ) -> Result<Self, StoreError> {
@@ -97,7 +97,7 @@ impl Project {
     }
 
     /// Learns from everything that was stored up to a position, and perhaps more.
-    pub(crate) async fn reach(&self, store: &dyn Store, upto: Position) -> Result<(), StoreError> {
+    pub(crate) async fn reach(&self, store: &Store, upto: Position) -> Result<(), StoreError> {
         let mut progress = self.progress.lock().await;
         if progress.seen >= upto {
             return Ok(());
@@ -120,7 +120,7 @@ impl Project {
 
     async fn catch_up(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
         upto: Position,
     ) -> Result<(), Unlearnt> {
@@ -149,7 +149,7 @@ impl Project {
     /// Learns from events, one after the other. Not if another node kept a state to go on from instead.
     async fn learn_page(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
         events: Vec<StoredEvent>,
     ) -> Result<bool, Unlearnt> {
@@ -169,7 +169,7 @@ impl Project {
 
     async fn learn(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
         stored: StoredEvent,
     ) -> Result<(), Trouble> {
@@ -188,7 +188,7 @@ impl Project {
     /// Has what is known of a turn at hand.
     async fn fetch(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
         turn: &TurnId,
     ) -> Result<(), Trouble> {
@@ -216,7 +216,7 @@ impl Project {
     /// What is known of a turn by now.
     pub(crate) async fn record(
         &self,
-        store: &dyn Store,
+        store: &Store,
         turn: &TurnId,
     ) -> Result<Option<TurnRecord>, StoreError> {
         let mut progress = self.progress.lock().await;
@@ -227,7 +227,7 @@ impl Project {
     /// Has what is known of a turn at hand. What cannot be read is made again by whoever learns next.
     pub(super) async fn have(
         &self,
-        store: &dyn Store,
+        store: &Store,
         progress: &mut Progress,
         turn: &TurnId,
     ) -> Result<(), StoreError> {

@@ -3,8 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use learn::{Algorithm, RouterDefinition};
 use model::{GivenReward, Mac, Position, Scope, Timestamp, TurnId, UserId};
-use store::tables::{Limits, SqlStore};
-use store::{EventReads, Keeping, Log, NextState, RouterTurn, RoutingStore};
+use store::{Keeping, Limits, NextState, RouterTurn, Store};
 use testkit::TestClock;
 
 use crate::{
@@ -14,7 +13,7 @@ use crate::{
 
 const START: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-async fn open(store: Arc<SqlStore>) -> Arc<Engine> {
+async fn open(store: Arc<Store>) -> Arc<Engine> {
     // Every start makes other ids.
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let mut seed = [0; 32];
@@ -64,7 +63,7 @@ fn definition(algorithm: Algorithm) -> RouterDefinition {
 }
 
 /// Keeps what was kept once more, with something in it that is not so.
-async fn spoil(store: &SqlStore, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)) {
+async fn spoil(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)) {
     let scope = Scope::default();
     let (at, kept) = store.router_checkpoint(&scope).await.unwrap();
     let mut checkpoint = kept.unwrap();
@@ -84,7 +83,7 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::Hybrid] {
         let folder = tempfile::tempdir().unwrap();
         let scope = Scope::default();
-        let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+        let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let engine = open(Arc::clone(&store)).await;
         engine.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
         // Many at once: whoever comes first brings the routers up to date for all.
@@ -145,7 +144,7 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::Hybrid] {
         let folder = tempfile::tempdir().unwrap();
         let scope = Scope::default();
-        let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+        let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let mut nodes = vec![open(Arc::clone(&store)).await, open(Arc::clone(&store)).await];
         nodes[0].set_router(&scope, "chat", definition(algorithm)).await.unwrap();
         nodes[1].routing.reach(&*store, &scope, store.head()).await;
@@ -194,7 +193,7 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
 async fn what_one_node_forgets_no_other_brings_back() {
     let folder = tempfile::tempdir().unwrap();
     let scope = Scope::default();
-    let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+    let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
     let (one, other) = (open(Arc::clone(&store)).await, open(Arc::clone(&store)).await);
     one.set_router(&scope, "chat", definition(Algorithm::LinTs)).await.unwrap();
     for n in 0..8 {
@@ -226,7 +225,7 @@ async fn what_one_node_forgets_no_other_brings_back() {
 async fn nobody_goes_on_beside_a_state_that_is_only_half_learnt_again() {
     let folder = tempfile::tempdir().unwrap();
     let scope = Scope::default();
-    let store = Arc::new(SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap());
+    let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
     let one = open(Arc::clone(&store)).await;
     one.set_router(&scope, "chat", definition(Algorithm::Thompson)).await.unwrap();
     for n in 0..10 {

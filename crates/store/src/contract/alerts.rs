@@ -18,12 +18,12 @@ fn targets(id: &str) -> Scene {
 }
 
 /// What is to be told at a second, of an alert no longer over than a day.
-async fn due(store: &dyn Store, tenant: &Tenant, now: i64) -> Vec<(String, u32)> {
+async fn due(store: &Store, tenant: &Tenant, now: i64) -> Vec<(String, u32)> {
     let found = store.undelivered(tenant, at(now - DAY), at(now)).await.unwrap();
     found.iter().map(|one| (one.stored.event.id.to_string(), one.attempts)).collect()
 }
 
-async fn told(store: &dyn Store, id: &str, attempts: u32, again: Option<i64>, error: Option<&str>) {
+async fn told(store: &Store, id: &str, attempts: u32, again: Option<i64>, error: Option<&str>) {
     let all = store.undelivered(&Scope::default().tenant, at(-DAY), at(9 * DAY)).await.unwrap();
     let one = all.iter().find(|one| one.stored.event.id.as_str() == id).unwrap();
     let (next_at, error) = (again.map(at), error.map(str::to_owned));
@@ -32,7 +32,7 @@ async fn told(store: &dyn Store, id: &str, attempts: u32, again: Option<i64>, er
 }
 
 /// New targets take nothing away that is still to be told, and bring nothing back that was.
-pub(crate) async fn what_is_to_be_told_outlasts_new_targets(store: &dyn Store) {
+pub(crate) async fn what_is_to_be_told_outlasts_new_targets(store: &Store) {
     let tenant = Scope::default().tenant;
     let other = Tenant::new("other").unwrap();
     play(store, [alert("old+", "error_rate", true), alert("old-", "error_rate", false)]).await;
@@ -53,7 +53,7 @@ pub(crate) async fn what_is_to_be_told_outlasts_new_targets(store: &dyn Store) {
 }
 
 /// Somebody else is told from now on.
-pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &dyn Store) {
+pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &Store) {
     let tenant = Scope::default().tenant;
     for metric in ["done", "failing", "standing", "over"] {
         play(store, [alert(metric, metric, true)]).await;
@@ -71,7 +71,7 @@ pub(crate) async fn what_could_not_be_told_is_tried_anew(store: &dyn Store) {
 }
 
 /// What stands is known of all projects at once.
-pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &dyn Store) {
+pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &Store) {
     let usual = Scope::default();
     let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
@@ -94,7 +94,7 @@ pub(crate) async fn what_stands_is_told_of_one_tenant_or_of_all(store: &dyn Stor
 }
 
 /// What happened is listed with how telling of it went, the newest first; the newest of each figure counts.
-pub(crate) async fn alerts_are_listed_with_how_they_went(store: &dyn Store) {
+pub(crate) async fn alerts_are_listed_with_how_they_went(store: &Store) {
     let usual = Scope::default();
     let second = Scope { project: Project::new("second").unwrap(), ..usual.clone() };
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..usual.clone() };
@@ -136,7 +136,7 @@ pub(crate) async fn alerts_are_listed_with_how_they_went(store: &dyn Store) {
 }
 
 /// What a tenant wants is what it said last.
-pub(crate) async fn the_newest_targets_count(store: &dyn Store) {
+pub(crate) async fn the_newest_targets_count(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let mut first = targets("first");
     first.change = Change::SetTargets(Map::new());

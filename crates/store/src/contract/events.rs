@@ -31,7 +31,7 @@ fn full(scope: &Scope, id: &str, event_type: Type, source: Source) -> Event {
     }
 }
 
-async fn put(store: &dyn Store, event: &Event) -> Position {
+async fn put(store: &Store, event: &Event) -> Position {
     let id = event.id.as_str().to_owned();
     let claims = vec![Claim { space: ClaimSpace::Event, id, mac: Some(Mac([1; 16])) }];
     let outcomes =
@@ -43,7 +43,7 @@ async fn put(store: &dyn Store, event: &Event) -> Position {
 }
 
 /// Whatever went in comes out unchanged, with UUIDs and other ids alike.
-pub(crate) async fn an_event_comes_back_as_it_went_in(store: &dyn Store) {
+pub(crate) async fn an_event_comes_back_as_it_went_in(store: &Store) {
     let ids = ["0193a1b2-0000-7000-8000-00000000000f", "0193A1B2-0000-7000-8000-00000000000F", "x"];
     for id in ids {
         let event = full(&Scope::default(), id, Type::Log, Source::Trace);
@@ -54,7 +54,7 @@ pub(crate) async fn an_event_comes_back_as_it_went_in(store: &dyn Store) {
 }
 
 /// Another tenant's event looks like one that never was.
-pub(crate) async fn a_scope_sees_only_its_own(store: &dyn Store) {
+pub(crate) async fn a_scope_sees_only_its_own(store: &Store) {
     let mine = Scope::default();
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let event = full(&mine, "e1", Type::Log, Source::Trace);
@@ -65,7 +65,7 @@ pub(crate) async fn a_scope_sees_only_its_own(store: &dyn Store) {
 }
 
 /// Pages go by position; the limit counts matching events.
-pub(crate) async fn pages_follow_the_log(store: &dyn Store) {
+pub(crate) async fn pages_follow_the_log(store: &Store) {
     let scope = Scope::default();
     let kinds = [
         (Type::Log, Source::Trace),
@@ -87,7 +87,7 @@ pub(crate) async fn pages_follow_the_log(store: &dyn Store) {
 }
 
 /// For those who read along, whosever the events are.
-pub(crate) async fn the_tail_is_of_every_scope(store: &dyn Store) {
+pub(crate) async fn the_tail_is_of_every_scope(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let events = [
         full(&Scope::default(), "a", Type::Log, Source::Trace),
@@ -117,7 +117,7 @@ pub(crate) async fn the_tail_is_of_every_scope(store: &dyn Store) {
 }
 
 async fn page(
-    store: &dyn Store,
+    store: &Store,
     scope: &Scope,
     after: u64,
     limit: usize,
@@ -131,7 +131,7 @@ async fn page(
 }
 
 /// What a filter says of one event is what the page says of all: topics are read both ways.
-pub(crate) async fn a_page_has_what_its_filter_holds(store: &dyn Store) {
+pub(crate) async fn a_page_has_what_its_filter_holds(store: &Store) {
     let scope = Scope::default();
     let types = [Type::Log, Type::Metric, Type::Explicit, Type::Performance];
     let sources = [Source::Trace, Source::UserRating, Source::Reaction, Source::SystemMetric];
@@ -159,7 +159,7 @@ pub(crate) async fn a_page_has_what_its_filter_holds(store: &dyn Store) {
 }
 
 /// From the end of the log backwards, and only a scope's own.
-pub(crate) async fn the_newest_come_first(store: &dyn Store) {
+pub(crate) async fn the_newest_come_first(store: &Store) {
     let (ours, theirs) =
         (Scope::default(), Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() });
     for n in 0..3 {
@@ -178,7 +178,7 @@ pub(crate) async fn the_newest_come_first(store: &dyn Store) {
 }
 
 /// What was asked and came in lately, of every scope; what was asked long ago and sent now is no news.
-pub(crate) async fn recent_questions_are_told(store: &dyn Store) {
+pub(crate) async fn recent_questions_are_told(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let told = |mut scene: Scene, asked: i64, received: i64| {
         (scene.event.ts, scene.event.received_at) = (at(asked), at(received));

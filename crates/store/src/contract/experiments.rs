@@ -1,5 +1,6 @@
 //! Units add up to what their turns are, under what they were served.
 
+use crate::JudgedReads;
 use model::{
     Change, Event, ExperimentChange, ExperimentId, ExperimentRule, ExperimentUnit, Exposure,
     Moments, Need, Outcome, Position, Reaction, Scope, Timestamp, TurnFact, UnitTotals,
@@ -86,16 +87,16 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
 }
 
 /// All of it.
-pub(crate) async fn play_all(store: &dyn Store) {
+pub(crate) async fn play_all(store: &Store) {
     play(store, scenes()).await;
 }
 
-async fn rows(store: &dyn Store) -> Vec<StoredUnit> {
+async fn rows(store: &Store) -> Vec<StoredUnit> {
     store.experiment_units(&Scope::default(), &id(), None, 10).await.unwrap()
 }
 
 /// Where units stand when all of it was played.
-async fn check_standings(store: &dyn Store) {
+async fn check_standings(store: &Store) {
     let scope = Scope::default();
     let standing =
         async |name: &str| store.experiment_standing(&scope, &id(), name).await.unwrap().unwrap();
@@ -112,7 +113,7 @@ async fn check_standings(store: &dyn Store) {
 
 /// A turn counts for what its unit was served then, whatever becomes of either later; a rebuild finds
 /// the same.
-pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
+pub(crate) async fn turns_count_for_what_was_served(store: &Store) {
     let scope = Scope::default();
     play_all(store).await;
     let found = rows(store).await;
@@ -170,7 +171,7 @@ pub(crate) async fn turns_count_for_what_was_served(store: &dyn Store) {
 
 /// Where conversations are served, each counts by itself, with what it gave before; one that comes back to a
 /// variant goes on with what it gave there.
-pub(crate) async fn conversations_are_served_by_themselves(store: &dyn Store) {
+pub(crate) async fn conversations_are_served_by_themselves(store: &Store) {
     let inside = |name: &str, index: u32, secs: i64| {
         let mut scene = expose(name, index, 0).inside("c1").at(secs);
         scene.event.user = None;
@@ -232,7 +233,7 @@ fn changes_around_midnight(event: &Event) -> Vec<Change> {
 }
 
 /// A day that is over keeps the sums with which it ended.
-pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &dyn Store) {
+pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &Store) {
     play(store, around_midnight()).await;
     let days = async || -> Vec<(i64, u64)> {
         let found = store.experiment_days(&Scope::default(), &id(), 10).await.unwrap();
@@ -247,7 +248,7 @@ pub(crate) async fn a_day_that_is_over_stays_as_it_ended(store: &dyn Store) {
 }
 
 /// What an experiment needs is judged where it is stored.
-pub(crate) async fn an_experiment_stands_where_a_write_needs_it(store: &dyn Store) {
+pub(crate) async fn an_experiment_stands_where_a_write_needs_it(store: &Store) {
     let scope = Scope::default();
     let try_it = async |scene: Scene, needs: Vec<Need>| {
         let mut write = scene.write();

@@ -9,12 +9,12 @@ use crate::{Lease, Store};
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 const LONG: Duration = Duration::from_secs(3600);
 
-async fn hold(store: &dyn Store, holder: &str, now: Timestamp, lasts: Duration) -> Option<Lease> {
+async fn hold(store: &Store, holder: &str, now: Timestamp, lasts: Duration) -> Option<Lease> {
     store.hold("work", holder, now, lasts).await.unwrap()
 }
 
 /// One holder at a time: until it gives the lease back, or lets it run out.
-pub(crate) async fn a_lease_has_one_holder(store: &dyn Store) {
+pub(crate) async fn a_lease_has_one_holder(store: &Store) {
     let first = hold(store, "a", NOW, LONG).await.unwrap();
     assert_eq!((first.epoch, first.position), (1, Position(0)));
     assert_eq!(hold(store, "b", NOW, LONG).await, None);
@@ -32,7 +32,7 @@ pub(crate) async fn a_lease_has_one_holder(store: &dyn Store) {
 }
 
 /// Whoever lost the lease cannot say how far the work has come, and it never goes back.
-pub(crate) async fn a_late_holder_notes_nothing(store: &dyn Store) {
+pub(crate) async fn a_late_holder_notes_nothing(store: &Store) {
     assert_eq!(store.reached("work").await.unwrap(), Position(0));
     let first = hold(store, "a", NOW, Duration::ZERO).await.unwrap();
     assert!(store.advance(&first, Position(5)).await.unwrap(), "nobody else has it");

@@ -29,7 +29,7 @@ fn names(page: &ListPage) -> Vec<(String, String)> {
     both.collect()
 }
 
-async fn newest(store: &dyn Store, query: ListQuery) -> Vec<(String, String)> {
+async fn newest(store: &Store, query: ListQuery) -> Vec<(String, String)> {
     names(&store.newest_conversations(query).await.unwrap())
 }
 
@@ -37,7 +37,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
 }
 
-async fn stage(store: &dyn Store) {
+async fn stage(store: &Store) {
     let answered = |turn: &str, model: &str| {
         let (model, prompt) = (Some(model.to_owned()), Some("shop@3".to_owned()));
         let failed = model.as_deref() == Some("m3");
@@ -65,7 +65,7 @@ async fn stage(store: &dyn Store) {
 }
 
 /// A conversation is there once, by its newest turn that is like what is wanted.
-pub(crate) async fn conversations_are_listed_by_what_their_turns_were_like(store: &dyn Store) {
+pub(crate) async fn conversations_are_listed_by_what_their_turns_were_like(store: &Store) {
     stage(store).await;
     let all = newest(store, query(TurnMark::All, 10)).await;
     assert_eq!(all, pairs(&[("c2", "t5"), ("c3", "t4"), ("c1", "t3")]));
@@ -96,7 +96,7 @@ pub(crate) async fn conversations_are_listed_by_what_their_turns_were_like(store
 }
 
 /// Pages neither repeat nor skip, in either order.
-pub(crate) async fn pages_of_the_list_are_the_whole_list(store: &dyn Store) {
+pub(crate) async fn pages_of_the_list_are_the_whole_list(store: &Store) {
     stage(store).await;
     let whole = newest(store, query(TurnMark::All, 10)).await;
     let (mut found, mut behind) = (Vec::new(), None);
@@ -142,12 +142,12 @@ pub(crate) fn asks(turn: &str, conversation: &str, text: &str) -> Scene {
     said(Scene::open(turn, conversation), Source::Turn, &json!({"phase": "opened", "text": text}))
 }
 
-pub(crate) async fn worded(store: &dyn Store, text: &str) -> Vec<(String, String)> {
+pub(crate) async fn worded(store: &Store, text: &str) -> Vec<(String, String)> {
     newest(store, ListQuery { words: Some(text.to_owned()), ..query(TurnMark::All, 10) }).await
 }
 
 /// What is said, by two people and by a stranger.
-pub(crate) async fn talk(store: &dyn Store) -> Scope {
+pub(crate) async fn talk(store: &Store) -> Scope {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let answer =
         json!({"phase": "completed", "response": "Refunds take: 3 days.", "status": "success"});
@@ -170,7 +170,7 @@ pub(crate) async fn talk(store: &dyn Store) -> Scope {
 
 /// Questions, answers and comments are found by their words, the newest first, and not by whom it does not
 /// concern, nor when they are gone.
-pub(crate) async fn words_are_found_until_they_are_erased(store: &dyn Store) {
+pub(crate) async fn words_are_found_until_they_are_erased(store: &Store) {
     let other = talk(store).await;
     for (words, expected) in [
         ("refund", &[("c1", "t5"), ("c2", "t2"), ("c3", "t3")][..]),
@@ -213,7 +213,7 @@ pub(crate) async fn words_are_found_until_they_are_erased(store: &dyn Store) {
 }
 
 /// Words are found in whatever script they are, also where vowels are marks.
-pub(crate) async fn words_with_marks_are_found(store: &dyn Store) {
+pub(crate) async fn words_with_marks_are_found(store: &Store) {
     play(
         store,
         [
@@ -234,7 +234,7 @@ pub(crate) async fn words_with_marks_are_found(store: &dyn Store) {
 }
 
 /// One that goes on and on is looked through until there are others behind it.
-pub(crate) async fn a_long_conversation_hides_no_other(store: &dyn Store) {
+pub(crate) async fn a_long_conversation_hides_no_other(store: &Store) {
     let long = (1..=450).map(|n| asks(&format!("l{n}"), "long", "another refund").at(n).write());
     let old = asks("o", "old", "the first refund").at(0).write();
     store.commit(std::iter::once(old).chain(long).collect()).await.unwrap();
@@ -244,7 +244,7 @@ pub(crate) async fn a_long_conversation_hides_no_other(store: &dyn Store) {
 }
 
 /// The worst turn of a conversation stands for it, and only what is asked for makes one bad.
-pub(crate) async fn the_worst_of_a_conversation_stands_for_it(store: &dyn Store) {
+pub(crate) async fn the_worst_of_a_conversation_stands_for_it(store: &Store) {
     stage(store).await;
     let failed = TurnFact::Shown { failed: true, millis: None };
     play(
@@ -270,7 +270,7 @@ pub(crate) async fn the_worst_of_a_conversation_stands_for_it(store: &dyn Store)
 }
 
 /// A conversation is there once, however many of its messages have the words, and none is left out.
-pub(crate) async fn pages_of_a_search_are_the_whole_search(store: &dyn Store) {
+pub(crate) async fn pages_of_a_search_are_the_whole_search(store: &Store) {
     talk(store).await;
     let (mut found, mut behind) = (Vec::new(), None::<ListMark>);
     loop {

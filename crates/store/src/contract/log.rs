@@ -10,7 +10,7 @@ fn replayed(position: u64, id: &str) -> Outcome {
 }
 
 /// Positions start at one and have no gaps, also over refused writes.
-pub(crate) async fn positions_have_no_gaps(store: &dyn Store) {
+pub(crate) async fn positions_have_no_gaps(store: &Store) {
     let scope = Scope::default();
     let one = store.commit(vec![write(&scope, "a", 1)]).await.unwrap();
     let rest = vec![write(&scope, "a", 2), write(&scope, "b", 1)];
@@ -22,7 +22,7 @@ pub(crate) async fn positions_have_no_gaps(store: &dyn Store) {
 
 /// The same id and body again changes nothing; the same id with another body is refused. Both hold
 /// inside one group as well as across groups.
-pub(crate) async fn an_id_is_used_once(store: &dyn Store) {
+pub(crate) async fn an_id_is_used_once(store: &Store) {
     let scope = Scope::default();
     let group = [("a", 1), ("a", 1), ("a", 2)];
     let group = group.map(|(id, body)| write(&scope, id, body)).to_vec();
@@ -35,7 +35,7 @@ pub(crate) async fn an_id_is_used_once(store: &dyn Store) {
 }
 
 /// Two tenants may use the same id for different things.
-pub(crate) async fn ids_are_per_scope(store: &dyn Store) {
+pub(crate) async fn ids_are_per_scope(store: &Store) {
     let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
     let writes = vec![write(&Scope::default(), "a", 1), write(&other, "a", 2)];
     let outcomes = store.commit(writes).await.unwrap();
@@ -43,7 +43,7 @@ pub(crate) async fn ids_are_per_scope(store: &dyn Store) {
 }
 
 /// A request key stands for the event it made, whatever id the repeat would have got.
-pub(crate) async fn a_request_key_stands_for_its_first_event(store: &dyn Store) {
+pub(crate) async fn a_request_key_stands_for_its_first_event(store: &Store) {
     let scope = Scope::default();
     let keyed = |id: &str, body: u8| {
         let mut keyed = write(&scope, id, body);
@@ -59,7 +59,7 @@ pub(crate) async fn a_request_key_stands_for_its_first_event(store: &dyn Store) 
 }
 
 /// Many commits at once: each is answered, none is lost.
-pub(crate) async fn commits_at_once_are_all_kept(store: &dyn Store) {
+pub(crate) async fn commits_at_once_are_all_kept(store: &Store) {
     let scope = Scope::default();
     let commits: Vec<_> =
         (0..200).map(|n| store.commit(vec![write(&scope, &format!("e{n}"), 1)])).collect();
@@ -75,7 +75,7 @@ pub(crate) async fn commits_at_once_are_all_kept(store: &dyn Store) {
 }
 
 /// After `close` everything accepted is there and nothing more is taken.
-pub(crate) async fn a_closed_store_takes_nothing(store: &dyn Store) {
+pub(crate) async fn a_closed_store_takes_nothing(store: &Store) {
     let scope = Scope::default();
     store.commit(vec![write(&scope, "a", 1)]).await.unwrap();
     store.close().await.unwrap();
@@ -84,7 +84,7 @@ pub(crate) async fn a_closed_store_takes_nothing(store: &dyn Store) {
 }
 
 /// How a store is doing is known to whoever asks.
-pub(crate) async fn a_store_says_how_it_is(store: &dyn Store) {
+pub(crate) async fn a_store_says_how_it_is(store: &Store) {
     let scope = Scope::default();
     assert!(store.is_ready().await.unwrap() && !store.is_stale().await.unwrap());
     for ids in [&["a"][..], &["b", "c", "d"]] {

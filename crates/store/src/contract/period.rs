@@ -19,7 +19,7 @@ fn query(start: i64, end: i64, filter: ReactionFilter) -> PeriodQuery {
 }
 
 /// Compares a page with what counting one by one says, for many windows and filters.
-pub(crate) async fn pages_are_what_counting_one_by_one_says(store: &dyn Store) {
+pub(crate) async fn pages_are_what_counting_one_by_one_says(store: &Store) {
     let given = given();
     let turns = (0..6).flat_map(|c| {
         (0..4).map(move |t| Scene::open(&format!("c{c}t{t}"), &format!("c{c}")).at(c))
@@ -93,7 +93,7 @@ fn last_of_each(given: &[Row]) -> Vec<Row> {
 }
 
 /// Walks through the pages two by two and compares each conversation.
-async fn check_pages(store: &dyn Store, query: &PeriodQuery, rows: &[&Row]) {
+async fn check_pages(store: &Store, query: &PeriodQuery, rows: &[&Row]) {
     let mut expected: Vec<(i64, usize, ReactionCounts)> = Vec::new();
     for conversation in 0..6 {
         let own = rows.iter().filter(|row| row.conversation == conversation);

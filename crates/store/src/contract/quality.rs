@@ -35,13 +35,13 @@ fn shown(id: &str, turn: &str, failed: bool, millis: u64) -> Scene {
     Scene::new(id, turn, Change::Note(TurnFact::Shown { failed, millis: Some(millis) }))
 }
 
-async fn counts(store: &dyn Store, query: QualityQuery) -> QualityCounts {
+async fn counts(store: &Store, query: QualityQuery) -> QualityCounts {
     let buckets = store.quality(query).await.unwrap();
     buckets.iter().fold(QualityCounts::default(), |sum, bucket| sum.plus(&bucket.counts))
 }
 
 /// One turn after the other, and what becomes of them.
-pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
+pub(crate) async fn turns_count_as_they_are(store: &Store) {
     let corrected = |id: &str, turn: &str| Scene::new(id, turn, Change::Note(TurnFact::Corrected));
     play(
         store,
@@ -98,7 +98,7 @@ pub(crate) async fn turns_count_as_they_are(store: &dyn Store) {
 }
 
 /// The same turns, in parts.
-async fn by_slices(store: &dyn Store) {
+async fn by_slices(store: &Store) {
     for (bucket_hours, buckets) in [(1, 3), (24, 1)] {
         let found = store.quality(QualityQuery { bucket_hours, ..query() }).await.unwrap();
         assert_eq!(found.len(), buckets, "{bucket_hours} hours");
@@ -136,7 +136,7 @@ async fn by_slices(store: &dyn Store) {
 }
 
 /// Turns of two projects: some went wrong, and of some users more is known.
-async fn stage(store: &dyn Store) -> Scope {
+async fn stage(store: &Store) -> Scope {
     let second = Scope { project: Project::new("second").unwrap(), ..Scope::default() };
     let profile = |id: &str, user: &str, attributes: serde_json::Value| {
         let attributes = attributes.as_object().unwrap().clone();
@@ -170,7 +170,7 @@ fn with(attributes: &[(&str, &str)]) -> Option<QualityUsers> {
 }
 
 /// Turns of which something went wrong are found newest first, whoever and whatever they are asked of.
-pub(crate) async fn what_went_wrong_is_found(store: &dyn Store) {
+pub(crate) async fn what_went_wrong_is_found(store: &Store) {
     let second = stage(store).await;
     let one = |user: &str| Some(QualityUsers::One(user_id(user)));
     let early = Window { start: at(-HOUR), end: at(HOUR - 1) };
@@ -199,7 +199,7 @@ pub(crate) async fn what_went_wrong_is_found(store: &dyn Store) {
 }
 
 /// Sums are of the users who are what they must be, until they are erased.
-pub(crate) async fn users_count_by_what_is_known_of_them(store: &dyn Store) {
+pub(crate) async fn users_count_by_what_is_known_of_them(store: &Store) {
     stage(store).await;
     assert_eq!(counts(store, query()).await.loose_refined, 1);
     let of = async |attributes: &[(&str, &str)]| {
@@ -216,7 +216,7 @@ pub(crate) async fn users_count_by_what_is_known_of_them(store: &dyn Store) {
 }
 
 /// A generated statement counts in the hour it was made, by its newest outcome.
-pub(crate) async fn statements_count_by_their_newest_outcome(store: &dyn Store) {
+pub(crate) async fn statements_count_by_their_newest_outcome(store: &Store) {
     let made = |id: &str, executed| {
         Scene::new(id, "t1", Change::Decide { id: decision_id(id), sql_executed: Some(executed) })
     };
@@ -277,12 +277,12 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
 }
 
 /// Plays all of that.
-pub(crate) async fn play_anything(store: &dyn Store) {
+pub(crate) async fn play_anything(store: &Store) {
     play(store, anything()).await;
 }
 
 /// Counting turn by turn gives the sums, and so does counting anew from the log.
-pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
+pub(crate) async fn sums_are_those_of_the_turns(store: &Store) {
     play_anything(store).await;
     let all = counts(store, query()).await;
     assert!(all.turns == 9 && all.answered > 5 && all.corrected > 5, "{all:?}");
@@ -305,7 +305,7 @@ pub(crate) async fn sums_are_those_of_the_turns(store: &dyn Store) {
 }
 
 /// However a window lies to the days, the sums by day and by hour say the same.
-pub(crate) async fn days_are_those_of_their_hours(store: &dyn Store) {
+pub(crate) async fn days_are_those_of_their_hours(store: &Store) {
     play_anything(store).await;
     let total = async |query: QualityQuery| {
         let mut all = QualityBucket::default();

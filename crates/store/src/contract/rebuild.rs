@@ -33,12 +33,12 @@ pub(crate) fn changes_of(event: &Event) -> Vec<Change> {
 }
 
 /// What happens in the test of this file.
-pub(crate) async fn play_everything(store: &dyn Store) {
+pub(crate) async fn play_everything(store: &Store) {
     play(store, scenes()).await;
 }
 
 /// Nothing changes, and the progress is told.
-pub(crate) async fn a_rebuild_changes_nothing(store: &dyn Store) {
+pub(crate) async fn a_rebuild_changes_nothing(store: &Store) {
     play_everything(store).await;
     let (told, progress) = std::sync::mpsc::channel();
     let progress_told = Box::new(move |done, of| told.send((done, of)).unwrap());

@@ -6,7 +6,7 @@ use testkit::claim;
 use super::scene::{conversation_id, turn_id, user_id};
 use crate::Store;
 
-async fn put(store: &dyn Store, scope: &Scope, id: &str) -> Position {
+async fn put(store: &Store, scope: &Scope, id: &str) -> Position {
     let event = Event {
         user: Some(user_id("ann")),
         conversation: Some(conversation_id("c1")),
@@ -21,7 +21,7 @@ async fn put(store: &dyn Store, scope: &Scope, id: &str) -> Position {
 }
 
 /// A tenant goes with everything it used, its neighbours stay, and no position is used twice.
-pub(crate) async fn a_tenant_goes_whole_and_alone(store: &dyn Store) {
+pub(crate) async fn a_tenant_goes_whole_and_alone(store: &Store) {
     let own = Scope::default();
     let demo = Scope { tenant: Tenant::new("demo").unwrap(), ..Scope::default() };
     put(store, &own, "e1").await;

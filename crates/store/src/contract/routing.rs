@@ -34,12 +34,12 @@ fn state(from: u64, forgets: bool, position: u64, turns: Vec<RouterTurn>) -> Nex
     NextState { from, forgets, checkpoint: checkpoint(position, from as u8 + 1), turns }
 }
 
-async fn save(store: &dyn Store, state: NextState) -> Keeping {
+async fn save(store: &Store, state: NextState) -> Keeping {
     store.save_routers(&Scope::default(), state).await.unwrap()
 }
 
 /// Whoever has not seen the latest state keeps nothing, and numbers are not used again.
-pub(crate) async fn routers_are_kept_only_behind_the_latest(store: &dyn Store) {
+pub(crate) async fn routers_are_kept_only_behind_the_latest(store: &Store) {
     let scope = Scope::default();
     play(store, [Scene::open("t1", "c1")]).await;
     let first = vec![turn("t1", Some("a"), 10, "one")];
@@ -64,7 +64,7 @@ pub(crate) async fn routers_are_kept_only_behind_the_latest(store: &dyn Store) {
 }
 
 /// A project's routers come back as they were kept, with their turns, and to nobody else.
-pub(crate) async fn what_routers_learnt_is_kept_whole(store: &dyn Store) {
+pub(crate) async fn what_routers_learnt_is_kept_whole(store: &Store) {
     let scope = Scope::default();
     assert!(store.router_scopes().await.unwrap().is_empty());
     play(store, ["t1", "t2", "t3"].map(|turn| Scene::open(turn, "c1"))).await;

@@ -137,7 +137,7 @@ impl Scene {
 }
 
 /// Makes them happen, one commit each. All of them must be stored.
-pub(crate) async fn play(store: &dyn Store, scenes: impl IntoIterator<Item = Scene>) {
+pub(crate) async fn play(store: &Store, scenes: impl IntoIterator<Item = Scene>) {
     for scene in scenes {
         let outcomes = store.commit(vec![scene.write()]).await.unwrap();
         assert!(matches!(outcomes[..], [Outcome::Stored(Position(_))]), "{outcomes:?}");

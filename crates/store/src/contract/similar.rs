@@ -13,7 +13,7 @@ fn asked(turn: &str, values: &[f32]) -> Scene {
     Scene::new(&format!("vector-{turn}"), turn, Change::SetVector(vector(values)))
 }
 
-async fn search(store: &dyn Store, query: SimilarQuery) -> Vec<(String, VerdictStatus)> {
+async fn search(store: &Store, query: SimilarQuery) -> Vec<(String, VerdictStatus)> {
     // At start the index is read in beside requests.
     loop {
         let SimilarTurns { turns, complete, .. } = store.similar(query.clone()).await.unwrap();
@@ -32,7 +32,7 @@ async fn search(store: &dyn Store, query: SimilarQuery) -> Vec<(String, VerdictS
 }
 
 /// Answered turns are found at once, by likeness, with how they were taken; not by others.
-pub(crate) async fn answered_turns_are_found_by_likeness(store: &dyn Store) {
+pub(crate) async fn answered_turns_are_found_by_likeness(store: &Store) {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let query = SimilarQuery {
         scope: Scope::default(),
@@ -71,7 +71,7 @@ pub(crate) async fn answered_turns_are_found_by_likeness(store: &dyn Store) {
 }
 
 /// A question that corrects another is found by both.
-pub(crate) async fn a_correction_is_found_by_what_it_corrects(store: &dyn Store) {
+pub(crate) async fn a_correction_is_found_by_what_it_corrects(store: &Store) {
     play(store, [Scene::open("t1", "c1"), asked("t1", &[1.0, 0.0, 0.0]), Scene::answer("t1")])
         .await;
     play(store, [Scene::open("t2", "c1"), asked("t2", &[0.0, 1.0, 0.0])]).await;
@@ -90,7 +90,7 @@ pub(crate) async fn a_correction_is_found_by_what_it_corrects(store: &dyn Store)
 }
 
 /// What went with its tenant is not found any more, also by somebody who is given its numbers.
-pub(crate) async fn what_went_with_its_tenant_is_not_found(store: &dyn Store) {
+pub(crate) async fn what_went_with_its_tenant_is_not_found(store: &Store) {
     for turn in ["t1", "t2"] {
         let answered =
             [Scene::open(turn, "c1"), asked(turn, &[1.0, 0.0, 0.0]), Scene::answer(turn)];

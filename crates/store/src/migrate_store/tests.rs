@@ -9,21 +9,21 @@ use testkit::servers::{Database, Postgres, or_skip};
 
 use super::tables::{ONLY_IN_POSTGRES, all};
 use super::*;
+use crate::StoredKey;
 use crate::contract::{rebuild, scene};
-use crate::tables::{Limits, SqlStore};
-use crate::{EventReads, KeyStore, Log, Retention, StoredKey, TurnReads};
+use crate::tables::{Limits, Store};
 
 /// Runs what waits for answers away from the test's own runtime.
 fn apart<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| scope.spawn(run).join().unwrap())
 }
 
-fn sqlite(folder: &TempDir) -> SqlStore {
-    SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap()
+fn sqlite(folder: &TempDir) -> Store {
+    Store::open(folder.path(), Limits::default(), [7; 32]).unwrap()
 }
 
-fn postgres(folder: &TempDir, database: &Database) -> Result<SqlStore, StoreError> {
-    SqlStore::connect(folder.path(), database.url(), Limits::default(), [8; 32])
+fn postgres(folder: &TempDir, database: &Database) -> Result<Store, StoreError> {
+    Store::connect(folder.path(), database.url(), Limits::default(), [8; 32])
 }
 
 fn migrate(folder: &TempDir, database: &Database, batch: usize) -> Result<Migrated, StoreError> {

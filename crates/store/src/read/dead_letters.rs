@@ -1,8 +1,6 @@
 //! Writes that were accepted and could not be stored.
 
-use model::{Scope, Timestamp, Write};
-
-use crate::log::Task;
+use model::{Timestamp, Write};
 
 /// One of them. Its id is that of its first event.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,20 +15,4 @@ pub struct DeadLetter {
     pub at: Timestamp,
     /// The whole of it; the changes that follow from its events are not in it.
     pub write: Write,
-}
-
-/// The list.
-pub trait DeadLetters: Send + Sync {
-    /// Those of a scope behind a number, oldest first.
-    fn dead_letters(&self, scope: &Scope, after: u64, limit: usize) -> Task<'_, Vec<DeadLetter>>;
-
-    /// One of them.
-    fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>>;
-
-    /// Puts something on the list that cannot be stored as it is, in the place of an earlier one with its
-    /// id.
-    fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()>;
-
-    /// Takes one off the list, because it was stored after all.
-    fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()>;
 }

@@ -1,8 +1,6 @@
 //! Reading the log.
 
-use model::{Event, EventId, Kind, Position, Scope, Source, Timestamp, Type};
-
-use crate::log::Task;
+use model::{Event, Kind, Position, Scope, Source, Type};
 
 /// An event with its place in the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,33 +39,4 @@ impl KindFilter {
         (self.types.is_empty() || self.types.contains(&kind.event_type))
             && self.source.is_none_or(|source| source == kind.source)
     }
-}
-
-/// Events as they were stored, in order.
-pub trait EventReads: Send + Sync {
-    /// One event by its id.
-    fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>>;
-
-    /// The matching events of a page, by position; fewer than asked for if they are large.
-    fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>>;
-
-    /// The newest matching events of a scope before a position, the newest first; fewer than asked for if they
-    /// are large.
-    fn newest_events(
-        &self,
-        scope: &Scope,
-        kind: KindFilter,
-        before: Position,
-        limit: usize,
-    ) -> Task<'_, Vec<StoredEvent>>;
-
-    /// The log of every scope behind a position, in order: for those who read along.
-    fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>>;
-
-    /// The events at some positions, of whatever scope, in order. What is gone is left out.
-    fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>>;
-
-    /// Questions that were asked and came in since a moment, of every scope, and what was set about users
-    /// meanwhile, in order. Looks at so many of the newest events at the most.
-    fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>>;
 }

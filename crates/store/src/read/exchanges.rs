@@ -1,11 +1,9 @@
 //! Reading turns as a conversation: what was asked, what was answered, how that was taken.
 
 use model::{
-    Completion, Contrast, ConversationId, Event, Opening, Position, Scope, Timestamp, TurnId,
+    Completion, Contrast, ConversationId, Opening, Position, Scope, Timestamp, TurnId,
     UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
-
-use crate::log::Task;
 
 /// How an answer was taken, as far as is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,30 +81,4 @@ pub struct Habit {
     pub status: VerdictStatus,
     /// What they wanted instead, if they said so.
     pub contrast: Option<Contrast>,
-}
-
-/// Turns as people see them.
-pub trait ExchangeReads: Send + Sync {
-    /// The matching turns, the newest first. Neither a conversation nor a user matches nothing.
-    fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>>;
-
-    /// These turns, in the order they are asked for; unknown ones are left out.
-    fn exchanges_by_id(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredExchange>>;
-
-    /// The finding that keeps what the message of a turn says about another, the newest if there are
-    /// several.
-    fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>>;
-
-    /// The same turns in a few words.
-    fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>>;
-
-    /// How the latest turns of a conversation that were asked and answered until then were taken,
-    /// the newest first.
-    fn statuses(
-        &self,
-        scope: &Scope,
-        conversation: &ConversationId,
-        until: (Timestamp, Position),
-        limit: usize,
-    ) -> Task<'_, Vec<(TurnId, VerdictStatus)>>;
 }

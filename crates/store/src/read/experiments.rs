@@ -4,7 +4,6 @@ use model::{ExperimentId, Metric, Moments, Position, Scope, Timestamp};
 use serde_json::{Map, Value};
 
 use super::quality::counters;
-use crate::log::Task;
 
 counters! {
     /// What a unit's turns add up to.
@@ -158,50 +157,3 @@ pub struct StoredSums {
 
 /// An experiment somewhere.
 pub type ExperimentScope = (Scope, ExperimentId);
-
-/// Experiments as those who run and judge them see them.
-pub trait ExperimentReads: Send + Sync {
-    /// One of them.
-    fn experiment(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Option<StoredExperiment>>;
-
-    /// Those of a project that were defined behind a position, in order.
-    fn experiments(
-        &self,
-        scope: &Scope,
-        after: Position,
-        limit: usize,
-    ) -> Task<'_, Vec<StoredExperiment>>;
-
-    /// All that are running or paused, of everybody.
-    fn experiments_going_on(&self) -> Task<'_, Vec<ExperimentScope>>;
-
-    /// Where an experiment stands, and what a user or conversation is served in it.
-    fn experiment_standing(
-        &self,
-        scope: &Scope,
-        id: &ExperimentId,
-        unit_id: &str,
-    ) -> Task<'_, Option<StoredStanding>>;
-
-    /// What an experiment's units add up to, all as of one moment, by variant and number of moves.
-    fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>>;
-
-    /// The same at the end of each day on which something changed, in order: the day since 1970, and what
-    /// changed on it. At most so many rows.
-    fn experiment_days(
-        &self,
-        scope: &Scope,
-        id: &ExperimentId,
-        limit: usize,
-    ) -> Task<'_, Vec<(i64, StoredSums)>>;
-
-    /// What units gave: those behind a mark, one after the other, a unit's time before it was exposed
-    /// ahead of its variants.
-    fn experiment_units(
-        &self,
-        scope: &Scope,
-        id: &ExperimentId,
-        after: Option<UnitMark>,
-        limit: usize,
-    ) -> Task<'_, Vec<StoredUnit>>;
-}

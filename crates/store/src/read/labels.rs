@@ -3,8 +3,6 @@
 use model::{Position, Scope, UnitInterval};
 use serde_json::{Map, Value};
 
-use crate::log::Task;
-
 /// A confidence that a verdict was given, before calibration, and whether people agreed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Label {
@@ -23,13 +21,4 @@ pub struct StoredCalibration {
     pub position: Position,
     /// As the log has it.
     pub settings: Map<String, Value>,
-}
-
-/// Labels by ratings and reviews, and what was learnt from them.
-pub trait LabelReads: Send + Sync {
-    /// The newest labels of a project, oldest first.
-    fn labels(&self, scope: &Scope, limit: usize) -> Task<'_, Vec<Label>>;
-
-    /// Every project's curve.
-    fn calibrations(&self) -> Task<'_, Vec<StoredCalibration>>;
 }

@@ -3,7 +3,6 @@
 use model::{Project, Scope, Tenant, Timestamp, UserId, VerdictStatus, Window};
 
 use super::exchanges::StoredExchange;
-use crate::log::Task;
 
 // One list: the mark, its word, and what makes a turn have it.
 macro_rules! marks {
@@ -173,15 +172,6 @@ pub struct ListPage {
     pub next: Option<ListMark>,
     /// The search went back to here and no further, before it found as many as wanted.
     pub stopped_at: Option<Timestamp>,
-}
-
-/// Conversations by what their turns were like.
-pub trait ListReads: Send + Sync {
-    /// By their newest turn that is like what is wanted, the newest first. Looks at a bounded number of turns.
-    fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage>;
-
-    /// Those of which most went wrong lately, the worst first. Looks at a bounded number of turns.
-    fn worst_conversations(&self, query: ListQuery) -> Task<'_, ListPage>;
 }
 
 #[cfg(test)]

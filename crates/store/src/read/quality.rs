@@ -1,8 +1,6 @@
 //! Reading how good the answers are.
 
-use model::{Project, Scope, Tenant, TurnId, UserId, Window};
-
-use crate::log::Task;
+use model::{Project, Tenant, UserId, Window};
 
 // One list for the counters, their columns and their sums, so that none can be forgotten somewhere.
 macro_rules! counters {
@@ -149,26 +147,6 @@ pub struct AnsweredBy {
     pub prompt: String,
     /// How many.
     pub answered: u64,
-}
-
-/// How good the answers are.
-pub trait QualityReads: Send + Sync {
-    /// By stretches of time, the earliest first; those in which nothing happened are left out.
-    fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>>;
-
-    /// Turns of the window of which something went wrong, newest first.
-    fn negative_turns(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>>;
-
-    /// How many answers there were, by model and prompt.
-    fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>>;
-
-    /// How many answers each model gave, by stretches of time: the model, the hour a stretch begins, and how
-    /// many. Of all users.
-    fn answers_over_time(&self, query: QualityQuery) -> Task<'_, Vec<(String, i64, u64)>>;
-
-    /// How many answers there were by each strategy, by its name; those by none are left out. Of all
-    /// users, in the query's window, model and prompt.
-    fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>>;
 }
 
 /// The step of a time: a tenth more than the one before.

@@ -5,8 +5,6 @@ use model::{
     UserId, Window,
 };
 
-use crate::log::Task;
-
 /// An active reaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredReaction {
@@ -184,24 +182,4 @@ pub struct ReactionSearch {
     pub before: Option<(Timestamp, Position)>,
     /// At most so many.
     pub limit: usize,
-}
-
-/// Active reactions as the reports see them.
-pub trait ReactionReads: Send + Sync {
-    /// The reaction of a user on a turn; the turn's own user when none is given.
-    fn standing_reaction(
-        &self,
-        scope: &Scope,
-        turn: &TurnId,
-        user: Option<&UserId>,
-    ) -> Task<'_, Option<StoredReaction>>;
-
-    /// A page of the period report, newest activity first.
-    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage>;
-
-    /// Reactions of one conversation, oldest first.
-    fn reactions_of(&self, query: ConversationQuery) -> Task<'_, Vec<StoredReaction>>;
-
-    /// Reactions that match a search, newest first.
-    fn search_reactions(&self, query: ReactionSearch) -> Task<'_, Vec<StoredReaction>>;
 }

@@ -1,9 +1,6 @@
 //! Reading what became of items that queries returned.
 
-use model::{BANDS, ItemStanding, Scope};
-
-use super::events::StoredEvent;
-use crate::log::Task;
+use model::BANDS;
 
 /// Counters of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,34 +33,4 @@ pub enum Extreme {
     Helpful,
     /// Those that were ignored most.
     Ignored,
-}
-
-/// Items by what became of them.
-pub trait RelevanceReads: Send + Sync {
-    /// The latest events that say what a query returned, oldest first.
-    fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>>;
-
-    /// What stands for items of a query, in the order they are asked for.
-    fn standings(
-        &self,
-        scope: &Scope,
-        query: &str,
-        entities: Vec<String>,
-    ) -> Task<'_, Vec<ItemStanding>>;
-
-    /// What is known of items, in the order they are asked for.
-    fn tallies(
-        &self,
-        scope: &Scope,
-        cluster: Option<u64>,
-        entities: Vec<String>,
-    ) -> Task<'_, StoredTallies>;
-
-    /// The first of all items, by how they did.
-    fn extremes(
-        &self,
-        scope: &Scope,
-        which: Extreme,
-        limit: usize,
-    ) -> Task<'_, Vec<(String, StoredTally)>>;
 }

@@ -2,8 +2,6 @@
 
 use model::{Position, Scope, Timestamp, TurnId};
 
-use crate::log::Task;
-
 /// A router's definition and state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRouter {
@@ -84,33 +82,4 @@ pub struct RouterScope {
     pub since: Position,
     /// Their names and definitions as they are now.
     pub definitions: Vec<(String, String)>,
-}
-
-/// Where those who learn keep their state. It follows from the log; nothing is lost with it.
-pub trait RoutingStore: Send + Sync {
-    /// The projects that have routers.
-    fn router_scopes(&self) -> Task<'_, Vec<RouterScope>>;
-
-    /// A project's routers as they were last kept.
-    fn router_checkpoint(&self, scope: &Scope) -> Task<'_, (KeptAt, Option<RouterCheckpoint>)>;
-
-    /// A turn as it was last kept, and when that was.
-    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, (KeptAt, Option<KeptTurn>)>;
-
-    /// Keeps routers and turns together: all of it or nothing, and nothing if somebody else was first.
-    fn save_routers(&self, scope: &Scope, state: NextState) -> Task<'_, Keeping>;
-
-    /// Forgets what was kept of a project, if that is still the version that is named.
-    fn forget_routers(&self, scope: &Scope, version: u64) -> Task<'_, ()>;
-
-    /// The turns a router served, the newest first: those not older than a moment, at most so many,
-    /// behind those that were passed.
-    fn router_turns(
-        &self,
-        scope: &Scope,
-        router: &str,
-        since: Timestamp,
-        passed: usize,
-        limit: usize,
-    ) -> Task<'_, Vec<RouterTurn>>;
 }

@@ -2,8 +2,6 @@
 
 use model::{ConversationId, Scope, Timestamp, TurnId};
 
-use crate::log::Task;
-
 /// A stretch of a conversation that has not ended yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSession {
@@ -23,17 +21,4 @@ pub struct OpenSession {
     pub used: bool,
     /// Whether the last turn has its answer.
     pub answered: bool,
-}
-
-/// Conversations that did not go silent yet.
-pub trait SessionReads: Send + Sync {
-    /// The open session of a conversation.
-    fn open_session(
-        &self,
-        scope: &Scope,
-        conversation: &ConversationId,
-    ) -> Task<'_, Option<OpenSession>>;
-
-    /// Sessions in which nothing happened since a moment, the oldest first.
-    fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>>;
 }

@@ -2,9 +2,6 @@
 
 use model::{Scope, Timestamp, UnitInterval, UserId, Vector, VerdictStatus};
 
-use super::exchanges::StoredExchange;
-use crate::log::Task;
-
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub struct SimilarQuery {
@@ -54,15 +51,4 @@ pub struct SimilarTurns {
     pub exact: bool,
     /// Whether every turn that is stored could be looked at. Not so soon after a start.
     pub complete: bool,
-}
-
-/// Answered turns by what was asked.
-pub trait SimilarReads: Send + Sync {
-    /// The turns most like a question. A turn is found as soon as its answer is stored.
-    fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns>;
-
-    /// Turns that were found, with what was asked and answered. One that is gone by now is `None`, also
-    /// when its number is another scope's by now.
-    fn found(&self, scope: &Scope, turns: Vec<TurnNumber>)
-    -> Task<'_, Vec<Option<StoredExchange>>>;
 }

@@ -1,8 +1,7 @@
 //! Reading turns.
 
-use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
+use model::{ConversationId, Timestamp, TurnId, UserId};
 
-use crate::log::Task;
 use crate::read::events::StoredEvent;
 
 /// What is known of a turn that was opened. None of it changes afterwards but `completed`.
@@ -34,14 +33,4 @@ pub struct StoredTurn {
     /// Every event that names it, in order; if there are very many, its two halves and the newest
     /// 1000.
     pub events: Vec<StoredEvent>,
-}
-
-/// Turns that were opened. One that only feedback has named so far is not there.
-pub trait TurnReads: Send + Sync {
-    /// The turn itself.
-    fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>>;
-
-    /// Turns with what happened to them, in the order they are asked for; unknown ones are left
-    /// out.
-    fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>>;
 }

@@ -2,24 +2,27 @@
 
 use model::{Position, Project, Scope, Tenant, Timestamp};
 
-use super::SqlStore;
+use super::Store;
 use super::events;
 use super::keys::{all_scopes, find_project, read_scope, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::alerts::{AlertStore, Delivery, StoredAlert, StoredTargets, Undelivered};
+use crate::read::alerts::{Delivery, StoredAlert, StoredTargets, Undelivered};
 use crate::sql::{self, Connection, Row};
 
-impl AlertStore for SqlStore {
-    fn targets(&self) -> Task<'_, Vec<StoredTargets>> {
+impl Store {
+    /// What every tenant wants that said so.
+    pub fn targets(&self) -> Task<'_, Vec<StoredTargets>> {
         self.pool.run(targets)
     }
 
-    fn scopes(&self) -> Task<'_, Vec<Scope>> {
+    /// Every project there is.
+    pub fn scopes(&self) -> Task<'_, Vec<Scope>> {
         self.pool.run(|connection| Ok(all_scopes(connection)?))
     }
 
-    fn alerts(
+    /// The newest alerts of a tenant, or of one of its projects, newest first.
+    pub fn alerts(
         &self,
         tenant: &Tenant,
         project: Option<&Project>,
@@ -29,17 +32,21 @@ impl AlertStore for SqlStore {
         self.pool.run(move |connection| alerts(connection, &tenant, project.as_ref(), limit))
     }
 
-    fn newest_alerts(&self, scope: &Scope) -> Task<'_, Vec<(String, Position, bool)>> {
+    /// The position of the newest alert of each figure of a project, and whether it stands.
+    pub fn newest_alerts(&self, scope: &Scope) -> Task<'_, Vec<(String, Position, bool)>> {
         let scope = scope.clone();
         self.pool.run_short(move |connection| newest(connection, &scope))
     }
 
-    fn standing_alerts(&self, tenant: Option<&Tenant>) -> Task<'_, Vec<(Scope, String)>> {
+    /// The figures whose newest alert stands, of one tenant or of all, by project.
+    pub fn standing_alerts(&self, tenant: Option<&Tenant>) -> Task<'_, Vec<(Scope, String)>> {
         let tenant = tenant.cloned();
         self.pool.run_short(move |connection| standing(connection, tenant.as_ref()))
     }
 
-    fn undelivered(
+    /// What is to be told of a tenant's alerts now, in order: what nobody was told yet, unless the alert is
+    /// over since before `news`, and what is to be tried again.
+    pub fn undelivered(
         &self,
         tenant: &Tenant,
         news: Timestamp,
@@ -49,12 +56,15 @@ impl AlertStore for SqlStore {
         self.pool.run(move |connection| undelivered(connection, &tenant, news, now))
     }
 
-    fn tell_anew(&self, tenant: &Tenant, now: Timestamp) -> Task<'_, ()> {
+    /// What could not be told of a tenant's alerts is tried anew from now on; of what was given up, only
+    /// what still stands.
+    pub fn tell_anew(&self, tenant: &Tenant, now: Timestamp) -> Task<'_, ()> {
         let tenant = tenant.clone();
         Box::pin(self.writer.run(move |connection| tell_anew(connection, &tenant, now)))
     }
 
-    fn note_delivery(&self, position: Position, delivery: Delivery) -> Task<'_, ()> {
+    /// Notes how telling of an event went.
+    pub fn note_delivery(&self, position: Position, delivery: Delivery) -> Task<'_, ()> {
         Box::pin(self.writer.run(move |connection| note(connection, position, &delivery)))
     }
 }

@@ -2,36 +2,43 @@
 
 use model::{Project, Role, Tenant, Timestamp};
 
-use super::SqlStore;
+use super::Store;
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::keys::{KeyStore, StoredKey};
+use crate::read::keys::StoredKey;
 use crate::sql::{Connection, OptionalExtension, Row};
 
-impl KeyStore for SqlStore {
-    fn keys(&self) -> Task<'_, Vec<StoredKey>> {
+impl Store {
+    /// All of them, revoked ones too, oldest first.
+    pub fn keys(&self) -> Task<'_, Vec<StoredKey>> {
         self.pool.run(self::all)
     }
 
-    fn add_key(&self, key: StoredKey) -> Task<'_, ()> {
+    /// Adds one.
+    pub fn add_key(&self, key: StoredKey) -> Task<'_, ()> {
         Box::pin(self.writer.run(move |connection| self::add(connection, &key)))
     }
 
-    fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool> {
+    /// Revokes one; answers whether it was there and valid.
+    pub fn revoke_key(&self, id: &str, at: Timestamp) -> Task<'_, bool> {
         let id = id.to_owned();
         Box::pin(self.writer.run(move |connection| self::revoke(connection, &id, at)))
     }
 
-    fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()> {
+    /// Notes that a visit was ended which would have lasted until then. Forgets those that are over now.
+    pub fn end_visit(&self, id: &str, until: Timestamp, now: Timestamp) -> Task<'_, ()> {
         let id = id.to_owned();
         Box::pin(self.writer.run(move |connection| end_visit(connection, &id, until, now)))
     }
 
-    fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>> {
+    /// Visits that were ended, and until when they would have lasted.
+    pub fn ended_visits(&self) -> Task<'_, Vec<(String, Timestamp)>> {
         self.pool.run(ended_visits)
     }
 
-    fn restored_at(&self) -> Task<'_, Option<Timestamp>> {
+    /// When the store was made from a backup, if it was. Of visits from before nobody knows whether they were
+    /// ended.
+    pub fn restored_at(&self) -> Task<'_, Option<Timestamp>> {
         self.pool.run(restored_at)
     }
 }

@@ -2,22 +2,25 @@
 
 use model::{Position, Scope, TurnId};
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Key, Table, find_key, find_project, scope_of};
 use super::leases;
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::copies::{DueCopy, TurnLogCopies, TurnLogCopy};
+use crate::read::copies::{DueCopy, TurnLogCopy};
 use crate::read::leases::Lease;
 use crate::sql::{Connection, OptionalExtension};
 
-impl TurnLogCopies for SqlStore {
-    fn mirrored_to(&self, place: &str) -> Task<'_, Position> {
+impl Store {
+    /// How far the mirror to this place has come.
+    pub fn mirrored_to(&self, place: &str) -> Task<'_, Position> {
         let place = place.to_owned();
         self.pool.run(move |connection| self::mirrored_to(connection, &place))
     }
 
-    fn note_copies(
+    /// Notes new copies and how far the mirror to this place has come with them.
+    /// If somebody else has the lease meanwhile, the copies are due again instead.
+    pub fn note_copies(
         &self,
         place: &str,
         copies: Vec<TurnLogCopy>,
@@ -30,15 +33,20 @@ impl TurnLogCopies for SqlStore {
         Box::pin(self.writer.run(note))
     }
 
-    fn forget_copies(&self) -> Task<'_, ()> {
+    /// Forgets all copies, and how far they came: nobody keeps them up to date any more.
+    pub fn forget_copies(&self) -> Task<'_, ()> {
         Box::pin(self.writer.run(self::forget))
     }
 
-    fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<DueCopy>> {
+    /// Turns of erased users whose copies must be made again or taken away, of one scope or of all.
+    pub fn copies_due(&self, scope: Option<Scope>, limit: usize) -> Task<'_, Vec<DueCopy>> {
         self.pool.run_short(move |connection| self::due(connection, scope.as_ref(), limit))
     }
 
-    fn settle_copies(
+    /// Notes that these copies are due no longer, together with those that were made again. If
+    /// somebody else has the lease meanwhile, they stay due; so does one of whose turn somebody else was
+    /// erased meanwhile, since what was made of it may be of before.
+    pub fn settle_copies(
         &self,
         settled: Vec<DueCopy>,
         again: Vec<TurnLogCopy>,
@@ -49,7 +57,8 @@ impl TurnLogCopies for SqlStore {
         Box::pin(self.writer.run(settle))
     }
 
-    fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {
+    /// The copy of a turn's log, if there is one.
+    pub fn copy_of(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnLogCopy>> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run(move |connection| self::copy_of(connection, &scope, &turn))
     }

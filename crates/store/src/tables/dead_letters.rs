@@ -6,32 +6,42 @@ use model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Key, Projects, find_project};
 use super::prepared::Prepared;
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::dead_letters::{DeadLetter, DeadLetters};
+use crate::read::dead_letters::DeadLetter;
 use crate::sql::{self, Connection, OptionalExtension, Row};
 
-impl DeadLetters for SqlStore {
-    fn dead_letters(&self, scope: &Scope, after: u64, limit: usize) -> Task<'_, Vec<DeadLetter>> {
+impl Store {
+    /// Those of a scope behind a number, oldest first.
+    pub fn dead_letters(
+        &self,
+        scope: &Scope,
+        after: u64,
+        limit: usize,
+    ) -> Task<'_, Vec<DeadLetter>> {
         let scope = scope.clone();
         self.pool.run(move |connection| self::page(connection, &scope, after, limit))
     }
 
-    fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>> {
+    /// One of them.
+    pub fn dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, Option<DeadLetter>> {
         let (scope, id) = (scope.clone(), id.to_owned());
         self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
     }
 
-    fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()> {
+    /// Puts something on the list that cannot be stored as it is, in the place of an earlier one with its
+    /// id.
+    pub fn set_aside(&self, write: Write, reason: String) -> Task<'_, ()> {
         let letter = Prepared::new(write);
         let put = move |connection: &mut _| self::set_aside(connection, &letter, &reason);
         Box::pin(self.writer.run(put))
     }
 
-    fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()> {
+    /// Takes one off the list, because it was stored after all.
+    pub fn drop_dead_letter(&self, scope: &Scope, id: &str) -> Task<'_, ()> {
         let (scope, id) = (scope.clone(), id.to_owned());
         let forget = move |connection: &mut _| self::forget(connection, &scope, &id);
         Box::pin(self.writer.run(forget))

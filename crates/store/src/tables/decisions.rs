@@ -3,19 +3,21 @@
 use model::{ConversationId, DecisionId, Position, Scope};
 
 use super::keys::{PackedId, Table, find_key, find_project};
-use super::{SqlStore, events};
+use super::{Store, events};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::decisions::{DecisionReads, StoredDecision};
+use crate::read::decisions::StoredDecision;
 use crate::sql::{Connection, OptionalExtension};
 
-impl DecisionReads for SqlStore {
-    fn decision(&self, scope: &Scope, id: &DecisionId) -> Task<'_, Option<StoredDecision>> {
+impl Store {
+    /// One by its id.
+    pub fn decision(&self, scope: &Scope, id: &DecisionId) -> Task<'_, Option<StoredDecision>> {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
     }
 
-    fn decisions_of(
+    /// Those of a conversation made behind a position, in order.
+    pub fn decisions_of(
         &self,
         scope: &Scope,
         conversation: &ConversationId,

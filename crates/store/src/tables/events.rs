@@ -5,27 +5,31 @@ use model::{
     Tenant, Timestamp, TurnId, Type, UserId,
 };
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Key, PackedId, find_project};
 use crate::error::StoreError;
-use crate::log::{Log, Task};
-use crate::read::events::{EventPage, EventReads, KindFilter, StoredEvent};
+use crate::log::Task;
+use crate::read::events::{EventPage, KindFilter, StoredEvent};
 use crate::sql::{Connection, OptionalExtension, Row};
 
-impl EventReads for SqlStore {
-    fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>> {
+impl Store {
+    /// One event by its id.
+    pub fn event(&self, scope: &Scope, id: &EventId) -> Task<'_, Option<StoredEvent>> {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run_short(move |connection| self::by_id(connection, &scope, &id))
     }
 
-    fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>> {
+    /// The matching events of a page, by position; fewer than asked for if they are large.
+    pub fn events(&self, page: EventPage) -> Task<'_, Vec<StoredEvent>> {
         // Who follows the log asks for the few events that were just stored.
-        let behind = Log::head(self).0.saturating_sub(page.after.0);
+        let behind = self.head().0.saturating_sub(page.after.0);
         let most = usize::try_from(behind).unwrap_or(usize::MAX).min(page.limit);
         self.pool.run_some(most, move |connection| self::page(connection, &page))
     }
 
-    fn newest_events(
+    /// The newest matching events of a scope before a position, the newest first; fewer than asked for if they
+    /// are large.
+    pub fn newest_events(
         &self,
         scope: &Scope,
         kind: KindFilter,
@@ -36,15 +40,19 @@ impl EventReads for SqlStore {
         self.pool.run(move |connection| newest_of(connection, &scope, &kind, before, limit))
     }
 
-    fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
+    /// The log of every scope behind a position, in order: for those who read along.
+    pub fn tail(&self, after: Position, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| self::tail(connection, after, limit))
     }
 
-    fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>> {
+    /// The events at some positions, of whatever scope, in order. What is gone is left out.
+    pub fn events_at(&self, positions: Vec<Position>) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run_some(positions.len(), move |connection| at_each(connection, &positions))
     }
 
-    fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>> {
+    /// Questions that were asked and came in since a moment, of every scope, and what was set about users
+    /// meanwhile, in order. Looks at so many of the newest events at the most.
+    pub fn recent_questions(&self, since: Timestamp, newest: u64) -> Task<'_, Vec<StoredEvent>> {
         self.pool.run(move |connection| self::recent_questions(connection, since, newest))
     }
 }

@@ -7,35 +7,46 @@ use model::{
     UnitInterval, UserId, ValidationOutcome, VerdictStatus,
 };
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::exchanges::{ExchangeQuery, ExchangeReads, Habit, Standing, StoredExchange};
+use crate::read::exchanges::{ExchangeQuery, Habit, Standing, StoredExchange};
 use crate::sql::{self, Connection, OptionalExtension, Row, Value, params_from_iter};
 
-impl ExchangeReads for SqlStore {
-    fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
+impl Store {
+    /// The matching turns, the newest first. Neither a conversation nor a user matches nothing.
+    pub fn exchanges(&self, query: ExchangeQuery) -> Task<'_, Vec<StoredExchange>> {
         let most = query.limit;
         self.pool.run_some(most, move |connection| self::newest(connection, &query))
     }
 
-    fn exchanges_by_id(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredExchange>> {
+    /// These turns, in the order they are asked for; unknown ones are left out.
+    pub fn exchanges_by_id(
+        &self,
+        scope: &Scope,
+        turns: Vec<TurnId>,
+    ) -> Task<'_, Vec<StoredExchange>> {
         let scope = scope.clone();
         self.pool.run_some(turns.len(), move |connection| self::by_id(connection, &scope, &turns))
     }
 
-    fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
+    /// The finding that keeps what the message of a turn says about another, the newest if there are
+    /// several.
+    pub fn heard_in(&self, scope: &Scope, message: &TurnId) -> Task<'_, Option<Event>> {
         let (scope, message) = (scope.clone(), message.clone());
         self.pool.run_short(move |connection| self::heard_in(connection, &scope, &message))
     }
 
-    fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {
+    /// The same turns in a few words.
+    pub fn habits(&self, query: ExchangeQuery) -> Task<'_, Vec<Habit>> {
         let most = query.limit;
         self.pool.run_some(most, move |connection| self::habits(connection, &query))
     }
 
-    fn statuses(
+    /// How the latest turns of a conversation that were asked and answered until then were taken,
+    /// the newest first.
+    pub fn statuses(
         &self,
         scope: &Scope,
         conversation: &ConversationId,

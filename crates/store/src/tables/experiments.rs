@@ -2,25 +2,31 @@
 
 use model::{ExperimentId, ExperimentUnit, Position, Scope, Timestamp};
 
-use super::SqlStore;
+use super::Store;
 use super::apply::read_sums;
 use super::keys::{Key, Table, find_key, find_project, scope_of};
 use super::moments::unpack;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::experiments::{
-    ExperimentReads, ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding,
-    StoredSums, StoredUnit, UnitMark, UnitSums,
+    ExperimentScope, StoredExperiment, StoredExposure, StoredMove, StoredStanding, StoredSums,
+    StoredUnit, UnitMark, UnitSums,
 };
 use crate::sql::{self, Connection, OptionalExtension, Row};
 
-impl ExperimentReads for SqlStore {
-    fn experiment(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Option<StoredExperiment>> {
+impl Store {
+    /// One of them.
+    pub fn experiment(
+        &self,
+        scope: &Scope,
+        id: &ExperimentId,
+    ) -> Task<'_, Option<StoredExperiment>> {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run_short(move |connection| one(connection, &scope, &id))
     }
 
-    fn experiments(
+    /// Those of a project that were defined behind a position, in order.
+    pub fn experiments(
         &self,
         scope: &Scope,
         after: Position,
@@ -30,11 +36,13 @@ impl ExperimentReads for SqlStore {
         self.pool.run(move |connection| page(connection, &scope, after, limit))
     }
 
-    fn experiments_going_on(&self) -> Task<'_, Vec<ExperimentScope>> {
+    /// All that are running or paused, of everybody.
+    pub fn experiments_going_on(&self) -> Task<'_, Vec<ExperimentScope>> {
         self.pool.run(going_on)
     }
 
-    fn experiment_standing(
+    /// Where an experiment stands, and what a user or conversation is served in it.
+    pub fn experiment_standing(
         &self,
         scope: &Scope,
         id: &ExperimentId,
@@ -44,12 +52,15 @@ impl ExperimentReads for SqlStore {
         self.pool.run_short(move |connection| standing(connection, &scope, &id, &unit_id))
     }
 
-    fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>> {
+    /// What an experiment's units add up to, all as of one moment, by variant and number of moves.
+    pub fn experiment_sums(&self, scope: &Scope, id: &ExperimentId) -> Task<'_, Vec<StoredSums>> {
         let (scope, id) = (scope.clone(), id.clone());
         self.pool.run(move |connection| sums(connection, &scope, &id))
     }
 
-    fn experiment_days(
+    /// The same at the end of each day on which something changed, in order: the day since 1970, and what
+    /// changed on it. At most so many rows.
+    pub fn experiment_days(
         &self,
         scope: &Scope,
         id: &ExperimentId,
@@ -59,7 +70,9 @@ impl ExperimentReads for SqlStore {
         self.pool.run(move |connection| days(connection, &scope, &id, limit))
     }
 
-    fn experiment_units(
+    /// What units gave: those behind a mark, one after the other, a unit's time before it was exposed
+    /// ahead of its variants.
+    pub fn experiment_units(
         &self,
         scope: &Scope,
         id: &ExperimentId,

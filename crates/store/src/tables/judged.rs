@@ -8,7 +8,7 @@ use model::{Position, Scope, Source, VerdictStatus};
 
 use super::keys::{Key, find_project};
 use super::pool::ReadPool;
-use super::{SqlLog, SqlStore};
+use super::{SqlLog, Store};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::judged::{
@@ -23,7 +23,7 @@ pub(super) trait HasPool: Send + Sync {
     fn pool(&self) -> &ReadPool;
 }
 
-impl HasPool for SqlStore {
+impl HasPool for Store {
     fn pool(&self) -> &ReadPool {
         &self.pool
     }

@@ -2,20 +2,22 @@
 
 use model::{Position, Reaction, Scope, UnitInterval, VerdictStatus};
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::labels::{Label, LabelReads, StoredCalibration};
+use crate::read::labels::{Label, StoredCalibration};
 use crate::sql::Connection;
 
-impl LabelReads for SqlStore {
-    fn labels(&self, scope: &Scope, limit: usize) -> Task<'_, Vec<Label>> {
+impl Store {
+    /// The newest labels of a project, oldest first.
+    pub fn labels(&self, scope: &Scope, limit: usize) -> Task<'_, Vec<Label>> {
         let scope = scope.clone();
         self.pool.run(move |connection| self::labels(connection, &scope, limit))
     }
 
-    fn calibrations(&self) -> Task<'_, Vec<StoredCalibration>> {
+    /// Every project's curve.
+    pub fn calibrations(&self) -> Task<'_, Vec<StoredCalibration>> {
         self.pool.run(self::calibrations)
     }
 }

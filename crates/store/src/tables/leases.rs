@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use model::{Position, Timestamp};
 
-use super::SqlStore;
+use super::Store;
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::leases::{Lease, Leases};
+use crate::read::leases::Lease;
 use crate::sql::{Connection, OptionalExtension};
 
-impl Leases for SqlStore {
-    fn hold(
+impl Store {
+    /// Takes a lease that is free or over, or renews one's own. `None`: somebody else has it. Where the
+    /// store has a clock that all nodes share, that one counts and not `now`.
+    pub fn hold(
         &self,
         name: &str,
         holder: &str,
@@ -23,17 +25,21 @@ impl Leases for SqlStore {
         Box::pin(self.writer.run(hold))
     }
 
-    fn advance(&self, lease: &Lease, to: Position) -> Task<'_, bool> {
+    /// Notes how far the work has come. `false`: somebody else has the lease meanwhile, or was further
+    /// already, and nothing was noted.
+    pub fn advance(&self, lease: &Lease, to: Position) -> Task<'_, bool> {
         let lease = lease.clone();
         Box::pin(self.writer.run(move |connection| advance(connection, &lease, to)))
     }
 
-    fn release(&self, lease: &Lease) -> Task<'_, ()> {
+    /// Gives a lease back before its time, if it still is one's own.
+    pub fn release(&self, lease: &Lease) -> Task<'_, ()> {
         let lease = lease.clone();
         Box::pin(self.writer.run(move |connection| release(connection, &lease)))
     }
 
-    fn reached(&self, name: &str) -> Task<'_, Position> {
+    /// How far the work has come, whoever does it.
+    pub fn reached(&self, name: &str) -> Task<'_, Position> {
         let name = name.to_owned();
         self.pool.run_short(move |connection| reached(connection, &name))
     }

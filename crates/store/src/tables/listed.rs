@@ -10,17 +10,18 @@ use model::Timestamp;
 
 use super::keys::{Key, Table, find_key};
 use super::words as index;
-use super::{Engine, SqlStore};
+use super::{Engine, Store};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::listed::{ListMark, ListPage, ListQuery, ListReads};
+use crate::read::listed::{ListMark, ListPage, ListQuery};
 use crate::sql::{self, Connection, Value, params_from_iter};
 
 /// Turns that are looked at, more each time, until there are enough conversations.
 const CHUNKS: [i64; 4] = [400, 1_600, 6_000, 12_000];
 
-impl ListReads for SqlStore {
-    fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
+impl Store {
+    /// By their newest turn that is like what is wanted, the newest first. Looks at a bounded number of turns.
+    pub fn newest_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
         Box::pin(async move {
             let Some(text) = query.words.clone() else {
                 return self.pool.run(move |connection| newest(connection, &query)).await;
@@ -35,7 +36,8 @@ impl ListReads for SqlStore {
         })
     }
 
-    fn worst_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
+    /// Those of which most went wrong lately, the worst first. Looks at a bounded number of turns.
+    pub fn worst_conversations(&self, query: ListQuery) -> Task<'_, ListPage> {
         self.pool.run(move |connection| worst::page(connection, &query))
     }
 }

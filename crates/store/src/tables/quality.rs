@@ -6,32 +6,43 @@ use std::collections::BTreeMap;
 
 use model::{Scope, TurnId};
 
-use super::SqlStore;
+use super::Store;
 use super::apply::{Facts, HOUR_MICROS, hour_of};
 use super::keys::{Key, Table, find_key, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityReads, QualityUsers};
+use crate::read::quality::{AnsweredBy, QualityBucket, QualityQuery, QualityUsers};
 use crate::sql::{self, Connection, Value, params_from_iter};
 
-impl QualityReads for SqlStore {
-    fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>> {
+impl Store {
+    /// By stretches of time, the earliest first; those in which nothing happened are left out.
+    pub fn quality(&self, query: QualityQuery) -> Task<'_, Vec<QualityBucket>> {
         self.pool.run(move |connection| quality(connection, &query))
     }
 
-    fn negative_turns(&self, query: QualityQuery, limit: usize) -> Task<'_, Vec<(Scope, TurnId)>> {
+    /// Turns of the window of which something went wrong, newest first.
+    pub fn negative_turns(
+        &self,
+        query: QualityQuery,
+        limit: usize,
+    ) -> Task<'_, Vec<(Scope, TurnId)>> {
         self.pool.run(move |connection| negative_turns(connection, &query, limit))
     }
 
-    fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>> {
+    /// How many answers there were, by model and prompt.
+    pub fn answered_by(&self, query: QualityQuery) -> Task<'_, Vec<AnsweredBy>> {
         self.pool.run(move |connection| sums::answered_by(connection, &query))
     }
 
-    fn answers_over_time(&self, query: QualityQuery) -> Task<'_, Vec<(String, i64, u64)>> {
+    /// How many answers each model gave, by stretches of time: the model, the hour a stretch begins, and how
+    /// many. Of all users.
+    pub fn answers_over_time(&self, query: QualityQuery) -> Task<'_, Vec<(String, i64, u64)>> {
         self.pool.run(move |connection| sums::answers_over_time(connection, &query))
     }
 
-    fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>> {
+    /// How many answers there were by each strategy, by its name; those by none are left out. Of all
+    /// users, in the query's window, model and prompt.
+    pub fn answered_by_strategy(&self, query: QualityQuery) -> Task<'_, Vec<(String, u64)>> {
         self.pool.run(move |connection| answered_by_strategy(connection, &query))
     }
 }

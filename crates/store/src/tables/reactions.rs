@@ -6,17 +6,17 @@ use model::{
 };
 
 use super::keys::{Key, PackedId, Table, find_key, find_project};
-use super::{SqlStore, period};
+use super::{Store, period};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::reactions::{
-    ConversationQuery, PeriodPage, PeriodQuery, ReactionFilter, ReactionReads, ReactionSearch,
-    StoredReaction,
+    ConversationQuery, PeriodPage, PeriodQuery, ReactionFilter, ReactionSearch, StoredReaction,
 };
 use crate::sql::{self, Connection, Row, Value, ValueRef, params_from_iter};
 
-impl ReactionReads for SqlStore {
-    fn standing_reaction(
+impl Store {
+    /// The reaction of a user on a turn; the turn's own user when none is given.
+    pub fn standing_reaction(
         &self,
         scope: &Scope,
         turn: &TurnId,
@@ -27,15 +27,18 @@ impl ReactionReads for SqlStore {
             .run_short(move |connection| self::standing(connection, &scope, &turn, user.as_ref()))
     }
 
-    fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage> {
+    /// A page of the period report, newest activity first.
+    pub fn active_conversations(&self, query: PeriodQuery) -> Task<'_, PeriodPage> {
         self.pool.run(move |connection| period::page(connection, &query))
     }
 
-    fn reactions_of(&self, query: ConversationQuery) -> Task<'_, Vec<StoredReaction>> {
+    /// Reactions of one conversation, oldest first.
+    pub fn reactions_of(&self, query: ConversationQuery) -> Task<'_, Vec<StoredReaction>> {
         self.pool.run(move |connection| self::of_conversation(connection, &query))
     }
 
-    fn search_reactions(&self, query: ReactionSearch) -> Task<'_, Vec<StoredReaction>> {
+    /// Reactions that match a search, newest first.
+    pub fn search_reactions(&self, query: ReactionSearch) -> Task<'_, Vec<StoredReaction>> {
         self.pool.run(move |connection| self::search(connection, &query))
     }
 }

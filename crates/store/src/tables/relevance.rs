@@ -2,23 +2,25 @@
 
 use model::{BANDS, ItemStanding, Scope};
 
-use super::SqlStore;
+use super::Store;
 use super::apply;
 use super::events;
 use super::keys::find_project;
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::events::StoredEvent;
-use crate::read::relevance::{Extreme, RelevanceReads, StoredTallies, StoredTally};
+use crate::read::relevance::{Extreme, StoredTallies, StoredTally};
 use crate::sql::{self, Connection, OptionalExtension, Row};
 
-impl RelevanceReads for SqlStore {
-    fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>> {
+impl Store {
+    /// The latest events that say what a query returned, oldest first.
+    pub fn returned(&self, scope: &Scope, query: &str, limit: usize) -> Task<'_, Vec<StoredEvent>> {
         let (scope, query) = (scope.clone(), query.to_owned());
         self.pool.run_short(move |connection| returned(connection, &scope, &query, limit))
     }
 
-    fn standings(
+    /// What stands for items of a query, in the order they are asked for.
+    pub fn standings(
         &self,
         scope: &Scope,
         query: &str,
@@ -30,7 +32,8 @@ impl RelevanceReads for SqlStore {
         })
     }
 
-    fn tallies(
+    /// What is known of items, in the order they are asked for.
+    pub fn tallies(
         &self,
         scope: &Scope,
         cluster: Option<u64>,
@@ -43,7 +46,8 @@ impl RelevanceReads for SqlStore {
         })
     }
 
-    fn extremes(
+    /// The first of all items, by how they did.
+    pub fn extremes(
         &self,
         scope: &Scope,
         which: Extreme,

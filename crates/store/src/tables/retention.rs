@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use model::{Position, Tenant, Timestamp};
 
-use super::{SqlStore, remove, retain};
+use super::{Store, remove, retain};
 use crate::log::Task;
-use crate::read::retention::Retention;
 
-impl Retention for SqlStore {
-    fn old_events(
+impl Store {
+    /// Some of a tenant's events that arrived before a moment and stand up to a position, `None` for
+    /// wherever they stand; none means that there are no more to drop now. How long it looks does not grow
+    /// with the log: in a very long one, an event that was stored long after it arrived may be found only
+    /// when those that were stored with it are as old.
+    pub fn old_events(
         &self,
         tenant: &Tenant,
         before: Timestamp,
@@ -19,16 +22,20 @@ impl Retention for SqlStore {
         self.pool.run(move |connection| retain::old_events(connection, &tenant, before, upto))
     }
 
-    fn copy_projections(&self) -> Task<'_, Position> {
+    /// Copies the projections for rebuilds to start from; answers the position they are of.
+    pub fn copy_projections(&self) -> Task<'_, Position> {
         Box::pin(self.writer.run(retain::copy_projections))
     }
 
-    fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize> {
+    /// Drops events; answers how many of them were still there.
+    pub fn drop_events(&self, positions: Vec<Position>) -> Task<'_, usize> {
         let drop = move |connection: &mut _| retain::drop_events(connection, &positions);
         Box::pin(self.writer.run(drop))
     }
 
-    fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
+    /// Removes everything of a tenant: events, what followed from them, and used-up ids, but not its keys.
+    /// Answers how many events there were.
+    pub fn remove_tenant(&self, tenant: &Tenant) -> Task<'_, usize> {
         let (tenant, similar) = (tenant.clone(), Arc::clone(&self.shelves));
         let removal =
             move |connection: &mut _| remove::remove_tenant(connection, &tenant, &similar);

@@ -2,42 +2,52 @@
 
 use model::{Position, Scope, Timestamp, TurnId};
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::routing::{
-    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, RoutingStore,
-    StoredRouter,
+    Keeping, KeptAt, KeptTurn, NextState, RouterCheckpoint, RouterScope, RouterTurn, StoredRouter,
 };
 use crate::sql::{self, Connection, OptionalExtension};
 
-impl RoutingStore for SqlStore {
-    fn router_scopes(&self) -> Task<'_, Vec<RouterScope>> {
+impl Store {
+    /// The projects that have routers.
+    pub fn router_scopes(&self) -> Task<'_, Vec<RouterScope>> {
         self.pool.run(self::scopes)
     }
 
-    fn router_checkpoint(&self, scope: &Scope) -> Task<'_, (KeptAt, Option<RouterCheckpoint>)> {
+    /// A project's routers as they were last kept.
+    pub fn router_checkpoint(&self, scope: &Scope) -> Task<'_, (KeptAt, Option<RouterCheckpoint>)> {
         let scope = scope.clone();
         self.pool.run(move |connection| checkpoint(connection, &scope))
     }
 
-    fn router_turn(&self, scope: &Scope, turn: &TurnId) -> Task<'_, (KeptAt, Option<KeptTurn>)> {
+    /// A turn as it was last kept, and when that was.
+    pub fn router_turn(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+    ) -> Task<'_, (KeptAt, Option<KeptTurn>)> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run_short(move |connection| kept_turn(connection, &scope, &turn))
     }
 
-    fn save_routers(&self, scope: &Scope, state: NextState) -> Task<'_, Keeping> {
+    /// Keeps routers and turns together: all of it or nothing, and nothing if somebody else was first.
+    pub fn save_routers(&self, scope: &Scope, state: NextState) -> Task<'_, Keeping> {
         let scope = scope.clone();
         Box::pin(self.writer.run(move |connection: &mut _| save(connection, &scope, &state)))
     }
 
-    fn forget_routers(&self, scope: &Scope, version: u64) -> Task<'_, ()> {
+    /// Forgets what was kept of a project, if that is still the version that is named.
+    pub fn forget_routers(&self, scope: &Scope, version: u64) -> Task<'_, ()> {
         let scope = scope.clone();
         Box::pin(self.writer.run(move |connection: &mut _| forget(connection, &scope, version)))
     }
 
-    fn router_turns(
+    /// The turns a router served, the newest first: those not older than a moment, at most so many,
+    /// behind those that were passed.
+    pub fn router_turns(
         &self,
         scope: &Scope,
         router: &str,

@@ -3,19 +3,21 @@
 use model::{Scope, Tenant, UserId};
 use serde_json::{Map, Value};
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::rules::{RuleReads, TenantSettings};
+use crate::read::rules::TenantSettings;
 use crate::sql::{Connection, OptionalExtension};
 
-impl RuleReads for SqlStore {
-    fn privacy(&self) -> Task<'_, Vec<TenantSettings>> {
+impl Store {
+    /// The privacy settings of every tenant that has any.
+    pub fn privacy(&self) -> Task<'_, Vec<TenantSettings>> {
         self.pool.run(self::privacy)
     }
 
-    fn profile(&self, scope: &Scope, user: &UserId) -> Task<'_, Option<Map<String, Value>>> {
+    /// The attributes of a user, if any were set.
+    pub fn profile(&self, scope: &Scope, user: &UserId) -> Task<'_, Option<Map<String, Value>>> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run_short(move |connection| self::profile(connection, &scope, &user))
     }

@@ -2,15 +2,16 @@
 
 use model::{ConversationId, Origin, Scope, Source, Timestamp, TurnId};
 
-use super::SqlStore;
+use super::Store;
 use super::keys::{Key, Table, find_key, find_project, scope_of};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::sessions::{OpenSession, SessionReads};
+use crate::read::sessions::OpenSession;
 use crate::sql::{Connection, Row};
 
-impl SessionReads for SqlStore {
-    fn open_session(
+impl Store {
+    /// The open session of a conversation.
+    pub fn open_session(
         &self,
         scope: &Scope,
         conversation: &ConversationId,
@@ -20,7 +21,8 @@ impl SessionReads for SqlStore {
             .run_short(move |connection| self::of_conversation(connection, &scope, &conversation))
     }
 
-    fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>> {
+    /// Sessions in which nothing happened since a moment, the oldest first.
+    pub fn silent_sessions(&self, since: Timestamp, limit: usize) -> Task<'_, Vec<OpenSession>> {
         self.pool.run(move |connection| self::silent(connection, since, limit))
     }
 }

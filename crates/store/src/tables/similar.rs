@@ -12,22 +12,25 @@ mod touched;
 use model::{Scope, Timestamp, UnitInterval, VerdictStatus};
 
 use super::keys::{Table, find_key, find_project};
-use super::{SqlStore, exchanges};
+use super::{Store, exchanges};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::exchanges::StoredExchange;
-use crate::read::similar::{SimilarQuery, SimilarReads, SimilarTurn, SimilarTurns, TurnNumber};
+use crate::read::similar::{SimilarQuery, SimilarTurn, SimilarTurns, TurnNumber};
 use crate::sql::Connection;
 use crate::vectors::{Filter, Near};
 use std::sync::Arc;
 
-impl SimilarReads for SqlStore {
-    fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns> {
+impl Store {
+    /// The turns most like a question. A turn is found as soon as its answer is stored.
+    pub fn similar(&self, query: SimilarQuery) -> Task<'_, SimilarTurns> {
         let shelves = Arc::clone(&self.shelves);
         self.pool.run(move |connection| self::find(connection, &shelves, &query))
     }
 
-    fn found(
+    /// Turns that were found, with what was asked and answered. One that is gone by now is `None`, also
+    /// when its number is another scope's by now.
+    pub fn found(
         &self,
         scope: &Scope,
         turns: Vec<TurnNumber>,

@@ -21,12 +21,12 @@ use model::{Change, Entry, Event, Outcome, Position, Scope, TurnId, Write};
 use serde_json::{Map, Value, json};
 use testkit::write;
 
-use super::{Limits, SqlStore};
+use super::{Limits, Store};
+use crate::StoreError;
 use crate::contract::rebuild;
-use crate::{DeadLetters, ExchangeReads, Log, Retention, StoreError};
 
-fn open(folder: &Path) -> Result<SqlStore, StoreError> {
-    SqlStore::open(folder, Limits::default(), [7; 32])
+fn open(folder: &Path) -> Result<Store, StoreError> {
+    Store::open(folder, Limits::default(), [7; 32])
 }
 
 /// A store of its own for each test of the contract.
@@ -40,7 +40,7 @@ impl Fresh {
         Some(Self { folder: tempfile::tempdir().unwrap() })
     }
 
-    fn open(&self) -> SqlStore {
+    fn open(&self) -> Store {
         open(self.folder.path()).unwrap()
     }
 }
@@ -176,7 +176,7 @@ async fn a_reopened_store_goes_on_where_it_was() {
     first.commit(vec![write(&scope, "a", 1)]).await.unwrap();
     let key = first.seal_key();
     drop(first);
-    let second = SqlStore::open(folder.path(), Limits::default(), [8; 32]).unwrap();
+    let second = Store::open(folder.path(), Limits::default(), [8; 32]).unwrap();
     assert_eq!((second.head(), second.seal_key()), (Position(1), key));
     let outcomes = second.commit(vec![write(&scope, "a", 1), write(&scope, "b", 1)]).await.unwrap();
     assert!(matches!(outcomes[0], Outcome::Replayed { position: Position(1), .. }));
@@ -287,7 +287,7 @@ async fn a_commit_waits_for_somebody_who_holds_the_lock_for_a_moment() {
 async fn a_full_queue_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { queue_bytes: 4096, ..Limits::default() };
-    let store = SqlStore::open(folder.path(), limits, [7; 32]).unwrap();
+    let store = Store::open(folder.path(), limits, [7; 32]).unwrap();
     let scope = Scope::default();
     let commits: Vec<_> =
         (0..2000).map(|n| store.commit(vec![write(&scope, &format!("e{n}"), 1)])).collect();

@@ -3,20 +3,23 @@
 use model::{ConversationId, Scope, Timestamp, TurnId, UserId};
 
 use super::keys::{Key, find_project};
-use super::{SqlStore, events};
+use super::{Store, events};
 use crate::error::StoreError;
 use crate::log::Task;
 use crate::read::events::StoredEvent;
-use crate::read::turns::{StoredTurn, TurnHead, TurnReads};
+use crate::read::turns::{StoredTurn, TurnHead};
 use crate::sql::{Connection, OptionalExtension};
 
-impl TurnReads for SqlStore {
-    fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>> {
+impl Store {
+    /// The turn itself.
+    pub fn turn_head(&self, scope: &Scope, turn: &TurnId) -> Task<'_, Option<TurnHead>> {
         let (scope, turn) = (scope.clone(), turn.clone());
         self.pool.run_short(move |connection| self::head(connection, &scope, &turn))
     }
 
-    fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
+    /// Turns with what happened to them, in the order they are asked for; unknown ones are left
+    /// out.
+    pub fn turns(&self, scope: &Scope, turns: Vec<TurnId>) -> Task<'_, Vec<StoredTurn>> {
         let scope = scope.clone();
         self.pool.run(move |connection| self::with_events(connection, &scope, &turns))
     }

@@ -4,35 +4,42 @@ use std::time::Duration;
 
 use model::{Position, Scope, TurnId, UserId};
 
-use super::SqlStore;
+use super::Store;
 use super::apply::{THEIR_TURNS, THEIRS};
 use super::connect;
 use super::keys::{Key, Table, find_key, find_project};
 use crate::error::StoreError;
 use crate::log::Task;
-use crate::read::users::{ErasedCounts, UserReads};
+use crate::read::users::ErasedCounts;
 use crate::sql::Connection;
 
-impl UserReads for SqlStore {
-    fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
+impl Store {
+    /// How much there is of a user, and the turns whose logs tell of them, whosever they are.
+    pub fn whats_of(&self, scope: &Scope, user: &UserId) -> Task<'_, (ErasedCounts, Vec<TurnId>)> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run(move |connection| self::whats_of(connection, &scope, &user))
     }
 
-    fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>> {
+    /// The turns that are theirs, also those whose events were dropped when they were old.
+    pub fn turns_of(&self, scope: &Scope, user: &UserId) -> Task<'_, Vec<TurnId>> {
         let (scope, user) = (scope.clone(), user.clone());
         self.pool.run(move |connection| self::turns_of(connection, &scope, &user))
     }
 
-    fn erased_by(&self, erasure: Position) -> Task<'_, Vec<Position>> {
+    /// Where what is left of the events of those stands who were erased by the event at a position, in order.
+    pub fn erased_by(&self, erasure: Position) -> Task<'_, Vec<Position>> {
         self.pool.run(move |connection| self::erased_by(connection, erasure))
     }
 
-    fn scrub(&self) -> Task<'_, bool> {
+    /// Makes sure that nothing of what was deleted is left in the files. `false`: not yet, because
+    /// somebody reads what was; ask again.
+    pub fn scrub(&self) -> Task<'_, bool> {
         Box::pin(self.writer.run(|connection| self::scrub(connection, WAIT_FOR_READERS)))
     }
 
-    fn scrub_if_free(&self) -> Task<'_, bool> {
+    /// The same for whoever asks again and again: hardly waits for readers, so that nobody who writes waits
+    /// for those who read long.
+    pub fn scrub_if_free(&self) -> Task<'_, bool> {
         Box::pin(self.writer.run(|connection| self::scrub(connection, HARDLY_WAIT)))
     }
 }

@@ -7,8 +7,7 @@ use model::{
     Change, ConversationId, ExperimentId, ExperimentRule, Mac, Outcome, Scope, Timestamp, TurnId,
 };
 use serde_json::{Value, json};
-use store::Store;
-use store::tables::{Limits, SqlStore};
+use store::{Limits, Store};
 use tempfile::TempDir;
 use testkit::TestClock;
 
@@ -35,8 +34,8 @@ pub(super) fn id_of(id: &str) -> ExperimentId {
 impl World {
     pub(super) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
-        let (store, clock): (Arc<dyn Store>, _) = (Arc::new(store), Arc::new(TestClock::at(START)));
+        let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let (store, clock): (Arc<Store>, _) = (Arc::new(store), Arc::new(TestClock::at(START)));
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let time = Arc::clone(&clock);
         let engine = Engine::open(store, time, [5; 32], detectors, embedder).await.unwrap();

@@ -9,9 +9,8 @@ use tempfile::TempDir;
 use super::place::Unfinished;
 use super::{BackupNote, back_up, restore};
 use crate::error::StoreError;
-use crate::log::Log;
-use crate::read::keys::{KeyStore, StoredKey};
-use crate::tables::{Limits, SqlStore};
+use crate::read::keys::StoredKey;
+use crate::tables::{Limits, Store};
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
@@ -21,15 +20,14 @@ fn sample(id: &str) -> Write {
 
 struct Scene {
     folder: TempDir,
-    store: SqlStore,
+    store: Store,
 }
 
 impl Scene {
     /// A store that is in use, with so many events.
     async fn with(events: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store =
-            SqlStore::open(&folder.path().join("data"), Limits::default(), [7; 32]).unwrap();
+        let store = Store::open(&folder.path().join("data"), Limits::default(), [7; 32]).unwrap();
         let scene = Self { folder, store };
         scene.write(0, events).await;
         scene
@@ -77,7 +75,7 @@ async fn what_is_restored_is_what_was_there_and_goes_on() {
     scene.write(300, 310).await;
     assert_eq!(scene.restore("copy.db", "again").unwrap(), made);
     assert_eq!(names(&scene.path("again")), ["lock", "uptake.db"]);
-    let again = SqlStore::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
+    let again = Store::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
     assert_eq!(again.head().0, 300);
     assert_eq!(again.seal_key(), [7; 32], "the key of the store came along");
     again.commit(vec![sample("e300")]).await.unwrap();
@@ -107,13 +105,13 @@ async fn it_is_told_which_keys_are_valid_and_when_it_was_restored() {
     let later = NOW.plus_secs(60);
     let restored = restore(&scene.path("copy.db"), &scene.path("again"), later, |_, _| {}).unwrap();
     assert_eq!(restored.keys, ["late", "valid"].map(key));
-    let again = SqlStore::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
+    let again = Store::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
     assert_eq!(again.restored_at().await.unwrap(), Some(later));
     // A backup of that, restored again.
     back_up(&scene.path("again"), &scene.path("second.db"), NOW, |_, _| {}).unwrap();
     let last = later.plus_secs(60);
     restore(&scene.path("second.db"), &scene.path("last"), last, |_, _| {}).unwrap();
-    let last_one = SqlStore::open(&scene.path("last"), Limits::default(), [9; 32]).unwrap();
+    let last_one = Store::open(&scene.path("last"), Limits::default(), [9; 32]).unwrap();
     assert_eq!(last_one.restored_at().await.unwrap(), Some(last));
 }
 
@@ -123,7 +121,7 @@ async fn a_store_is_not_begun_where_a_restore_was_killed() {
     let folder = scene.path("again");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("uptake.db.partial"), "half").unwrap();
-    let opened = SqlStore::open(&folder, Limits::default(), [9; 32]);
+    let opened = Store::open(&folder, Limits::default(), [9; 32]);
     let told = opened.err().map(|error| error.to_string()).unwrap_or_default();
     assert!(told.contains("uptake.db.partial") && told.contains("restore again"), "{told}");
     assert!(!folder.join("uptake.db").exists());
@@ -132,7 +130,7 @@ async fn a_store_is_not_begun_where_a_restore_was_killed() {
     scene.store.close().await.unwrap();
     let Scene { folder, store } = scene;
     drop(store);
-    SqlStore::open(&folder.path().join("data"), Limits::default(), [9; 32]).unwrap();
+    Store::open(&folder.path().join("data"), Limits::default(), [9; 32]).unwrap();
 }
 
 #[tokio::test]
@@ -194,7 +192,7 @@ async fn an_empty_folder_is_filled_or_stays_as_it_was() {
     check_refused(scene.restore("bad.db", "empty"), "is refused");
     assert!(names(&scene.path("empty")).is_empty(), "somebody made it, and finds it as it was");
     scene.restore("copy.db", "empty").unwrap();
-    let again = SqlStore::open(&scene.path("empty"), Limits::default(), [9; 32]).unwrap();
+    let again = Store::open(&scene.path("empty"), Limits::default(), [9; 32]).unwrap();
     assert_eq!(again.head().0, 3);
 }
 
@@ -287,6 +285,6 @@ async fn whoever_writes_meanwhile_is_not_in_the_way_and_not_in_it_by_halves() {
     let made = making.await.unwrap().unwrap();
     assert!((2000..=written as u64).contains(&made.head), "{} {written}", made.head);
     scene.restore("copy.db", "again").unwrap();
-    let again = SqlStore::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
+    let again = Store::open(&scene.path("again"), Limits::default(), [9; 32]).unwrap();
     assert_eq!(again.head().0, made.head);
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::open;
+use crate::Rebuild;
 use crate::contract::quality::{changes_of, play_anything};
-use crate::{Log, Rebuild, Retention};
 
 fn file(folder: &Path) -> Connection {
     Connection::open(folder.join("uptake.db")).unwrap()

@@ -5,8 +5,8 @@ use testkit::write;
 
 use super::open;
 use crate::contract::scene::{Scene, play};
-use crate::tables::{SqlLog, SqlStore, ask_for, holder_of, is_wanted};
-use crate::{EventReads, JudgedReads, Log, StoreError, UserReads};
+use crate::tables::{SqlLog, Store, ask_for, holder_of, is_wanted};
+use crate::{JudgedReads, StoreError};
 
 #[tokio::test]
 async fn a_folder_says_who_has_it_and_who_wants_it() {
@@ -53,12 +53,12 @@ async fn the_log_of_a_server_is_read_by_others() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (tempfile::tempdir().unwrap(), server.database().unwrap());
     let limits = crate::tables::Limits::default();
-    let store = SqlStore::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
+    let store = Store::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
     assert!(store.is_shared());
     check_log(&store, &SqlLog::connect(database.url()).unwrap()).await;
 }
 
-async fn check_log(store: &SqlStore, log: &SqlLog) {
+async fn check_log(store: &Store, log: &SqlLog) {
     assert_eq!(log.head().await.unwrap(), Position(0));
     play(store, [Scene::open("t1", "c1"), Scene::answer("t1")]).await;
     play(store, [Scene::react("good", "t1", Reaction::Ok)]).await;

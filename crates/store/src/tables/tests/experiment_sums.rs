@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::open;
 use crate::contract::experiments::{changes_of, id, play_all};
 use crate::tables::apply::make_experiment_sums;
-use crate::{ExperimentReads, Log, Rebuild, Retention, StoreError};
+use crate::{Rebuild, StoreError};
 
 fn file(folder: &Path) -> Connection {
     Connection::open(folder.join("uptake.db")).unwrap()

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use super::open;
 use crate::contract::listed::asks;
 use crate::contract::scene::{Scene, at, play};
-use crate::{ListMark, ListQuery, ListReads, TurnMark};
+use crate::{ListMark, ListQuery, TurnMark};
 
 /// As many as are looked at.
 const MANY: &str =

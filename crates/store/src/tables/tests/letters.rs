@@ -3,10 +3,9 @@
 use model::{Outcome, Position, Scope};
 use testkit::write;
 
-use crate::Log;
-use crate::tables::SqlStore;
+use crate::tables::Store;
 
-async fn check(store: &SqlStore) {
+async fn check(store: &Store) {
     let scope = Scope::default();
     let group = ["a", "poison", "b"].map(|id| write(&scope, id, 1)).to_vec();
     let stored = |position| Outcome::Stored(Position(position));
@@ -40,7 +39,7 @@ async fn a_letter_that_postgres_does_not_take_harms_no_other() {
     let Some(server) = or_skip(Postgres::shared()) else { return };
     let (folder, database) = (tempfile::tempdir().unwrap(), server.database().unwrap());
     let limits = crate::tables::Limits::default();
-    let store = SqlStore::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
+    let store = Store::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
     let triggers = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
              'BEGIN RAISE EXCEPTION ''poisoned''; END';
          CREATE TRIGGER poison BEFORE INSERT ON events FOR EACH ROW

@@ -8,7 +8,6 @@ use model::{Change, Outcome, Scope, UserId, Write};
 use super::open;
 use crate::contract::rebuild;
 use crate::sql::seen;
-use crate::{Log, UserReads};
 
 /// Tables that have a row for each event, each turn or each user there ever was.
 const LONGEST: [&str; 4] = ["claims", "events", "baseline_turn_facts", "baseline_profiles"];

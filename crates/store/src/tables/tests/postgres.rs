@@ -10,10 +10,10 @@ use std::time::Duration;
 use model::{Outcome, Position, Scope, Timestamp};
 use testkit::servers::{Database, Postgres, or_skip};
 
+use crate::StoreError;
 use crate::contract::rebuild;
 use crate::postgres::Server;
-use crate::tables::{Limits, SqlStore};
-use crate::{EventReads, Leases, Log, StoreError};
+use crate::tables::{Limits, Store};
 
 /// A database of its own for each test of the contract.
 struct Fresh {
@@ -32,14 +32,14 @@ impl Fresh {
         Self { folder: tempfile::tempdir().unwrap(), database: Arc::clone(&self.database) }
     }
 
-    fn open(&self) -> SqlStore {
+    fn open(&self) -> Store {
         self.open_with("")
     }
 
     /// With more in the address.
-    fn open_with(&self, parameters: &str) -> SqlStore {
+    fn open_with(&self, parameters: &str) -> Store {
         let address = format!("{}{parameters}", self.database.url());
-        SqlStore::connect(self.folder.path(), &address, Limits::default(), [7; 32]).unwrap()
+        Store::connect(self.folder.path(), &address, Limits::default(), [7; 32]).unwrap()
     }
 }
 
@@ -306,7 +306,7 @@ async fn two_nodes_write_one_log() {
         Fresh { folder: tempfile::tempdir().unwrap(), database: Arc::clone(&place.database) };
     let (a, b) = (place.open(), other.open());
     let write = |id: &str| testkit::write(&Scope::default(), id, 1);
-    let write_some = async |store: &SqlStore, name: &str| {
+    let write_some = async |store: &Store, name: &str| {
         for n in 0..20 {
             let outcome = store.commit(vec![write(&format!("{name}{n}"))]).await.unwrap();
             assert!(matches!(outcome[..], [Outcome::Stored(_)]), "{outcome:?}");
@@ -345,7 +345,7 @@ async fn nodes_do_not_go_by_their_own_clocks() {
 }
 
 /// Writes an event.
-async fn write_one(store: &SqlStore, id: &str) -> Result<Vec<Outcome>, StoreError> {
+async fn write_one(store: &Store, id: &str) -> Result<Vec<Outcome>, StoreError> {
     store.commit(vec![testkit::write(&Scope::default(), id, 1)]).await
 }
 

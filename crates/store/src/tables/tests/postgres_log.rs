@@ -3,8 +3,8 @@
 use model::{Position, Scope};
 use testkit::servers::{Postgres, or_skip};
 
-use crate::tables::{Limits, SqlLog, SqlStore};
-use crate::{Log, StoreError};
+use crate::StoreError;
+use crate::tables::{Limits, SqlLog, Store};
 
 #[tokio::test]
 async fn a_log_is_read_where_there_is_a_whole_one_that_is_understood() {
@@ -13,7 +13,7 @@ async fn a_log_is_read_where_there_is_a_whole_one_that_is_understood() {
     let refused = || SqlLog::connect(database.url()).err();
     assert!(matches!(refused(), Some(StoreError::NoStore { .. })));
     let limits = Limits::default();
-    let store = SqlStore::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
+    let store = Store::connect(folder.path(), database.url(), limits, [7; 32]).unwrap();
     store.commit(vec![testkit::write(&Scope::default(), "a", 1)]).await.unwrap();
     let log = SqlLog::connect(database.url()).unwrap();
     let found = log.tail(Position(0), 10).await.unwrap();

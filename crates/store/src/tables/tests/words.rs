@@ -4,10 +4,10 @@ use model::Change;
 use rusqlite::Connection;
 
 use super::open;
+use crate::Rebuild;
 use crate::contract::listed::{asks, talk, worded};
 use crate::contract::rebuild::changes_of;
 use crate::contract::scene::{Scene, play, user_id};
-use crate::{Log, Rebuild, UserReads};
 
 #[tokio::test]
 async fn a_damaged_one_is_made_again_by_a_rebuild() {

@@ -50,8 +50,7 @@ mod tests {
     use tokio::sync::{Semaphore, oneshot};
 
     use super::*;
-    use crate::log::Log;
-    use crate::tables::{Limits, SqlStore};
+    use crate::tables::{Limits, Store};
 
     fn group(ids: &[&str]) -> Vec<Submission> {
         let writes = ids.iter().map(|id| Prepared::new(write(&Scope::default(), id, 1))).collect();
@@ -62,7 +61,7 @@ mod tests {
     #[tokio::test]
     async fn a_group_came_to_pass_if_an_event_that_it_stored_is_there() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqlStore::open(folder.path(), Limits::default(), [7; 32]).unwrap();
+        let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.commit(vec![write(&Scope::default(), "a", 1)]).await.unwrap();
         drop(store);
         let file = rusqlite::Connection::open(folder.path().join("uptake.db")).unwrap();

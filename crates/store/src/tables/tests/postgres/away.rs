@@ -10,8 +10,8 @@ use testkit::servers::Database;
 use super::{Fresh, write_one};
 use crate::contract::scene::{Scene, play};
 use crate::postgres::Server;
-use crate::tables::{Limits, SqlStore};
-use crate::{Log, SimilarQuery, SimilarReads, Stopwatch};
+use crate::tables::{Limits, Store};
+use crate::{SimilarQuery, Stopwatch};
 
 /// How long something may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -28,12 +28,12 @@ fn answered(turn: &str) -> [Scene; 3] {
 }
 
 /// A node that goes by this way.
-fn node_by(cutter: &Cutter, place: &Fresh) -> SqlStore {
-    SqlStore::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap()
+fn node_by(cutter: &Cutter, place: &Fresh) -> Store {
+    Store::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap()
 }
 
 /// Until so many turns are found and none is missing. It may be away still.
-async fn until_found(store: &SqlStore, expected: usize) {
+async fn until_found(store: &Store, expected: usize) {
     let query = SimilarQuery {
         scope: Scope::default(),
         vector: question(),

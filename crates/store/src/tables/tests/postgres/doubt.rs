@@ -4,14 +4,14 @@ use model::{Outcome, Position, Scope};
 use testkit::{Cutter, Fate};
 
 use super::{Fresh, write_one};
-use crate::tables::{Limits, SqlStore};
-use crate::{DeadLetters, Log, StoreError};
+use crate::StoreError;
+use crate::tables::{Limits, Store};
 
 /// A way to the database that can be cut, and a store that goes by it.
-fn open(place: &Fresh) -> (Cutter, SqlStore) {
+fn open(place: &Fresh) -> (Cutter, Store) {
     let cutter = Cutter::before(place.database.url()).unwrap();
     let store =
-        SqlStore::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap();
+        Store::connect(place.folder.path(), cutter.url(), Limits::default(), [7; 32]).unwrap();
     (cutter, store)
 }
 
