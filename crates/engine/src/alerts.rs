@@ -16,8 +16,8 @@ use report::{Figure, Reading, Target};
 use serde_json::{Map, Value, json};
 use store::{QualityQuery, StoredAlert};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::insights::Insights;
 use crate::put_off::put_off;
 use crate::targets::Targets;
 use crate::tasks::Stop;
@@ -27,7 +27,7 @@ const EVERY: Duration = Duration::from_secs(2);
 /// Without anything new, figures still change as time goes by.
 const ALL_EVERY: u32 = 300;
 
-impl Engine {
+impl Insights {
     /// Sets where a tenant wants its figures to be, from now on.
     pub async fn set_targets(
         &self,
@@ -36,19 +36,19 @@ impl Engine {
     ) -> Result<(), FlowError> {
         let mut targets = Targets::read(&settings)?;
         let scope = Scope { tenant: tenant.clone(), project: Scope::default().project };
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let rule = Rule::Targets { settings };
-        let event = ingest::rule_event(&scope, None, &rule, self.mint.event_id(now), now);
-        let receipt = self.commit_one(self.write_of(event, Mac([0; 16]), None)).await?;
+        let event = ingest::rule_event(&scope, None, &rule, self.core.mint.event_id(now), now);
+        let receipt = self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
         targets.position = receipt.position;
         let moved = targets.webhook != self.targets.of(tenant).webhook;
         self.targets.set(tenant.clone(), targets);
         // Figures may be on the wrong side of them without anything new in their project.
-        let scopes = self.store.scopes().await?.into_iter();
+        let scopes = self.core.store.scopes().await?.into_iter();
         self.for_targets.note(scopes.filter(|scope| scope.tenant == *tenant).collect());
         if moved {
             // What the old address did not take is for the new one.
-            self.store.tell_anew(tenant, now).await?;
+            self.core.store.tell_anew(tenant, now).await?;
         }
         Ok(())
     }
@@ -61,7 +61,7 @@ impl Engine {
     /// The secret that signs what a tenant's webhook is told. It follows from the store's key and is
     /// kept nowhere.
     pub fn webhook_secret(&self, tenant: &Tenant) -> String {
-        format!("whsec_{}", self.seal.close(&format!("webhook {tenant}"), b""))
+        format!("whsec_{}", self.core.seal.close(&format!("webhook {tenant}"), b""))
     }
 
     /// The newest alerts, of all projects of the tenant or of one, as they were found lately: whoever watches
@@ -72,7 +72,7 @@ impl Engine {
         project: Option<&Project>,
         limit: usize,
     ) -> Result<Vec<StoredAlert>, FlowError> {
-        Ok(self.store.alerts(tenant, project, limit).await?)
+        Ok(self.core.store.alerts(tenant, project, limit).await?)
     }
 
     /// Figures that are on the wrong side now, of one tenant or of all.
@@ -80,21 +80,21 @@ impl Engine {
         &self,
         tenant: Option<&Tenant>,
     ) -> Result<Vec<(Scope, String)>, FlowError> {
-        Ok(self.store.standing_alerts(tenant).await?)
+        Ok(self.core.store.standing_alerts(tenant).await?)
     }
 
     /// Starts looking, now and then again. Call it once, before serving.
     pub fn keep_watching(self: &Arc<Self>) {
         let engine = Arc::clone(self);
-        self.tasks.start(|stop| watch_on(engine, stop));
+        self.core.tasks.start(|stop| watch_on(engine, stop));
         let engine = Arc::clone(self);
-        self.tasks.start(|stop| tell::tell_on(engine, stop));
+        self.core.tasks.start(|stop| tell::tell_on(engine, stop));
     }
 
     /// Compares a project's figures with its tenant's targets, and says in the log what changed.
     pub(crate) async fn check_targets(&self, scope: &Scope) -> Result<(), FlowError> {
         let targets = self.targets.of(&scope.tenant);
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let start = now.plus_secs(-i64::from(targets.window_hours) * 3600);
         let query = QualityQuery {
             tenant: scope.tenant.clone(),
@@ -106,8 +106,8 @@ impl Engine {
             bucket_hours: targets.window_hours,
             bucket_shift: 0,
         };
-        let sums = report::total(&self.store.quality(query).await?);
-        let known = self.store.newest_alerts(scope).await?;
+        let sums = report::total(&self.core.store.quality(query).await?);
+        let known = self.core.store.newest_alerts(scope).await?;
         for figure in Figure::ALL {
             let found = figure.read(&sums);
             let newest = known.iter().find(|(metric, ..)| metric == figure.as_word());
@@ -150,12 +150,12 @@ impl Engine {
         // The same for everybody who looks at the same moment, so that only one of them is heard.
         let word = if raised { "raised" } else { "cleared" };
         let (tenant, project) = (scope.tenant.as_str(), scope.project.as_str());
-        let id = self.sealed_id("alert", &json!([tenant, project, metric, word, after.0]))?;
+        let id = self.core.sealed_id("alert", &json!([tenant, project, metric, word, after.0]))?;
         let (turn, conversation, user) = (None, None, None);
         let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let event = ingest::finding_event(place, &Finding::Alert(alert), id, now, now);
-        match self.commit_one(self.write_of(event, None, None)).await {
+        match self.core.commit_one(self.core.write_of(event, None, None)).await {
             Ok(receipt) if !receipt.replayed => {
                 tracing::info!(metric, raised, tenant = %scope.tenant, "a figure crossed its target");
                 Ok(())
@@ -184,9 +184,9 @@ fn turned(found: Reading, target: Option<Target>, min_count: u64, stands: bool) 
     }
 }
 
-async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
+async fn watch_on(engine: Arc<Insights>, mut stop: Stop) {
     let mut round = 0_u32;
-    while engine.duty.wait(&mut stop).await {
+    while engine.cluster.duty.wait(&mut stop).await {
         match look(&engine, round.is_multiple_of(ALL_EVERY)).await {
             Ok(()) => round = round.wrapping_add(1),
             Err(error) => put_off(error, "projects could not be listed; trying again"),
@@ -199,9 +199,9 @@ async fn watch_on(engine: Arc<Engine>, mut stop: Stop) {
     }
 }
 
-async fn look(engine: &Engine, all: bool) -> Result<(), FlowError> {
+async fn look(engine: &Insights, all: bool) -> Result<(), FlowError> {
     if all {
-        engine.for_targets.note(engine.store.scopes().await?.into_iter().collect());
+        engine.for_targets.note(engine.core.store.scopes().await?.into_iter().collect());
     }
     for scope in engine.for_targets.take() {
         if let Err(error) = engine.check_targets(&scope).await {
@@ -228,7 +228,7 @@ mod tests {
         let scope = Scope::default();
         let settings = json!({"satisfaction": {"min": 0.85}, "min_count": 5});
         let settings = settings.as_object().cloned().unwrap();
-        engine.set_targets(&scope.tenant, settings).await.unwrap();
+        engine.insights.set_targets(&scope.tenant, settings).await.unwrap();
         for n in 0..9 {
             let raw = RawEvent {
                 event_type: "explicit".into(),
@@ -238,15 +238,15 @@ mod tests {
                 ..RawEvent::default()
             };
             let incoming = Incoming { raw, mac: Mac([n; 16]), key: None, trust: Trust::Backend };
-            engine.record(&scope, incoming).await.unwrap();
+            engine.feedback.record(&scope, incoming).await.unwrap();
         }
         clock.advance_secs(60);
-        let head = engine.head();
-        assert!(engine.alerts(&scope.tenant, None, 9).await.unwrap().is_empty());
-        assert_eq!(engine.head(), head);
-        look(&engine, false).await.unwrap();
-        assert_eq!(engine.alerts(&scope.tenant, None, 9).await.unwrap().len(), 1);
-        let standing = engine.standing_alerts(None).await.unwrap();
+        let head = engine.core.head();
+        assert!(engine.insights.alerts(&scope.tenant, None, 9).await.unwrap().is_empty());
+        assert_eq!(engine.core.head(), head);
+        look(&engine.insights, false).await.unwrap();
+        assert_eq!(engine.insights.alerts(&scope.tenant, None, 9).await.unwrap().len(), 1);
+        let standing = engine.insights.standing_alerts(None).await.unwrap();
         assert_eq!(standing, [(scope, "satisfaction".to_owned())]);
     }
 

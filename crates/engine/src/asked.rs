@@ -5,10 +5,10 @@ use std::sync::Arc;
 use model::{Rule, Scope, Timestamp, TurnId, UserId};
 use store::{Asker, HistoryHealth};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::turns::Turns;
 
-impl Engine {
+impl Turns {
     /// What a user asked lately, the newest first.
     pub async fn question_history(
         &self,
@@ -16,7 +16,7 @@ impl Engine {
         user: &UserId,
     ) -> Result<Vec<(TurnId, Arc<str>, Timestamp)>, FlowError> {
         let asker = Asker::User(scope.clone(), user.clone());
-        let recent = self.history.place().recent(&asker, self.clock.now()).await?;
+        let recent = self.history.place().recent(&asker, self.core.clock.now()).await?;
         Ok(recent.into_iter().map(|(asked, _)| (asked.turn, asked.text, asked.ts)).collect())
     }
 
@@ -26,9 +26,10 @@ impl Engine {
         let (asker, place) = (Asker::User(scope.clone(), user.clone()), self.history.place());
         // Other nodes may remember what this one does not.
         if !place.is_shared()
-            && (self.store.is_shared() || !place.recent(&asker, self.clock.now()).await?.is_empty())
+            && (self.core.store.is_shared()
+                || !place.recent(&asker, self.core.clock.now()).await?.is_empty())
         {
-            self.store_rule(scope, Some(user.clone()), &Rule::HistoryForgotten).await?;
+            self.core.store_rule(scope, Some(user.clone()), &Rule::HistoryForgotten).await?;
         }
         Ok(place.forget(&asker).await?)
     }
@@ -41,6 +42,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
+    use crate::Engine;
     use model::Mac;
     use store::{Limits, Store};
     use testkit::TestClock;
@@ -70,7 +72,7 @@ mod tests {
             include: Include::default(),
             router: None,
         };
-        engine.open_turn(&Scope::default(), incoming).await.unwrap();
+        engine.turns.open_turn(&Scope::default(), incoming).await.unwrap();
     }
 
     fn user_id(user: &str) -> UserId {
@@ -78,7 +80,7 @@ mod tests {
     }
 
     async fn remembered(engine: &Engine, user: &str) -> Vec<String> {
-        let asked = engine.question_history(&Scope::default(), &user_id(user)).await.unwrap();
+        let asked = engine.turns.question_history(&Scope::default(), &user_id(user)).await.unwrap();
         asked.into_iter().map(|(turn, _, _)| turn.to_string()).collect()
     }
 
@@ -90,7 +92,7 @@ mod tests {
         ask(&engine, "t1", "ann").await;
         ask(&engine, "t2", "bob").await;
         let forget = async |user: &str| {
-            engine.forget_questions(&Scope::default(), &user_id(user)).await.unwrap()
+            engine.turns.forget_questions(&Scope::default(), &user_id(user)).await.unwrap()
         };
         assert_eq!(forget("ann").await, 1);
         let again = start(&store, 2).await;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use model::{Scope, Write};
+use model::Scope;
 
 /// The projects in which something was stored.
 #[derive(Debug, Default)]
@@ -19,16 +19,4 @@ impl Attention {
     pub(crate) fn take(&self) -> HashSet<Scope> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-/// The projects that writes are in.
-pub(crate) fn scopes_of(writes: &[Write]) -> HashSet<Scope> {
-    let mut scopes = HashSet::new();
-    for write in writes {
-        let scope = &write.entry.event.scope;
-        if !scopes.contains(scope) {
-            scopes.insert(scope.clone());
-        }
-    }
-    scopes
 }

@@ -5,8 +5,8 @@ use model::{Mac, Position, Rule, Scope};
 use store::Label;
 
 use crate::calibrate::curve_of;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::turns::Turns;
 
 /// The newest labels that count.
 const MOST_LABELS: usize = 20_000;
@@ -49,11 +49,11 @@ pub struct ReliabilityBin {
     pub labels: usize,
 }
 
-impl Engine {
+impl Turns {
     /// How right a project's confidences are.
     pub async fn calibration(&self, scope: &Scope) -> Result<CalibrationReport, FlowError> {
-        let labels = self.store.labels(scope, MOST_LABELS).await?;
-        let stored = self.store.calibrations().await?;
+        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+        let stored = self.core.store.calibrations().await?;
         let stored = stored.into_iter().find(|stored| stored.scope == *scope);
         let pair = |name: &str| {
             let both = stored.as_ref()?.settings.get(name)?.as_array()?;
@@ -83,13 +83,15 @@ impl Engine {
     }
 
     async fn recalibrate_one(&self, scope: &Scope) -> Result<(), FlowError> {
-        let labels = self.store.labels(scope, MOST_LABELS).await?;
-        let stored = self.store.calibrations().await?;
+        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+        let stored = self.core.store.calibrations().await?;
         let before = stored.iter().find(|stored| stored.scope == *scope);
         let known = before.and_then(|stored| stored.settings.get("labels")?.as_f64());
         // Once there are as many as count, the log's own growth tells that there are new ones.
         let (now, then) = match labels.len() {
-            MOST_LABELS => (self.head().0 as f64, before.map(|stored| stored.position.0 as f64)),
+            MOST_LABELS => {
+                (self.core.head().0 as f64, before.map(|stored| stored.position.0 as f64))
+            }
             some => (some as f64, known),
         };
         if then.is_some_and(|then| now < then * GROWTH) {
@@ -104,10 +106,10 @@ impl Engine {
             labels: fitted.labels as u64,
             error: fitted.error,
         };
-        let now = self.clock.now();
-        let event = ingest::rule_event(scope, None, &rule, self.mint.event_id(now), now);
+        let now = self.core.clock.now();
+        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
         let curve = curve_of(&event.data);
-        self.commit_one(self.write_of(event, Mac([0; 16]), None)).await?;
+        self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
         self.curves.set(scope.clone(), curve);
         tracing::info!(labels = fitted.labels, "confidences of verdicts calibrated");
         Ok(())

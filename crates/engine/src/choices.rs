@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use model::Write;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::put_off::put_off;
+use crate::routing::Routing;
 use crate::tasks::Stop;
 
 /// Choices that are stored in one commit.
@@ -18,11 +18,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// After so many pauses what routers have learnt is kept.
 const PAUSES_TO_KEEP: u32 = 200;
 
-impl Engine {
+impl Routing {
     /// Starts storing choices, and keeping what routers have learnt. Call it once, before serving.
     pub fn keep_routing(self: &Arc<Self>) {
         let engine = Arc::clone(self);
-        self.tasks.start(|stop| run(engine, stop));
+        self.core.tasks.start(|stop| run(engine, stop));
     }
 
     /// How many choices were made and are not in the log: too many were waiting, or they could not be stored.
@@ -40,7 +40,7 @@ impl Engine {
                 return;
             }
             let size = chunk.len();
-            let (dropped, why) = match self.commit(chunk).await {
+            let (dropped, why) = match self.core.commit(chunk).await {
                 Ok(receipts) => {
                     let mut failed: Vec<FlowError> =
                         receipts.into_iter().filter_map(Result::err).collect();
@@ -56,7 +56,7 @@ impl Engine {
     }
 }
 
-async fn run(engine: Arc<Engine>, mut stop: Stop) {
+async fn run(engine: Arc<Routing>, mut stop: Stop) {
     let mut pauses = 0;
     while !*stop.borrow() {
         tokio::select! {
@@ -66,7 +66,7 @@ async fn run(engine: Arc<Engine>, mut stop: Stop) {
         engine.store_choices().await;
         pauses += 1;
         if pauses % PAUSES_TO_KEEP == 0
-            && let Err(error) = engine.routing.keep(&*engine.store).await
+            && let Err(error) = engine.states.keep(&*engine.core.store).await
         {
             put_off(error, "what routers have learnt was not kept; trying again later");
         }
@@ -94,9 +94,12 @@ mod tests {
                 ..RawEvent::default()
             };
             let incoming = Incoming { raw, mac: Mac([mac; 16]), key: None, trust: Trust::Backend };
-            engine.choices.push(engine.prepare(&Scope::default(), incoming).unwrap());
+            engine
+                .routing
+                .choices
+                .push(engine.feedback.prepare(&Scope::default(), incoming).unwrap());
         }
-        engine.store_choices().await;
-        assert_eq!((engine.dropped_choices(), engine.head().0), (1, 2));
+        engine.routing.store_choices().await;
+        assert_eq!((engine.routing.dropped_choices(), engine.core.head().0), (1, 2));
     }
 }

@@ -10,8 +10,9 @@ use model::{
 };
 use store::{EventPage, QualityQuery, StoredEvent};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
+use crate::insights::Insights;
 use crate::patterns::FailureReport;
 
 /// How far back failures are looked at to tell what a comment is about.
@@ -55,15 +56,15 @@ impl CommentView {
     }
 }
 
-impl Engine {
+impl Feedback {
     /// The entry that keeps what a comment sounds like. It is no reaction: nothing follows for its turn.
     pub(crate) fn sentiment_entry(&self, event: &Event) -> Option<Entry> {
         let comment = CommentView::of(event)?;
         let (detector, (sentiment, confidence)) = match own_rating(event) {
             Some(said) => (BY_RATING.to_owned(), (said, UnitInterval::ONE)),
             None => (
-                self.detectors.sentiment_version(),
-                self.detectors.sentiment(&Utterance::read(&comment.text)),
+                self.core.detectors.sentiment_version(),
+                self.core.detectors.sentiment(&Utterance::read(&comment.text)),
             ),
         };
         let finding = Finding::Sentiment(FoundSentiment {
@@ -72,7 +73,7 @@ impl Engine {
             sentiment,
             confidence,
         });
-        Some(self.finding_entry(event, event.turn.clone(), &finding))
+        Some(self.core.finding_entry(event, event.turn.clone(), &finding))
     }
 
     /// What is known of an event that is a comment; nothing for others.
@@ -94,15 +95,17 @@ impl Engine {
         after: Position,
     ) -> Result<Vec<StoredEvent>, FlowError> {
         let page = EventPage { scope: scope.clone(), after, limit: BEHIND, any_of: Vec::new() };
-        Ok(self.store.events(page).await?)
+        Ok(self.core.store.events(page).await?)
     }
+}
 
+impl Insights {
     /// What goes wrong in a project lately: what its comments may be about.
     pub async fn comment_patterns(
         self: &Arc<Self>,
         scope: &Scope,
     ) -> Result<Arc<FailureReport>, FlowError> {
-        let end = self.clock.now();
+        let end = self.core.clock.now();
         self.failures(QualityQuery {
             tenant: scope.tenant.clone(),
             project: Some(scope.project.clone()),

@@ -11,8 +11,8 @@ use model::{
 use serde_json::{Value, json};
 use store::Arrived;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 use crate::mirror::Copies;
 use crate::publish::{EVENT_ID, PROJECT, TENANT};
 
@@ -36,7 +36,7 @@ pub struct Consumed {
     pub erased: u64,
 }
 
-impl Engine {
+impl Feedback {
     /// Stores messages, in order. When it fails nothing is lost: the same messages can be given again.
     pub async fn consume(
         &self,
@@ -81,7 +81,7 @@ impl Engine {
             return Ok(());
         }
         let (messages, writes): (Vec<&Arrived>, Vec<Write>) = waiting.into_iter().unzip();
-        for (message, receipt) in messages.into_iter().zip(self.commit(writes).await?) {
+        for (message, receipt) in messages.into_iter().zip(self.core.commit(writes).await?) {
             match receipt {
                 Ok(receipt) if receipt.replayed => consumed.replayed += 1,
                 Ok(_) => consumed.stored += 1,
@@ -102,7 +102,7 @@ impl Engine {
         let Arrived { topic, partition, offset, .. } = message;
         tracing::warn!(topic, partition, offset, %error, "a message is no event; it is set aside");
         let write = self.letter_of(message);
-        self.store.set_aside(write, format!("{topic}/{partition}@{offset}: {error}")).await?;
+        self.core.store.set_aside(write, format!("{topic}/{partition}@{offset}: {error}")).await?;
         consumed.set_aside += 1;
         Ok(())
     }
@@ -112,14 +112,14 @@ impl Engine {
         let Arrived { topic, partition, offset, .. } = message;
         let value = message.value.as_deref().unwrap_or_default();
         let text = String::from_utf8_lossy(value).into_owned();
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         // Found again when they are erased.
         let line: Value = serde_json::from_slice(value).unwrap_or_default();
         let user = line["user_id"].as_str().and_then(|id| UserId::new(id).ok());
         let id = format!("kafka.{topic}.{partition}.{offset}");
         let data = json!({"topic": topic, "partition": partition, OFFSET: offset, MESSAGE: text});
         let event = Event {
-            id: EventId::new(id).unwrap_or_else(|_| self.mint.event_id(now)),
+            id: EventId::new(id).unwrap_or_else(|_| self.core.mint.event_id(now)),
             scope: scope_of(message, &line),
             kind: LETTER,
             severity: Severity::Warning,
@@ -132,7 +132,7 @@ impl Engine {
             tags: Vec::new(),
             data: data.as_object().cloned().unwrap_or_default(),
         };
-        self.write_of(event, None, None)
+        self.core.write_of(event, None, None)
     }
 
     async fn forget(
@@ -146,11 +146,11 @@ impl Engine {
         let Some(id) = id else {
             return self.put_aside(message, &FlowError::NotALine, consumed).await;
         };
-        let known = self.store.event(&scope, &id).await?;
+        let known = self.core.store.event(&scope, &id).await?;
         // An event of somebody who was erased names nobody: the second time there is nobody left to erase,
         // also when somebody came back under the same name.
         let Some(user) = known.and_then(|stored| stored.event.user) else { return Ok(()) };
-        match self.erase_user(&scope, &user, copies).await {
+        match self.privacy.erase_user(&scope, &user, copies).await {
             Ok(_) => {
                 consumed.erased += 1;
                 Ok(())
@@ -192,6 +192,7 @@ fn scope_of(message: &Arrived, line: &Value) -> Scope {
 
 #[cfg(test)]
 mod tests {
+    use crate::Engine;
     use model::ANONYMOUS;
     use tempfile::TempDir;
 
@@ -223,9 +224,9 @@ mod tests {
             })
             .collect();
         let copies = Copies { place: None, others: Vec::new() };
-        let consumed = engine.consume(&messages, &copies).await.unwrap();
+        let consumed = engine.feedback.consume(&messages, &copies).await.unwrap();
         assert!(consumed.set_aside == 2 && consumed.stored > 0, "{consumed:?}");
-        let letters = engine.dead_letters(&Scope::default(), 0, 9).await.unwrap();
+        let letters = engine.feedback.dead_letters(&Scope::default(), 0, 9).await.unwrap();
         assert_eq!(letters.len(), 2);
         assert!(letters[0].reason.starts_with("chats/0@0: message is a conv"), "{letters:?}");
     }
@@ -235,14 +236,14 @@ mod tests {
         let (engine, _folder) = engine().await;
         let said = json!({"messages": [{"role": "user", "content": "a"}]}).to_string();
         let message = Arrived { value: Some(said.into_bytes()), ..tombstone(7, "x") };
-        let letter = engine.letter_of(&message).entry.event;
-        assert_eq!(engine.read_letter(&letter).unwrap().unwrap().len(), 1);
+        let letter = engine.feedback.letter_of(&message).entry.event;
+        assert_eq!(engine.feedback.read_letter(&letter).unwrap().unwrap().len(), 1);
         // What a client sent has other words as well, or is of another kind.
         let mut said_more = letter.clone();
         said_more.data.insert("level".to_owned(), json!("info"));
         let other = Kind { source: Source::ApplicationLog, ..LETTER };
-        assert!(engine.read_letter(&said_more).is_none());
-        assert!(engine.read_letter(&Event { kind: other, ..letter }).is_none());
+        assert!(engine.feedback.read_letter(&said_more).is_none());
+        assert!(engine.feedback.read_letter(&Event { kind: other, ..letter }).is_none());
     }
 
     fn tombstone(offset: i64, id: &str) -> Arrived {
@@ -266,13 +267,13 @@ mod tests {
             Write { claims: vec![testkit::claim(id, 1)], ..Write::of(event, Vec::new()) }
         };
         let writes = vec![by(ANONYMOUS, "of-nobody"), by("ann", "of-ann")];
-        engine.store.commit(writes).await.unwrap();
+        engine.core.store.commit(writes).await.unwrap();
         let copies = Copies { place: None, others: Vec::new() };
         let messages = [tombstone(0, "of-nobody"), tombstone(1, "of-ann")];
-        let consumed = engine.consume(&messages, &copies).await.unwrap();
+        let consumed = engine.feedback.consume(&messages, &copies).await.unwrap();
         let expected = Consumed { set_aside: 1, erased: 1, ..Consumed::default() };
         assert_eq!(consumed, expected);
-        let letters = engine.store.dead_letters(&scope, 0, 10).await.unwrap();
+        let letters = engine.core.store.dead_letters(&scope, 0, 10).await.unwrap();
         assert_eq!(letters.len(), 1);
         assert!(letters[0].reason.contains(ANONYMOUS), "{}", letters[0].reason);
     }

@@ -6,9 +6,9 @@ use learn::{
 use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::told::Previous;
+use crate::turns::Turns;
 
 /// Turns of the conversation that the planner is shown.
 const MOST_TURNS: usize = 5;
@@ -16,7 +16,7 @@ const MOST_TURNS: usize = 5;
 const MOST_HABITS: usize = 20;
 const MOST_SHOWN: usize = 5;
 
-impl Engine {
+impl Turns {
     /// The context of a turn that was just opened.
     pub(crate) async fn context_of(
         &self,
@@ -36,7 +36,7 @@ impl Engine {
             limit,
         };
         let conversation = opening.conversation.clone();
-        let mut past = self.store.exchanges(query(None, conversation, MOST_TURNS + 2)).await?;
+        let mut past = self.core.store.exchanges(query(None, conversation, MOST_TURNS + 2)).await?;
         // What was erased or dropped has nothing to say.
         past.retain(|exchange| !exchange.opening.text.is_empty());
         past.truncate(MOST_TURNS);
@@ -50,7 +50,7 @@ impl Engine {
             Some(user) => query(Some(user.clone()), None, MOST_HABITS),
             None => query(None, opening.conversation.clone(), MOST_HABITS),
         };
-        let preferences = preferences(self.store.habits(of).await?);
+        let preferences = preferences(self.core.store.habits(of).await?);
         let shown: Vec<PastExchange<'_>> = past.iter().map(past_exchange).collect();
         let message = opening.data.get("text").and_then(|text| text.as_str());
         let verdict = previous
@@ -83,7 +83,7 @@ impl Engine {
             return Ok(Some(found.clone()));
         }
         let ids = vec![previous.turn.clone()];
-        Ok(self.store.exchanges_by_id(&opening.scope, ids).await?.pop())
+        Ok(self.core.store.exchanges_by_id(&opening.scope, ids).await?.pop())
     }
 }
 

@@ -3,10 +3,10 @@
 use model::{Outcome, Scope, Write};
 use store::DeadLetter;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 
-impl Engine {
+impl Feedback {
     /// Those of a scope behind a number, oldest first.
     pub async fn dead_letters(
         &self,
@@ -14,19 +14,19 @@ impl Engine {
         after: u64,
         limit: usize,
     ) -> Result<Vec<DeadLetter>, FlowError> {
-        Ok(self.store.dead_letters(scope, after, limit).await?)
+        Ok(self.core.store.dead_letters(scope, after, limit).await?)
     }
 
     /// Tries one again. If it can be stored now, or was stored meanwhile, it goes off the list.
     pub async fn replay_dead_letter(&self, scope: &Scope, id: &str) -> Result<(), FlowError> {
-        let letter = self.store.dead_letter(scope, id).await?;
+        let letter = self.core.store.dead_letter(scope, id).await?;
         let write = letter.ok_or(FlowError::Unknown("dead letter"))?.write;
         let writes = match self.read_letter(&write.entry.event) {
             Some(writes) => writes?,
             None => vec![with_changes(write)],
         };
-        all_stored(self.store_writes(writes).await?)?;
-        Ok(self.store.drop_dead_letter(scope, id).await?)
+        all_stored(self.core.store_writes(writes).await?)?;
+        Ok(self.core.store.drop_dead_letter(scope, id).await?)
     }
 }
 

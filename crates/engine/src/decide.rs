@@ -5,14 +5,14 @@ use model::{ConversationId, DecisionId, Mac, Need, Outcome, Position, Scope};
 use serde_json::Value;
 use store::StoredDecision;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 use crate::record::RequestKey;
 
 /// Outcomes of one decision that may come at the same moment.
 const MOST_AT_ONCE: usize = 100;
 
-impl Engine {
+impl Feedback {
     /// Takes in a decision. Answers its id, and whether it had been stored before.
     pub async fn decide(
         &self,
@@ -21,16 +21,16 @@ impl Engine {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<(DecisionId, bool), FlowError> {
-        let now = self.clock.now();
-        let fresh = || self.mint.decision_id(now);
-        let event = self.mint.event_id(now);
+        let now = self.core.clock.now();
+        let fresh = || self.core.mint.decision_id(now);
+        let event = self.core.mint.event_id(now);
         let (id, event) = ingest::accept_decision(scope, raw, event, now, fresh)?;
-        let receipt = self.commit_one(self.write_of(event, mac, key)).await?;
+        let receipt = self.core.commit_one(self.core.write_of(event, mac, key)).await?;
         if !receipt.replayed {
             return Ok((id, false));
         }
         // A repeat without an id of its own is known by the request's key alone.
-        let first = self.store.event(scope, &receipt.id).await?;
+        let first = self.core.store.event(scope, &receipt.id).await?;
         let text = first.as_ref().and_then(|stored| stored.event.data.get("decision_id")?.as_str());
         let first_id = text.and_then(|text| DecisionId::new(text).ok());
         Ok((first_id.unwrap_or(id), true))
@@ -69,8 +69,9 @@ impl Engine {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<Outcome, FlowError> {
-        let now = self.clock.now();
-        let known = self.store.decision(scope, id).await?.ok_or(FlowError::Unknown("decision"))?;
+        let now = self.core.clock.now();
+        let known =
+            self.core.store.decision(scope, id).await?.ok_or(FlowError::Unknown("decision"))?;
         let settled = known.settled.as_ref();
         if let Some(Value::Object(before)) =
             settled.and_then(|stored| stored.event.data.get("outcome_data"))
@@ -80,11 +81,11 @@ impl Engine {
             raw.outcome_data.extend(mentioned);
         }
         let made = &known.made.event;
-        let event = ingest::accept_outcome(made, id, raw, self.mint.event_id(now), now)?;
-        let mut write = self.write_of(event, mac, key);
+        let event = ingest::accept_outcome(made, id, raw, self.core.mint.event_id(now), now)?;
+        let mut write = self.core.write_of(event, mac, key);
         let at = Need::OutcomeAt(id.clone(), settled.map(|stored| stored.position));
         write.needs = vec![Need::Decision(id.clone()), at, Need::OtherOutcome(id.clone())];
-        Ok(self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed))
+        Ok(self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed))
     }
 
     /// One decision.
@@ -93,7 +94,7 @@ impl Engine {
         scope: &Scope,
         id: &DecisionId,
     ) -> Result<Option<StoredDecision>, FlowError> {
-        Ok(self.store.decision(scope, id).await?)
+        Ok(self.core.store.decision(scope, id).await?)
     }
 
     /// The decisions of a conversation made behind a position.
@@ -104,6 +105,6 @@ impl Engine {
         after: Position,
         limit: usize,
     ) -> Result<Vec<StoredDecision>, FlowError> {
-        Ok(self.store.decisions_of(scope, conversation, after, limit).await?)
+        Ok(self.core.store.decisions_of(scope, conversation, after, limit).await?)
     }
 }

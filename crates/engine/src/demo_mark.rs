@@ -6,8 +6,8 @@ use ingest::{CaptureError, RawEvent};
 use model::{Event, EventId, Scope, Tenant};
 use serde_json::json;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::privacy::Privacy;
 
 /// The tenant that holds demo data and nothing else.
 pub const DEMO_TENANT: &str = "demo";
@@ -46,7 +46,7 @@ pub(crate) fn refuse_mark(event: &Event) -> Result<(), CaptureError> {
     Ok(())
 }
 
-impl Engine {
+impl Privacy {
     /// What there is of demo data.
     pub async fn demo_state(&self) -> Result<DemoState, FlowError> {
         if self.is_marked(LOADED).await? {
@@ -55,7 +55,7 @@ impl Engine {
         if self.is_marked(BEGUN).await? {
             return Ok(DemoState::Begun);
         }
-        let scopes = self.store.scopes().await?;
+        let scopes = self.core.store.scopes().await?;
         let is_demo = |scope: &Scope| scope.tenant == demo_scope().tenant;
         Ok(if scopes.iter().any(is_demo) { DemoState::Foreign } else { DemoState::Absent })
     }
@@ -69,7 +69,7 @@ impl Engine {
     /// Whether the store holds anything that is no demo data.
     pub async fn holds_other_than_demo(&self) -> Result<bool, FlowError> {
         let demo = demo_scope().tenant;
-        Ok(self.store.scopes().await?.iter().any(|scope| scope.tenant != demo))
+        Ok(self.core.store.scopes().await?.iter().any(|scope| scope.tenant != demo))
     }
 
     /// Demo data begins here, or ends here.
@@ -85,10 +85,10 @@ impl Engine {
             tags: vec!["demo".to_owned()],
             ..RawEvent::default()
         };
-        let now = self.clock.now();
-        let event = ingest::accept(&demo_scope(), raw, now, || self.mint.event_id(now))?;
-        let mac = self.fingerprint("demo", &json!(id));
-        self.commit_one(self.write_of(event, mac, None)).await.map(drop)
+        let now = self.core.clock.now();
+        let event = ingest::accept(&demo_scope(), raw, now, || self.core.mint.event_id(now))?;
+        let mac = self.core.fingerprint("demo", &json!(id));
+        self.core.commit_one(self.core.write_of(event, mac, None)).await.map(drop)
     }
 
     /// Takes demo data away, and whatever else was stored in its tenant since. Answers how many events
@@ -97,15 +97,15 @@ impl Engine {
         if !self.holds_demo().await? {
             return Ok(None);
         }
-        if self.store.is_shared() {
+        if self.core.store.is_shared() {
             // Other nodes know numbers of what would be gone.
             let why =
                 "demo data that was moved to Postgres stays there; it is in a tenant of its own";
             return Err(FlowError::NotPossible(why.into()));
         }
         // A choice that waits would bring the tenant back.
-        self.store_choices().await;
-        let events = self.store.remove_tenant(&demo_scope().tenant).await?;
+        self.routing.store_choices().await;
+        let events = self.core.store.remove_tenant(&demo_scope().tenant).await?;
         self.forget_what_is_gone().await?;
         self.scrub().await?;
         tracing::info!(events, "demo data removed");
@@ -114,27 +114,28 @@ impl Engine {
 
     /// What is kept in memory to answer quickly goes too: whoever uses the name next asked for nothing yet.
     async fn forget_what_is_gone(&self) -> Result<(), FlowError> {
-        self.routing.reload(&*self.store).await?;
+        self.routing.states.reload(&*self.core.store).await?;
         let gone = demo_scope().tenant;
-        self.privacy.forget(&gone);
-        self.targets.forget(&gone);
-        self.curves.forget(&gone);
-        self.patterns.clear();
-        self.drafts.clear();
-        self.examples.clear();
-        let (now, window) = (self.clock.now(), self.detectors.retry.window);
-        Ok(self.history.read_again(&*self.store, now, window).await?)
+        self.core.redactors.forget(&gone);
+        self.insights.targets.forget(&gone);
+        self.turns.curves.forget(&gone);
+        self.insights.patterns.clear();
+        self.insights.drafts.clear();
+        self.training_data.examples.clear();
+        let (now, window) = (self.core.clock.now(), self.core.detectors.retry.window);
+        Ok(self.turns.history.read_again(&*self.core.store, now, window).await?)
     }
 
     async fn is_marked(&self, id: &str) -> Result<bool, FlowError> {
         let Ok(id) = EventId::new(id) else { return Ok(false) };
-        let found = self.store.event(&demo_scope(), &id).await?;
+        let found = self.core.store.event(&demo_scope(), &id).await?;
         Ok(found.is_some_and(|found| found.event.data.get("demo") == Some(&json!(true))))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::Engine;
     use std::sync::Arc;
 
     use detect::Platt;
@@ -144,7 +145,7 @@ mod tests {
     use testkit::TestClock;
 
     use super::*;
-    use crate::redactors::Privacy;
+    use crate::redactors::PrivacySettings;
     use crate::targets::Targets;
     use crate::test_engine::{NOW, TestEngine, engine_in};
     use crate::{Detectors, Embedder};
@@ -159,18 +160,18 @@ mod tests {
             Engine::open(Arc::new(store), clock, [1; 32], detectors, embedder).await.unwrap();
         let (demo, tenant) = (demo_scope(), demo_scope().tenant);
         let settings = |settings: Value| settings.as_object().cloned().unwrap();
-        engine.mark_demo(false).await.unwrap();
+        engine.privacy.mark_demo(false).await.unwrap();
         let targets = settings(json!({"satisfaction": {"min": 0.85}, "min_count": 5}));
-        engine.set_targets(&tenant, targets).await.unwrap();
+        engine.insights.set_targets(&tenant, targets).await.unwrap();
         let privacy = settings(json!({"retention_days": {"events": 30}}));
-        engine.set_privacy(&tenant, privacy).await.unwrap();
-        engine.curves.set(demo.clone(), Platt { slope: 2.0, offset: 1.0 });
-        assert_ne!(engine.targets_of(&tenant), Targets::default());
-        assert_ne!(engine.privacy.of(&tenant), Privacy::default());
-        assert!(engine.remove_demo().await.unwrap().is_some());
-        assert_eq!(engine.targets_of(&tenant), Targets::default());
-        assert_eq!(engine.privacy.of(&tenant), Privacy::default());
-        assert_eq!(engine.curves.of(&demo), Platt::NONE);
+        engine.privacy.set_privacy(&tenant, privacy).await.unwrap();
+        engine.turns.curves.set(demo.clone(), Platt { slope: 2.0, offset: 1.0 });
+        assert_ne!(engine.insights.targets_of(&tenant), Targets::default());
+        assert_ne!(engine.core.redactors.of(&tenant), PrivacySettings::default());
+        assert!(engine.privacy.remove_demo().await.unwrap().is_some());
+        assert_eq!(engine.insights.targets_of(&tenant), Targets::default());
+        assert_eq!(engine.core.redactors.of(&tenant), PrivacySettings::default());
+        assert_eq!(engine.turns.curves.of(&demo), Platt::NONE);
     }
 
     #[tokio::test]
@@ -187,10 +188,10 @@ mod tests {
             data: Event::data_of(&half),
             ..testkit::event(&demo, "asked")
         };
-        engine.mark_demo(false).await.unwrap();
-        engine.history.add(&question).await;
-        assert_eq!(engine.question_history(&demo, &user).await.unwrap().len(), 1);
-        assert!(engine.remove_demo().await.unwrap().is_some());
-        assert_eq!(engine.question_history(&demo, &user).await.unwrap().len(), 0);
+        engine.privacy.mark_demo(false).await.unwrap();
+        engine.turns.history.add(&question).await;
+        assert_eq!(engine.turns.question_history(&demo, &user).await.unwrap().len(), 1);
+        assert!(engine.privacy.remove_demo().await.unwrap().is_some());
+        assert_eq!(engine.turns.question_history(&demo, &user).await.unwrap().len(), 0);
     }
 }

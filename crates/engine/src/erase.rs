@@ -6,9 +6,9 @@ use std::time::Duration;
 use model::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
 use store::{Asker, ErasedCounts};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::mirror::Copies;
+use crate::privacy::Privacy;
 
 /// How long the mirror is waited for, until no copy has what was erased.
 const MIRROR_WAIT: Duration = Duration::from_secs(10);
@@ -18,7 +18,7 @@ const COPIES_LEFT: &str = "the user is erased from the store; copies of turn log
 const REST_LEFT: &str = "the user is erased from the store; not all that follows from it could be done yet: copies, or \
     the store's files, may still have what was. It is gone on with; ask again to hear that it is done";
 
-impl Engine {
+impl Privacy {
     /// Erases a user and answers what was erased. Nothing of their words or their name is left in
     /// the store's files when this returns.
     pub async fn erase_user(
@@ -33,37 +33,37 @@ impl Engine {
             return Err(FlowError::NotPossible(why.into()));
         }
         // What a router chose for them is in the log before it is emptied.
-        self.store_choices().await;
-        let (counts, turns) = self.store.whats_of(scope, user).await?;
-        let now = self.clock.now();
+        self.routing.store_choices().await;
+        let (counts, turns) = self.core.store.whats_of(scope, user).await?;
+        let now = self.core.clock.now();
         let rule = Rule::Erasure { events: counts.events, turns: counts.turns };
-        let event = ingest::rule_event(scope, None, &rule, self.mint.event_id(now), now);
-        let mut write: Write = self.write_of(event, Mac([0; 16]), None);
+        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
+        let mut write: Write = self.core.write_of(event, Mac([0; 16]), None);
         // The event itself says nothing of whom; a rebuild finds the stubs.
         write.entry.changes = vec![Change::EraseUser(user.clone())];
         let erasure = write.entry.event.clone();
-        let routed = self.routing.of(scope);
+        let routed = self.routing.states.of(scope);
         if let Some(project) = &routed {
             // Before, so that a crash in between leaves nothing that nobody can name any more.
-            let own = self.store.turns_of(scope, user).await?;
-            project.forget(&*self.store, user, &own, &turns, &erasure).await?;
+            let own = self.core.store.turns_of(scope, user).await?;
+            project.forget(&*self.core.store, user, &own, &turns, &erasure).await?;
         }
-        self.commit_one(write).await?;
-        self.patterns.clear();
-        self.drafts.clear();
+        self.core.commit_one(write).await?;
+        self.insights.patterns.clear();
+        self.insights.drafts.clear();
         let asker = Asker::User(scope.clone(), user.clone());
-        if self.history.place().forget(&asker).await.is_err() {
+        if self.turns.history.place().forget(&asker).await.is_err() {
             tracing::warn!(
                 "the history of questions is away; what the erased user asked lately goes from it when it \
                  is back, or by itself after the window for retries"
             );
         }
-        if self.refresh_examples(scope).await.is_err() {
+        if self.training_data.refresh_examples(scope).await.is_err() {
             // Read again by whoever asks next.
-            self.examples.clear();
+            self.training_data.examples.clear();
         }
         let forgotten = match &routed {
-            Some(project) => project.forget_late(&*self.store, Some(user), &erasure).await,
+            Some(project) => project.forget_late(&*self.core.store, Some(user), &erasure).await,
             None => Ok(()),
         };
         let settled = self.settle_copies(scope, copies).await;
@@ -79,11 +79,11 @@ impl Engine {
     /// that was away still keeps is remembered in the store.
     async fn settle_copies(&self, scope: &Scope, copies: &Copies) -> Result<(), FlowError> {
         if copies.place.is_none() {
-            return Ok(self.mirror(copies.clone()).settle().await?);
+            return Ok(self.turns.mirror(copies.clone()).settle().await?);
         }
         // The mirror itself does it, so that it writes no older state behind it.
         let settled = async {
-            while !self.store.copies_due(Some(scope.clone()), 1).await?.is_empty() {
+            while !self.core.store.copies_due(Some(scope.clone()), 1).await?.is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             Ok(())
@@ -176,9 +176,9 @@ mod tests {
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let (scope, nobody) = (Scope::default(), UserId::new(ANONYMOUS).unwrap());
         let copies = Copies { place: None, others: Vec::new() };
-        let erased = engine.erase_user(&scope, &nobody, &copies).await;
+        let erased = engine.privacy.erase_user(&scope, &nobody, &copies).await;
         assert!(matches!(erased, Err(FlowError::NotPossible(_))), "{erased:?}");
-        assert_eq!(engine.head(), Position(0));
+        assert_eq!(engine.core.head(), Position(0));
     }
 
     #[tokio::test]
@@ -186,19 +186,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, .. } = engine_in(folder.path()).await;
         let long = Duration::from_secs(9);
-        let before = engine.patterns.generation();
-        engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.drafts.remember(engine.drafts.generation(), about(), "Tell Ann.".into());
-        let known = || engine.patterns.fitting(&query(), Position(9), NOW).is_some();
-        assert!(known() && engine.drafts.known(&about()).is_some());
+        let before = engine.insights.patterns.generation();
+        engine.insights.patterns.keep(query(), Position(0), NOW, long, before, &report());
+        engine.insights.drafts.remember(
+            engine.insights.drafts.generation(),
+            about(),
+            "Tell Ann.".into(),
+        );
+        let known = || engine.insights.patterns.fitting(&query(), Position(9), NOW).is_some();
+        assert!(known() && engine.insights.drafts.known(&about()).is_some());
         let (scope, ann) = (Scope::default(), UserId::new("ann").unwrap());
         let copies = Copies { place: None, others: Vec::new() };
-        engine.erase_user(&scope, &ann, &copies).await.unwrap();
-        assert!(!known() && engine.drafts.known(&about()).is_none());
+        engine.privacy.erase_user(&scope, &ann, &copies).await.unwrap();
+        assert!(!known() && engine.insights.drafts.known(&about()).is_none());
         // Whoever began before it was done does not bring it back.
-        engine.patterns.keep(query(), Position(0), NOW, long, before, &report());
-        engine.drafts.remember(0, about(), "Tell Ann.".into());
-        assert!(!known() && engine.drafts.known(&about()).is_none());
+        engine.insights.patterns.keep(query(), Position(0), NOW, long, before, &report());
+        engine.insights.drafts.remember(0, about(), "Tell Ann.".into());
+        assert!(!known() && engine.insights.drafts.known(&about()).is_none());
     }
 
     /// A place in which nothing can be done.
@@ -237,9 +241,9 @@ mod tests {
             ..testkit::event(&scope, "open")
         };
         let opened = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
-        engine.store.commit(vec![Write::of(event, vec![opened])]).await.unwrap();
+        engine.core.store.commit(vec![Write::of(event, vec![opened])]).await.unwrap();
         let copies = Copies { place: None, others: vec![Arc::new(Away)] };
-        let erased = engine.erase_user(&scope, &ann, &copies).await;
+        let erased = engine.privacy.erase_user(&scope, &ann, &copies).await;
         assert!(matches!(erased, Err(FlowError::Unfinished(REST_LEFT))), "{erased:?}");
         let log = std::fs::metadata(folder.path().join("uptake.db-wal")).unwrap();
         assert_eq!(log.len(), 0, "what was written before is still there");

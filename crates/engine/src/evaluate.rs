@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use learn::{Evaluation, Expected, Logged, LoggedChoice, TurnRecord, evaluate, with_model};
 use model::{BadData, Scope, Timestamp};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::routing::Routing;
 
 /// The newest turns that count.
 const MOST_TURNS: usize = 50_000;
@@ -32,7 +32,7 @@ pub struct Evaluated {
     pub logged: Option<f64>,
 }
 
-impl Engine {
+impl Routing {
     /// What a policy would have earned in the place of a router, by the turns the router served since
     /// a moment.
     pub async fn evaluate_policy(
@@ -42,7 +42,7 @@ impl Engine {
         policy: &Policy,
         since: Option<Timestamp>,
     ) -> Result<Evaluated, FlowError> {
-        let project = self.routing.of(scope).ok_or(FlowError::Unknown("router"))?;
+        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
         let arms: Vec<String> = project
             .with(|routers| {
                 let arms = routers.get(router)?.rule.arms();
@@ -50,11 +50,12 @@ impl Engine {
             })
             .ok_or(FlowError::Unknown("router"))?;
         let target = chances(policy, &arms)?;
-        project.keep(&*self.store).await?;
+        project.keep(&*self.core.store).await?;
         let since = since.unwrap_or(Timestamp::from_micros(0));
         let mut turns = Vec::new();
         while turns.len() < MOST_TURNS {
-            let page = self.store.router_turns(scope, router, since, turns.len(), PAGE).await?;
+            let page =
+                self.core.store.router_turns(scope, router, since, turns.len(), PAGE).await?;
             let last = page.len() < PAGE;
             turns.extend(page);
             if last {

@@ -20,9 +20,9 @@ use model::{Position, Scope, TurnId, UnitInterval, Vector};
 use store::{StoreError, TurnNumber};
 
 use crate::changes::opening_of;
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::example_pool::{Offered, Place, ProjectExamples, of_correction, of_turn};
+use crate::training_data::TrainingData;
 
 /// How often it is chosen anew because something chosen was no longer so.
 const MOST_TRIES: usize = 8;
@@ -69,14 +69,14 @@ pub struct FoundExample {
     pub rating: Option<UnitInterval>,
 }
 
-impl Engine {
+impl TrainingData {
     /// The best examples of a project for a question, the nearest first.
     pub async fn examples(
         &self,
         scope: &Scope,
         search: ExampleSearch,
     ) -> Result<Vec<FoundExample>, FlowError> {
-        let vector = Arc::new(self.vector_of(opening_of(&search.query)).await);
+        let vector = Arc::new(self.core.vector_of(opening_of(&search.query)).await);
         let search = Arc::new(search);
         let project = self.examples.of(scope);
         let mut tries = 0;
@@ -124,11 +124,11 @@ impl Engine {
         let (turns, loose) = apart(places);
         let mut offered = Vec::new();
         if !turns.is_empty() {
-            let exchanges = self.store.judged(turns).await?;
+            let exchanges = self.core.store.judged(turns).await?;
             offered.extend(exchanges.iter().flat_map(of_turn));
         }
         if !loose.is_empty() {
-            let corrections = self.store.loose(scope, loose).await?;
+            let corrections = self.core.store.loose(scope, loose).await?;
             offered.extend(corrections.iter().filter_map(of_correction));
         }
         Ok(offered)

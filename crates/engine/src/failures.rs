@@ -23,8 +23,8 @@ use store::{QualityQuery, Stopwatch, StoreError};
 pub use at_hand::FailuresAtHand;
 pub(crate) use negative::Negative;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::insights::Insights;
 use crate::patterns::{FailureReport, Meaning, PatternMiddles};
 
 /// Turns that are read together.
@@ -32,14 +32,14 @@ const PAGE: usize = 500;
 /// Questions that are told.
 const MOST_CORRECTED: usize = 10;
 
-impl Engine {
+impl Insights {
     /// What goes wrong in a window, against the one before it. Few turns are looked at anew each time;
     /// what is found of many stays for a minute.
     pub async fn failures(
         self: &Arc<Self>,
         query: QualityQuery,
     ) -> Result<Arc<FailureReport>, FlowError> {
-        let (head, now) = (self.head(), self.clock.now());
+        let (head, now) = (self.core.head(), self.core.clock.now());
         if let Some(known) = self.patterns.fitting(&query, head, now) {
             return Ok(known);
         }
@@ -55,12 +55,12 @@ impl Engine {
         now: Timestamp,
     ) -> Result<FailureReport, FlowError> {
         let (rule, start) = (PatternRule::default(), query.window.start);
-        let turns = self.store.negative_turns(with_before(query), rule.most_turns + 1).await?;
+        let turns = self.core.store.negative_turns(with_before(query), rule.most_turns + 1).await?;
         let truncated = turns.len() > rule.most_turns;
         let mut negatives = Vec::with_capacity(turns.len());
         for (scope, turns) in by_scope(turns) {
             for page in turns.chunks(PAGE) {
-                let found = self.store.turns(&scope, page.to_vec()).await?;
+                let found = self.core.store.turns(&scope, page.to_vec()).await?;
                 negatives.extend(found.iter().filter_map(|turn| Negative::of(turn, start)));
             }
         }
@@ -87,7 +87,7 @@ impl Engine {
             before: before.counts.answered.unsigned_abs(),
             by: Vec::new(),
         };
-        for found in self.store.answered_by(query.clone()).await? {
+        for found in self.core.store.answered_by(query.clone()).await? {
             for (by, value) in [(By::Model, found.model), (By::Prompt, found.prompt)] {
                 match totals.by.iter_mut().find(|(b, v, _)| *b == by && *v == value) {
                     Some((.., count)) => *count += found.answered,
@@ -95,7 +95,7 @@ impl Engine {
                 }
             }
         }
-        let by_strategy = self.store.answered_by_strategy(query.clone()).await?.into_iter();
+        let by_strategy = self.core.store.answered_by_strategy(query.clone()).await?.into_iter();
         totals.by.extend(by_strategy.map(|(name, count)| (By::Strategy, name, count)));
         Ok(totals)
     }

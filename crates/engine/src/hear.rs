@@ -24,9 +24,9 @@ use model::{
 use store::{ExchangeQuery, StoredExchange};
 
 use crate::calibrate::calibrated;
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::history::History;
+use crate::turns::Turns;
 
 /// Turns that are read to find the last one that can be judged: nearly always the first will do.
 const FEW: [usize; 2] = [2, 20];
@@ -78,7 +78,7 @@ impl HeardVerdict {
     }
 }
 
-impl Engine {
+impl Turns {
     /// Hears what the message that opens a turn says. The event is redacted already.
     pub(crate) async fn hear(
         &self,
@@ -141,7 +141,7 @@ impl Engine {
             only_answered: true,
             limit,
         };
-        let mut found = self.store.exchanges(query).await?;
+        let mut found = self.core.store.exchanges(query).await?;
         let is_all = found.len() < limit;
         // A repeat of the same request finds the turn itself; what was erased or dropped cannot be
         // judged; and an answer that came after the message was not seen by whoever wrote it.
@@ -164,7 +164,7 @@ impl Engine {
     ) -> Result<HeardVerdict, FlowError> {
         let question = Utterance::read(&previous.opening.text);
         let answer = Answer::read(Some(&question), answer_of(previous));
-        let found = self.detectors.verdict(&Exchange {
+        let found = self.core.detectors.verdict(&Exchange {
             message,
             question: Some(&question),
             answer: Some(&answer),
@@ -173,7 +173,7 @@ impl Engine {
             gap: previous.answered_at.map(|at| since(at, event.ts)),
         });
         let raw_confidence = found.confidence;
-        let verdict = calibrated(&self.detectors, self.curves.of(&event.scope), found);
+        let verdict = calibrated(&self.core.detectors, self.curves.of(&event.scope), found);
         let (target, target_score) =
             self.target_of(event, before, message, &verdict, previous).await?;
         let reviewed = match &target {
@@ -186,7 +186,7 @@ impl Engine {
 
     async fn is_reviewed(&self, place: &TurnPlace) -> Result<bool, FlowError> {
         let ids = vec![place.turn.clone()];
-        let found = self.store.exchanges_by_id(&place.scope, ids).await?.pop();
+        let found = self.core.store.exchanges_by_id(&place.scope, ids).await?.pop();
         Ok(found.is_some_and(|found| found.standing.review.is_some()))
     }
 }

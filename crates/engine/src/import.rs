@@ -3,10 +3,10 @@
 use model::{Body, Claim, ClaimSpace, Event, ExperimentRule, Rule, TurnHalf, Write};
 use serde_json::{Map, Value};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 
-impl Engine {
+impl Feedback {
     /// Checks a line and makes the writes that would store it: an event is one, a conversation of a
     /// chat log as many as it has messages. `place` is the line's number in its file.
     pub fn prepare_line(&self, line: Value, place: u64) -> Result<Vec<Write>, FlowError> {
@@ -19,17 +19,17 @@ impl Engine {
             return Ok(vec![self.prepare_event(fields)?]);
         }
         let record = ingest::read_chat(&fields)?;
-        let events = ingest::chat_events(&record, place, self.clock.now());
+        let events = ingest::chat_events(&record, place, self.core.clock.now());
         events.into_iter().map(|event| self.prepare_event(event)).collect()
     }
 
     fn prepare_event(&self, fields: Map<String, Value>) -> Result<Write, FlowError> {
-        let now = self.clock.now();
-        let line = ingest::read_line(fields, now, || self.mint.event_id(now))?;
+        let now = self.core.clock.now();
+        let line = ingest::read_line(fields, now, || self.core.mint.event_id(now))?;
         let spaces = claims_of(&line.event);
         // What its client once sent is not in the file, so whatever comes under its ids later is
         // taken for a repeat, and so is a line that is there already.
-        let mut write = self.write_of(line.event, None, None);
+        let mut write = self.core.write_of(line.event, None, None);
         write.claims.extend(spaces.into_iter().map(|(space, id)| Claim { space, id, mac: None }));
         Ok(write)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use model::{Project, Role, Tenant};
 use store::StoredKey;
 
-use crate::engine::Engine;
+use crate::access::Access;
 use crate::error::FlowError;
 
 /// What a new key shall be good for.
@@ -25,7 +25,7 @@ pub struct NewKey {
     pub origin: Option<String>,
 }
 
-impl Engine {
+impl Access {
     /// Whether there never was a key, so that everybody who can reach it may do everything.
     pub fn is_open(&self) -> bool {
         self.keys.is_empty()
@@ -52,8 +52,8 @@ impl Engine {
 
     /// Makes a key. The text is shown this once; only its hash is kept.
     pub async fn create_key(&self, new: NewKey) -> Result<(StoredKey, String), FlowError> {
-        let now = self.clock.now();
-        let (id, secret) = (self.mint.letters::<12>(), self.mint.letters::<40>());
+        let now = self.core.clock.now();
+        let (id, secret) = (self.core.mint.letters::<12>(), self.core.mint.letters::<40>());
         let key = StoredKey {
             hash: *blake3::hash(secret.as_bytes()).as_bytes(),
             tenant: new.tenant,
@@ -65,7 +65,7 @@ impl Engine {
             revoked_at: None,
             id,
         };
-        self.store.add_key(key.clone()).await?;
+        self.core.store.add_key(key.clone()).await?;
         self.keys.put(key.clone());
         self.ended_visits.wake();
         tracing::info!(key = key.id, tenant = %key.tenant, role = key.role.as_word(), "key created");
@@ -75,8 +75,8 @@ impl Engine {
 
     /// Revokes a key at once; answers whether it was there and valid.
     pub async fn revoke_key(&self, id: &str) -> Result<bool, FlowError> {
-        let now = self.clock.now();
-        let revoked = self.store.revoke_key(id, now).await?;
+        let now = self.core.clock.now();
+        let revoked = self.core.store.revoke_key(id, now).await?;
         // Also when somebody had revoked it and this node has not heard of it.
         if let Some(key) = self.keys.get(id).filter(|key| key.revoked_at.is_none()) {
             self.keys.put(StoredKey { revoked_at: Some(now), ..(*key).clone() });

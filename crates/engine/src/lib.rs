@@ -27,7 +27,16 @@ mod chores;
 mod routing;
 mod choices;
 mod example_pool;
+mod core;
+mod commit;
+mod access;
+mod cluster;
+mod training_data;
+mod turns;
+mod insights;
+mod feedback;
 mod engine;
+mod jobs;
 mod keys;
 mod visits;
 mod privacy;
@@ -73,14 +82,14 @@ mod erase;
 mod retain;
 mod unclean;
 mod scrub;
-mod replay;
 mod redetect;
-mod rounds;
 mod demo_mark;
 #[cfg(test)]
 mod test_engine;
 
+pub use access::Access;
 pub use calibration::{CalibrationReport, ReliabilityBin};
+pub use cluster::Cluster;
 pub use comments::CommentView;
 pub use consume::Consumed;
 pub use demo_mark::{DEMO_TENANT, DemoState, demo_scope};
@@ -90,13 +99,18 @@ pub use detect::{
 };
 pub use detectors::Detectors;
 pub use embedder::Embedder;
-pub use engine::Engine;
+pub use engine::{Engine, EngineOptions};
 pub use error::FlowError;
 pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use feedback::Feedback;
 pub use ingest::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
+pub use insights::Insights;
+pub use jobs::JobSettings;
+pub use training_data::TrainingData;
+pub use turns::Turns;
 
 pub use examples::{ExampleSearch, FoundExample};
 pub use experiments::{Assigned, ExperimentView, SequencePoint};
@@ -121,7 +135,7 @@ pub use published::PublishLag;
 pub use put_off::put_off;
 pub use react::{IncomingReaction, ReactionReceipt};
 pub use record::{Incoming, Receipt, RequestKey, Trust};
-pub use redactors::Privacy;
+pub use redactors::PrivacySettings;
 pub use redetect::Redetected;
 pub use report::Satisfaction;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};

@@ -6,8 +6,8 @@ use model::{ConversationId, Scope, Timestamp, TurnId};
 use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
 
 use crate::changes::opening_of;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::insights::Insights;
 
 /// Nothing less similar than this is like what is searched for.
 const FLOOR: f32 = 0.3;
@@ -32,7 +32,7 @@ pub enum FoundConversations {
     ByMeaning(Vec<StoredExchange>),
 }
 
-impl Engine {
+impl Insights {
     /// A page of the list.
     pub async fn list_conversations(
         &self,
@@ -40,8 +40,8 @@ impl Engine {
         order: ListOrder,
     ) -> Result<ListPage, FlowError> {
         Ok(match order {
-            ListOrder::Newest => self.store.newest_conversations(query).await?,
-            ListOrder::Worst => self.store.worst_conversations(query).await?,
+            ListOrder::Newest => self.core.store.newest_conversations(query).await?,
+            ListOrder::Worst => self.core.store.worst_conversations(query).await?,
         })
     }
 
@@ -59,7 +59,7 @@ impl Engine {
         }
         let is_further = query.behind.is_some();
         let words = ListQuery { words: Some(text.to_owned()), ..query };
-        let page = self.store.newest_conversations(words).await?;
+        let page = self.core.store.newest_conversations(words).await?;
         if is_further || page.next.is_some() || !page.items.is_empty() {
             return Ok(FoundConversations::ByWords(page));
         }
@@ -73,14 +73,14 @@ impl Engine {
         text: &str,
         most: usize,
     ) -> Result<Vec<StoredExchange>, FlowError> {
-        let vector = self.vector_of(opening_of(text)).await;
+        let vector = self.core.vector_of(opening_of(text)).await;
         let (user, intent) = (None, None);
         let query = SimilarQuery { scope: scope.clone(), vector, most, floor: FLOOR, user, intent };
-        let mut similar = self.store.similar(query).await?.turns;
+        let mut similar = self.core.store.similar(query).await?.turns;
         similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         similar.truncate(most * 2);
         let numbers = similar.into_iter().map(|turn| turn.number).collect();
-        let found = self.store.found(scope, numbers).await?.into_iter().flatten();
+        let found = self.core.store.found(scope, numbers).await?.into_iter().flatten();
         let mut seen = HashSet::new();
         let first = |one: &StoredExchange| {
             one.conversation.as_ref().is_some_and(|id| seen.insert(id.clone()))
@@ -104,12 +104,12 @@ impl Engine {
                 only_answered: false,
                 limit: 1,
             };
-            if let Some(found) = self.store.exchanges(query).await?.pop() {
+            if let Some(found) = self.core.store.exchanges(query).await?.pop() {
                 return Ok(Some(found));
             }
         }
         let Ok(turn) = TurnId::new(text) else { return Ok(None) };
-        let found = self.store.exchanges_by_id(scope, vec![turn]).await?;
+        let found = self.core.store.exchanges_by_id(scope, vec![turn]).await?;
         Ok(found.into_iter().find(|exchange| exchange.conversation.is_some()))
     }
 }

@@ -3,8 +3,8 @@
 use model::{EventId, Position, Scope};
 use store::{EventPage, KindFilter, StoredEvent};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 
 /// A stretch of the log and where to go on.
 #[derive(Clone, Debug)]
@@ -15,20 +15,20 @@ pub struct Stretch {
     pub next: Position,
 }
 
-impl Engine {
+impl Feedback {
     /// One event as it was stored.
     pub async fn event(
         &self,
         scope: &Scope,
         id: &EventId,
     ) -> Result<Option<StoredEvent>, FlowError> {
-        Ok(self.store.event(scope, id).await?)
+        Ok(self.core.store.event(scope, id).await?)
     }
 
     /// The matching events behind a position.
     pub async fn events(&self, page: EventPage) -> Result<Stretch, FlowError> {
         let after = page.after;
-        let items = self.store.events(page).await?;
+        let items = self.core.store.events(page).await?;
         let next = items.last().map_or(after, |last| last.position);
         Ok(Stretch { items, next })
     }
@@ -41,6 +41,6 @@ impl Engine {
         before: Position,
         limit: usize,
     ) -> Result<Vec<StoredEvent>, FlowError> {
-        Ok(self.store.newest_events(scope, kind, before, limit).await?)
+        Ok(self.core.store.newest_events(scope, kind, before, limit).await?)
     }
 }

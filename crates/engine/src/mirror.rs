@@ -16,10 +16,10 @@ use store::{
 
 use crate::counters::Counters;
 use crate::duty::Duty;
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::said::Said;
 use crate::tasks::Stop;
+use crate::turns::Turns;
 
 /// Events looked at together; a turn that several of them touch is copied once.
 const STRETCH: usize = 1000;
@@ -66,23 +66,23 @@ impl std::fmt::Debug for Copies {
     }
 }
 
-impl Engine {
+impl Turns {
     /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
     /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
     pub async fn keep_copies(&self, copies: Copies) -> Result<(), FlowError> {
         if copies.place.is_none() {
-            self.store.forget_copies().await?;
+            self.core.store.forget_copies().await?;
         }
         let mirror = self.mirror(copies);
-        self.tasks.start(|stop| mirror.run(stop));
+        self.core.tasks.start(|stop| mirror.run(stop));
         Ok(())
     }
 
     pub(crate) fn mirror(&self, copies: Copies) -> Mirror {
         Mirror {
-            store: Arc::clone(&self.store),
-            counters: Arc::clone(&self.counters),
-            duty: Arc::clone(&self.duty),
+            store: Arc::clone(&self.core.store),
+            counters: Arc::clone(&self.core.counters),
+            duty: Arc::clone(&self.cluster.duty),
             copies,
         }
     }
@@ -97,7 +97,7 @@ impl Engine {
         match place {
             None => Ok(None),
             Some(CopyPlace::Table) => {
-                Ok(self.store.copy_of(scope, turn).await?.and_then(|copy| copy.document))
+                Ok(self.core.store.copy_of(scope, turn).await?.and_then(|copy| copy.document))
             }
             Some(CopyPlace::Blobs(blobs)) => Ok(blobs.get(scope, turn).await?),
         }
@@ -346,7 +346,7 @@ mod tests {
         store.commit(writes).await.unwrap();
         let busy = Arc::new(Busy { store: Arc::clone(&store), touched: Mutex::default() });
         let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn Blobs>));
-        let mirror = engine.mirror(Copies { place, others: Vec::new() });
+        let mirror = engine.turns.mirror(Copies { place, others: Vec::new() });
         assert!(matches!(mirror.step().await.unwrap(), Step::More));
         let touched = busy.touched.lock().unwrap().clone();
         assert_eq!(touched.len(), 41, "{touched:?}");

@@ -24,9 +24,9 @@ use learn::{ExportTally, PreferenceConversation};
 use model::{Position, Scope};
 use store::{ConversationMark, JudgedReads, StoreError, TurnNumber};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::tasks::Stop;
+use crate::training_data::TrainingData;
 use convert::{conversation, of_correction};
 pub(crate) use make::{Answered, Maker};
 
@@ -62,11 +62,11 @@ enum Step {
     Done,
 }
 
-impl Engine {
+impl TrainingData {
     /// Begins an export.
     pub fn preferences(&self, scope: &Scope, query: PreferenceQuery) -> PreferenceExport {
-        let reads = Arc::clone(&self.store) as Arc<dyn JudgedReads>;
-        let stop = Some(self.tasks.stop_signal());
+        let reads = Arc::clone(&self.core.store) as Arc<dyn JudgedReads>;
+        let stop = Some(self.core.tasks.stop_signal());
         PreferenceExport { stop, ..PreferenceExport::new(reads, scope.clone(), query) }
     }
 }

@@ -19,7 +19,7 @@ use store::{Lease, Outgoing, Outlet, Stopwatch, Store, StoreError, StoredEvent};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
-use crate::engine::Engine;
+use crate::cluster::Cluster;
 use crate::erase::is_erasure;
 use crate::published::{PublishLag, Published};
 use crate::said::Said;
@@ -41,24 +41,24 @@ const NOTE: Duration = Duration::from_millis(250);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-impl Engine {
+impl Cluster {
     /// Starts publishing whenever this node has the lease. Call it once, before serving.
     pub fn keep_publishing(&self, outlet: Arc<dyn Outlet>, line: LineOf) {
         let publisher = Publisher {
-            store: Arc::clone(&self.store),
-            clock: Arc::clone(&self.clock),
+            store: Arc::clone(&self.core.store),
+            clock: Arc::clone(&self.core.clock),
             published: Arc::clone(&self.published),
-            node: self.mint.event_id(self.clock.now()).to_string(),
+            node: self.core.mint.event_id(self.core.clock.now()).to_string(),
             lease: format!("{LEASE}{}", outlet.name()),
             outlet,
             line,
         };
-        self.tasks.start(|stop| publisher.run(stop));
+        self.core.tasks.start(|stop| publisher.run(stop));
     }
 
     /// How far publishing is behind the log; `None` where nothing is published.
     pub fn publish_lag(&self) -> Option<PublishLag> {
-        self.published.lag(self.head(), self.clock.now())
+        self.published.lag(self.core.head(), self.core.clock.now())
     }
 }
 

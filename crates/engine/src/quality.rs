@@ -3,16 +3,16 @@
 use model::{Timestamp, Window};
 use store::{QualityBucket, QualityQuery};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::insights::Insights;
 
 /// In microseconds.
 const HOUR: i64 = 3_600_000_000;
 
-impl Engine {
+impl Insights {
     /// Sums by stretches of time, the earliest first; those in which nothing happened are left out.
     pub async fn quality(&self, query: QualityQuery) -> Result<Vec<QualityBucket>, FlowError> {
-        Ok(self.store.quality(query).await?)
+        Ok(self.core.store.quality(query).await?)
     }
 
     /// The sums of a window, and of one as long before it.
@@ -40,7 +40,7 @@ impl Engine {
         let days = u32::try_from(hours / 24 + 1).unwrap_or(u32::MAX / 24);
         let bucket_hours = days.saturating_mul(24);
         let query = QualityQuery { bucket_hours, bucket_shift: 0, ..query };
-        Ok(report::total(&self.store.quality(query).await?))
+        Ok(report::total(&self.core.store.quality(query).await?))
     }
 }
 

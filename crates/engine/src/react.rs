@@ -11,8 +11,8 @@ use model::{
 };
 use store::TurnHead;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 use crate::record::RequestKey;
 
 /// A reaction on its way in.
@@ -46,7 +46,7 @@ pub enum ReactionReceipt {
     Skipped,
 }
 
-impl Engine {
+impl Feedback {
     /// Takes in one reaction.
     pub async fn react(
         &self,
@@ -54,7 +54,7 @@ impl Engine {
         incoming: IncomingReaction,
     ) -> Result<ReactionReceipt, FlowError> {
         let IncomingReaction { conversation, turn, raw, mac, key } = incoming;
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let accepted = ingest::accept_reaction(raw, now)?;
         let head = self.turn_in(scope, &turn, &conversation).await?;
         if accepted.is_too_unsure() {
@@ -63,13 +63,14 @@ impl Engine {
         let user = accepted.user.clone().or(head.user);
         let place =
             TurnPlace { scope: scope.clone(), turn, conversation: Some(conversation), user };
-        let event = ingest::reaction_event(place.clone(), &accepted, self.mint.event_id(now), now);
+        let event =
+            ingest::reaction_event(place.clone(), &accepted, self.core.mint.event_id(now), now);
         let id = event.id.clone();
-        let mut write = self.write_of(event, mac, key);
+        let mut write = self.core.write_of(event, mac, key);
         // What stands was redacted when it came, so what comes is compared as it would stand.
         let text = write.entry.event.data.get("text").and_then(|text| text.as_str());
         write.needs = needs(&place, &accepted.given, text.map(str::to_owned));
-        let outcome = self.store_writes(vec![write]).await?.pop();
+        let outcome = self.core.store_writes(vec![write]).await?.pop();
         match outcome.unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) => Ok(given(&place, &accepted, &id)),
             Outcome::Replayed { id, .. } => self.first_of(scope, &id).await,
@@ -88,14 +89,15 @@ impl Engine {
         turn: &TurnId,
         conversation: &ConversationId,
     ) -> Result<TurnHead, FlowError> {
-        let head = self.store.turn_head(scope, turn).await?;
+        let head = self.core.store.turn_head(scope, turn).await?;
         head.filter(|head| head.conversation.as_ref() == Some(conversation))
             .ok_or(FlowError::Unknown("turn"))
     }
 
     /// The answer that the first request with this key got.
     async fn first_of(&self, scope: &Scope, id: &EventId) -> Result<ReactionReceipt, FlowError> {
-        let first = self.store.event(scope, id).await?.ok_or(FlowError::Unknown("reaction"))?;
+        let first =
+            self.core.store.event(scope, id).await?.ok_or(FlowError::Unknown("reaction"))?;
         let word = first.event.data.get("reaction").and_then(|word| word.as_str());
         let turn = first.event.turn.ok_or(FlowError::Unknown("turn"))?;
         let artifact = artifact_id(first.event.ts, id);
@@ -112,7 +114,7 @@ impl Engine {
         reaction: Option<Reaction>,
     ) -> Result<ReactionReceipt, FlowError> {
         let TurnPlace { scope, turn, user, .. } = place;
-        let standing = self.store.standing_reaction(scope, turn, user.as_ref()).await?;
+        let standing = self.core.store.standing_reaction(scope, turn, user.as_ref()).await?;
         let rn = standing.map(|standing| report::FeedbackItem::of(scope, standing).rn);
         Ok(ReactionReceipt::Given { reaction, rn, unchanged: true })
     }

@@ -6,21 +6,15 @@
 //!
 //! The other doors do the same with what they take in: `turn.rs`, `react.rs`, `decide.rs`.
 
-mod commit;
-
-use std::fmt::Write as _;
-
 use ingest::RawEvent;
 use model::{
-    Body, Change, Claim, ClaimSpace, Entry, Event, EventId, Finding, FoundRetry, InteractionKind,
-    Mac, Need, Position, RetryIntent, Scope, Severity, Source, Type, UnitInterval, Write,
+    Body, ClaimSpace, Entry, Event, EventId, Finding, FoundRetry, InteractionKind, Mac, Need,
+    Position, RetryIntent, Scope, Severity, Source, Type, UnitInterval, Write,
 };
-use serde_json::Value;
 
-use crate::changes::changes_of;
 use crate::demo_mark::refuse_mark;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 use crate::put_off::put_off;
 
 /// Writes of one batch that share a transaction; small enough that others need not wait long.
@@ -31,7 +25,7 @@ const BATCH_CHUNK: usize = 1000;
 pub struct Incoming {
     /// What it says.
     pub raw: RawEvent,
-    /// The MAC of the body it came in, by `Engine::fingerprint`.
+    /// The MAC of the body it came in, by `Feedback::fingerprint`.
     pub mac: Mac,
     /// The request's own key.
     pub key: Option<RequestKey>,
@@ -69,11 +63,11 @@ pub struct Receipt {
     pub replayed: bool,
 }
 
-impl Engine {
+impl Feedback {
     /// Takes one event through the whole flow. When this returns, the event is on disk.
     pub async fn record(&self, scope: &Scope, incoming: Incoming) -> Result<Receipt, FlowError> {
         let write = self.prepare(scope, incoming)?;
-        self.commit_one(write).await
+        self.core.commit_one(write).await
     }
 
     /// Stores many prepared writes and says of each what became of it. A failure of the store in
@@ -88,7 +82,7 @@ impl Engine {
         let has_key =
             |write: &Write| write.claims.iter().any(|claim| claim.space == ClaimSpace::RequestKey);
         if let Some(first) = writes.next_if(has_key) {
-            match self.commit_one(first).await {
+            match self.core.commit_one(first).await {
                 Err(FlowError::Conflict(ClaimSpace::RequestKey)) => {
                     return Err(FlowError::Conflict(ClaimSpace::RequestKey));
                 }
@@ -98,7 +92,7 @@ impl Engine {
         while writes.peek().is_some() {
             let chunk: Vec<Write> = writes.by_ref().take(BATCH_CHUNK).collect();
             let size = chunk.len();
-            match self.commit(chunk).await {
+            match self.core.commit(chunk).await {
                 Ok(some) => receipts.extend(some),
                 Err(error) => {
                     put_off(error, "part of a batch was not stored; its sender is told");
@@ -112,10 +106,10 @@ impl Engine {
     /// Checks an event and makes the write that would store it.
     pub fn prepare(&self, scope: &Scope, incoming: Incoming) -> Result<Write, FlowError> {
         let Incoming { raw, mac, key, trust } = incoming;
-        let now = self.clock.now();
-        let event = ingest::accept(scope, raw, now, || self.mint.event_id(now))?;
+        let now = self.core.clock.now();
+        let event = ingest::accept(scope, raw, now, || self.core.mint.event_id(now))?;
         refuse_mark(&event)?;
-        let mut write = self.write_of(event, mac, key);
+        let mut write = self.core.write_of(event, mac, key);
         match trust {
             Trust::Backend => {}
             Trust::Widget => {
@@ -137,56 +131,14 @@ impl Engine {
         let turn = event.turn.clone()?;
         (interaction.kind == InteractionKind::Regenerate).then(|| {
             let finding = Finding::Retry(FoundRetry {
-                detector: self.detectors.retry_version(),
+                detector: self.core.detectors.retry_version(),
                 detected_in: None,
                 similarity: UnitInterval::ONE,
                 delay_seconds: None,
                 intent: RetryIntent::Dissatisfied,
             });
-            self.finding_entry(event, Some(turn), &finding)
+            self.core.finding_entry(event, Some(turn), &finding)
         })
-    }
-
-    /// The write that stores an event and what follows from it, without what its tenant wants
-    /// removed. It uses up the event's id, the request's key and, if it makes a decision, the
-    /// decision's id.
-    pub(crate) fn write_of(
-        &self,
-        mut event: Event,
-        mac: impl Into<Option<Mac>>,
-        key: Option<RequestKey>,
-    ) -> Write {
-        let mac = mac.into();
-        self.privacy.of(&event.scope.tenant).redactor.redact_event(&mut event);
-        let changes = changes_of(&event);
-        let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
-        let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
-        claims.extend(key.map(|RequestKey { id, mac }| {
-            let mac = Some(mac);
-            Claim { space: ClaimSpace::RequestKey, id, mac }
-        }));
-        for change in &changes {
-            if let Change::Decide { id, .. } = change {
-                claims.push(claim(ClaimSpace::Decision, id.as_str()));
-            }
-        }
-        Write { claims, ..Write::of(event, changes) }
-    }
-
-    /// The MAC by which a repeat of this body is recognised.
-    pub fn fingerprint(&self, door: &str, body: &Value) -> Mac {
-        self.fingerprint.of(door, body)
-    }
-
-    /// An id for an event of ours that follows from what it says: whoever says the same has the same id,
-    /// and no client can guess it.
-    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, FlowError> {
-        let mut id = format!("{sort}.");
-        for byte in self.fingerprint(sort, of).0 {
-            // Writing to a string cannot fail.
-            let _ = write!(id, "{byte:02x}");
-        }
-        EventId::new(id).map_err(|_| FlowError::NotStored)
     }
 }
 
@@ -210,6 +162,7 @@ fn widget_need(event: &Event) -> Result<Need, FlowError> {
 
 #[cfg(test)]
 mod tests {
+    use crate::Engine;
     use model::Timestamp;
     use serde_json::json;
 
@@ -226,7 +179,7 @@ mod tests {
             data: data.as_object().cloned().unwrap_or_default(),
             ..RawEvent::default()
         };
-        let mac = engine.fingerprint("event", &data);
+        let mac = engine.core.fingerprint("event", &data);
         Incoming { raw, mac, key: None, trust: Trust::Backend }
     }
 
@@ -236,11 +189,11 @@ mod tests {
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
         let scope = Scope::default();
         let ahead = NOW.plus_secs(301);
-        let early = engine.record(&scope, incoming(&engine, ahead)).await;
+        let early = engine.feedback.record(&scope, incoming(&engine, ahead)).await;
         assert!(matches!(early, Err(FlowError::Capture(_))), "{early:?}");
         clock.advance_secs(1);
-        let receipt = engine.record(&scope, incoming(&engine, ahead)).await.unwrap();
-        let stored = engine.event(&scope, &receipt.id).await.unwrap().unwrap();
+        let receipt = engine.feedback.record(&scope, incoming(&engine, ahead)).await.unwrap();
+        let stored = engine.feedback.event(&scope, &receipt.id).await.unwrap().unwrap();
         assert_eq!((stored.event.ts, stored.event.received_at), (ahead, NOW.plus_secs(1)));
     }
 }

@@ -9,10 +9,10 @@ use model::{
 
 use store::StoredEvent;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::hear::{Background, Heard};
 use crate::history::History;
+use crate::turns::Turns;
 
 /// Events looked at together.
 const STRETCH: usize = 500;
@@ -26,15 +26,15 @@ pub struct Redetected {
     pub findings: u64,
 }
 
-impl Engine {
+impl Turns {
     /// Looks at every turn again. `progress` is told positions done and positions in all.
     pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, FlowError> {
-        let head = self.head();
-        let rule = self.detectors.retry;
+        let head = self.core.head();
+        let rule = self.core.detectors.retry;
         let history = History::in_process(rule.window, rule.most);
         let (mut done, mut total) = (Position(0), Redetected::default());
         while done < head {
-            let events = self.store.tail(done, STRETCH).await?;
+            let events = self.core.store.tail(done, STRETCH).await?;
             let Some(last) = events.last() else { break };
             done = last.position;
             for stored in events.into_iter().filter(|stored| stored.position <= head) {
@@ -65,11 +65,11 @@ impl Engine {
         }
         let background = Background { history, position: Some(stored.position), is_first: false };
         let heard = self.hear(opening, background).await?;
-        let now = Event { received_at: self.clock.now(), ..opening.clone() };
+        let now = Event { received_at: self.core.clock.now(), ..opening.clone() };
         let mut findings = 0;
         let Heard { verdict, retry } = heard;
         if let Some(verdict) = verdict {
-            let known = self.store.heard_in(&opening.scope, turn).await?;
+            let known = self.core.store.heard_in(&opening.scope, turn).await?;
             let mut entries = self.verdict_entries(&now, turn, verdict);
             if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
                 say_instead_of(&mut entry.event, known);
@@ -83,7 +83,7 @@ impl Engine {
             let original = entries.first().and_then(|entry| entry.event.turn.clone());
             let known = match original {
                 None => None,
-                Some(original) => self.turn(&opening.scope, original).await?,
+                Some(original) => self.core.turn(&opening.scope, original).await?,
             };
             // Once for each message, by whatever version.
             let same = |event: &Event| {
@@ -107,9 +107,9 @@ impl Engine {
             return Ok(0);
         }
         let finding = self.look_at(&question, completed);
-        let now = Event { received_at: self.clock.now(), ..completed.clone() };
-        let entry = self.finding_entry(&now, Some(turn.clone()), &finding);
-        let known = self.turn(&completed.scope, turn.clone()).await?;
+        let now = Event { received_at: self.core.clock.now(), ..completed.clone() };
+        let entry = self.core.finding_entry(&now, Some(turn.clone()), &finding);
+        let known = self.core.turn(&completed.scope, turn.clone()).await?;
         let last = known.and_then(|turn| {
             let mut newest = turn.events.into_iter().rev();
             newest.find(|stored| {
@@ -124,7 +124,7 @@ impl Engine {
     }
 
     async fn question_of(&self, scope: &Scope, turn: &model::TurnId) -> Result<String, FlowError> {
-        let found = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
+        let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| exchange.opening.text).unwrap_or_default())
     }
 
@@ -134,7 +134,7 @@ impl Engine {
         let id = entry.event.id.to_string();
         let claims = vec![Claim { space: ClaimSpace::Event, id, mac: None }];
         let write = Write { claims, needs: Vec::new(), entry, more: entries.collect() };
-        self.commit_one(write).await?;
+        self.core.commit_one(write).await?;
         Ok(1)
     }
 }

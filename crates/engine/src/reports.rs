@@ -7,21 +7,17 @@ use report::{
 };
 use store::{ConversationQuery, StoredReaction, StoredTurn};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::insights::Insights;
+use crate::turns::Turns;
 
 /// Reactions of one turn that are looked at.
 const MOST_OF_A_TURN: usize = 1000;
 
-impl Engine {
-    /// What time it is for reports that look back from now.
-    pub fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
+impl Insights {
     /// Reactions by conversation in a period.
     pub async fn period(&self, request: PeriodRequest) -> Result<PeriodReport, FlowError> {
-        Ok(report::period(&*self.store, &self.seal, request).await?)
+        Ok(report::period(&*self.core.store, &self.core.seal, request).await?)
     }
 
     /// The turns of a conversation that somebody reacted to.
@@ -29,14 +25,16 @@ impl Engine {
         &self,
         request: ConversationRequest,
     ) -> Result<ConversationReport, FlowError> {
-        Ok(report::conversation(&*self.store, request).await?)
+        Ok(report::conversation(&*self.core.store, request).await?)
     }
 
     /// The index of artifacts.
     pub async fn artifacts(&self, search: ArtifactSearch) -> Result<ArtifactPage, FlowError> {
-        Ok(report::search(&*self.store, &self.seal, search).await?)
+        Ok(report::search(&*self.core.store, &self.core.seal, search).await?)
     }
+}
 
+impl Turns {
     /// Active reactions on a turn, oldest first.
     pub async fn reactions_on(
         &self,
@@ -51,7 +49,7 @@ impl Engine {
             since: Timestamp::from_micros(0),
             limit: MOST_OF_A_TURN,
         };
-        Ok(self.store.reactions_of(query).await?)
+        Ok(self.core.store.reactions_of(query).await?)
     }
 
     /// The log of a turn, made from what is stored.
@@ -60,7 +58,7 @@ impl Engine {
         scope: &Scope,
         turn: TurnId,
     ) -> Result<Option<(StoredTurn, TurnLog)>, FlowError> {
-        let Some(turn) = self.turn(scope, turn).await? else { return Ok(None) };
+        let Some(turn) = self.core.turn(scope, turn).await? else { return Ok(None) };
         let reactions = self.reactions_on(scope, &turn).await?;
         let log = report::turn_log(&turn, &reactions);
         Ok(Some((turn, log)))

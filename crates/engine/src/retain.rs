@@ -7,24 +7,26 @@ use model::{Clock, Position, Tenant, Timestamp};
 use store::{Store, StoreError};
 
 use crate::duty::Duty;
-use crate::engine::Engine;
 use crate::example_pool::ExampleShelf;
+use crate::privacy::Privacy;
 use crate::put_off::put_off;
-use crate::routing::Routing;
+use crate::routing::RouterStates;
 use crate::tasks::Stop;
 use crate::unclean::Unclean;
 
 /// How often it is looked for.
 const PAUSE: Duration = Duration::from_secs(3600);
 
-impl Engine {
+impl Privacy {
     /// Starts dropping what is too old. Call it once, before serving.
     pub fn keep_retention(&self) {
-        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        let (routing, examples) = (Arc::clone(&self.routing), Arc::clone(&self.examples));
-        let (changed, duty) = (self.privacy.changed(), Arc::clone(&self.duty));
+        let (store, clock) = (Arc::clone(&self.core.store), Arc::clone(&self.core.clock));
+        let (routing, examples) =
+            (Arc::clone(&self.routing.states), Arc::clone(&self.training_data.examples));
+        let (changed, duty) = (self.core.redactors.changed(), Arc::clone(&self.cluster.duty));
         let unclean = self.unclean.clone();
-        self.tasks
+        self.core
+            .tasks
             .start(|stop| run(store, clock, (routing, examples, duty, unclean), changed, stop));
     }
 }
@@ -32,7 +34,7 @@ impl Engine {
 async fn run(
     store: Arc<Store>,
     clock: Arc<dyn Clock>,
-    (routing, examples, duty, unclean): (Arc<Routing>, Arc<ExampleShelf>, Arc<Duty>, Unclean),
+    (routing, examples, duty, unclean): (Arc<RouterStates>, Arc<ExampleShelf>, Arc<Duty>, Unclean),
     mut changed: tokio::sync::watch::Receiver<u64>,
     mut stop: Stop,
 ) {
@@ -62,7 +64,7 @@ async fn run(
 async fn drop_all(
     store: &Store,
     clock: &dyn Clock,
-    routing: &Routing,
+    routing: &RouterStates,
 ) -> Result<usize, StoreError> {
     let mut due = Vec::new();
     for (tenant, settings) in store.privacy().await? {
@@ -107,6 +109,7 @@ async fn drop_of(
 
 #[cfg(test)]
 mod tests {
+    use crate::Engine;
     use model::Scope;
     use serde_json::json;
 
@@ -125,7 +128,7 @@ mod tests {
             data: data.as_object().cloned().unwrap_or_default(),
             ..RawEvent::default()
         };
-        let mac = engine.fingerprint("event", &json!([id, data]));
+        let mac = engine.core.fingerprint("event", &json!([id, data]));
         Incoming { raw, mac, key: None, trust: Trust::Backend }
     }
 
@@ -136,22 +139,22 @@ mod tests {
         let scope = Scope::default();
         let other = Scope { tenant: Tenant::new("other").unwrap(), ..Scope::default() };
         for scope in [&scope, &other] {
-            engine.record(scope, rating(&engine, "old")).await.unwrap();
+            engine.feedback.record(scope, rating(&engine, "old")).await.unwrap();
         }
         clock.advance_secs(40 * 86_400);
-        engine.record(&scope, rating(&engine, "new")).await.unwrap();
+        engine.feedback.record(&scope, rating(&engine, "new")).await.unwrap();
         for (tenant, days) in [(&scope.tenant, 30), (&other.tenant, 20)] {
             let settings = json!({"retention_days": {"events": days}});
             let settings = settings.as_object().unwrap().clone();
-            engine.set_privacy(tenant, settings).await.unwrap();
+            engine.privacy.set_privacy(tenant, settings).await.unwrap();
         }
-        drop_all(&*engine.store, &*clock, &engine.routing).await.unwrap();
+        drop_all(&*engine.core.store, &*clock, &engine.routing.states).await.unwrap();
         let id = |text: &str| model::EventId::new(text).unwrap();
         for scope in [&scope, &other] {
-            assert!(engine.event(scope, &id("old")).await.unwrap().is_none(), "{scope:?}");
+            assert!(engine.feedback.event(scope, &id("old")).await.unwrap().is_none(), "{scope:?}");
         }
-        assert!(engine.event(&scope, &id("new")).await.unwrap().is_some());
-        let again = engine.record(&scope, rating(&engine, "old")).await.unwrap();
+        assert!(engine.feedback.event(&scope, &id("new")).await.unwrap().is_some());
+        let again = engine.feedback.record(&scope, rating(&engine, "old")).await.unwrap();
         assert!(again.replayed && again.id == id("old"), "{again:?}");
         assert!(!engine.rebuild(|_, _| {}).await.unwrap().changed);
     }

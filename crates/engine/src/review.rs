@@ -3,11 +3,12 @@
 use ingest::FindingPlace;
 use model::{Finding, Mac, Need, Scope, TurnId, UserId, VerdictStatus};
 
-use crate::engine::Engine;
+use crate::core::Core;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 use crate::record::{Receipt, RequestKey};
 
-impl Engine {
+impl Feedback {
     /// Takes in a review. The newest one counts.
     pub async fn review(
         &self,
@@ -17,16 +18,18 @@ impl Engine {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<Receipt, FlowError> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         // About the user's turn, but not by them; it goes with the turn when they are erased.
-        let place = self.place_on(scope, turn, None).await?;
+        let place = self.core.place_on(scope, turn, None).await?;
         let finding = Finding::Review { status };
-        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
-        let mut write = self.write_of(event, mac, key);
+        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
+        let mut write = self.core.write_of(event, mac, key);
         write.needs.push(Need::Turn(None));
-        self.commit_one(write).await
+        self.core.commit_one(write).await
     }
+}
 
+impl Core {
     /// Where something that somebody says about a turn goes: it is theirs, else the turn's user's.
     pub(crate) async fn place_on(
         &self,

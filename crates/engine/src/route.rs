@@ -16,8 +16,8 @@ use model::{
 };
 
 use crate::changes::{changes_of, opening_of};
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::routing::Routing;
 use crate::routing::Ticket;
 
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
@@ -75,10 +75,10 @@ pub struct RouteScore {
     pub propensity: f64,
 }
 
-impl Engine {
+impl Routing {
     /// Chooses an arm. Reads what was learnt so far and waits for nothing.
     pub fn route(&self, scope: &Scope, request: &RouteRequest) -> Result<Route, FlowError> {
-        let project = self.routing.of(scope).ok_or(FlowError::Unknown("router"))?;
+        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
         // Asked again for the same turn, the answer is the same, unless that arm is not wanted now.
         let may_stand = |choice: &RouterChoice| {
             let wanted = choice.router == request.router && !request.exclude.contains(&choice.arm);
@@ -105,7 +105,7 @@ impl Engine {
         }
         self.choices.push(self.choice_write(scope, request, &choice));
         let faults = u64::from(chosen.faults);
-        self.counters.routed(faults, chosen.relaxed);
+        self.core.counters.routed(faults, chosen.relaxed);
         let scores = project.with(|routers| {
             let router = routers.get(&request.router);
             let arms = router.map_or(&[][..], |router| router.rule.arms());
@@ -120,7 +120,7 @@ impl Engine {
             chosen.scores.iter().filter_map(score).collect()
         });
         Ok(Route {
-            decision_id: Ticket::of(&choice).seal(&self.seal, scope),
+            decision_id: Ticket::of(&choice).seal(&self.core.seal, scope),
             router: choice.router,
             arm: choice.arm,
             propensity: choice.propensity,
@@ -133,7 +133,7 @@ impl Engine {
 
     fn told_again(&self, scope: &Scope, choice: RouterChoice) -> Route {
         Route {
-            decision_id: Ticket::of(&choice).seal(&self.seal, scope),
+            decision_id: Ticket::of(&choice).seal(&self.core.seal, scope),
             router: choice.router,
             arm: choice.arm,
             propensity: choice.propensity,
@@ -146,7 +146,7 @@ impl Engine {
 
     fn choose(&self, router: &Router, request: &RouteRequest, made: u64) -> (RouterChoice, Choice) {
         let Router { rule, state } = router;
-        let hours = hours_of(self.clock.now());
+        let hours = hours_of(self.core.clock.now());
         let codes = match rule.algorithm().is_contextual() {
             false => Vec::new(),
             true => seen_in(&request.text, hours),
@@ -155,7 +155,7 @@ impl Engine {
         let seen = from_codes(&codes);
         let random = match rule.definition().seed {
             Some(seed) => mixed(seed, made),
-            None => self.mint.number(),
+            None => self.core.mint.number(),
         };
         let chosen = state.choose(
             rule,
@@ -179,7 +179,7 @@ impl Engine {
     }
 
     fn choice_write(&self, scope: &Scope, request: &RouteRequest, choice: &RouterChoice) -> Write {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let place = FindingPlace {
             scope: scope.clone(),
             turn: request.turn.clone(),
@@ -188,7 +188,7 @@ impl Engine {
         };
         // Without its features: who asked may be erased, and not be named here.
         let finding = Finding::Choice(RouterChoice { features: Vec::new(), ..choice.clone() });
-        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
         let claim = Claim { space: ClaimSpace::Event, id: event.id.to_string(), mac: None };
         let changes = changes_of(&event);
         Write { claims: vec![claim], ..Write::of(event, changes) }

@@ -3,9 +3,9 @@
 use learn::{Algorithm, ArmSummary, FEATURES, Lead, RouterDefinition, RouterRule, TurnRecord};
 use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::routing::Project;
+use crate::routing::Routing;
 
 /// Turns that are one half of a trend.
 const RECENT: usize = 100;
@@ -41,7 +41,7 @@ pub struct RewardTrend {
     pub before: (usize, Option<f64>),
 }
 
-impl Engine {
+impl Routing {
     /// Sets a router. What its arms have learnt stays, unless they are gone.
     pub async fn set_router(
         &self,
@@ -72,8 +72,8 @@ impl Engine {
     }
 
     async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), FlowError> {
-        let now = self.clock.now();
-        let event = ingest::rule_event(scope, None, rule, self.mint.event_id(now), now);
+        let now = self.core.clock.now();
+        let event = ingest::rule_event(scope, None, rule, self.core.mint.event_id(now), now);
         // Names and numbers of settings are nobody's data, so nothing is taken out of them.
         let changes = crate::changes::changes_of(&event);
         let claim = model::Claim {
@@ -82,7 +82,7 @@ impl Engine {
             mac: Some(Mac([0; 16])),
         };
         let write = model::Write { claims: vec![claim], ..model::Write::of(event, changes) };
-        self.commit_one(write).await.map(drop)
+        self.core.commit_one(write).await.map(drop)
     }
 
     /// The names of a project's routers.
@@ -90,15 +90,15 @@ impl Engine {
         let names = |project: &Project| {
             project.with(|routers| routers.iter().map(|(name, _)| name.to_owned()).collect())
         };
-        self.routing.of(scope).map_or_else(Vec::new, |project| names(&project))
+        self.states.of(scope).map_or_else(Vec::new, |project| names(&project))
     }
 
     /// A router, explained.
     pub async fn router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
         self.store_choices().await;
-        let project = self.routing.of(scope).ok_or(FlowError::Unknown("router"))?;
+        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
         let position = project.position().await;
-        let day = self.clock.now().as_micros().div_euclid(86_400_000_000);
+        let day = self.core.clock.now().as_micros().div_euclid(86_400_000_000);
         let mut view = project
             .with(|routers| {
                 let router = routers.get(name)?;
@@ -125,7 +125,7 @@ impl Engine {
         scope: &Scope,
         name: &str,
     ) -> Result<RewardTrend, FlowError> {
-        project.keep(&*self.store).await?;
+        project.keep(&*self.core.store).await?;
         // What was forgotten is no trend.
         let lives: Vec<(String, Option<u32>)> = project.with(|routers| {
             let router = routers.get(name);
@@ -134,7 +134,7 @@ impl Engine {
             arms.map(|arm| (arm.id.clone(), life(&arm.id))).collect()
         });
         let since = Timestamp::from_micros(0);
-        let latest = self.store.router_turns(scope, name, since, 0, 2 * RECENT).await?;
+        let latest = self.core.store.router_turns(scope, name, since, 0, 2 * RECENT).await?;
         let reward = |turn: &store::RouterTurn| {
             let record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
             let served = record.served.as_ref()?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use store::{Store, StoreError};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::privacy::Privacy;
 use crate::put_off::put_off;
 
 /// How long whoever asked waits for readers of what was.
@@ -22,12 +22,12 @@ const PAUSE: Duration = Duration::from_secs(5);
 pub(crate) const READERS_LEFT: &str = "it is erased from the store; somebody still reads what was, which is not \
     gone from its files yet: ask again to hear that it is";
 
-impl Engine {
+impl Privacy {
     /// Starts clearing the files whenever that could not be done at once, and now: whoever had them before may
     /// have died over it. Call it once, before serving.
     pub fn keep_files_clean(&self) {
-        let (store, unclean) = (Arc::clone(&self.store), self.unclean.clone());
-        self.tasks.start(|mut stop| async move {
+        let (store, unclean) = (Arc::clone(&self.core.store), self.unclean.clone());
+        self.core.tasks.start(|mut stop| async move {
             loop {
                 tokio::select! {
                     _ = stop.changed() => return,
@@ -48,7 +48,7 @@ impl Engine {
     }
 
     async fn scrub_within(&self, wait: Duration) -> Result<(), FlowError> {
-        let scrubbed = tokio::time::timeout(wait, until_scrubbed(&*self.store)).await;
+        let scrubbed = tokio::time::timeout(wait, until_scrubbed(&*self.core.store)).await;
         if !matches!(scrubbed, Ok(Ok(()))) {
             self.unclean.tell();
         }
@@ -65,7 +65,7 @@ impl Engine {
 
     /// The last thing before the store is closed. What somebody reads just then is left to the next start.
     pub(crate) async fn leave_clean(&self) {
-        match self.store.scrub_if_free().await {
+        match self.core.store.scrub_if_free().await {
             Ok(true) => {}
             Ok(false) => {
                 tracing::info!("somebody reads the store; its log is cleared at the next start")
@@ -107,14 +107,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let TestEngine { engine, .. } = engine_in(&data).await;
-        engine.keep_files_clean();
+        engine.privacy.keep_files_clean();
         // More than a backup copies in one go.
         let large = |n: usize| {
             let mut write = testkit::write(&Scope::default(), &format!("e{n}"), 1);
             write.entry.event.data.insert("text".into(), "x".repeat(1 << 20).into());
             write
         };
-        engine.store.commit((0..12).map(large).collect()).await.unwrap();
+        engine.core.store.commit((0..12).map(large).collect()).await.unwrap();
         let (began, has_begun) = std::sync::mpsc::channel();
         let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
         let (from, to) = (data.clone(), folder.path().join("copy.db"));
@@ -126,10 +126,10 @@ mod tests {
             })
         });
         has_begun.recv().unwrap();
-        engine.store.commit(vec![large(12)]).await.unwrap();
-        let early = engine.scrub_within(Duration::from_millis(1)).await;
+        engine.core.store.commit(vec![large(12)]).await.unwrap();
+        let early = engine.privacy.scrub_within(Duration::from_millis(1)).await;
         assert!(matches!(early, Err(FlowError::Unfinished(_))), "{early:?}");
-        assert!(!engine.store.scrub_if_free().await.unwrap());
+        assert!(!engine.core.store.scrub_if_free().await.unwrap());
         let log = data.join("uptake.db-wal");
         let left = || std::fs::metadata(&log).map_or(0, |file| file.len());
         assert!(left() > 0);

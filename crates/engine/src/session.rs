@@ -10,22 +10,22 @@ use serde_json::json;
 use store::{OpenSession, StoredExchange};
 
 use crate::changes::changes_of;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::turns::Turns;
 
-impl Engine {
+impl Turns {
     /// The write that ends the session before a message, if too long a silence lies between.
     pub(crate) async fn session_ended_by(
         &self,
         message: &Event,
     ) -> Result<Option<Write>, FlowError> {
         let Some(conversation) = &message.conversation else { return Ok(None) };
-        let open = self.store.open_session(&message.scope, conversation).await?;
+        let open = self.core.store.open_session(&message.scope, conversation).await?;
         let Some(open) = open.filter(|open| self.is_over(open, message.ts)) else {
             return Ok(None);
         };
         let turn = open.last_turn.clone();
-        let last = self.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
+        let last = self.core.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
         Ok(Some(self.end_of(&open, last.as_ref())))
     }
 
@@ -35,13 +35,13 @@ impl Engine {
 
     /// The silence that ends a session.
     pub(crate) fn silence_micros(&self) -> i64 {
-        i64::try_from(self.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
+        i64::try_from(self.core.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
     }
 
     /// The write that ends a session after its last turn, unless something happened since or somebody
     /// else has ended it: that is judged inside the transaction.
     pub(crate) fn end_of(&self, open: &OpenSession, last: Option<&StoredExchange>) -> Write {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let turn = open.last_turn.clone();
         let said_goodbye =
             last.is_some_and(|last| detect::is_farewell(&Utterance::read(&last.opening.text)));
@@ -58,7 +58,7 @@ impl Engine {
             conversation: Some(open.conversation.clone()),
             user: last.and_then(|last| last.user.clone()),
         };
-        let id = self.mint.event_id(now);
+        let id = self.core.mint.event_id(now);
         let event = ingest::finding_event(place, &finding, id, open.last_at, now);
         let more = abandoned.then(|| self.abandonment(&event));
         let id = event.id.to_string();
@@ -76,7 +76,7 @@ impl Engine {
         let kind = Kind { event_type: Type::Interaction, source: Source::SessionAnalysis };
         let data = json!({"kind": InteractionKind::Abandonment});
         let event = Event {
-            id: self.mint.event_id(ended.received_at),
+            id: self.core.mint.event_id(ended.received_at),
             kind,
             severity: Severity::Info,
             category: Category::UserSatisfaction,

@@ -10,8 +10,9 @@ use model::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus
 use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber};
 
 use crate::changes::opening_of;
-use crate::engine::Engine;
+use crate::core::Core;
 use crate::error::FlowError;
+use crate::turns::Turns;
 
 /// Similar turns of each status that are ranked, for each that is wanted and at the least.
 const POOL_FACTOR: usize = 4;
@@ -91,14 +92,14 @@ pub struct Strategies {
     pub complete: bool,
 }
 
-impl Engine {
+impl Turns {
     /// Searches the whole project.
     pub async fn strategies(
         &self,
         scope: &Scope,
         search: StrategySearch,
     ) -> Result<Strategies, FlowError> {
-        let vector = self.vector_of(opening_of(&search.query)).await;
+        let vector = self.core.vector_of(opening_of(&search.query)).await;
         let query = SimilarQuery {
             scope: scope.clone(),
             vector,
@@ -107,7 +108,7 @@ impl Engine {
             user: search.user,
             intent: search.intent,
         };
-        let found = self.store.similar(query).await?;
+        let found = self.core.store.similar(query).await?;
         // One more than is wanted: the turn that asks may be among them.
         let most = search.k + usize::from(search.not.is_some());
         let rejected: Vec<SimilarTurn> = match search.include_rejected {
@@ -134,6 +135,28 @@ impl Engine {
         Ok(Strategies { strategies, avoid, exact: found.exact, complete: found.complete })
     }
 
+    /// The turns with what was asked and how they were answered.
+    async fn with_words(
+        &self,
+        scope: &Scope,
+        turns: Vec<SimilarTurn>,
+    ) -> Result<Vec<FoundStrategy>, FlowError> {
+        if turns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let numbers = turns.iter().map(|turn| turn.number).collect();
+        let words = self.core.store.found(scope, numbers).await?;
+        let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
+            let exchange = exchange?;
+            // What was dropped when it was old has nothing to offer.
+            let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
+            (!empty).then(|| found_strategy(&turn, exchange))
+        };
+        Ok(turns.into_iter().zip(words).filter_map(with).collect())
+    }
+}
+
+impl Core {
     /// The direction of one text. A remote model is asked on a thread that may wait.
     pub(crate) async fn vector_of(&self, text: &str) -> Vector {
         if !self.embedder.is_remote() {
@@ -158,26 +181,6 @@ impl Engine {
             texts.chunks(TOGETHER).flat_map(|some| embedder.embed(some)).collect()
         };
         tokio::task::spawn_blocking(task).await.unwrap_or_default()
-    }
-
-    /// The turns with what was asked and how they were answered.
-    async fn with_words(
-        &self,
-        scope: &Scope,
-        turns: Vec<SimilarTurn>,
-    ) -> Result<Vec<FoundStrategy>, FlowError> {
-        if turns.is_empty() {
-            return Ok(Vec::new());
-        }
-        let numbers = turns.iter().map(|turn| turn.number).collect();
-        let words = self.store.found(scope, numbers).await?;
-        let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
-            let exchange = exchange?;
-            // What was dropped when it was old has nothing to offer.
-            let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
-            (!empty).then(|| found_strategy(&turn, exchange))
-        };
-        Ok(turns.into_iter().zip(words).filter_map(with).collect())
     }
 }
 

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 use store::QualityQuery;
 
 use crate::drafts::Draft;
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::experiments::ExperimentView;
+use crate::insights::Insights;
 use crate::record::RequestKey;
 
 /// A suggestion that is in the log.
@@ -28,7 +28,7 @@ pub struct KeptSuggestion {
     pub pattern: FailurePattern,
 }
 
-impl Engine {
+impl Insights {
     /// Suggestions out of what went wrong in a window. Each is kept in the project, once.
     pub async fn suggest(
         self: &Arc<Self>,
@@ -62,7 +62,7 @@ impl Engine {
         scope: &Scope,
         id: &EventId,
     ) -> Result<Option<FoundSuggestion>, FlowError> {
-        let stored = self.store.event(scope, id).await?;
+        let stored = self.core.store.event(scope, id).await?;
         let body = stored.map(|stored| Body::read(stored.event.kind, &stored.event.data));
         match body {
             // One whose words went with somebody who was erased is one no longer.
@@ -107,7 +107,7 @@ impl Engine {
                 })
             })?;
         let own = ExperimentId::new(id.as_str()).map_err(|_| FlowError::Unknown("suggestion"))?;
-        self.create_experiment(scope, Some(own), &definition, mac, key).await
+        self.experiments.create_experiment(scope, Some(own), &definition, mac, key).await
     }
 
     async fn keep_suggestion(
@@ -117,14 +117,14 @@ impl Engine {
     ) -> Result<EventId, FlowError> {
         // The same instruction for the same pattern is the same suggestion, whoever asks.
         let same = json!([found.pattern_id, found.instruction, found.prompt]);
-        let id = self.sealed_id("suggestion", &same)?;
-        if self.store.event(scope, &id).await?.is_none() {
+        let id = self.core.sealed_id("suggestion", &same)?;
+        if self.core.store.event(scope, &id).await?.is_none() {
             let (turn, conversation, user) = (None, None, None);
             let place = FindingPlace { scope: scope.clone(), turn, conversation, user };
-            let now = self.clock.now();
+            let now = self.core.clock.now();
             let finding = Finding::Suggestion(found.clone());
             let event = ingest::finding_event(place, &finding, id.clone(), now, now);
-            self.commit_one(self.write_of(event, None, None)).await?;
+            self.core.commit_one(self.core.write_of(event, None, None)).await?;
         }
         Ok(id)
     }

@@ -10,21 +10,21 @@ use std::time::Duration;
 use model::{Scope, Timestamp};
 use store::{OpenSession, Stopwatch};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::put_off::put_off;
 use crate::tasks::Stop;
+use crate::turns::Turns;
 
 /// Sessions that are ended in one commit.
 const CHUNK: usize = 100;
 /// After each commit the sweep rests so many times as long as that took.
 const REST: u32 = 4;
 
-impl Engine {
+impl Turns {
     /// Starts sweeping, now and then again. Call it once, before serving.
     pub fn keep_sweeping(self: &Arc<Self>, every: Duration) {
         let engine = Arc::clone(self);
-        self.tasks.start(|stop| sweep_on(engine, every, stop));
+        self.core.tasks.start(|stop| sweep_on(engine, every, stop));
     }
 
     /// Ends the sessions that went silent and calibrates where people said something. Answers how
@@ -36,12 +36,12 @@ impl Engine {
     }
 
     async fn end_silent_sessions(&self) -> Result<usize, FlowError> {
-        let now = self.clock.now().as_micros();
+        let now = self.core.clock.now().as_micros();
         let since = Timestamp::from_micros(now.saturating_sub(self.silence_micros()));
-        let stop = self.tasks.stop_signal();
+        let stop = self.core.tasks.stop_signal();
         let mut ended = 0;
         loop {
-            let silent = self.store.silent_sessions(since, CHUNK).await?;
+            let silent = self.core.store.silent_sessions(since, CHUNK).await?;
             let found = silent.len();
             let watch = Stopwatch::start();
             let some = self.end_all(silent).await?;
@@ -63,19 +63,20 @@ impl Engine {
         let mut writes = Vec::with_capacity(CHUNK);
         for (scope, sessions) in by_scope {
             let turns = sessions.iter().map(|session| session.last_turn.clone()).collect();
-            let mut last = self.store.exchanges_by_id(&scope, turns).await?.into_iter().peekable();
+            let mut last =
+                self.core.store.exchanges_by_id(&scope, turns).await?.into_iter().peekable();
             for session in sessions {
                 // Both are in one order.
                 let last = last.next_if(|last| last.turn == session.last_turn);
                 writes.push(self.end_of(&session, last.as_ref()));
             }
         }
-        self.commit_writes(writes).await
+        self.core.commit_writes(writes).await
     }
 }
 
-async fn sweep_on(engine: Arc<Engine>, every: Duration, mut stop: Stop) {
-    while engine.duty.wait(&mut stop).await {
+async fn sweep_on(engine: Arc<Turns>, every: Duration, mut stop: Stop) {
+    while engine.cluster.duty.wait(&mut stop).await {
         match engine.sweep().await {
             Ok(0) => {}
             Ok(ended) => tracing::info!(ended, "sessions ended after a silence"),

@@ -7,8 +7,8 @@ use model::{
 };
 use store::EventPage;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::turns::Turns;
 
 /// Events that are kept together with an opening or a completion at the most.
 const MOST_TOGETHER: usize = 8;
@@ -45,7 +45,7 @@ pub(crate) struct Told {
     pub(crate) retry: Option<Retry>,
 }
 
-impl Engine {
+impl Turns {
     /// What was heard in a turn's message, from the events that keep it.
     pub(crate) async fn told(
         &self,
@@ -87,7 +87,7 @@ impl Engine {
             let until = (opening.ts, position);
             // A streak is rarely long.
             for most in [SHORT_STREAK, MOST_STREAK] {
-                let latest = self.store.statuses(scope, conversation, until, most).await?;
+                let latest = self.core.store.statuses(scope, conversation, until, most).await?;
                 let streak = learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
                 previous.rejection_streak = streak;
                 if streak < SHORT_STREAK as u32 {
@@ -110,7 +110,7 @@ impl Engine {
             limit: MOST_TOGETHER,
             any_of: Vec::new(),
         };
-        let found = self.store.events(page).await?;
+        let found = self.core.store.events(page).await?;
         let follow = |(number, stored): &(u64, store::StoredEvent)| stored.position.0 == *number;
         let numbers = position.0 + 1..;
         Ok(numbers.zip(found).take_while(follow).map(|(_, stored)| stored.event).collect())

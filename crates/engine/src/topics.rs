@@ -5,8 +5,8 @@ use std::time::Duration;
 use model::{Event, Position, Scope, Source, Type};
 use store::{EventPage, KindFilter, StoredEvent};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::feedback::Feedback;
 use crate::tasks::Stop;
 use crate::visits::Pass;
 
@@ -90,7 +90,7 @@ pub struct Follow {
     key: Option<String>,
 }
 
-impl Engine {
+impl Feedback {
     /// Follows the events of some kinds behind a position.
     pub fn follow(
         &self,
@@ -103,15 +103,15 @@ impl Engine {
             key,
             page: EventPage { scope, after, limit: STRETCH, any_of },
             waiting: Vec::new().into_iter(),
-            head: self.store.watch(),
-            stop: self.tasks.stop_signal(),
+            head: self.core.store.watch(),
+            stop: self.core.tasks.stop_signal(),
         }
     }
 
     /// The next event, when there is one; `None` when the engine stops.
     pub async fn next(&self, follow: &mut Follow) -> Result<Option<StoredEvent>, FlowError> {
         loop {
-            if follow.key.as_ref().is_some_and(|id| !self.is_valid(id)) {
+            if follow.key.as_ref().is_some_and(|id| !self.access.is_valid(id)) {
                 return Ok(None);
             }
             if let Some(event) = follow.waiting.next() {
@@ -119,7 +119,7 @@ impl Engine {
             }
             // Looked at before the events, so that nothing can come in between unseen.
             let seen = *follow.head.borrow_and_update();
-            let events = self.store.events(follow.page.clone()).await?;
+            let events = self.core.store.events(follow.page.clone()).await?;
             if let Some(last) = events.last() {
                 follow.page.after = last.position;
                 follow.waiting = events.into_iter();
@@ -150,10 +150,10 @@ impl Engine {
         rest: Duration,
         pass: &Pass,
     ) -> Result<Option<Position>, FlowError> {
-        let (mut heads, mut stop) = (self.store.watch(), self.tasks.stop_signal());
-        let mut ends = self.ended_visits.watch();
+        let (mut heads, mut stop) = (self.core.store.watch(), self.core.tasks.stop_signal());
+        let mut ends = self.access.ended_visits.watch();
         loop {
-            if *stop.borrow() || !self.is_good(pass) {
+            if *stop.borrow() || !self.access.is_good(pass) {
                 return Ok(None);
             }
             let seen = *heads.borrow_and_update();
@@ -164,12 +164,12 @@ impl Engine {
                     () = tokio::time::sleep(rest) => {}
                 }
                 // They may have left meanwhile.
-                return Ok(self.is_good(pass).then(|| *heads.borrow()));
+                return Ok(self.access.is_good(pass).then(|| *heads.borrow()));
             }
             after = after.max(seen);
             tokio::select! {
                 _ = stop.changed() => return Ok(None),
-                () = self.pass_ends(pass) => return Ok(None),
+                () = self.access.pass_ends(pass) => return Ok(None),
                 // Somebody left or lost a key: perhaps this one.
                 _ = ends.changed() => continue,
                 changed = heads.wait_for(|head| *head > seen) => {
@@ -187,7 +187,7 @@ impl Engine {
         for scope in scopes {
             let (scope, any_of) = (scope.clone(), Vec::new());
             let page = EventPage { scope, after, limit: 1, any_of };
-            if !self.store.events(page).await?.is_empty() {
+            if !self.core.store.events(page).await?.is_empty() {
                 return Ok(true);
             }
         }

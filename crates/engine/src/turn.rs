@@ -16,9 +16,7 @@ use model::{
     Claim, ClaimSpace, ConversationId, EntitySignal, Event, Mac, Retry, Scope, Timestamp, TurnHalf,
     TurnId, Write,
 };
-use store::StoredTurn;
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::examples::FoundExample;
 use crate::hear::Background;
@@ -26,6 +24,7 @@ use crate::record::{Receipt, RequestKey};
 use crate::route::{Route, RouteRequest};
 use crate::strategies::Strategies;
 use crate::told::{Previous, Signals};
+use crate::turns::Turns;
 
 /// Either half on its way in, with the MAC of the fields it came in.
 #[derive(Clone, Debug)]
@@ -112,7 +111,7 @@ struct OpenTurn {
     erased: bool,
 }
 
-impl Engine {
+impl Turns {
     /// Takes in a question, and its answer if it comes along.
     pub async fn open_turn(
         &self,
@@ -122,11 +121,11 @@ impl Engine {
         let IncomingTurn { opening, completion, key, include, router } = incoming;
         // A router that is not there is told before anything is stored.
         if let Some(name) = &router
-            && !self.router_names(scope).contains(name)
+            && !self.routing.router_names(scope).contains(name)
         {
             return Err(FlowError::Unknown("router"));
         }
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let accepted = ingest::accept_opening(opening.raw, now)?;
         // Both halves are checked before either is stored.
         let completion = match completion {
@@ -162,11 +161,11 @@ impl Engine {
         // Chosen after what the message teaches was learnt. It did not serve an answer that came along.
         let route = match router {
             None => None,
-            Some(router) => Some(self.route(scope, &self.route_request(router, &asked))?),
+            Some(router) => Some(self.routing.route(scope, &self.route_request(router, &asked))?),
         };
-        if route.is_some() && self.store.is_shared() {
+        if route.is_some() && self.core.store.is_shared() {
             // The answer may come in by another node, which finds the choice in the log.
-            self.store_choices().await;
+            self.routing.store_choices().await;
         }
         Ok(OpenReceipt {
             turn: place.turn,
@@ -201,19 +200,19 @@ impl Engine {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> (TurnPlace, Write) {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let place = TurnPlace {
             scope: scope.clone(),
-            turn: accepted.turn.unwrap_or_else(|| self.mint.turn_id(now)),
+            turn: accepted.turn.unwrap_or_else(|| self.core.mint.turn_id(now)),
             conversation: Some(
-                accepted.conversation.unwrap_or_else(|| self.mint.conversation_id(now)),
+                accepted.conversation.unwrap_or_else(|| self.core.mint.conversation_id(now)),
             ),
             user: accepted.user,
         };
         let half = TurnHalf::Opened(accepted.opening);
-        let id = self.mint.event_id(now);
+        let id = self.core.mint.event_id(now);
         let event = ingest::turn_event(place.clone(), &half, id, accepted.ts, now);
-        let mut write = self.write_of(event, mac, key);
+        let mut write = self.core.write_of(event, mac, key);
         let turn = place.turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Turn, id: turn, mac: Some(mac) });
         (place, write)
@@ -230,18 +229,18 @@ impl Engine {
         let background = Background { history: &self.history, position: None, is_first };
         let heard = self.hear(&event, background).await?;
         write.more = self.entries_of(&event, heard);
-        write.more.extend(self.vector_entry(&event).await);
+        write.more.extend(self.core.vector_entry(&event).await);
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
         // A session that went silent ends before the message that comes after it.
         let ended = if is_first { None } else { self.session_ended_by(&event).await? };
         // Before it is stored: whoever erases the user meanwhile finds it.
         let asking = self.history.add(&event).await;
-        let stored = self.commit_last(ended.into_iter().chain([write]).collect()).await;
+        let stored = self.core.commit_last(ended.into_iter().chain([write]).collect()).await;
         match stored {
             Ok(receipt) if !receipt.replayed => Ok((receipt, event, together)),
             Ok(receipt) => {
                 self.history.take_back(asking).await;
-                let first = self.store.event(&event.scope, &receipt.id).await?;
+                let first = self.core.store.event(&event.scope, &receipt.id).await?;
                 let together = self.stored_with(&event.scope, receipt.position).await?;
                 Ok((receipt, first.map_or(event, |first| first.event), together))
             }
@@ -250,11 +249,6 @@ impl Engine {
                 Err(error)
             }
         }
-    }
-
-    /// A turn with everything that happened to it.
-    pub async fn turn(&self, scope: &Scope, turn: TurnId) -> Result<Option<StoredTurn>, FlowError> {
-        Ok(self.store.turns(scope, vec![turn]).await?.pop())
     }
 }
 

@@ -8,9 +8,9 @@ use store::{
 };
 
 use crate::comments::CommentView;
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::told::Signals;
+use crate::turns::Turns;
 
 /// Reactions on all turns of a timeline that are looked at: the newest.
 const MOST_REACTIONS: usize = 10_000;
@@ -53,14 +53,14 @@ pub struct Timeline {
     pub older_than: Option<(Timestamp, Position)>,
 }
 
-impl Engine {
+impl Turns {
     /// One turn.
     pub async fn turn_view(
         &self,
         scope: &Scope,
         turn: TurnId,
     ) -> Result<Option<TurnView>, FlowError> {
-        let exchange = self.store.exchanges_by_id(scope, vec![turn]).await?.pop();
+        let exchange = self.core.store.exchanges_by_id(scope, vec![turn]).await?.pop();
         match exchange {
             None => Ok(None),
             Some(exchange) => self.view_of(scope, exchange).await,
@@ -85,7 +85,7 @@ impl Engine {
             only_answered: false,
             limit: limit + 1,
         };
-        let mut found = self.store.exchanges(query).await?;
+        let mut found = self.core.store.exchanges(query).await?;
         if found.is_empty() && older_than.is_none() {
             return Ok(None);
         }
@@ -114,11 +114,11 @@ impl Engine {
             limit: MOST_REACTIONS,
         };
         let mut reactions: HashMap<TurnId, Vec<StoredReaction>> = HashMap::new();
-        for given in self.store.reactions_of(query).await? {
+        for given in self.core.store.reactions_of(query).await? {
             reactions.entry(given.turn.clone()).or_default().push(given);
         }
         let mut stored: HashMap<TurnId, StoredTurn> = HashMap::new();
-        for turn in self.store.turns(scope, turns).await? {
+        for turn in self.core.store.turns(scope, turns).await? {
             stored.insert(turn.head.turn.clone(), turn);
         }
         let one = |exchange: StoredExchange| {
@@ -134,7 +134,9 @@ impl Engine {
         scope: &Scope,
         exchange: StoredExchange,
     ) -> Result<Option<TurnView>, FlowError> {
-        let Some(stored) = self.turn(scope, exchange.turn.clone()).await? else { return Ok(None) };
+        let Some(stored) = self.core.turn(scope, exchange.turn.clone()).await? else {
+            return Ok(None);
+        };
         let reactions = self.reactions_on(scope, &stored).await?;
         Ok(Some(view(exchange, stored, reactions)))
     }

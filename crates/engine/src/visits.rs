@@ -9,8 +9,9 @@ use std::time::Duration;
 use model::{Scope, Timestamp};
 use store::{AnsweredBy, QualityQuery, StoredKey};
 
-use crate::engine::Engine;
+use crate::access::Access;
 use crate::error::FlowError;
+use crate::insights::Insights;
 
 const VISIT: &str = "visit of the page";
 const FORM: &str = "form of the page";
@@ -41,25 +42,25 @@ pub enum Pass {
     Visit(Visit),
 }
 
-impl Engine {
+impl Access {
     /// The note for whoever has this key.
     pub fn begin_visit(&self, key: &StoredKey) -> String {
-        let until = self.clock.now().plus_secs(HOURS * 3600).as_micros();
+        let until = self.core.clock.now().plus_secs(HOURS * 3600).as_micros();
         // Two visits with one key are not the same.
-        let payload = format!("{until} {} {}", self.mint.letters::<16>(), key.id);
-        self.seal.close(VISIT, payload.as_bytes())
+        let payload = format!("{until} {} {}", self.core.mint.letters::<16>(), key.id);
+        self.core.seal.close(VISIT, payload.as_bytes())
     }
 
     /// Ends a visit for every node: for this one at once, for others as soon as they hear of it.
     pub async fn end_visit(&self, visit: &Visit) -> Result<(), FlowError> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         self.ended_visits.note(&visit.id, visit.until, now);
-        Ok(self.store.end_visit(&visit.id, visit.until, now).await?)
+        Ok(self.core.store.end_visit(&visit.id, visit.until, now).await?)
     }
 
     /// The visit that a note is of, if it is ours, not over, not ended, and its key not revoked.
     pub fn visit(&self, note: &str) -> Option<Visit> {
-        let payload = String::from_utf8(self.seal.open(VISIT, note)?).ok()?;
+        let payload = String::from_utf8(self.core.seal.open(VISIT, note)?).ok()?;
         let mut parts = payload.splitn(3, ' ');
         let until = Timestamp::from_micros(parts.next()?.parse().ok()?);
         let id = parts.next()?.to_owned();
@@ -69,7 +70,8 @@ impl Engine {
 
     fn goes_on(&self, visit: &Visit) -> bool {
         let begun = visit.until.plus_secs(-HOURS * 3600);
-        let is_over = self.clock.now() >= visit.until || self.ended_visits.has(&visit.id, begun);
+        let is_over =
+            self.core.clock.now() >= visit.until || self.ended_visits.has(&visit.id, begun);
         !is_over && self.is_valid(&visit.key.id)
     }
 
@@ -88,7 +90,7 @@ impl Engine {
         match pass {
             Pass::Open | Pass::Owner | Pass::Key(_) => std::future::pending().await,
             Pass::Visit(visit) => {
-                let left = visit.until.as_micros() - self.clock.now().as_micros();
+                let left = visit.until.as_micros() - self.core.clock.now().as_micros();
                 let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
                 tokio::time::sleep(left).await;
             }
@@ -97,19 +99,22 @@ impl Engine {
 
     /// What proves that a form was made for this visitor.
     pub fn form_token(&self, visitor: &str) -> String {
-        self.seal.close(&format!("{FORM} {visitor}"), b"")
+        self.core.seal.close(&format!("{FORM} {visitor}"), b"")
     }
 
     /// Whether a form was made for this visitor.
     pub fn is_form_token(&self, visitor: &str, token: &str) -> bool {
-        self.seal
+        self.core
+            .seal
             .open(&format!("{FORM} {visitor}"), token)
             .is_some_and(|payload| payload.is_empty())
     }
+}
 
+impl Insights {
     /// Every tenant and project that something was stored for.
     pub async fn scopes(&self) -> Result<Vec<Scope>, FlowError> {
-        Ok(self.store.scopes().await?)
+        Ok(self.core.store.scopes().await?)
     }
 
     /// How many answers each model gave: the model, the hour a stretch of time begins, and how many.
@@ -117,17 +122,18 @@ impl Engine {
         &self,
         query: QualityQuery,
     ) -> Result<Vec<(String, i64, u64)>, FlowError> {
-        Ok(self.store.answers_over_time(query).await?)
+        Ok(self.core.store.answers_over_time(query).await?)
     }
 
     /// Which models answered with which prompts.
     pub async fn answered_by(&self, query: QualityQuery) -> Result<Vec<AnsweredBy>, FlowError> {
-        Ok(self.store.answered_by(query).await?)
+        Ok(self.core.store.answered_by(query).await?)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::Engine;
     use model::Role;
     use store::{Limits, Store, back_up, restore};
     use testkit::TestClock;
@@ -163,14 +169,14 @@ mod tests {
         let store = open("data");
         store.add_key(key()).await.unwrap();
         let before = engine(store, NOW).await;
-        let note = before.begin_visit(&key());
-        assert!(before.visit(&note).is_some());
+        let note = before.access.begin_visit(&key());
+        assert!(before.access.visit(&note).is_some());
         back_up(&path("data"), &path("copy.db"), NOW, |_, _| {}).unwrap();
         let later = NOW.plus_secs(60);
         restore(&path("copy.db"), &path("again"), later, |_, _| {}).unwrap();
         let after = engine(open("again"), later.plus_secs(1)).await;
-        assert!(after.visit(&note).is_none(), "nobody knows whether it was ended");
-        assert!(after.visit(&after.begin_visit(&key())).is_some());
+        assert!(after.access.visit(&note).is_none(), "nobody knows whether it was ended");
+        assert!(after.access.visit(&after.access.begin_visit(&key())).is_some());
     }
 
     #[tokio::test]
@@ -179,15 +185,16 @@ mod tests {
         let store = Store::open(folder.path(), Limits::default(), [7; 32]).unwrap();
         store.add_key(key()).await.unwrap();
         let engine = engine(store, NOW).await;
-        let visit = engine.visit(&engine.begin_visit(&key())).unwrap();
-        let (scopes, head) = ([Scope::default()], engine.head());
+        let visit = engine.access.visit(&engine.access.begin_visit(&key())).unwrap();
+        let (scopes, head) = ([Scope::default()], engine.core.head());
         let (one, other) = (Pass::Visit(visit.clone()), Pass::Key("k".to_owned()));
-        let waits =
-            async |pass: &Pass| engine.wait_for_any(&scopes, head, Duration::ZERO, pass).await;
+        let waits = async |pass: &Pass| {
+            engine.feedback.wait_for_any(&scopes, head, Duration::ZERO, pass).await
+        };
         let leaves = async {
             tokio::task::yield_now().await;
-            engine.end_visit(&visit).await.unwrap();
-            engine.revoke_key("k").await.unwrap();
+            engine.access.end_visit(&visit).await.unwrap();
+            engine.access.revoke_key("k").await.unwrap();
         };
         let all = async { tokio::join!(waits(&one), waits(&other), leaves) };
         let (one, other, ()) = tokio::time::timeout(Duration::from_secs(60), all).await.unwrap();
@@ -199,13 +206,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
         store.add_key(key()).await.unwrap();
-        engine.hear_of_keys().await;
-        let (scopes, head, pass) = ([Scope::default()], engine.head(), Pass::Key("k".to_owned()));
-        let waits = engine.wait_for_any(&scopes, head, Duration::ZERO, &pass);
+        engine.access.reload().await;
+        let (scopes, head, pass) =
+            ([Scope::default()], engine.core.head(), Pass::Key("k".to_owned()));
+        let waits = engine.feedback.wait_for_any(&scopes, head, Duration::ZERO, &pass);
         let revoked = async {
             tokio::task::yield_now().await;
             store.revoke_key("k", NOW).await.unwrap();
-            engine.hear_of_keys().await;
+            engine.access.reload().await;
         };
         let both = async { tokio::join!(waits, revoked) };
         let (heard, ()) = tokio::time::timeout(Duration::from_secs(60), both).await.unwrap();
@@ -216,19 +224,19 @@ mod tests {
     async fn whoever_follows_what_is_stored_does_so_until_their_visit_is_over() {
         let folder = tempfile::tempdir().unwrap();
         let TestEngine { engine, clock, .. } = engine_in(folder.path()).await;
-        let (tenant, begin, scopes) = (demo_scope().tenant, engine.head(), [demo_scope()]);
+        let (tenant, begin, scopes) = (demo_scope().tenant, engine.core.head(), [demo_scope()]);
         let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
-        let (key, _) = engine.create_key(new).await.unwrap();
-        engine.mark_demo(false).await.unwrap();
-        let pass = || Pass::Visit(engine.visit(&engine.begin_visit(&key)).unwrap());
+        let (key, _) = engine.access.create_key(new).await.unwrap();
+        engine.privacy.mark_demo(false).await.unwrap();
+        let pass = || Pass::Visit(engine.access.visit(&engine.access.begin_visit(&key)).unwrap());
         let (early, late) = (pass(), pass());
         let hears = async |pass: &Pass| {
-            let heard = engine.wait_for_any(&scopes, begin, Duration::ZERO, pass).await;
+            let heard = engine.feedback.wait_for_any(&scopes, begin, Duration::ZERO, pass).await;
             heard.unwrap().is_some()
         };
         assert!(hears(&early).await && hears(&late).await);
         let Pass::Visit(visit) = &early else { panic!("it is a visit") };
-        engine.end_visit(visit).await.unwrap();
+        engine.access.end_visit(visit).await.unwrap();
         clock.advance_secs(HOURS * 3600 - 1);
         assert!(!hears(&early).await && hears(&late).await, "one has left");
         clock.advance_secs(1);

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use store::{Delivery, Undelivered};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::insights::Insights;
 use crate::tasks::Stop;
 
 /// How soon it is looked again whether there is something to tell.
@@ -25,10 +25,10 @@ const AT_ONCE: usize = 64;
 
 /// Telling takes as long as others take to answer, so it is apart from looking; and each tenant is told by
 /// itself, so that whoever is slow holds up nobody else.
-pub(super) async fn tell_on(engine: Arc<Engine>, mut stop: Stop) {
+pub(super) async fn tell_on(engine: Arc<Insights>, mut stop: Stop) {
     let mut telling = JoinSet::new();
     let mut busy: HashMap<Tenant, AbortHandle> = HashMap::new();
-    while engine.duty.wait(&mut stop).await {
+    while engine.cluster.duty.wait(&mut stop).await {
         while telling.try_join_next().is_some() {}
         busy.retain(|_, telling| !telling.is_finished());
         for (tenant, url) in engine.targets.with_webhook() {
@@ -48,7 +48,7 @@ pub(super) async fn tell_on(engine: Arc<Engine>, mut stop: Stop) {
     while telling.join_next().await.is_some() {}
 }
 
-async fn tell(engine: Arc<Engine>, tenant: Tenant, url: String, stop: Stop) {
+async fn tell(engine: Arc<Insights>, tenant: Tenant, url: String, stop: Stop) {
     if let Err(error) = engine.tell_webhook(&tenant, &url, &stop).await {
         match error.is_away() {
             // The store says so itself.
@@ -58,18 +58,20 @@ async fn tell(engine: Arc<Engine>, tenant: Tenant, url: String, stop: Stop) {
     }
 }
 
-impl Engine {
+impl Insights {
     /// Tells one tenant what it does not know yet, in order. After a failure the rest waits for the next round.
     async fn tell_webhook(&self, tenant: &Tenant, url: &str, stop: &Stop) -> Result<(), FlowError> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let news = now.plus_secs(-NEWS_SECS);
-        for Undelivered { stored, attempts } in self.store.undelivered(tenant, news, now).await? {
+        for Undelivered { stored, attempts } in
+            self.core.store.undelivered(tenant, news, now).await?
+        {
             if *stop.borrow() {
                 return Ok(());
             }
             let body = message(&stored.event, stored.position);
             let (url, secret) = (url.to_owned(), self.webhook_secret(tenant));
-            let second = self.clock.now().as_micros().div_euclid(1_000_000);
+            let second = self.core.clock.now().as_micros().div_euclid(1_000_000);
             let telling = tokio::task::spawn_blocking(move || {
                 Webhook::default().post(&url, &body, &secret, second)
             });
@@ -83,7 +85,8 @@ impl Engine {
             let failed = error.is_some();
             let again = failed && attempts < MOST_TRIES;
             let next_at = again.then(|| now.plus_secs(pause));
-            self.store
+            self.core
+                .store
                 .note_delivery(stored.position, Delivery { attempts, next_at, error })
                 .await?;
             if failed {

@@ -8,9 +8,9 @@ use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
 
 use super::{apart, panicked};
 use crate::changes::opening_of;
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::example_pool::{Offered, Place, Pool, ProjectExamples, of_correction, of_turn};
+use crate::training_data::TrainingData;
 
 /// Questions of one project that are kept: corrected ones first, then the newest.
 const MOST: usize = 100_000;
@@ -19,7 +19,7 @@ const SLACK: usize = 20_000;
 /// Turns or corrections that are read at once.
 const PAGE: usize = 500;
 
-impl Engine {
+impl TrainingData {
     /// Brings a project's pool up to date with everything that is stored by now.
     pub(super) async fn reach_examples(
         &self,
@@ -27,7 +27,7 @@ impl Engine {
         project: &Arc<ProjectExamples>,
     ) -> Result<(), FlowError> {
         let mut reached = project.reached.lock().await;
-        let head = self.head();
+        let head = self.core.head();
         if reached.is_some_and(|reached| reached >= head) {
             return Ok(());
         }
@@ -41,7 +41,7 @@ impl Engine {
             }
         };
         loop {
-            let changed = self.store.changed(scope, behind, PAGE).await?;
+            let changed = self.core.store.changed(scope, behind, PAGE).await?;
             let (upto, more) = (changed.upto, changed.more);
             self.take_in(project, changed).await;
             // Only now: whoever asks may go away in between.
@@ -69,8 +69,8 @@ impl Engine {
         let mut pool = Pool::default();
         let mut before = None;
         loop {
-            let page = self.store.corrections(scope, before, PAGE).await?;
-            let turns = self.store.judged(page.turns).await?;
+            let page = self.core.store.corrections(scope, before, PAGE).await?;
+            let turns = self.core.store.judged(page.turns).await?;
             pool = self.put_all(pool, turns, page.loose).await?;
             before = page.next;
             if before.is_none() || pool.len() >= MOST {
@@ -79,7 +79,7 @@ impl Engine {
         }
         let mut older_than: Option<TurnNumber> = None;
         while pool.len() < MOST {
-            let turns = self.store.accepted(scope, older_than, PAGE).await?;
+            let turns = self.core.store.accepted(scope, older_than, PAGE).await?;
             let Some(last) = turns.last() else { break };
             older_than = Some(last.number);
             pool = self.put_all(pool, turns, Vec::new()).await?;
@@ -126,8 +126,8 @@ impl Engine {
         stale: &[Place],
     ) -> Result<(), FlowError> {
         let (turns, gone) = apart(stale);
-        let known = self.store.judged(turns).await?;
-        let loose = self.store.loose(scope, gone.clone()).await?;
+        let known = self.core.store.judged(turns).await?;
+        let loose = self.core.store.loose(scope, gone.clone()).await?;
         let turns = known.into_iter().map(|now| (now.turn.clone(), Some(now))).collect();
         self.take_in(project, Changed { turns, loose, gone, ..Changed::default() }).await;
         Ok(())
@@ -147,7 +147,7 @@ impl Engine {
         let unknown = all.iter().filter(|(_, vector)| vector.is_none());
         let questions: Vec<String> =
             unknown.map(|(offered, _)| opening_of(&offered.question).to_owned()).collect();
-        let mut made = self.vectors_of(questions).await.into_iter();
+        let mut made = self.core.vectors_of(questions).await.into_iter();
         let with = |(offered, vector): (Offered, Option<Vector>)| {
             Some((offered, vector.or_else(|| made.next())?))
         };

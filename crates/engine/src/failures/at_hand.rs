@@ -5,8 +5,8 @@ use std::sync::Arc;
 use store::QualityQuery;
 
 use super::with_before;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::insights::Insights;
 use crate::patterns::FailureReport;
 use crate::put_off::put_off;
 
@@ -24,7 +24,7 @@ pub enum FailuresAtHand {
     Sought,
 }
 
-impl Engine {
+impl Insights {
     /// What goes wrong in a window that ends now. Few turns are looked at on the spot. Many take seconds: they
     /// are looked at beside requests, of one window at a time, and meanwhile what was found last is given.
     pub async fn failures_at_hand(
@@ -39,11 +39,11 @@ impl Engine {
         query: QualityQuery,
         few: usize,
     ) -> Result<FailuresAtHand, FlowError> {
-        let now = self.clock.now();
-        if let Some(known) = self.patterns.fitting(&query, self.head(), now) {
+        let now = self.core.clock.now();
+        if let Some(known) = self.patterns.fitting(&query, self.core.head(), now) {
             return Ok(FailuresAtHand::Found(known));
         }
-        if self.store.negative_turns(with_before(&query), few + 1).await?.len() <= few {
+        if self.core.store.negative_turns(with_before(&query), few + 1).await?.len() <= few {
             return Ok(FailuresAtHand::Found(self.failures(query).await?));
         }
         self.look_beside(query.clone());
@@ -55,7 +55,7 @@ impl Engine {
     fn look_beside(self: &Arc<Self>, query: QualityQuery) {
         let Some(place) = self.patterns.take_place() else { return };
         let engine = Arc::clone(self);
-        self.tasks.start(|mut stop| async move {
+        self.core.tasks.start(|mut stop| async move {
             tokio::select! {
                 _ = stop.wait_for(|is_over| *is_over) => {}
                 found = engine.failures(query) => {
@@ -71,6 +71,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
+    use crate::Engine;
     use model::{Scope, Window};
     use serde_json::json;
 
@@ -108,10 +109,10 @@ mod tests {
                     json!({"corrected": "1.1 M, by order date."}),
                 ),
             ] {
-                writes.extend(engine.prepare_line(line, 1).unwrap());
+                writes.extend(engine.feedback.prepare_line(line, 1).unwrap());
             }
         }
-        for receipt in engine.record_all(writes).await.unwrap() {
+        for receipt in engine.feedback.record_all(writes).await.unwrap() {
             receipt.unwrap();
         }
     }
@@ -132,7 +133,7 @@ mod tests {
     /// Asks until it is found.
     async fn found(engine: &Arc<Engine>) -> Arc<FailureReport> {
         loop {
-            match engine.at_hand(query(), SOME).await.unwrap() {
+            match engine.insights.at_hand(query(), SOME).await.unwrap() {
                 FailuresAtHand::Found(report) => return report,
                 FailuresAtHand::Earlier(_) | FailuresAtHand::Sought => {
                     tokio::task::yield_now().await;
@@ -146,17 +147,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(&folder).await;
         corrected(&engine, 0, SOME).await;
-        let at_hand = engine.at_hand(query(), SOME).await.unwrap();
+        let at_hand = engine.insights.at_hand(query(), SOME).await.unwrap();
         assert!(matches!(at_hand, FailuresAtHand::Found(report) if report.negatives == SOME));
         corrected(&engine, SOME, SOME + 1).await;
-        engine.patterns.clear();
-        let at_hand = engine.at_hand(query(), SOME).await.unwrap();
+        engine.insights.patterns.clear();
+        let at_hand = engine.insights.at_hand(query(), SOME).await.unwrap();
         assert!(matches!(at_hand, FailuresAtHand::Sought), "{at_hand:?}");
         assert_eq!(found(&engine).await.negatives, SOME + 1);
         // Nobody who was erased is in it, whatever was found before.
         let copies = Copies { place: None, others: Vec::new() };
         let user = model::UserId::new("u0").unwrap();
-        engine.erase_user(&Scope::default(), &user, &copies).await.unwrap();
+        engine.privacy.erase_user(&Scope::default(), &user, &copies).await.unwrap();
         let report = found(&engine).await;
         assert_eq!(report.negatives, SOME);
         engine.close().await.unwrap();

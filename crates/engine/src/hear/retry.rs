@@ -6,11 +6,11 @@ use detect::{PastQuestion, Utterance, may_be_retry};
 use model::{Event, Retry, TurnId};
 use store::{Asked, Asker};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::history::History;
+use crate::turns::Turns;
 
-impl Engine {
+impl Turns {
     pub(super) async fn hear_retry(
         &self,
         event: &Event,
@@ -30,7 +30,7 @@ impl Engine {
     }
 
     fn retry_among(&self, message: &Utterance, recent: &[(Asked, Duration)]) -> Option<Retry> {
-        let rule = &self.detectors.retry;
+        let rule = &self.core.detectors.retry;
         let near: Vec<(&Asked, Duration, Utterance)> = recent
             .iter()
             .filter(|(asked, _)| {
@@ -47,13 +47,13 @@ impl Engine {
                 age: Some(*age),
             })
             .collect();
-        self.detectors.retry(message, &past)
+        self.core.detectors.retry(message, &past)
     }
 
     /// Whether a turn that a shared history knows was stored and not erased since: a node may have ended
     /// between the two.
     async fn is_there(&self, event: &Event, turn: &TurnId) -> Result<bool, FlowError> {
-        let head = self.store.turn_head(&event.scope, turn).await?;
+        let head = self.core.store.turn_head(&event.scope, turn).await?;
         Ok(head.is_some_and(|head| !head.erased))
     }
 }

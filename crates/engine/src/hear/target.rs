@@ -9,13 +9,13 @@ use store::{ExchangeQuery, StoredExchange};
 
 use super::{answer_of, since};
 use crate::changes::{opening_of, question_vector};
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::turns::Turns;
 
 /// Answered turns that a remark about something earlier is compared with.
 const MOST_LOOKED_AT: usize = 300;
 
-impl Engine {
+impl Turns {
     /// Whom a verdict is about. Older turns are only looked at when the message points at them.
     pub(super) async fn target_of(
         &self,
@@ -31,13 +31,13 @@ impl Engine {
         let (past, _) = self.answered_before(event, before, MOST_LOOKED_AT + 1).await?;
         // Heard again: what it said itself the last time does not make it say something else now.
         let own = match (&event.turn, before) {
-            (Some(message), Some(_)) => self.store.heard_in(&event.scope, message).await?,
+            (Some(message), Some(_)) => self.core.store.heard_in(&event.scope, message).await?,
             _ => None,
         };
         let own = own.and_then(|said| said.turn);
         let turns: Vec<PastTurn<'_>> =
             past.iter().map(|turn| past_turn(event, turn, own.as_ref())).collect();
-        match find_target(&self.detectors.target, verdict, message, &turns) {
+        match find_target(&self.core.detectors.target, verdict, message, &turns) {
             Target::Previous => Ok((Some(place_of(event, previous)), None)),
             Target::Earlier(found) => {
                 let turn = past.iter().find(|turn| turn.turn == found.turn);
@@ -46,7 +46,7 @@ impl Engine {
                 let turn = turn.filter(|turn| !accepts || !self.silence_since(event, turn, &past));
                 Ok((turn.map(|turn| place_of(event, turn)), Some(found.score)))
             }
-            Target::Nobody if self.detectors.elsewhere => {
+            Target::Nobody if self.core.detectors.elsewhere => {
                 self.elsewhere(event, before, message).await
             }
             Target::Nobody => Ok((None, None)),
@@ -58,7 +58,7 @@ impl Engine {
         let mut next = event.ts;
         for exchange in past {
             let answered = exchange.answered_at.unwrap_or(exchange.ts);
-            if since(answered, next) > self.detectors.verdict.session {
+            if since(answered, next) > self.core.detectors.verdict.session {
                 return true;
             }
             if exchange.turn == turn.turn {
@@ -87,7 +87,7 @@ impl Engine {
             only_answered: true,
             limit: MOST_LOOKED_AT,
         };
-        let mut past = self.store.exchanges(query).await?;
+        let mut past = self.core.store.exchanges(query).await?;
         past.retain(|turn| turn.conversation != event.conversation);
         let remark = question_vector(message.original());
         let vectors: Vec<(Vector, Vector)> = past
@@ -104,7 +104,7 @@ impl Engine {
                 age: since(turn.ts, event.ts),
             })
             .collect();
-        let found = locate(&self.detectors.target, &remark, &candidates).into_iter().next();
+        let found = locate(&self.core.detectors.target, &remark, &candidates).into_iter().next();
         let turn = found.as_ref().and_then(|at| past.iter().find(|turn| turn.turn == at.turn));
         Ok((turn.map(|turn| place_of(event, turn)), found.map(|found| found.score)))
     }

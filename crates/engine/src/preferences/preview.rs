@@ -8,8 +8,8 @@ use store::{ConversationMark, JudgedConversation, JudgedReads, StoreError};
 use super::ask::{PreferenceQuery, PreferenceWish};
 use super::convert::conversation;
 use super::make::{Answered, Maker};
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::training_data::TrainingData;
 
 /// A better and a worse answer to the same question.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct PreferencePair {
     pub turn: Option<String>,
 }
 
-impl Engine {
+impl TrainingData {
     /// The pairs that these conversations make among themselves.
     pub async fn preference_pairs(
         &self,
@@ -51,7 +51,7 @@ impl Engine {
         id: ConversationId,
     ) -> Result<Vec<JudgedConversation>, FlowError> {
         let mark = ConversationMark::before_all_of(id);
-        let reads: &dyn JudgedReads = &*self.store;
+        let reads: &dyn JudgedReads = &*self.core.store;
         Ok(reads.judged_conversations(scope, mark, 0).await?.0)
     }
 }

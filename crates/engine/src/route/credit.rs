@@ -8,13 +8,13 @@ use model::{
 use store::StoredEvent;
 
 use super::{hours_of, seen_in};
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::record::{Receipt, RequestKey};
+use crate::routing::Routing;
 use crate::routing::{Project, Ticket};
 use crate::told::Signals;
 
-impl Engine {
+impl Routing {
     /// The finding that a turn was served by a router's choice, if it was.
     pub(crate) async fn served_by(
         &self,
@@ -22,7 +22,7 @@ impl Engine {
         turn: &TurnId,
         completion: &Completion,
     ) -> Result<Option<Finding>, FlowError> {
-        let Some(project) = self.routing.of(scope) else { return Ok(None) };
+        let Some(project) = self.states.of(scope) else { return Ok(None) };
         let Some(choice) = self.choice_for(&project, scope, turn, completion).await? else {
             return Ok(None);
         };
@@ -53,7 +53,7 @@ impl Engine {
     ) -> Result<Option<RouterChoice>, FlowError> {
         if let Some(id) = &completion.decision_id {
             let ticket = DecisionId::new(id.as_str()).ok();
-            let ticket = ticket.and_then(|id| Ticket::open(&self.seal, scope, &id));
+            let ticket = ticket.and_then(|id| Ticket::open(&self.core.seal, scope, &id));
             if let Some(ticket) = ticket {
                 return Ok(project.with(|routers| ticket.choice(routers)));
             }
@@ -61,7 +61,7 @@ impl Engine {
         if let Some(choice) = project.choice_of(turn) {
             return Ok(Some(choice));
         }
-        let Some(stored) = self.turn(scope, turn.clone()).await? else { return Ok(None) };
+        let Some(stored) = self.core.turn(scope, turn.clone()).await? else { return Ok(None) };
         let read = |stored: &StoredEvent| Body::read(stored.event.kind, &stored.event.data);
         let choice = stored.events.iter().rev().find_map(|stored| match read(stored) {
             Ok(Body::Finding(Finding::Choice(choice))) => Some((choice, stored.event.ts)),
@@ -91,9 +91,9 @@ impl Engine {
         turn: &TurnId,
         signals: Option<&Signals>,
     ) -> Result<f64, FlowError> {
-        let project = self.routing.of(scope);
+        let project = self.states.of(scope);
         if let Some(project) = project
-            && let Some(record) = project.record(&*self.store, turn).await?
+            && let Some(record) = project.record(&*self.core.store, turn).await?
         {
             let shown = |rule: &RewardRule| record.evidence.reward(rule);
             let router = record.served.as_ref().map_or("", |served| &served.router);
@@ -123,12 +123,12 @@ impl Engine {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<Receipt, FlowError> {
-        let now = self.clock.now();
-        let place = self.place_on(scope, turn, user).await?;
+        let now = self.core.clock.now();
+        let place = self.core.place_on(scope, turn, user).await?;
         let finding = Finding::Reward(given);
-        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
-        let mut write = self.write_of(event, mac, key);
+        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
+        let mut write = self.core.write_of(event, mac, key);
         write.needs.push(Need::Turn(None));
-        self.commit_one(write).await
+        self.core.commit_one(write).await
     }
 }

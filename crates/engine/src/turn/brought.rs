@@ -4,13 +4,13 @@ use learn::PlannerContext;
 use model::{CorrectionType, Event, Position, Scope, TurnId};
 
 use super::{Include, question_of};
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::examples::FoundExample;
 use crate::strategies::{Strategies, StrategySearch};
 use crate::told::Previous;
+use crate::turns::Turns;
 
-impl Engine {
+impl Turns {
     pub(super) async fn context_for(
         &self,
         include: Include,
@@ -47,7 +47,7 @@ impl Engine {
             return Ok(None);
         };
         let query = self.whole_question(&opening.scope, opening, previous).await?;
-        self.examples_for(&opening.scope, query, turn).await.map(Some)
+        self.training_data.examples_for(&opening.scope, query, turn).await.map(Some)
     }
 
     /// What a message asks for: a correction is about what it corrects, too.
@@ -63,7 +63,8 @@ impl Engine {
             matches!(kind, Some(CorrectionType::Explicit | CorrectionType::Rephrased))
         });
         let Some(corrected) = corrected else { return Ok(own) };
-        let found = self.store.exchanges_by_id(scope, vec![corrected.turn.clone()]).await?.pop();
+        let found =
+            self.core.store.exchanges_by_id(scope, vec![corrected.turn.clone()]).await?.pop();
         Ok(found.map_or(own.clone(), |found| format!("{} {own}", found.opening.text)))
     }
 }

@@ -8,13 +8,13 @@ use model::{
 };
 
 use super::{CompleteReceipt, IncomingHalf, OpenTurn};
-use crate::engine::Engine;
 use crate::error::FlowError;
 use crate::record::RequestKey;
 use crate::retrieval::usage_of;
 use crate::told::signals_of;
+use crate::turns::Turns;
 
-impl Engine {
+impl Turns {
     /// Takes in the answer to a question that was opened before.
     pub async fn complete_turn(
         &self,
@@ -23,10 +23,10 @@ impl Engine {
         completion: IncomingHalf<RawCompletion>,
         key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, FlowError> {
-        let accepted = ingest::accept_completion(completion.raw, self.clock.now())?;
+        let accepted = ingest::accept_completion(completion.raw, self.core.clock.now())?;
         let (head, mut exchanges) = tokio::try_join!(
-            self.store.turn_head(scope, &turn),
-            self.store.exchanges_by_id(scope, vec![turn.clone()]),
+            self.core.store.turn_head(scope, &turn),
+            self.core.store.exchanges_by_id(scope, vec![turn.clone()]),
         )?;
         let head = head.ok_or(FlowError::Unknown("turn"))?;
         let open = OpenTurn {
@@ -51,7 +51,7 @@ impl Engine {
         mac: Mac,
         key: Option<RequestKey>,
     ) -> Result<CompleteReceipt, FlowError> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let OpenTurn { place, question, .. } = &open;
         let (scope, turn) = (place.scope.clone(), place.turn.clone());
         // By the client's own time where it has one, even if it tells us of the past.
@@ -60,36 +60,37 @@ impl Engine {
         let ts = completion.completed_at.unwrap_or(answered.min(now.max(open.ts)));
         let served = match open.erased {
             true => None,
-            false => self.served_by(&scope, &turn, &completion).await?,
+            false => self.routing.served_by(&scope, &turn, &completion).await?,
         };
         let half = TurnHalf::Completed(Box::new(completion));
-        let mut event = ingest::turn_event(place.clone(), &half, self.mint.event_id(now), ts, now);
+        let mut event =
+            ingest::turn_event(place.clone(), &half, self.core.mint.event_id(now), ts, now);
         if open.erased {
             // The answer to somebody who was erased while it was made: that it came is all that stays.
             event.data = event.stub_data();
         }
-        let mut write = self.write_of(event, mac, key);
+        let mut write = self.core.write_of(event, mac, key);
         let id = turn.as_str().to_owned();
         write.claims.push(Claim { space: ClaimSpace::Completion, id, mac: Some(mac) });
         write.needs.push(Need::Turn(None));
         if !open.erased {
             let completed = &write.entry.event;
             let shown = self.look_at(question, completed);
-            let relevance = self.relevance_of(&turn, question, completed, &shown);
+            let relevance = self.retrieval.relevance_of(&turn, question, completed, &shown);
             let findings = std::iter::once(shown).chain(served).chain(relevance);
             let entry =
-                |finding| self.finding_entry(&write.entry.event, Some(turn.clone()), &finding);
+                |finding| self.core.finding_entry(&write.entry.event, Some(turn.clone()), &finding);
             write.more = findings.map(entry).collect();
         }
         let together = write.more.iter().map(|entry| entry.event.clone()).collect();
-        let receipt = self.commit_one(write).await?;
+        let receipt = self.core.commit_one(write).await?;
         let together = match receipt.replayed {
             true => self.stored_with(&scope, receipt.position).await?,
             false => together,
         };
         let signals = signals_of(&turn, &together);
         let usage = usage_of(&turn, &together);
-        let reward = self.reward_of(&scope, &turn, signals.as_ref()).await?;
+        let reward = self.routing.reward_of(&scope, &turn, signals.as_ref()).await?;
         Ok(CompleteReceipt { turn, replayed: receipt.replayed, signals, usage, reward })
     }
 
@@ -103,7 +104,7 @@ impl Engine {
         let status = text("status").and_then(TurnStatus::from_word);
         let status = status.unwrap_or(TurnStatus::Success);
         let failure =
-            self.detectors.failure(Some(&question), response, &answer, status, text("error"));
+            self.core.detectors.failure(Some(&question), response, &answer, status, text("error"));
         let moment = |name: &str| text(name).and_then(|text| Timestamp::parse(text).ok());
         let between = moment("started_at")
             .zip(moment("completed_at"))
@@ -114,11 +115,12 @@ impl Engine {
             Some(_) | None => number("latency_ms").map(|ms| ms / 1000.0),
         };
         let waited = completed.data.get("accepted").and_then(serde_json::Value::as_bool);
-        let pace = seconds.and_then(|s| self.detectors.pace(&question, s, waited.unwrap_or(true)));
+        let pace =
+            seconds.and_then(|s| self.core.detectors.pace(&question, s, waited.unwrap_or(true)));
         if pace.is_some_and(|pace| pace.skewed) {
-            self.counters.skewed_clocks();
+            self.core.counters.skewed_clocks();
         }
-        let detector = self.detectors.answer_version();
+        let detector = self.core.detectors.answer_version();
         Finding::Answer(FoundAnswer { detector, error: failure, latency: pace })
     }
 }
