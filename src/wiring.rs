@@ -102,7 +102,7 @@ pub(crate) async fn open_at(
     seed: [u8; 32],
 ) -> anyhow::Result<Opened> {
     let store = Arc::new(store(&config.store)?);
-    let shared = Arc::clone(&store) ;
+    let shared = Arc::clone(&store);
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
     let writer = models::writer(&config.llm)?;

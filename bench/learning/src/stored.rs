@@ -68,7 +68,8 @@ async fn export(
     let wish =
         PreferenceWish { format: Some(format.into()), encoding, ..PreferenceWish::default() };
     let start = started();
-    let mut export = engine.training_data.preferences(&Scope::default(), PreferenceQuery::read(wish)?);
+    let mut export =
+        engine.training_data.preferences(&Scope::default(), PreferenceQuery::read(wish)?);
     let mut bytes = 0;
     while let Some(part) = export.next().await? {
         bytes += part.len();

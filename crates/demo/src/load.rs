@@ -161,7 +161,11 @@ impl Telling<'_> {
                 _ => VerdictStatus::Rejected,
             };
             let turn = id(TurnId::new(turn.clone()))?;
-            self.doors.engine.feedback.review(&self.doors.scope, turn, status, Mac([0; 16]), None).await?;
+            self.doors
+                .engine
+                .feedback
+                .review(&self.doors.scope, turn, status, Mac([0; 16]), None)
+                .await?;
         }
         Ok(())
     }

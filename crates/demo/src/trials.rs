@@ -69,7 +69,11 @@ pub(crate) async fn start(doors: &Doors<'_>, trial: &str) -> Result<(), FlowErro
         serde_json::from_value(written).map_err(|_| FlowError::NotStored)?;
     let made = id(ExperimentId::new(trial))?;
     let mac = doors.engine.fingerprint("experiment", &json!(trial));
-    doors.engine.experiments.create_experiment(&doors.scope, Some(made), &definition, mac, None).await?;
+    doors
+        .engine
+        .experiments
+        .create_experiment(&doors.scope, Some(made), &definition, mac, None)
+        .await?;
     act(doors, trial, Action::Start).await
 }
 

@@ -72,7 +72,8 @@ async fn start(engine: &Engine) -> anyhow::Result<ExperimentId> {
         "guardrails": [{"metric": "latency", "limit": 9}, {"metric": "cost", "limit": 1}],
     }))?;
     let (scope, id) = (Scope::default(), Some(ExperimentId::new("x")?));
-    let (view, _) = engine.experiments.create_experiment(&scope, id, &definition, Mac([1; 16]), None).await?;
+    let (view, _) =
+        engine.experiments.create_experiment(&scope, id, &definition, Mac([1; 16]), None).await?;
     engine.experiments.act_on_experiment(&scope, &view.id, Action::Start, None).await?;
     Ok(view.id)
 }
@@ -91,9 +92,9 @@ async fn assign(
             open.join_next().await.transpose()?.transpose()?;
         }
         let (engine, id) = (Arc::clone(engine), id.clone());
-        open.spawn(
-            async move { engine.experiments.assign(&Scope::default(), &id, &format!("user-{unit}")).await },
-        );
+        open.spawn(async move {
+            engine.experiments.assign(&Scope::default(), &id, &format!("user-{unit}")).await
+        });
     }
     while let Some(done) = open.join_next().await {
         done??;
@@ -111,7 +112,9 @@ async fn talk(engine: &Arc<Engine>, units: std::ops::Range<usize>) -> anyhow::Re
             open.join_next().await.transpose()?.transpose()?;
         }
         let engine = Arc::clone(engine);
-        open.spawn(async move { engine.turns.open_turn(&Scope::default(), turn(unit)).await.map(drop) });
+        open.spawn(
+            async move { engine.turns.open_turn(&Scope::default(), turn(unit)).await.map(drop) },
+        );
     }
     while let Some(done) = open.join_next().await {
         done??;

@@ -105,7 +105,8 @@ impl Reader {
         let scope = self.scope.with_tenant(request.tenant_id.as_deref())?;
         Ok(self
             .engine
-            .feedback.prepare(&scope, Incoming { raw: request.into(), mac, key, trust: Trust::Backend })?)
+            .feedback
+            .prepare(&scope, Incoming { raw: request.into(), mac, key, trust: Trust::Backend })?)
     }
 }
 

@@ -48,7 +48,8 @@ pub(crate) async fn create(
         Some(_) => return Err(Problem::invalid("id", "id is no text, expected one or nothing")),
     };
     let definition: ExperimentDefinition = body::shape(fields)?;
-    let (view, replayed) = engine.experiments.create_experiment(scope.get(), id, &definition, mac, key).await?;
+    let (view, replayed) =
+        engine.experiments.create_experiment(scope.get(), id, &definition, mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(view.into())))
 }

@@ -144,7 +144,8 @@ pub(crate) async fn experiment(
         let detail = format!("{other}: unknown field, expected {}", own.join(", "));
         return Err(Problem::invalid(other.clone(), detail));
     }
-    let (view, replayed) = engine.insights.try_suggestion(scope.get(), &id, wishes, mac, key).await?;
+    let (view, replayed) =
+        engine.insights.try_suggestion(scope.get(), &id, wishes, mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(view.into())))
 }

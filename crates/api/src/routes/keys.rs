@@ -50,7 +50,8 @@ pub(crate) async fn list(
     scope: May<Managing>,
 ) -> Json<KeysBody> {
     let own = |key: &Arc<StoredKey>| covers(scope.caller(), &key.tenant, key.project.as_ref());
-    let keys = engine.access.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
+    let keys =
+        engine.access.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
     Json(KeysBody { keys })
 }
 

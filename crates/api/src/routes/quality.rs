@@ -99,7 +99,9 @@ pub(crate) async fn targets(
 }
 
 fn show(engine: &Engine, tenant: &Tenant) -> TargetsBody {
-    TargetsBody::of(tenant, &engine.insights.targets_of(tenant), || engine.insights.webhook_secret(tenant))
+    TargetsBody::of(tenant, &engine.insights.targets_of(tenant), || {
+        engine.insights.webhook_secret(tenant)
+    })
 }
 
 /// `GET /api/v1/alerts`

@@ -78,7 +78,8 @@ async fn answer_conversation(
     let include = include(request.include.unwrap_or_default())?;
     let turns = request.turn_ids.map(turn_ids).transpose()?;
     let report = engine
-        .insights.conversation(ConversationRequest {
+        .insights
+        .conversation(ConversationRequest {
             scope,
             conversation: conversation.clone(),
             turns,

@@ -75,7 +75,10 @@ pub(crate) async fn usage(
         Some("code") => AnswerKind::Code,
         Some(_) => return Err(Problem::invalid("kind", "kind: expected response or code")),
     };
-    let found = engine.retrieval.usage(scope.get(), request.query_id, &request.response, kind, mark).await?;
+    let found = engine
+        .retrieval
+        .usage(scope.get(), request.query_id, &request.response, kind, mark)
+        .await?;
     Ok(Json(UsageResponse { signals: found.into_iter().map(Into::into).collect() }))
 }
 

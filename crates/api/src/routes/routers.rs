@@ -161,7 +161,8 @@ pub(crate) async fn reward(
     let turn = address::id("turn_id", request.turn_id.clone(), TurnId::new)?;
     let user = request.user_id.clone().map(|id| address::id("user_id", id, UserId::new));
     let given = read_reward(&request)?;
-    let receipt = engine.routing.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
+    let receipt =
+        engine.routing.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed}))))
 }
@@ -219,6 +220,7 @@ pub(crate) async fn evaluate(
         PolicyRequest::Random => Policy::Random,
         PolicyRequest::Weights { weights } => Policy::Weights(weights),
     };
-    let found = engine.routing.evaluate_policy(scope.get(), &request.router, &policy, since).await?;
+    let found =
+        engine.routing.evaluate_policy(scope.get(), &request.router, &policy, since).await?;
     Ok(Json(evaluation_json(&found)))
 }
