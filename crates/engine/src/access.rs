@@ -1,12 +1,17 @@
 //! Who may call the API: keys, and sessions of people at the page.
 
+pub(crate) mod ended_sessions;
+pub(crate) mod key_ring;
+pub(crate) mod keys;
+pub(crate) mod page_sessions;
+
 use std::sync::Arc;
 
+use crate::access::ended_sessions::EndedVisits;
+use crate::access::key_ring::KeyRing;
 use crate::core::Core;
-use crate::ended_visits::EndedVisits;
 use crate::error::FlowError;
-use crate::key_ring::KeyRing;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 
 /// Owns the API keys and the list of page sessions that were ended early.
 pub struct Access {

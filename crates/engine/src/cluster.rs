@@ -1,14 +1,20 @@
 //! Several nodes on one store: leadership, following the log of other nodes, publishing to Kafka.
 
+pub(crate) mod follow;
+pub(crate) mod leader_election;
+pub(crate) mod leadership;
+pub(crate) mod publish;
+pub(crate) mod publish_progress;
+
 use std::sync::Arc;
 
 use model::Position;
 use tokio::sync::watch;
 
 use crate::access::Access;
+use crate::cluster::leadership::Duty;
+use crate::cluster::publish_progress::Published;
 use crate::core::Core;
-use crate::duty::Duty;
-use crate::published::Published;
 
 /// Owns this node's part in the cluster.
 pub struct Cluster {

@@ -14,8 +14,8 @@ use model::{Source, Write};
 
 use crate::core::Core;
 use crate::error::FlowError;
-use crate::put_off::put_off;
-use crate::record::Receipt;
+use crate::feedback::record::Receipt;
+use crate::retriable::put_off;
 use crate::routing::concerns_routers;
 
 /// The result of one observer.

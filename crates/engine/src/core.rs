@@ -17,8 +17,8 @@ use crate::counters::Counters;
 use crate::detectors::Detectors;
 use crate::embedder::Embedder;
 use crate::error::FlowError;
-use crate::mint::Mint;
-use crate::record::RequestKey;
+use crate::feedback::record::RequestKey;
+use crate::ids::Mint;
 use crate::redactors::Redactors;
 use crate::tasks::Tasks;
 

@@ -10,6 +10,8 @@
 //! How an experiment stands is read from the projections each time. Memory only saves assignments from
 //! parsing definitions, which never change: a restart changes nothing.
 
+pub(crate) mod cached_views;
+pub(crate) mod view;
 mod assign;
 mod evidence;
 mod moves;
@@ -25,17 +27,17 @@ use model::{
     Rule, Scope, Write,
 };
 
-pub use crate::experiment_views::ExperimentView;
+pub use crate::experiments::view::ExperimentView;
 pub use assign::Assigned;
 pub use sequence::SequencePoint;
 
-use crate::attention::Attention;
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
+use crate::dirty_scopes::Attention;
 use crate::error::FlowError;
-use crate::experiment_views::KeptViews;
-use crate::record::RequestKey;
+use crate::experiments::cached_views::KeptViews;
+use crate::feedback::record::RequestKey;
 
 /// Owns the parsed definitions of experiments that units are assigned in.
 pub struct Experiments {

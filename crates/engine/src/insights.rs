@@ -1,18 +1,29 @@
 //! Figures and what explains them: quality, alerts, failure patterns, suggestions, lists.
 
+pub(crate) mod alert_delivery;
+pub(crate) mod alerts;
+pub(crate) mod conversation_list;
+pub(crate) mod drafts;
+pub(crate) mod failures;
+pub(crate) mod patterns;
+pub(crate) mod quality;
+pub(crate) mod reports;
+pub(crate) mod suggestions;
+pub(crate) mod targets;
+
 use std::sync::Arc;
 
 use outbound::RemoteWriter;
 
-use crate::attention::Attention;
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
-use crate::drafts::Drafts;
+use crate::dirty_scopes::Attention;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
-use crate::patterns::KeptPatterns;
-use crate::targets::AllTargets;
+use crate::insights::drafts::Drafts;
+use crate::insights::patterns::KeptPatterns;
+use crate::insights::targets::AllTargets;
 
 /// Owns the targets of tenants and the caches of failure patterns and drafts.
 pub struct Insights {

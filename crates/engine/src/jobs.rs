@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use store::Outlet;
 
+use crate::cluster::publish::LineOf;
 use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::mirror::Copies;
-use crate::publish::LineOf;
+use crate::turns::log_copies::Copies;
 
 /// The settings of background jobs.
 pub struct JobSettings {

@@ -1,5 +1,11 @@
 //! What is removed before it is kept, by tenant; and what is known of users.
 
+pub(crate) mod demo_tenant;
+pub(crate) mod erase;
+pub(crate) mod retention;
+pub(crate) mod scrub;
+pub(crate) mod scrub_signal;
+
 use std::sync::Arc;
 
 use model::{Mac, Rule, Scope, Tenant, UserId};
@@ -10,11 +16,11 @@ use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
 use crate::error::FlowError;
 use crate::insights::Insights;
+use crate::privacy::scrub_signal::Unclean;
 use crate::redactors::{PrivacySettings, Redactors};
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
 use crate::turns::Turns;
-use crate::unclean::Unclean;
 
 /// Owns what removes data: erasure, retention and scrubbing. Redaction itself is in `Core`, where
 /// every write passes.

@@ -8,13 +8,18 @@
 //! Whoever stores something in a project with routers brings them up to date before answering. What
 //! is kept is only to start quickly: the log says the same.
 
+pub(crate) mod admin;
+pub(crate) mod checkpoint;
+pub(crate) mod choice_log;
+pub(crate) mod choice_queue;
+pub(crate) mod choose;
+pub(crate) mod credit;
+pub(crate) mod decision_token;
+pub(crate) mod erase;
+pub(crate) mod evaluate;
 mod project;
-mod keeping;
-mod forgetting;
 mod recent;
-mod queue;
 mod peers;
-mod ticket;
 #[cfg(test)]
 mod tests;
 
@@ -27,11 +32,11 @@ use store::{Store, StoreError};
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
 use crate::error::FlowError;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
+pub(crate) use choice_queue::ChoiceQueue;
+pub(crate) use decision_token::Ticket;
 use peers::{PeerEvents, PendingLearning};
 pub(crate) use project::{Project, concerns_routers};
-pub(crate) use queue::ChoiceQueue;
-pub(crate) use ticket::Ticket;
 
 /// Owns the routers' state and the queue of choices on their way into the log.
 pub struct Routing {

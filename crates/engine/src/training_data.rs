@@ -1,10 +1,15 @@
 //! Few-shot examples and preference data, made from feedback.
 
+pub(crate) mod example_fill;
+pub(crate) mod example_pool;
+pub(crate) mod examples;
+pub(crate) mod preferences;
+
 use std::sync::Arc;
 
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
-use crate::example_pool::ExampleShelf;
+use crate::training_data::example_pool::ExampleShelf;
 
 /// Owns the pools of examples, which are filled from the log on demand.
 pub struct TrainingData {

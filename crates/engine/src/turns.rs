@@ -1,19 +1,39 @@
 //! Turns: a question comes in, detectors read it, the answer completes it.
 
+pub(crate) mod calibration;
+pub(crate) mod calibration_curves;
+pub(crate) mod complete;
+pub(crate) mod finding_entries;
+pub(crate) mod findings_response;
+pub(crate) mod includes;
+pub(crate) mod log_copies;
+pub(crate) mod message_signals;
+pub(crate) mod open;
+pub(crate) mod planner_context;
+pub(crate) mod query_history;
+pub(crate) mod question_history;
+pub(crate) mod redetect;
+pub(crate) mod retry;
+pub(crate) mod session;
+pub(crate) mod session_sweep;
+pub(crate) mod strategies;
+pub(crate) mod target;
+pub(crate) mod timeline;
+
 use std::sync::Arc;
 
 use model::{Scope, TurnId};
 use store::{QueryHistory, StoredTurn};
 
-use crate::calibrate::{Curves, NewLabels};
 use crate::cluster::Cluster;
 use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
 use crate::core::Core;
 use crate::error::FlowError;
-use crate::history::History;
 use crate::retrieval::Retrieval;
 use crate::routing::Routing;
 use crate::training_data::TrainingData;
+use crate::turns::calibration_curves::{Curves, NewLabels};
+use crate::turns::query_history::History;
 
 /// Owns the recent questions of each user and the calibration of verdicts.
 pub struct Turns {

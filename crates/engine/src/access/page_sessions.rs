@@ -139,8 +139,8 @@ mod tests {
     use testkit::TestClock;
 
     use super::*;
-    use crate::demo_mark::demo_scope;
-    use crate::keys::NewKey;
+    use crate::access::keys::NewKey;
+    use crate::privacy::demo_tenant::demo_scope;
     use crate::test_engine::{NOW, TestEngine, engine_in, engine_over};
 
     fn key() -> StoredKey {

@@ -10,7 +10,7 @@ use crate::changes::changes_of;
 use crate::cluster::Cluster;
 use crate::commit::{CommitSource, CommitSummary};
 use crate::error::FlowError;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 use crate::tasks::Stop;
 
 /// Events that are read at once.
@@ -88,9 +88,9 @@ mod tests {
     use store::Asker;
 
     use super::*;
-    use crate::keys::NewKey;
+    use crate::access::keys::NewKey;
+    use crate::access::page_sessions::Pass;
     use crate::test_engine::{NOW, TestEngine, engine_in};
-    use crate::visits::Pass;
 
     fn question(turn: &str, user: &str, secs: i64) -> Event {
         let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use store::{Stopwatch, StoreError};
 
 use crate::cluster::Cluster;
-use crate::duty::LASTS;
+use crate::cluster::leadership::LASTS;
 use crate::tasks::Stop;
 
 const LEASE: &str = "chores";

@@ -20,10 +20,10 @@ use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use crate::cluster::Cluster;
-use crate::erase::is_erasure;
-use crate::published::{PublishLag, Published};
-use crate::said::Said;
+use crate::cluster::publish_progress::{PublishLag, Published};
+use crate::privacy::erase::is_erasure;
 use crate::tasks::Stop;
+use crate::warn_throttle::Said;
 
 /// An event as others read it.
 pub type LineOf = fn(StoredEvent) -> serde_json::Result<String>;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use model::{ExperimentId, Scope};
 use store::StoredStanding;
 
-use super::ExperimentView;
+use crate::experiments::view::ExperimentView;
 
 /// More than this are forgotten, all at once.
 const MOST: usize = 1_000;

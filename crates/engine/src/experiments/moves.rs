@@ -15,7 +15,7 @@ use store::Stopwatch;
 use super::ExperimentView;
 use crate::error::FlowError;
 use crate::experiments::Experiments;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 use crate::tasks::Stop;
 
 /// How often it is looked, at the most.

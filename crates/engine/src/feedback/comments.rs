@@ -13,7 +13,7 @@ use store::{EventPage, QualityQuery, StoredEvent};
 use crate::error::FlowError;
 use crate::feedback::Feedback;
 use crate::insights::Insights;
-use crate::patterns::FailureReport;
+use crate::insights::patterns::FailureReport;
 
 /// How far back failures are looked at to tell what a comment is about.
 const DAYS: i64 = 30;

@@ -11,10 +11,10 @@ use model::{
 use serde_json::{Value, json};
 use store::Arrived;
 
+use crate::cluster::publish::{EVENT_ID, PROJECT, TENANT};
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::mirror::Copies;
-use crate::publish::{EVENT_ID, PROJECT, TENANT};
+use crate::turns::log_copies::Copies;
 
 /// Under which name a message that is no event is kept in its letter.
 const MESSAGE: &str = "message";

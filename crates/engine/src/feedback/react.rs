@@ -13,7 +13,7 @@ use store::TurnHead;
 
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::record::RequestKey;
+use crate::feedback::record::RequestKey;
 
 /// A reaction on its way in.
 #[derive(Clone, Debug)]

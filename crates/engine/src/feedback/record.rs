@@ -12,10 +12,10 @@ use model::{
     Position, RetryIntent, Scope, Severity, Source, Type, UnitInterval, Write,
 };
 
-use crate::demo_mark::refuse_mark;
 use crate::error::FlowError;
 use crate::feedback::Feedback;
-use crate::put_off::put_off;
+use crate::privacy::demo_tenant::refuse_mark;
+use crate::retriable::put_off;
 
 /// Writes of one batch that share a transaction; small enough that others need not wait long.
 const BATCH_CHUNK: usize = 1000;

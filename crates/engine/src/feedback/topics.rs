@@ -5,10 +5,10 @@ use std::time::Duration;
 use model::{Event, Position, Scope, Source, Type};
 use store::{EventPage, KindFilter, StoredEvent};
 
+use crate::access::page_sessions::Pass;
 use crate::error::FlowError;
 use crate::feedback::Feedback;
 use crate::tasks::Stop;
-use crate::visits::Pass;
 
 /// Events looked up together.
 const STRETCH: usize = 500;

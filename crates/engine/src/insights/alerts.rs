@@ -5,8 +5,6 @@
 //!        --> alert or all clear, an event in the log --> webhook, until it was taken
 //! ```
 
-mod tell;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,8 +16,8 @@ use store::{QualityQuery, StoredAlert};
 
 use crate::error::FlowError;
 use crate::insights::Insights;
-use crate::put_off::put_off;
-use crate::targets::Targets;
+use crate::insights::targets::Targets;
+use crate::retriable::put_off;
 use crate::tasks::Stop;
 
 /// How soon an alert follows what it is about.
@@ -88,7 +86,7 @@ impl Insights {
         let engine = Arc::clone(self);
         self.core.tasks.start(|stop| watch_on(engine, stop));
         let engine = Arc::clone(self);
-        self.core.tasks.start(|stop| tell::tell_on(engine, stop));
+        self.core.tasks.start(|stop| crate::insights::alert_delivery::tell_on(engine, stop));
     }
 
     /// Compares a project's figures with its tenant's targets, and says in the log what changed.

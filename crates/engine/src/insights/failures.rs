@@ -25,7 +25,7 @@ pub(crate) use negative::Negative;
 
 use crate::error::FlowError;
 use crate::insights::Insights;
-use crate::patterns::{FailureReport, Meaning, PatternMiddles};
+use crate::insights::patterns::{FailureReport, Meaning, PatternMiddles};
 
 /// Turns that are read together.
 const PAGE: usize = 500;

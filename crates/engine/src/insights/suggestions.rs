@@ -9,11 +9,11 @@ use model::{BadData, Body, EventId, ExperimentId, Finding, FoundSuggestion, Mac,
 use serde_json::{Map, Value, json};
 use store::QualityQuery;
 
-use crate::drafts::Draft;
 use crate::error::FlowError;
 use crate::experiments::ExperimentView;
+use crate::feedback::record::RequestKey;
 use crate::insights::Insights;
-use crate::record::RequestKey;
+use crate::insights::drafts::Draft;
 
 /// A suggestion that is in the log.
 #[derive(Clone, Debug)]

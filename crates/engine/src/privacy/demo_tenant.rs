@@ -145,8 +145,8 @@ mod tests {
     use testkit::TestClock;
 
     use super::*;
+    use crate::insights::targets::Targets;
     use crate::redactors::PrivacySettings;
-    use crate::targets::Targets;
     use crate::test_engine::{NOW, TestEngine, engine_in};
     use crate::{Detectors, Embedder};
 

@@ -7,8 +7,8 @@ use model::{ANONYMOUS, Body, Change, Event, Mac, Rule, Scope, UserId, Write};
 use store::{Asker, ErasedCounts};
 
 use crate::error::FlowError;
-use crate::mirror::Copies;
 use crate::privacy::Privacy;
+use crate::turns::log_copies::Copies;
 
 /// How long the mirror is waited for, until no copy has what was erased.
 const MIRROR_WAIT: Duration = Duration::from_secs(10);
@@ -122,7 +122,7 @@ mod tests {
     use store::{Blobs, QualityQuery, StoreError, Task};
 
     use super::*;
-    use crate::patterns::{FailureReport, PatternMiddles};
+    use crate::insights::patterns::{FailureReport, PatternMiddles};
     use crate::test_engine::{NOW, TestEngine, engine_in};
 
     fn report() -> Arc<FailureReport> {
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    fn about() -> crate::drafts::Topic {
+    fn about() -> crate::insights::drafts::Topic {
         (Scope::default(), "ann asked".to_owned())
     }
 
@@ -162,7 +162,10 @@ mod tests {
             (away(), REST_LEFT),
             (FlowError::NotStored, REST_LEFT),
             (FlowError::Unfinished(COPIES_LEFT), COPIES_LEFT),
-            (FlowError::Unfinished(crate::scrub::READERS_LEFT), crate::scrub::READERS_LEFT),
+            (
+                FlowError::Unfinished(crate::privacy::scrub::READERS_LEFT),
+                crate::privacy::scrub::READERS_LEFT,
+            ),
         ];
         for (error, expected) in rows {
             assert_eq!(unfinished(error).to_string(), expected);

@@ -6,13 +6,13 @@ use std::time::Duration;
 use model::{Clock, Position, Tenant, Timestamp};
 use store::{Store, StoreError};
 
-use crate::duty::Duty;
-use crate::example_pool::ExampleShelf;
+use crate::cluster::leadership::Duty;
 use crate::privacy::Privacy;
-use crate::put_off::put_off;
+use crate::privacy::scrub_signal::Unclean;
+use crate::retriable::put_off;
 use crate::routing::RouterStates;
 use crate::tasks::Stop;
-use crate::unclean::Unclean;
+use crate::training_data::example_pool::ExampleShelf;
 
 /// How often it is looked for.
 const PAUSE: Duration = Duration::from_secs(3600);

@@ -8,7 +8,7 @@ use store::{Store, StoreError};
 
 use crate::error::FlowError;
 use crate::privacy::Privacy;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 
 /// How long whoever asked waits for readers of what was.
 const WAIT: Duration = Duration::from_secs(20);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::Store;
 use tokio::sync::Notify;
 
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 
 /// Tells whoever keeps the files clean that there is something to do.
 #[derive(Clone, Debug, Default)]

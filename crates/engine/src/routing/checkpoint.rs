@@ -13,7 +13,7 @@ use store::{
     Keeping, KeptAt, NextState, RouterCheckpoint, RouterTurn, Store, StoreError, StoredRouter,
 };
 
-use super::project::{Progress, Project};
+use crate::routing::project::{Progress, Project};
 
 impl Progress {
     /// Goes on beside another state that was kept, if that may be.

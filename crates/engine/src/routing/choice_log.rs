@@ -7,7 +7,7 @@ use std::time::Duration;
 use model::Write;
 
 use crate::error::FlowError;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 use crate::routing::Routing;
 use crate::tasks::Stop;
 

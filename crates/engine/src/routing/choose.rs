@@ -6,8 +6,6 @@
 //! completed turn --decision_id, or the choice for the turn--> served by the arm, in its own commit
 //! ```
 
-mod credit;
-
 use ingest::FindingPlace;
 use learn::{Choice, Choosing, FEATURES_VERSION, Router, Routers, features, from_codes, to_codes};
 use model::{
@@ -195,12 +193,12 @@ impl Routing {
     }
 }
 
-fn hours_of(time: Timestamp) -> i64 {
+pub(super) fn hours_of(time: Timestamp) -> i64 {
     time.as_micros().div_euclid(MICROS_PER_HOUR)
 }
 
 /// The features of a text, in bytes.
-fn seen_in(text: &str, hours: i64) -> Vec<i8> {
+pub(super) fn seen_in(text: &str, hours: i64) -> Vec<i8> {
     let text = opening_of(text);
     // The built-in model: it is here, and it stays the same.
     let direction = embed::built_in().embed(text);

@@ -7,12 +7,12 @@ use model::{
 };
 use store::StoredEvent;
 
-use super::{hours_of, seen_in};
+use super::choose::{hours_of, seen_in};
 use crate::error::FlowError;
-use crate::record::{Receipt, RequestKey};
+use crate::feedback::record::{Receipt, RequestKey};
 use crate::routing::Routing;
 use crate::routing::{Project, Ticket};
-use crate::told::Signals;
+use crate::turns::findings_response::Signals;
 
 impl Routing {
     /// The finding that a turn was served by a router's choice, if it was.

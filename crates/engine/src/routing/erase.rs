@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use model::{Event, TurnId, UserId};
 use store::{Store, StoreError};
 
-use super::project::{Progress, Project};
+use crate::routing::project::{Progress, Project};
 
 impl Project {
     /// Somebody is erased: the features of their own turns go, from what regressions learnt as well,

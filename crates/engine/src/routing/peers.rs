@@ -8,7 +8,7 @@ use model::{Event, Position, Scope};
 use tokio::sync::Notify;
 
 use super::Routing;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 use crate::tasks::Stop;
 
 /// The pause after a failed attempt.

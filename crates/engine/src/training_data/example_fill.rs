@@ -6,11 +6,13 @@ use store::JudgedReads;
 use model::{Scope, Vector};
 use store::{Changed, GivenCorrection, JudgedExchange, TurnNumber};
 
-use super::{apart, panicked};
+use super::examples::{apart, panicked};
 use crate::changes::opening_of;
 use crate::error::FlowError;
-use crate::example_pool::{Offered, Place, Pool, ProjectExamples, of_correction, of_turn};
 use crate::training_data::TrainingData;
+use crate::training_data::example_pool::{
+    Offered, Place, Pool, ProjectExamples, of_correction, of_turn,
+};
 
 /// Questions of one project that are kept: corrected ones first, then the newest.
 const MOST: usize = 100_000;

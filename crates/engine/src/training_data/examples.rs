@@ -10,8 +10,6 @@
 //! each answer it looks at the turns that events behind its position name, as they are by then. The
 //! words are read last, and what they say stands above the pool.
 
-mod fill;
-
 use std::sync::Arc;
 use store::JudgedReads;
 
@@ -21,8 +19,8 @@ use store::{StoreError, TurnNumber};
 
 use crate::changes::opening_of;
 use crate::error::FlowError;
-use crate::example_pool::{Offered, Place, ProjectExamples, of_correction, of_turn};
 use crate::training_data::TrainingData;
+use crate::training_data::example_pool::{Offered, Place, ProjectExamples, of_correction, of_turn};
 
 /// How often it is chosen anew because something chosen was no longer so.
 const MOST_TRIES: usize = 8;
@@ -146,7 +144,7 @@ impl TrainingData {
 }
 
 /// Turns and corrections by themselves.
-fn apart(places: &[Place]) -> (Vec<TurnNumber>, Vec<Position>) {
+pub(super) fn apart(places: &[Place]) -> (Vec<TurnNumber>, Vec<Position>) {
     let (mut turns, mut loose) = (Vec::new(), Vec::new());
     for place in places {
         match place {
@@ -172,7 +170,7 @@ async fn pick(
     Ok(tokio::task::spawn_blocking(task).await.map_err(panicked)?)
 }
 
-fn panicked(_: tokio::task::JoinError) -> StoreError {
+pub(super) fn panicked(_: tokio::task::JoinError) -> StoreError {
     StoreError::Corrupt("choosing examples panicked".into())
 }
 

@@ -4,9 +4,9 @@ use detect::{FEWEST_LABELS, Platt, recalibrate};
 use model::{Mac, Position, Rule, Scope};
 use store::Label;
 
-use crate::calibrate::curve_of;
 use crate::error::FlowError;
 use crate::turns::Turns;
+use crate::turns::calibration_curves::curve_of;
 
 /// The newest labels that count.
 const MOST_LABELS: usize = 20_000;

@@ -7,12 +7,12 @@ use model::{
     TurnHalf, TurnId, TurnStatus,
 };
 
-use super::{CompleteReceipt, IncomingHalf, OpenTurn};
+use super::open::{CompleteReceipt, IncomingHalf, OpenTurn};
 use crate::error::FlowError;
-use crate::record::RequestKey;
+use crate::feedback::record::RequestKey;
 use crate::retrieval::usage_of;
-use crate::told::signals_of;
 use crate::turns::Turns;
+use crate::turns::findings_response::signals_of;
 
 impl Turns {
     /// Takes in the answer to a question that was opened before.

@@ -3,7 +3,7 @@
 use ingest::{FindingPlace, TurnPlace};
 use model::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
 
-use super::{Heard, HeardVerdict};
+use super::message_signals::{Heard, HeardVerdict};
 use crate::changes::{changes_of, opening_of};
 use crate::core::Core;
 use crate::turns::Turns;

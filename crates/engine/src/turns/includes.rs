@@ -3,12 +3,12 @@
 use learn::PlannerContext;
 use model::{CorrectionType, Event, Position, Scope, TurnId};
 
-use super::{Include, question_of};
+use super::open::{Include, question_of};
 use crate::error::FlowError;
-use crate::examples::FoundExample;
-use crate::strategies::{Strategies, StrategySearch};
-use crate::told::Previous;
+use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
+use crate::turns::findings_response::Previous;
+use crate::turns::strategies::{Strategies, StrategySearch};
 
 impl Turns {
     pub(super) async fn context_for(

@@ -14,12 +14,12 @@ use store::{
     Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
 };
 
+use crate::cluster::leadership::Duty;
 use crate::counters::Counters;
-use crate::duty::Duty;
 use crate::error::FlowError;
-use crate::said::Said;
 use crate::tasks::Stop;
 use crate::turns::Turns;
+use crate::warn_throttle::Said;
 
 /// Events looked at together; a turn that several of them touch is copied once.
 const STRETCH: usize = 1000;

@@ -9,10 +9,6 @@
 //! Looks at the last answered turn and at the latest questions, never at the whole conversation;
 //! only a remark about something further back brings older turns in.
 
-mod entries;
-mod retry;
-mod target;
-
 use std::time::Duration;
 
 use detect::{Answer, Exchange, Utterance};
@@ -23,10 +19,10 @@ use model::{
 };
 use store::{ExchangeQuery, StoredExchange};
 
-use crate::calibrate::calibrated;
 use crate::error::FlowError;
-use crate::history::History;
 use crate::turns::Turns;
+use crate::turns::calibration_curves::calibrated;
+use crate::turns::query_history::History;
 
 /// Turns that are read to find the last one that can be judged: nearly always the first will do.
 const FEW: [usize; 2] = [2, 20];
@@ -65,13 +61,13 @@ pub(crate) struct HeardVerdict {
 
 impl HeardVerdict {
     /// A weak sign of acceptance: the user went on without a word about the answer.
-    fn moved_on(&self) -> bool {
+    pub(super) fn moved_on(&self) -> bool {
         self.verdict.status == VerdictStatus::Accepted
             && self.raw_confidence.get() < MIN_MACHINE_CONFIDENCE
     }
 
     /// What the machine thinks the user thinks, if it is sure enough to say so.
-    fn reaction(&self) -> Option<Reaction> {
+    pub(super) fn reaction(&self) -> Option<Reaction> {
         let sure = self.verdict.confidence.get() >= MIN_MACHINE_CONFIDENCE;
         let speaks = self.verdict.status != VerdictStatus::Neutral && !self.reviewed;
         (sure && speaks).then(|| Reaction::from(self.verdict.status))
@@ -125,7 +121,7 @@ impl Turns {
 
     /// The last answered turns of the conversation before this one, the newest first, and whether there
     /// are no more.
-    async fn answered_before(
+    pub(super) async fn answered_before(
         &self,
         event: &Event,
         before: Option<Position>,
@@ -191,11 +187,11 @@ impl Turns {
     }
 }
 
-fn answer_of(turn: &StoredExchange) -> &str {
+pub(super) fn answer_of(turn: &StoredExchange) -> &str {
     turn.completion.as_ref().and_then(|done| done.response.as_deref()).unwrap_or_default()
 }
 
 /// Time between two moments; clocks that run backwards make it none.
-fn since(from: Timestamp, to: Timestamp) -> Duration {
+pub(super) fn since(from: Timestamp, to: Timestamp) -> Duration {
     Duration::from_micros(u64::try_from(to.as_micros() - from.as_micros()).unwrap_or(0))
 }

@@ -7,9 +7,6 @@
 //!                                                                        one commit
 //! ```
 
-mod brought;
-mod complete;
-
 use ingest::{AcceptedOpening, RawCompletion, RawOpening, TurnPlace};
 use learn::PlannerContext;
 use model::{
@@ -18,13 +15,13 @@ use model::{
 };
 
 use crate::error::FlowError;
-use crate::examples::FoundExample;
-use crate::hear::Background;
-use crate::record::{Receipt, RequestKey};
-use crate::route::{Route, RouteRequest};
-use crate::strategies::Strategies;
-use crate::told::{Previous, Signals};
+use crate::feedback::record::{Receipt, RequestKey};
+use crate::routing::choose::{Route, RouteRequest};
+use crate::training_data::examples::FoundExample;
 use crate::turns::Turns;
+use crate::turns::findings_response::{Previous, Signals};
+use crate::turns::message_signals::Background;
+use crate::turns::strategies::Strategies;
 
 /// Either half on its way in, with the MAC of the fields it came in.
 #[derive(Clone, Debug)]
@@ -102,13 +99,13 @@ pub struct CompleteReceipt {
 }
 
 /// A turn that is open: where it is, what was asked, when.
-struct OpenTurn {
-    place: TurnPlace,
-    question: String,
-    ts: Timestamp,
-    received_at: Timestamp,
+pub(super) struct OpenTurn {
+    pub(super) place: TurnPlace,
+    pub(super) question: String,
+    pub(super) ts: Timestamp,
+    pub(super) received_at: Timestamp,
     /// Whose it was has been erased since.
-    erased: bool,
+    pub(super) erased: bool,
 }
 
 impl Turns {
@@ -252,6 +249,6 @@ impl Turns {
     }
 }
 
-fn question_of(opening: &Event) -> String {
+pub(super) fn question_of(opening: &Event) -> String {
     opening.data.get("text").and_then(|text| text.as_str()).unwrap_or_default().to_owned()
 }

@@ -7,8 +7,8 @@ use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
 
 use crate::error::FlowError;
-use crate::told::Previous;
 use crate::turns::Turns;
+use crate::turns::findings_response::Previous;
 
 /// Turns of the conversation that the planner is shown.
 const MOST_TURNS: usize = 5;

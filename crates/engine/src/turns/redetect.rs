@@ -10,9 +10,9 @@ use model::{
 use store::StoredEvent;
 
 use crate::error::FlowError;
-use crate::hear::{Background, Heard};
-use crate::history::History;
 use crate::turns::Turns;
+use crate::turns::message_signals::{Background, Heard};
+use crate::turns::query_history::History;
 
 /// Events looked at together.
 const STRETCH: usize = 500;

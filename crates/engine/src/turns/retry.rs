@@ -7,8 +7,8 @@ use model::{Event, Retry, TurnId};
 use store::{Asked, Asker};
 
 use crate::error::FlowError;
-use crate::history::History;
 use crate::turns::Turns;
+use crate::turns::query_history::History;
 
 impl Turns {
     pub(super) async fn hear_retry(

@@ -11,7 +11,7 @@ use model::{Scope, Timestamp};
 use store::{OpenSession, Stopwatch};
 
 use crate::error::FlowError;
-use crate::put_off::put_off;
+use crate::retriable::put_off;
 use crate::tasks::Stop;
 use crate::turns::Turns;
 

@@ -7,7 +7,7 @@ use ingest::TurnPlace;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
 use store::{ExchangeQuery, StoredExchange};
 
-use super::{answer_of, since};
+use super::message_signals::{answer_of, since};
 use crate::changes::{opening_of, question_vector};
 use crate::error::FlowError;
 use crate::turns::Turns;

@@ -3,8 +3,8 @@
 use model::{Event, Position};
 use store::{Outgoing, StoredEvent};
 
-use super::LineOf;
-use crate::topics::Topic;
+use crate::cluster::publish::LineOf;
+use crate::feedback::topics::Topic;
 
 /// The headers by which a message is known without reading it.
 pub(crate) const EVENT_ID: &str = "event-id";

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use store::QualityQuery;
 
-use super::with_before;
 use crate::error::FlowError;
 use crate::insights::Insights;
-use crate::patterns::FailureReport;
-use crate::put_off::put_off;
+use crate::insights::failures::with_before;
+use crate::insights::patterns::FailureReport;
+use crate::retriable::put_off;
 
 /// Turns that are looked at while somebody waits: as many as take some twentieth of a second.
 const FEW: usize = 350;

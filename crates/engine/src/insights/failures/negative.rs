@@ -7,7 +7,7 @@ use model::{
 use serde_json::{Map, Value};
 use store::StoredTurn;
 
-use super::people::{Person, beside_rating, people, voice};
+use crate::insights::failures::people::{Person, beside_rating, people, voice};
 
 /// What is known of it.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use learn::{
 use model::{Position, TurnId, Vector};
 use store::vectors::{Filter, Index, Labels};
 
-use super::offer::{Offered, Place, loose_name};
+use crate::training_data::example_pool::offer::{Offered, Place, loose_name};
 
 /// Kept without words: a few hundred bytes for each question.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use model::{Position, Scope};
 
-use super::pool::Pool;
+use crate::training_data::example_pool::pool::Pool;
 
 /// Questions that all pools hold together; beyond that those that were not asked for longest go,
 /// and are read again when somebody asks.

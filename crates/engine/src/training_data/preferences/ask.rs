@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use learn::{ExportFormat, ExportRule, PairSource, Split};
 use model::{BadData, Timestamp, UnitInterval};
 
-use super::convert::Asked;
 use crate::error::FlowError;
+use crate::training_data::preferences::convert::Asked;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

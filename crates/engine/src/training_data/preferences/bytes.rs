@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use export::{ExportError, ParquetWriter, write_jsonl};
 use learn::{ExportFormat, PreferenceRow};
 
-use super::ask::PreferenceEncoding;
+use crate::training_data::preferences::ask::PreferenceEncoding;
 
 /// Where rows become bytes.
 pub(super) enum Bytes {

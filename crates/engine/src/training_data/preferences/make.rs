@@ -8,11 +8,11 @@ use learn::{
 use model::{ConversationId, Vector};
 use store::{JudgedExchange, StoreError};
 
-use super::ask::PreferenceQuery;
-use super::bytes::Bytes;
-use super::convert::{Asked, of_turn};
-use super::near::NearQuestions;
 use crate::error::FlowError;
+use crate::training_data::preferences::ask::PreferenceQuery;
+use crate::training_data::preferences::bytes::Bytes;
+use crate::training_data::preferences::convert::{Asked, of_turn};
+use crate::training_data::preferences::near::NearQuestions;
 
 /// Everything that is kept from one page to the next. `T` says where to find a turn again.
 pub(crate) struct Maker<T: Copy + Ord> {

@@ -5,11 +5,11 @@ use model::{ConversationId, Scope};
 use serde_json::Value;
 use store::{ConversationMark, JudgedConversation, JudgedReads, StoreError};
 
-use super::ask::{PreferenceQuery, PreferenceWish};
-use super::convert::conversation;
-use super::make::{Answered, Maker};
 use crate::error::FlowError;
 use crate::training_data::TrainingData;
+use crate::training_data::preferences::ask::{PreferenceQuery, PreferenceWish};
+use crate::training_data::preferences::convert::conversation;
+use crate::training_data::preferences::make::{Answered, Maker};
 
 /// A better and a worse answer to the same question.
 #[derive(Clone, Debug, PartialEq)]
