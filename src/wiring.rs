@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use engine::{Engine, RetryRule};
+use engine::{Engine, EngineOptions, JobSettings, RetryRule};
 use model::{Clock, Timestamp};
 use store::{Limits, QueryHistory, SqlLog, Store};
 
@@ -69,19 +69,18 @@ impl Opened {
 
     /// Starts what goes on beside the requests.
     pub(crate) async fn keep_going(&self, config: &Config) -> anyhow::Result<()> {
-        self.engine.keep_following();
-        self.engine.keep_duty();
-        self.engine.keep_copies(copies(config)?).await?;
-        if !config.kafka.brokers.is_empty() {
+        let outlet = if config.kafka.brokers.is_empty() {
+            None
+        } else {
             let outlet = scaled::outlet(&config.kafka).context("cannot publish to Kafka")?;
-            self.engine.keep_publishing(outlet, api::event_line);
-        }
-        self.engine.keep_files_clean();
-        self.engine.keep_retention();
-        self.engine.keep_routing();
-        self.engine.keep_watching();
-        self.engine.keep_experiments();
-        self.engine.keep_sweeping(Duration::from_secs(config.detect.sweep_secs.max(1)));
+            Some((outlet, api::event_line as engine::LineOf))
+        };
+        let settings = JobSettings {
+            copies: copies(config)?,
+            outlet,
+            sweep_interval: Duration::from_secs(config.detect.sweep_secs.max(1)),
+        };
+        self.engine.spawn_jobs(settings).await?;
         Ok(())
     }
 
@@ -103,17 +102,14 @@ pub(crate) async fn open_at(
     seed: [u8; 32],
 ) -> anyhow::Result<Opened> {
     let store = Arc::new(store(&config.store)?);
-    let shared = Arc::clone(&store) as Arc<Store>;
+    let shared = Arc::clone(&store);
     let detectors = detectors(&config.detect)?;
     let embedder = embedder(&config.embed)?;
     let writer = models::writer(&config.llm)?;
     let history = history(&config.history, &detectors.retry).await?;
-    let opened =
-        Engine::open_with_history(shared, clock, seed, detectors, embedder, history).await?;
-    let engine = Arc::new(match writer {
-        Some(writer) => opened.with_writer(writer),
-        None => opened,
-    });
+    let options = EngineOptions { history, writer };
+    let engine = Engine::open_with(shared, clock, seed, detectors, embedder, options).await?;
+    let engine = Arc::new(engine);
     let token = random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Opened { engine, store, owner_token: token })
 }

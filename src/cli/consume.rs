@@ -154,7 +154,7 @@ async fn store_until(
 ) -> anyhow::Result<Option<Consumed>> {
     let mut pause = FIRST_PAUSE;
     loop {
-        let error = match engine.consume(messages, copies).await {
+        let error = match engine.feedback.consume(messages, copies).await {
             Ok(consumed) => return Ok(Some(consumed)),
             Err(error) => error,
         };

@@ -91,12 +91,12 @@ pub(super) async fn load_if_absent(
     let opened = wiring::open_at(config, Arc::clone(&clock) as Arc<dyn Clock>, *SEED).await;
     let opened = opened.context("loading needs the store to itself; stop its server")?;
     let engine = &opened.engine;
-    let state = engine.demo_state().await?;
+    let state = engine.privacy.demo_state().await?;
     let is_ours = matches!(state, DemoState::Loaded | DemoState::Begun);
     if state == DemoState::Foreign {
         bail!("the tenant {DEMO_TENANT} holds data that is no demo data; it is left as it is");
     }
-    if !is_ours && !beside && engine.holds_other_than_demo().await? {
+    if !is_ours && !beside && engine.privacy.holds_other_than_demo().await? {
         bail!(
             "{} holds data already, and demo data is for looking around in a fresh store; choose another \
              folder with --data, or load it into a tenant of its own with `uptake demo --beside`",
@@ -108,7 +108,7 @@ pub(super) async fn load_if_absent(
         return Ok(false);
     }
     if state == DemoState::Begun {
-        engine.remove_demo().await?;
+        engine.privacy.remove_demo().await?;
     }
     // A crash in between is seen by the mark at the end, which is missing then.
     opened.wait_for_disk(false).await?;

@@ -115,7 +115,7 @@ async fn import(engine: &Engine, path: &Path, tally: &mut Tally) -> anyhow::Resu
 
 fn prepare(engine: &Engine, line: &[u8], number: u64) -> anyhow::Result<Vec<Write>> {
     let value: Value = serde_json::from_slice(line).context("the line is not JSON")?;
-    Ok(engine.prepare_line(value, number)?)
+    Ok(engine.feedback.prepare_line(value, number)?)
 }
 
 async fn store(
@@ -125,7 +125,7 @@ async fn store(
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
     let (numbers, writes): (Vec<u64>, Vec<Write>) = writes.into_iter().unzip();
-    for (number, receipt) in numbers.into_iter().zip(engine.record_all(writes).await?) {
+    for (number, receipt) in numbers.into_iter().zip(engine.feedback.record_all(writes).await?) {
         match receipt {
             Ok(receipt) if receipt.replayed => tally.replayed += 1,
             Ok(_) => tally.imported += 1,

@@ -63,12 +63,12 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     };
     let opened = wiring::open(&config).await?;
     let engine = &opened.engine;
-    refuse_strangers(address, engine.is_open())?;
+    refuse_strangers(address, engine.access.is_open())?;
     let listener = bound?;
     opened.keep_going(&config).await?;
     let run = format!("{:x}", wiring::clock().now().as_micros());
     let router = opened.router(&config, &run)?;
-    let (told, outdated) = (stop_signal()?, engine.until_outdated());
+    let (told, outdated) = (stop_signal()?, engine.cluster.until_outdated());
     let stop = async {
         tokio::select! {
             () = told => {}
@@ -78,12 +78,12 @@ async fn serve(config: Config, address: SocketAddr) -> anyhow::Result<()> {
     let url = format!("http://{}", listener.local_addr()?);
     opened.announce(&url, false)?;
     println!("listening on {url}");
-    let open = engine.is_open();
+    let open = engine.access.is_open();
     tracing::info!(position = engine.head().0, data = config.store.data, open, "ready");
     let linger = Duration::from_secs(config.server.linger_secs);
     let limits = wiring::connection_limits(&config.server);
     api::run(listener, router, Arc::clone(engine), stop, linger, limits).await?;
-    if engine.is_outdated() {
+    if engine.cluster.is_outdated() {
         bail!(
             "the log in Postgres is shorter than what this node has read: the database was set back, and what \
              was acknowledged since is lost with it; start again to read it anew"

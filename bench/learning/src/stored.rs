@@ -68,7 +68,8 @@ async fn export(
     let wish =
         PreferenceWish { format: Some(format.into()), encoding, ..PreferenceWish::default() };
     let start = started();
-    let mut export = engine.preferences(&Scope::default(), PreferenceQuery::read(wish)?);
+    let mut export =
+        engine.training_data.preferences(&Scope::default(), PreferenceQuery::read(wish)?);
     let mut bytes = 0;
     while let Some(part) = export.next().await? {
         bytes += part.len();
@@ -83,13 +84,13 @@ async fn examples(engine: &Engine) -> anyhow::Result<()> {
         ..ExampleSearch::default()
     };
     let start = started();
-    let found = engine.examples(&Scope::default(), ask(0)).await?;
+    let found = engine.training_data.examples(&Scope::default(), ask(0)).await?;
     anyhow::ensure!(found.len() == 3, "three examples");
     let first = start.elapsed().as_secs_f64();
     let mut times = Vec::with_capacity(CALLS);
     for n in 0..CALLS {
         let start = started();
-        engine.examples(&Scope::default(), ask(n * 7)).await?;
+        engine.training_data.examples(&Scope::default(), ask(n * 7)).await?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);

@@ -134,14 +134,14 @@ impl Doorman {
         {
             return Ok(Caller::Owner);
         }
-        if self.engine.is_open() {
+        if self.engine.access.is_open() {
             return open_caller(method, headers);
         }
         let Some(text) = given else {
             let detail = "send an API key, as Authorization: Bearer uk_… or X-API-Key: uk_…";
             return Err(Problem::unauthorized(detail));
         };
-        let key = self.engine.authenticate(&text);
+        let key = self.engine.access.authenticate(&text);
         key.map(Caller::Key).ok_or_else(|| Problem::unauthorized("this API key is not valid"))
     }
 }

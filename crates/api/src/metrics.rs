@@ -79,7 +79,7 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
     gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
     let help = "Writes that wait for the disk";
     gauge(&mut page, "uptake_commit_queue_writes", help, stats.queued_writes);
-    let history = engine.history_health();
+    let history = engine.turns.history_health();
     let help = "1 while the history of questions cannot be reached: retries are not seen";
     gauge(&mut page, "uptake_history_unavailable", help, u64::from(history.away));
     let name = "uptake_commit_failures_total";
@@ -87,18 +87,18 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
     line(&mut page, format_args!("{name} {}", stats.failed_commits));
     let name = "uptake_clock_skew_total";
     header(&mut page, name, "Answers that seemed to end before they began", "counter");
-    line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
+    line(&mut page, format_args!("{name} {}", engine.turns.skewed_clocks()));
     let name = "uptake_turn_log_copy_failures_total";
     header(&mut page, name, "Times that copies of turn logs could not be made", "counter");
-    line(&mut page, format_args!("{name} {}", engine.failed_copies()));
-    let (faults, relaxed) = engine.route_troubles();
+    line(&mut page, format_args!("{name} {}", engine.turns.failed_copies()));
+    let (faults, relaxed) = engine.routing.route_troubles();
     let counters = [
         ("uptake_route_faults_total", "Numbers of routers that went wrong", faults),
         ("uptake_route_relaxed_total", "Choices for which a wish had to be given up", relaxed),
         (
             "uptake_choices_dropped_total",
             "Choices of routers that are not in the log",
-            engine.dropped_choices(),
+            engine.routing.dropped_choices(),
         ),
         (
             "uptake_history_missed_total",
@@ -136,7 +136,7 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
 
 /// How far Kafka is behind, where there is one.
 fn publishing(page: &mut String, engine: &Engine) {
-    let Some(lag) = engine.publish_lag() else { return };
+    let Some(lag) = engine.cluster.publish_lag() else { return };
     let help = "Events in the log that Kafka has not confirmed";
     gauge(page, "uptake_kafka_lag_events", help, lag.events);
     let name = "uptake_kafka_lag_seconds";

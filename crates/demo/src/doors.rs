@@ -67,7 +67,7 @@ impl Doors<'_> {
             include: Include::default(),
             router: Some(router.to_owned()),
         };
-        Ok(self.engine.open_turn(&self.scope, incoming).await?.route)
+        Ok(self.engine.turns.open_turn(&self.scope, incoming).await?.route)
     }
 
     /// Its answer.
@@ -75,7 +75,7 @@ impl Doors<'_> {
         let mac = self.mac("completion", &json!([place.turn]));
         let turn = id(TurnId::new(place.turn.clone()))?;
         let half = IncomingHalf { raw, mac };
-        self.engine.complete_turn(&self.scope, turn, half, None).await.map(drop)
+        self.engine.turns.complete_turn(&self.scope, turn, half, None).await.map(drop)
     }
 
     /// Something that happened to a turn.
@@ -98,7 +98,7 @@ impl Doors<'_> {
             ..RawEvent::default()
         };
         let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
-        let write = self.engine.prepare(&self.scope, incoming)?;
+        let write = self.engine.feedback.prepare(&self.scope, incoming)?;
         let is_full = {
             let mut waiting = self.waiting.borrow_mut();
             waiting.push((place.conversation.clone(), write));
@@ -111,7 +111,7 @@ impl Doors<'_> {
     pub(crate) async fn send(&self) -> Result<(), FlowError> {
         let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
         let writes = waiting.into_iter().map(|(_, write)| write).collect();
-        for receipt in self.engine.record_all(writes).await? {
+        for receipt in self.engine.feedback.record_all(writes).await? {
             receipt?;
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Doors<'_> {
             },
             key: None,
         };
-        self.engine.react(&self.scope, incoming).await.map(drop)
+        self.engine.feedback.react(&self.scope, incoming).await.map(drop)
     }
 
     /// A statement that an agent chose to run, and how that went.
@@ -154,7 +154,7 @@ impl Doors<'_> {
         let raw = RawOutcome { outcome: "correction".to_owned(), ..RawOutcome::default() };
         let mac = self.mac("outcome", &json!([decision]));
         let decision = id(DecisionId::new(decision))?;
-        self.engine.settle(&self.scope, &decision, raw, mac, None).await.map(drop)
+        self.engine.feedback.settle(&self.scope, &decision, raw, mac, None).await.map(drop)
     }
 
     /// What is known of somebody.
@@ -163,13 +163,13 @@ impl Doors<'_> {
         user: &str,
         attributes: serde_json::Map<String, Value>,
     ) -> Result<(), FlowError> {
-        self.engine.set_profile(&self.scope, id(UserId::new(user))?, attributes).await
+        self.engine.privacy.set_profile(&self.scope, id(UserId::new(user))?, attributes).await
     }
 
     /// The variant of an experiment that a conversation gets.
     pub(crate) async fn variant(&self, experiment: &str, unit: &str) -> Result<String, FlowError> {
         let experiment = id(ExperimentId::new(experiment))?;
-        Ok(self.engine.assign(&self.scope, &experiment, unit).await?.variant)
+        Ok(self.engine.experiments.assign(&self.scope, &experiment, unit).await?.variant)
     }
 }
 

@@ -42,7 +42,7 @@ pub async fn load(
 ) -> Result<Loaded, FlowError> {
     let first = first_moment(now);
     clock.reach(first);
-    engine.mark_demo(false).await?;
+    engine.privacy.mark_demo(false).await?;
     let mut telling = begin(engine, now, conversations);
     settings(&telling).await?;
     while let Some((at, beat)) = telling.agenda.next() {
@@ -56,8 +56,8 @@ pub async fn load(
     }
     clock.reach(now);
     telling.doors.send().await?;
-    engine.do_rounds().await?;
-    engine.mark_demo(true).await?;
+    engine.run_jobs_once().await?;
+    engine.privacy.mark_demo(true).await?;
     progress(DAYS as u64, DAYS as u64);
     Ok(Loaded { conversations: conversations as u64, turns: telling.turns })
 }
@@ -101,7 +101,7 @@ async fn settings(telling: &Telling<'_>) -> Result<(), FlowError> {
     let targets = json!({"error_rate": {"max": 0.05}, "satisfaction": {"min": 0.6},
         "window_hours": 24, "min_count": 20});
     let targets = targets.as_object().cloned().unwrap_or_default();
-    engine.set_targets(&scope.tenant, targets).await?;
+    engine.insights.set_targets(&scope.tenant, targets).await?;
     telling.set_router(false).await?;
     for person in &telling.people {
         telling.doors.profile(&person.id, person.attributes()).await?;
@@ -116,7 +116,7 @@ impl Telling<'_> {
             Beat::Does { place, gesture, answer } => does(self, &place, gesture, &answer).await,
             Beat::Round => {
                 self.doors.send().await?;
-                self.doors.engine.do_rounds().await
+                self.doors.engine.run_jobs_once().await
             }
             Beat::Upgrade => self.set_router(true).await,
             Beat::Start(trial) => trials::start(&self.doors, trial).await,
@@ -129,7 +129,7 @@ impl Telling<'_> {
     async fn set_router(&self, upgraded: bool) -> Result<(), FlowError> {
         let Doors { engine, scope, .. } = &self.doors;
         let definition = models::router(SEED, upgraded).ok_or(FlowError::NotStored)?;
-        engine.set_router(scope, ROUTER, definition).await.map(drop)
+        engine.routing.set_router(scope, ROUTER, definition).await.map(drop)
     }
 
     /// An application sent what is no event.
@@ -149,7 +149,7 @@ impl Telling<'_> {
         };
         let messages: Vec<Arrived> = (0..count).map(message).collect();
         let copies = Copies { place: None, others: Vec::new() };
-        self.doors.engine.consume(&messages, &copies).await.map(drop)
+        self.doors.engine.feedback.consume(&messages, &copies).await.map(drop)
     }
 
     /// Somebody confirms most of what the machine thought, and takes some of it back.
@@ -161,7 +161,11 @@ impl Telling<'_> {
                 _ => VerdictStatus::Rejected,
             };
             let turn = id(TurnId::new(turn.clone()))?;
-            self.doors.engine.review(&self.doors.scope, turn, status, Mac([0; 16]), None).await?;
+            self.doors
+                .engine
+                .feedback
+                .review(&self.doors.scope, turn, status, Mac([0; 16]), None)
+                .await?;
         }
         Ok(())
     }
@@ -188,11 +192,11 @@ mod tests {
         let told_by = Arc::clone(&clock) as Arc<dyn Clock>;
         let (detectors, embedder) = (Detectors::default(), Embedder::default());
         let engine = Engine::open(shared, told_by, [1; 32], detectors, embedder).await.unwrap();
-        assert_eq!(engine.demo_state().await.unwrap(), DemoState::Absent);
+        assert_eq!(engine.privacy.demo_state().await.unwrap(), DemoState::Absent);
         load(&engine, &clock, now, 40, |_, _| {}).await.unwrap();
         let events = store.tail(Position(0), 100_000).await.unwrap();
         let log = events.iter().map(|stored| format!("{stored:?}")).collect();
-        (log, engine.demo_state().await.unwrap())
+        (log, engine.privacy.demo_state().await.unwrap())
     }
 
     #[tokio::test]

@@ -69,7 +69,11 @@ pub(crate) async fn start(doors: &Doors<'_>, trial: &str) -> Result<(), FlowErro
         serde_json::from_value(written).map_err(|_| FlowError::NotStored)?;
     let made = id(ExperimentId::new(trial))?;
     let mac = doors.engine.fingerprint("experiment", &json!(trial));
-    doors.engine.create_experiment(&doors.scope, Some(made), &definition, mac, None).await?;
+    doors
+        .engine
+        .experiments
+        .create_experiment(&doors.scope, Some(made), &definition, mac, None)
+        .await?;
     act(doors, trial, Action::Start).await
 }
 
@@ -80,5 +84,5 @@ pub(crate) async fn complete(doors: &Doors<'_>, trial: &str) -> Result<(), FlowE
 
 async fn act(doors: &Doors<'_>, trial: &str, action: Action) -> Result<(), FlowError> {
     let trial = id(ExperimentId::new(trial))?;
-    doors.engine.act_on_experiment(&doors.scope, &trial, action, None).await.map(drop)
+    doors.engine.experiments.act_on_experiment(&doors.scope, &trial, action, None).await.map(drop)
 }

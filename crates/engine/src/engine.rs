@@ -1,76 +1,80 @@
-//! `Engine`: what an application embeds, and what the server serves.
+//! `Engine`: the services of Uptake without a server. Opens, closes and holds them.
+//!
+//! A service calls only services above it in this list:
+//!
+//! ```text
+//! core          store, clock, ids, redaction, commit
+//! access        API keys and page sessions
+//! cluster       leadership, following other nodes, publishing
+//! routing, experiments, retrieval, training_data
+//! turns         questions, answers, verdicts, sessions
+//! insights      figures, alerts, failure patterns, suggestions
+//! privacy       redaction settings, erasure, retention
+//! feedback      events, reactions, decisions, imports
+//! ```
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use ingest::{Fingerprint, SealKey};
-use model::{Clock, Position};
+use model::{Clock, Mac, Position, Timestamp};
 use outbound::RemoteWriter;
-use report::Seal;
-use store::{LogStats, QueryHistory, Rebuild, Store};
-use tokio::sync::watch;
+use serde_json::Value;
+use store::{LogStats, QueryHistory, Rebuild, Rebuilt, Store};
 
-use crate::attention::Attention;
-use crate::calibrate::{Curves, NewLabels};
+use crate::access::Access;
 use crate::changes::changes_of;
-use crate::counters::Counters;
+use crate::cluster::Cluster;
+use crate::commit::CommitObserver;
+use crate::core::Core;
 use crate::detectors::Detectors;
-use crate::drafts::Drafts;
-use crate::duty::Duty;
 use crate::embedder::Embedder;
-use crate::ended_visits::EndedVisits;
 use crate::error::FlowError;
-use crate::example_pool::ExampleShelf;
-use crate::experiment_views::KeptViews;
-use crate::history::History;
-use crate::key_ring::KeyRing;
-use crate::mint::Mint;
-use crate::patterns::KeptPatterns;
-use crate::published::Published;
-use crate::redactors::Redactors;
-use crate::routing::{ChoiceQueue, Routing};
-use crate::targets::AllTargets;
-use crate::tasks::Tasks;
-use crate::unclean::Unclean;
+use crate::experiments::Experiments;
+use crate::feedback::Feedback;
+use crate::insights::Insights;
+use crate::jobs::{self, JobSettings};
+use crate::privacy::Privacy;
+use crate::retrieval::Retrieval;
+use crate::routing::Routing;
+use crate::training_data::TrainingData;
+use crate::turns::Turns;
 
-/// The whole of Uptake without a server. Time and randomness come in from outside.
+/// All services over one store. Time and randomness are arguments of `open`.
 pub struct Engine {
-    /// How far the log went when the rest was read.
-    pub(crate) opened_at: Position,
-    pub(crate) store: Arc<Store>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) mint: Mint,
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) seal: Seal,
-    pub(crate) tasks: Tasks,
-    pub(crate) keys: KeyRing,
-    pub(crate) ended_visits: EndedVisits,
-    pub(crate) privacy: Redactors,
-    pub(crate) detectors: Detectors,
-    pub(crate) embedder: Embedder,
-    pub(crate) history: History,
-    pub(crate) curves: Curves,
-    pub(crate) labels: NewLabels,
-    pub(crate) counters: Arc<Counters>,
-    pub(crate) routing: Arc<Routing>,
-    pub(crate) choices: ChoiceQueue,
-    pub(crate) targets: AllTargets,
-    pub(crate) patterns: KeptPatterns,
-    pub(crate) drafts: Drafts,
-    pub(crate) for_targets: Attention,
-    pub(crate) for_experiments: Attention,
-    pub(crate) experiment_views: KeptViews,
-    pub(crate) examples: Arc<ExampleShelf>,
-    pub(crate) published: Arc<Published>,
-    pub(crate) duty: Arc<Duty>,
-    pub(crate) unclean: Unclean,
-    /// The log lost something that this engine knows.
-    pub(crate) outdated: watch::Sender<bool>,
+    pub(crate) core: Arc<Core>,
+    /// API keys and page sessions.
+    pub access: Arc<Access>,
+    /// This node's part in a cluster.
+    pub cluster: Arc<Cluster>,
+    /// Routers and their choices.
+    pub routing: Arc<Routing>,
+    /// A/B tests and adaptive experiments.
+    pub experiments: Arc<Experiments>,
+    /// Retrieved items, their use, and reranking.
+    pub retrieval: Arc<Retrieval>,
+    /// Few-shot examples and preference data.
+    pub training_data: Arc<TrainingData>,
+    /// Questions and answers.
+    pub turns: Arc<Turns>,
+    /// Figures, alerts, failure patterns and suggestions.
+    pub insights: Arc<Insights>,
+    /// Redaction settings, erasure and retention.
+    pub privacy: Arc<Privacy>,
+    /// Events, reactions, decisions and imports.
+    pub feedback: Arc<Feedback>,
+}
+
+/// Parts that an engine can do without.
+#[derive(Default)]
+pub struct EngineOptions {
+    /// Recent questions shared between nodes. Without it they are kept in memory.
+    pub history: Option<Arc<dyn QueryHistory>>,
+    /// A model that drafts suggestions.
+    pub writer: Option<RemoteWriter>,
 }
 
 impl Engine {
-    /// An engine over a store, with the latest questions in this process. `seed` is where its ids and the
-    /// secrets of keys come from.
+    /// Opens an engine over a store. `seed` feeds ids and key secrets.
     pub async fn open(
         store: Arc<Store>,
         clock: Arc<dyn Clock>,
@@ -78,140 +82,167 @@ impl Engine {
         detectors: Detectors,
         embedder: Embedder,
     ) -> Result<Self, FlowError> {
-        Self::open_with_history(store, clock, seed, detectors, embedder, None).await
+        Self::open_with(store, clock, seed, detectors, embedder, EngineOptions::default()).await
     }
 
-    /// The same with the latest questions elsewhere.
-    pub async fn open_with_history(
+    /// Opens an engine with optional parts.
+    pub async fn open_with(
         store: Arc<Store>,
         clock: Arc<dyn Clock>,
         seed: [u8; 32],
         detectors: Detectors,
         embedder: Embedder,
-        history: Option<Arc<dyn QueryHistory>>,
+        options: EngineOptions,
     ) -> Result<Self, FlowError> {
         if store.is_stale().await? {
-            tracing::info!("an update: what follows from the log is made again, once");
+            tracing::info!("rebuilding projections after an update");
             store.rebuild(Rebuild { changes_of, progress: Box::new(|_, _| {}) }).await?;
         }
+        // Read before any state: following starts here and may see an entry twice, never miss one.
         let opened_at = store.head();
-        let keys = KeyRing::load(&*store).await?;
-        let ended_visits = EndedVisits::load(&*store).await?;
-        let privacy = Redactors::load(&*store).await?;
-        let curves = Curves::load(&*store).await?;
-        let targets = AllTargets::load(&*store).await?;
-        let (window, most) = (detectors.retry.window, detectors.retry.most);
-        let history = history.map_or_else(|| History::in_process(window, most), History::at);
-        history.refill(&*store, clock.now(), window).await?;
-        let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));
-        let seal = Seal::new(&store.seal_key());
-        let (mint, tasks) = (Mint::new(seed), Tasks::new());
-        let counters = Arc::default();
-        let routing = Arc::new(Routing::load(&*store).await?);
-        let duty = Arc::new(Duty::new(store.is_shared()));
-        Ok(Self {
-            opened_at,
-            store,
-            clock,
-            mint,
-            fingerprint,
-            seal,
-            tasks,
-            keys,
-            ended_visits,
-            privacy,
-            detectors,
-            embedder,
-            history,
-            curves,
-            labels: NewLabels::default(),
-            counters,
+        let core = Arc::new(Core::open(store, clock, seed, detectors, embedder).await?);
+        let access = Arc::new(Access::open(Arc::clone(&core)).await?);
+        let cluster = Arc::new(Cluster::new(Arc::clone(&core), Arc::clone(&access), opened_at));
+        let routing = Arc::new(Routing::open(Arc::clone(&core)).await?);
+        let experiments = Arc::new(Experiments::new(Arc::clone(&core), Arc::clone(&cluster)));
+        let retrieval = Arc::new(Retrieval::new(Arc::clone(&core)));
+        let training_data = Arc::new(TrainingData::new(Arc::clone(&core)));
+        let turns = Turns::open(
+            Arc::clone(&core),
+            Arc::clone(&cluster),
+            Arc::clone(&routing),
+            Arc::clone(&retrieval),
+            Arc::clone(&training_data),
+            options.history,
+        );
+        let turns = Arc::new(turns.await?);
+        let insights = Insights::open(
+            Arc::clone(&core),
+            Arc::clone(&cluster),
+            Arc::clone(&experiments),
+            options.writer,
+        );
+        let insights = Arc::new(insights.await?);
+        let privacy = Arc::new(Privacy {
+            core: Arc::clone(&core),
+            cluster: Arc::clone(&cluster),
+            routing: Arc::clone(&routing),
+            training_data: Arc::clone(&training_data),
+            turns: Arc::clone(&turns),
+            insights: Arc::clone(&insights),
+            unclean: Default::default(),
+        });
+        let feedback = Arc::new(Feedback {
+            core: Arc::clone(&core),
+            access: Arc::clone(&access),
+            privacy: Arc::clone(&privacy),
+        });
+        let engine = Self {
+            core,
+            access,
+            cluster,
             routing,
-            choices: ChoiceQueue::default(),
-            targets,
-            patterns: KeptPatterns::default(),
-            drafts: Drafts::default(),
-            for_targets: Attention::default(),
-            for_experiments: Attention::default(),
-            experiment_views: KeptViews::default(),
-            examples: Arc::default(),
-            published: Arc::default(),
-            duty,
-            unclean: Unclean::default(),
-            outdated: watch::channel(false).0,
-        })
+            experiments,
+            retrieval,
+            training_data,
+            turns,
+            insights,
+            privacy,
+            feedback,
+        };
+        engine.observe_commits();
+        Ok(engine)
     }
 
-    /// The same engine, whose suggestions this model drafts too.
-    #[must_use]
-    pub fn with_writer(self, writer: RemoteWriter) -> Self {
-        Self { drafts: Drafts::by(writer), ..self }
+    /// Registers the services that follow the log, in the order in which they are notified.
+    fn observe_commits(&self) {
+        fn weak<T: CommitObserver + 'static>(service: &Arc<T>) -> Weak<dyn CommitObserver> {
+            let service: Weak<T> = Arc::downgrade(service);
+            service
+        }
+        let observers = vec![
+            weak(&self.privacy),
+            weak(&self.turns),
+            weak(&self.insights),
+            weak(&self.experiments),
+            weak(&self.training_data),
+            weak(&self.routing),
+        ];
+        // Set once per engine.
+        let _ = self.core.observers.set(observers);
     }
 
-    /// How far the log goes.
+    /// The position of the newest event.
     pub fn head(&self) -> Position {
-        self.store.head()
+        self.core.head()
     }
 
-    /// Whether something could be stored now.
+    /// The time by the engine's clock.
+    pub fn now(&self) -> Timestamp {
+        self.core.clock.now()
+    }
+
+    /// The MAC that identifies a repeat of this body at this endpoint.
+    pub fn fingerprint(&self, door: &str, body: &Value) -> Mac {
+        self.core.fingerprint(door, body)
+    }
+
+    /// True when the store could commit.
     pub async fn is_ready(&self) -> bool {
-        self.store.is_ready().await.unwrap_or(false)
+        self.core.store.is_ready().await.unwrap_or(false)
     }
 
-    /// How the log is doing.
+    /// Statistics of the log's writer.
     pub fn stats(&self) -> LogStats {
-        self.store.stats()
+        self.core.store.stats()
     }
 
-    /// How many answers seemed to end before they began.
-    pub fn skewed_clocks(&self) -> u64 {
-        self.counters.skewed()
+    /// Rebuilds every projection from the log, and routers from the projections.
+    /// `progress` is called with events done and events in all.
+    pub async fn rebuild(
+        &self,
+        progress: impl Fn(u64, u64) + Send + 'static,
+    ) -> Result<Rebuilt, FlowError> {
+        let how = Rebuild { changes_of, progress: Box::new(progress) };
+        let rebuilt = self.core.store.rebuild(how).await?;
+        self.routing.states.reload(&self.core.store).await?;
+        tracing::info!(events = rebuilt.events, changed = rebuilt.changed, "projections rebuilt");
+        Ok(rebuilt)
     }
 
-    /// How often copies of turn logs could not be made or taken away; each time it is tried again.
-    pub fn failed_copies(&self) -> u64 {
-        self.counters.failed_copies()
+    /// Starts every background job. Call it once, before serving.
+    pub async fn spawn_jobs(&self, settings: JobSettings) -> Result<(), FlowError> {
+        jobs::spawn_all(self, settings).await
     }
 
-    /// How often a router's numbers went wrong, and how often `exclude`, `max_cost` or a budget had to
-    /// be given up.
-    pub fn route_troubles(&self) -> (u64, u64) {
-        self.counters.routes()
-    }
-
-    /// Waits until the log is shorter than it was: a database that others share was set back, as by a
-    /// failover to a copy that was behind. What this engine has learnt is then of no use.
-    pub fn until_outdated(&self) -> impl Future<Output = ()> + Send + 'static {
-        let mut outdated = self.outdated.subscribe();
-        async move {
-            if outdated.wait_for(|is_so| *is_so).await.is_err() {
-                std::future::pending::<()>().await; // the engine is gone
-            }
+    /// Runs the periodic jobs once, for a caller that sets the clock.
+    pub async fn run_jobs_once(&self) -> Result<(), FlowError> {
+        self.routing.store_choices().await;
+        self.turns.sweep().await?;
+        for scope in self.insights.for_targets.take() {
+            self.insights.check_targets(&scope).await?;
         }
+        let scopes = self.experiments.for_experiments.take();
+        self.experiments.move_experiments(Some(&scopes)).await.map(drop)
     }
 
-    /// Whether that happened.
-    pub fn is_outdated(&self) -> bool {
-        *self.outdated.borrow()
-    }
-
-    /// Lets those who read along end; what is being written goes on.
+    /// Ends long-lived reads; writes go on.
     pub fn begin_to_stop(&self) {
-        self.tasks.begin_to_stop();
+        self.core.tasks.begin_to_stop();
     }
 
-    /// Finishes and commits what was accepted. Nothing is taken in afterwards.
+    /// Commits what was accepted and closes the store. Later writes are refused.
     pub async fn close(&self) -> Result<(), FlowError> {
-        self.tasks.stop().await;
-        self.give_duty_back().await;
-        if self.is_outdated() {
-            // Routers learnt from what is gone; nothing of that may be kept.
-            return Ok(self.store.close().await?);
+        self.core.tasks.stop().await;
+        self.cluster.give_duty_back().await;
+        if self.cluster.is_outdated() {
+            // Routers learnt from entries that are gone: nothing of that may be kept.
+            return Ok(self.core.store.close().await?);
         }
-        self.store_choices().await;
-        self.routing.keep(&*self.store).await?;
-        self.leave_clean().await;
-        Ok(self.store.close().await?)
+        self.routing.store_choices().await;
+        self.routing.states.keep(&self.core.store).await?;
+        self.privacy.leave_clean().await;
+        Ok(self.core.store.close().await?)
     }
 }
 

@@ -10,10 +10,14 @@
 //! How an experiment stands is read from the projections each time. Memory only saves assignments from
 //! parsing definitions, which never change: a restart changes nothing.
 
+pub(crate) mod cached_views;
+pub(crate) mod view;
 mod assign;
 mod evidence;
 mod moves;
 mod sequence;
+
+use std::sync::Arc;
 
 use learn::experiment::{
     Action, ExperimentDefinition, Metric, NotPossible, Results, Status, results,
@@ -23,15 +27,40 @@ use model::{
     Rule, Scope, Write,
 };
 
-pub use crate::experiment_views::ExperimentView;
+pub use crate::experiments::view::ExperimentView;
 pub use assign::Assigned;
 pub use sequence::SequencePoint;
 
-use crate::engine::Engine;
+use crate::cluster::Cluster;
+use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
+use crate::core::Core;
+use crate::dirty_scopes::Attention;
 use crate::error::FlowError;
-use crate::record::RequestKey;
+use crate::experiments::cached_views::KeptViews;
+use crate::feedback::record::RequestKey;
 
-impl Engine {
+/// Owns the parsed definitions of experiments that units are assigned in.
+pub struct Experiments {
+    pub(crate) core: Arc<Core>,
+    pub(crate) cluster: Arc<Cluster>,
+    /// Projects with commits since the shares of their experiments were last moved.
+    pub(crate) for_experiments: Attention,
+    pub(crate) experiment_views: KeptViews,
+}
+
+impl CommitObserver for Experiments {
+    fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
+        self.for_experiments.note(commit.scopes.clone());
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+impl Experiments {
+    pub(crate) fn new(core: Arc<Core>, cluster: Arc<Cluster>) -> Self {
+        let (for_experiments, experiment_views) = (Attention::default(), KeptViews::default());
+        Self { core, cluster, for_experiments, experiment_views }
+    }
+
     /// Defines an experiment; it stands at DRAFT. Answers it, and whether it had been defined before
     /// under this id or key.
     pub async fn create_experiment(
@@ -44,7 +73,7 @@ impl Engine {
     ) -> Result<(ExperimentView, bool), FlowError> {
         definition.check().map_err(FlowError::Setting)?;
         check_metrics(definition)?;
-        let id = id.unwrap_or_else(|| self.mint.experiment_id(self.clock.now()));
+        let id = id.unwrap_or_else(|| self.core.mint.experiment_id(self.core.clock.now()));
         let written = serde_json::json!(definition).as_object().cloned().unwrap_or_default();
         let rule = ExperimentRule::Defined {
             experiment_id: id.clone(),
@@ -54,12 +83,12 @@ impl Engine {
         let mut write = self.experiment_write(scope, rule, Some(mac), key);
         let space = ClaimSpace::Experiment;
         write.claims.push(Claim { space, id: id.to_string(), mac: Some(mac) });
-        let receipt = self.commit_one(write).await?;
+        let receipt = self.core.commit_one(write).await?;
         if !receipt.replayed {
             return Ok((self.experiment(scope, &id).await?, false));
         }
         // A repeat without an id of its own is known by the request's key alone.
-        let first = self.store.event(scope, &receipt.id).await?;
+        let first = self.core.store.event(scope, &receipt.id).await?;
         let text = first.as_ref().and_then(|stored| stored.event.data.get("experiment_id"));
         let first_id = text.and_then(|text| ExperimentId::new(text.as_str()?).ok());
         Ok((self.experiment(scope, &first_id.unwrap_or(id)).await?, true))
@@ -83,7 +112,7 @@ impl Engine {
         };
         let mut write = self.experiment_write(scope, rule, None, key);
         write.needs.push(Need::Experiment { id: id.clone(), statuses });
-        let outcome = self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
+        let outcome = self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
         match outcome {
             Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {
                 self.experiment(scope, id).await
@@ -104,7 +133,7 @@ impl Engine {
         scope: &Scope,
         id: &ExperimentId,
     ) -> Result<ExperimentView, FlowError> {
-        let stored = self.store.experiment(scope, id).await?;
+        let stored = self.core.store.experiment(scope, id).await?;
         stored.and_then(ExperimentView::of).ok_or(FlowError::Unknown("experiment"))
     }
 
@@ -117,7 +146,7 @@ impl Engine {
     ) -> Result<Vec<ExperimentView>, FlowError> {
         let (mut found, mut after) = (Vec::new(), after);
         while found.len() < limit {
-            let stored = self.store.experiments(scope, after, limit - found.len()).await?;
+            let stored = self.core.store.experiments(scope, after, limit - found.len()).await?;
             let Some(last) = stored.last() else { break };
             after = last.position;
             // One that was brought in from a file and makes no sense is as if it were not there: a page
@@ -148,9 +177,9 @@ impl Engine {
         mac: Option<Mac>,
         key: Option<RequestKey>,
     ) -> Write {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let rule = Rule::Experiment(rule);
-        let event = ingest::rule_event(scope, None, &rule, self.mint.event_id(now), now);
+        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
         write_as_it_is(event, mac, key)
     }
 }

@@ -3,130 +3,87 @@
 //! Joins the steps; decides nothing that a step could decide. Knows no HTTP.
 
 mod error;
-mod put_off;
-mod said;
-mod mint;
+mod dirty_scopes;
+mod ids;
+mod retriable;
+mod warn_throttle;
 mod tasks;
-mod key_ring;
-mod ended_visits;
 mod redactors;
 mod detectors;
 mod embedder;
-mod calibrate;
 mod counters;
-mod published;
-mod attention;
 mod changes;
-mod comments;
-mod history;
-mod targets;
-mod patterns;
-mod drafts;
-mod duty;
-mod chores;
 mod routing;
-mod choices;
-mod example_pool;
+mod core;
+mod commit;
+mod access;
+mod cluster;
+mod training_data;
+mod turns;
+mod insights;
+mod feedback;
 mod engine;
-mod keys;
-mod visits;
+mod jobs;
 mod privacy;
-mod record;
-mod hear;
-mod session;
-mod told;
-mod context;
-mod strategies;
-mod examples;
-mod preferences;
-mod route;
-mod routers;
-mod experiment_views;
 mod experiments;
-mod evaluate;
 mod retrieval;
-mod calibration;
-mod sweep;
-mod follow;
-mod turn;
-mod review;
-mod asked;
-mod view;
-mod react;
-mod decide;
-mod lookup;
-mod listed;
-mod topics;
-mod publish;
-mod consume;
-mod import;
 mod score;
 mod scan;
-mod dead_letters;
-mod reports;
-mod quality;
-mod alerts;
-mod failures;
-mod suggestions;
-mod mirror;
-mod erase;
-mod retain;
-mod unclean;
-mod scrub;
-mod replay;
-mod redetect;
-mod rounds;
-mod demo_mark;
 #[cfg(test)]
 mod test_engine;
 
-pub use calibration::{CalibrationReport, ReliabilityBin};
-pub use comments::CommentView;
-pub use consume::Consumed;
-pub use demo_mark::{DEMO_TENANT, DemoState, demo_scope};
+pub use access::Access;
+pub use cluster::Cluster;
 pub use detect::{
     AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
     VerdictRule,
 };
 pub use detectors::Detectors;
 pub use embedder::Embedder;
-pub use engine::Engine;
+pub use engine::{Engine, EngineOptions};
 pub use error::FlowError;
-pub use evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use feedback::Feedback;
+pub use feedback::comments::CommentView;
+pub use feedback::consume::Consumed;
 pub use ingest::{
     CaptureError, RawCompletion, RawDecision, RawEvent, RawOpening, RawOutcome, RawReaction,
     RawRetrieved, RawReturned, RawSignal, Redactor,
 };
+pub use insights::Insights;
+pub use jobs::JobSettings;
+pub use privacy::demo_tenant::{DEMO_TENANT, DemoState, demo_scope};
+pub use routing::evaluate::{EvaluateError, Evaluated, Policy, evaluate_files};
+pub use training_data::TrainingData;
+pub use turns::Turns;
+pub use turns::calibration::{CalibrationReport, ReliabilityBin};
 
-pub use examples::{ExampleSearch, FoundExample};
+pub use access::keys::NewKey;
+pub use access::page_sessions::{Pass, Visit};
+pub use cluster::publish::LineOf;
+pub use cluster::publish_progress::PublishLag;
 pub use experiments::{Assigned, ExperimentView, SequencePoint};
-pub use failures::FailuresAtHand;
-pub use keys::NewKey;
+pub use feedback::event_lookup::Stretch;
+pub use feedback::react::{IncomingReaction, ReactionReceipt};
+pub use feedback::record::{Incoming, Receipt, RequestKey, Trust};
+pub use feedback::topics::{Follow, Topic};
+pub use insights::conversation_list::{FoundConversations, ListOrder};
+pub use insights::failures::FailuresAtHand;
+pub use insights::patterns::{CommentTopic, FailureReport};
+pub use insights::suggestions::KeptSuggestion;
+pub use insights::targets::{Targets, hide_webhook};
 pub use learn::experiment;
 pub use learn::{
     ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
     FailureDirection, FailureExample, FailurePattern, FailureTrend, Lead, Lift, PlannerContext,
     RankMode, Reranked, RouterDefinition, Suggestion,
 };
-pub use listed::{FoundConversations, ListOrder};
-pub use lookup::Stretch;
-pub use mirror::{Copies, CopyPlace};
 pub use outbound::{RemoteEmbedder, RemoteWriter};
-pub use patterns::{CommentTopic, FailureReport};
-pub use preferences::{
-    PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
-};
-pub use publish::LineOf;
-pub use published::PublishLag;
-pub use put_off::put_off;
-pub use react::{IncomingReaction, ReactionReceipt};
-pub use record::{Incoming, Receipt, RequestKey, Trust};
-pub use redactors::Privacy;
-pub use redetect::Redetected;
+pub use redactors::PrivacySettings;
 pub use report::Satisfaction;
+pub use retriable::put_off;
 pub use retrieval::{EntityStats, IncomingReturned, IncomingSignals, RequestMark};
-pub use route::{Route, RouteRequest, RouteScore};
-pub use routers::{RewardTrend, RouterView};
+pub use routing::admin::{RewardTrend, RouterView};
+pub use routing::choose::{Route, RouteRequest, RouteScore};
 pub use scan::{
     ArrayLines, Scan, ScanPairs, ScanPatterns, ScanReport, Scanned, ScannedTurn, Worst, WorstTurn,
     scan,
@@ -140,11 +97,13 @@ pub use store::{
     StoredEvent, StoredExchange, StoredKey, StoredMove, StoredReaction, StoredTally, StoredTurn,
     TurnMark,
 };
-pub use strategies::{FoundStrategy, Strategies, StrategySearch};
-pub use suggestions::KeptSuggestion;
-pub use targets::{Targets, hide_webhook};
-pub use told::{Previous, Signals};
-pub use topics::{Follow, Topic};
-pub use turn::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
-pub use view::{Timeline, TurnView};
-pub use visits::{Pass, Visit};
+pub use training_data::examples::{ExampleSearch, FoundExample};
+pub use training_data::preferences::{
+    PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,
+};
+pub use turns::findings_response::{Previous, Signals};
+pub use turns::log_copies::{Copies, CopyPlace};
+pub use turns::open::{CompleteReceipt, Include, IncomingHalf, IncomingTurn, OpenReceipt};
+pub use turns::redetect::Redetected;
+pub use turns::strategies::{FoundStrategy, Strategies, StrategySearch};
+pub use turns::timeline::{Timeline, TurnView};

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 /// What a tenant wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Privacy {
+pub struct PrivacySettings {
     /// What is removed from its texts.
     pub redactor: Redactor,
     /// After how many days its events are dropped; never when absent.
@@ -20,7 +20,7 @@ pub struct Privacy {
 /// Those of tenants that set something; the others have the default.
 #[derive(Debug)]
 pub(crate) struct Redactors {
-    known: RwLock<HashMap<Tenant, Privacy>>,
+    known: RwLock<HashMap<Tenant, PrivacySettings>>,
     changes: watch::Sender<u64>,
 }
 
@@ -31,7 +31,7 @@ impl Redactors {
         for (tenant, settings) in store.privacy().await? {
             match ingest::accept_privacy(&settings) {
                 Ok((redactor, retention_days)) => {
-                    redactors.set(tenant, Privacy { redactor, retention_days });
+                    redactors.set(tenant, PrivacySettings { redactor, retention_days });
                 }
                 // The strictest is safe; not starting would help nobody.
                 Err(error) => {
@@ -43,13 +43,13 @@ impl Redactors {
     }
 
     /// The tenant's.
-    pub(crate) fn of(&self, tenant: &Tenant) -> Privacy {
+    pub(crate) fn of(&self, tenant: &Tenant) -> PrivacySettings {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(tenant).copied().unwrap_or_default()
     }
 
     /// From now on.
-    pub(crate) fn set(&self, tenant: Tenant, privacy: Privacy) {
+    pub(crate) fn set(&self, tenant: Tenant, privacy: PrivacySettings) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).insert(tenant, privacy);
         self.changes.send_modify(|count| *count += 1);
     }

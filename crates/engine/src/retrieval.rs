@@ -11,6 +11,8 @@ mod query;
 mod rank;
 mod used;
 
+use std::sync::Arc;
+
 use detect::AnswerKind;
 use ingest::{CaptureError, FindingPlace, RawReturned, RawSignal};
 use learn::cluster_of_text;
@@ -21,9 +23,9 @@ use model::{
 use store::StoredEvent;
 
 use crate::changes::changes_of;
-use crate::engine::Engine;
+use crate::core::Core;
 use crate::error::FlowError;
-use crate::record::{Receipt, RequestKey};
+use crate::feedback::record::{Receipt, RequestKey};
 use query::MOST_PARTS;
 use used::signals_in;
 
@@ -61,7 +63,16 @@ pub struct RequestMark {
     pub key: Option<RequestKey>,
 }
 
-impl Engine {
+/// Retrieved items, their use by answers, and reranking. Holds no state of its own.
+pub struct Retrieval {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Retrieval {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core }
+    }
+
     /// Takes in what queries returned: all of them or none.
     pub async fn returned(
         &self,
@@ -94,7 +105,7 @@ impl Engine {
         scope: &Scope,
         returned: &Returned,
     ) -> Result<Option<Receipt>, FlowError> {
-        let mut parts = self.store.returned(scope, &returned.query_id, MOST_PARTS).await?;
+        let mut parts = self.core.store.returned(scope, &returned.query_id, MOST_PARTS).await?;
         if parts.is_empty() {
             return Ok(None);
         }
@@ -103,7 +114,7 @@ impl Engine {
             data: Event::data_of(&Finding::Returned(returned.clone())),
             ..parts[0].event.clone()
         };
-        self.privacy.of(&scope.tenant).redactor.redact_event(&mut told);
+        self.core.redactors.of(&scope.tenant).redactor.redact_event(&mut told);
         let same = parts.iter().position(|part| part.event.data == told.data);
         Ok(same.map(|index| {
             let StoredEvent { position, event } = parts.swap_remove(index);
@@ -124,7 +135,7 @@ impl Engine {
         let query_id = ingest::accept_query_id(query_id)?;
         let query = self.query(scope, &query_id).await?.ok_or(FlowError::Unknown("query"))?;
         // What was returned is kept without what the tenant wants removed; so is compared the answer.
-        let response = self.privacy.of(&scope.tenant).redactor.redact(response);
+        let response = self.core.redactors.of(&scope.tenant).redactor.redact(response);
         let signals = self.used(&response, kind, &query.items);
         if signals.is_empty() {
             return Ok(signals);
@@ -138,7 +149,7 @@ impl Engine {
         match receipt.replayed {
             false => Ok(signals),
             true => {
-                let first = self.store.event(scope, &receipt.id).await?;
+                let first = self.core.store.event(scope, &receipt.id).await?;
                 Ok(first.map(|first| signals_in(&first.event)).unwrap_or_default())
             }
         }
@@ -152,7 +163,7 @@ impl Engine {
         signals: &[EntitySignal],
     ) -> Result<bool, FlowError> {
         let entities = signals.iter().map(|signal| signal.entity_id.clone()).collect();
-        let standings = self.store.standings(scope, query, entities).await?;
+        let standings = self.core.store.standings(scope, query, entities).await?;
         let changes = |(standing, signal): (&ItemStanding, &EntitySignal)| {
             !standing.after(signal.signal).1.is_zero()
         };
@@ -196,7 +207,7 @@ impl Engine {
 
     async fn turn_named(&self, scope: &Scope, id: &str) -> Result<Option<TurnId>, FlowError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
-        Ok(self.store.turn_head(scope, &turn).await?.map(|_| turn))
+        Ok(self.core.store.turn_head(scope, &turn).await?.map(|_| turn))
     }
 
     /// Stores findings together, without what the tenant wants removed.
@@ -205,23 +216,23 @@ impl Engine {
         findings: Vec<(FindingPlace, Finding)>,
         mark: RequestMark,
     ) -> Result<Receipt, FlowError> {
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let event = |(place, finding): (FindingPlace, Finding)| {
-            ingest::finding_event(place, &finding, self.mint.event_id(now), now, now)
+            ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now)
         };
         let mut events = findings.into_iter().map(event);
         let first = events.next().ok_or(FlowError::NotALine)?;
         let redactor = |event: &mut Event| {
-            self.privacy.of(&event.scope.tenant).redactor.redact_event(event);
+            self.core.redactors.of(&event.scope.tenant).redactor.redact_event(event);
         };
-        let mut write = self.write_of(first, mark.mac, mark.key);
+        let mut write = self.core.write_of(first, mark.mac, mark.key);
         write.more = events
             .map(|mut event| {
                 redactor(&mut event);
                 Entry { changes: changes_of(&event), event }
             })
             .collect();
-        self.commit_one(write).await
+        self.core.commit_one(write).await
     }
 }
 

@@ -8,12 +8,18 @@
 //! Whoever stores something in a project with routers brings them up to date before answering. What
 //! is kept is only to start quickly: the log says the same.
 
+pub(crate) mod admin;
+pub(crate) mod checkpoint;
+pub(crate) mod choice_log;
+pub(crate) mod choice_queue;
+pub(crate) mod choose;
+pub(crate) mod credit;
+pub(crate) mod decision_token;
+pub(crate) mod erase;
+pub(crate) mod evaluate;
 mod project;
-mod keeping;
-mod forgetting;
 mod recent;
-mod queue;
-mod ticket;
+mod peers;
 #[cfg(test)]
 mod tests;
 
@@ -23,20 +29,80 @@ use std::sync::{Arc, PoisonError, RwLock};
 use model::{Position, Scope};
 use store::{Store, StoreError};
 
-use crate::put_off::put_off;
+use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
+use crate::core::Core;
+use crate::error::FlowError;
+use crate::retriable::put_off;
+pub(crate) use choice_queue::ChoiceQueue;
+pub(crate) use decision_token::Ticket;
+use peers::{PeerEvents, PendingLearning};
 pub(crate) use project::{Project, concerns_routers};
-pub(crate) use queue::ChoiceQueue;
-pub(crate) use ticket::Ticket;
+
+/// Owns the routers' state and the queue of choices on their way into the log.
+pub struct Routing {
+    pub(crate) core: Arc<Core>,
+    pub(crate) states: Arc<RouterStates>,
+    pub(crate) choices: ChoiceQueue,
+    peer_events: PeerEvents,
+}
+
+impl Routing {
+    pub(crate) async fn open(core: Arc<Core>) -> Result<Self, FlowError> {
+        let states = Arc::new(RouterStates::load(&core.store).await?);
+        let (choices, peer_events) = (ChoiceQueue::default(), PeerEvents::default());
+        Ok(Self { core, states, choices, peer_events })
+    }
+
+    /// The number of numeric faults in routers, and how often `exclude`, `max_cost` or a budget
+    /// could not be met.
+    pub fn route_troubles(&self) -> (u64, u64) {
+        self.core.counters.routes()
+    }
+
+    /// Routers of this node learn before the commit is acknowledged.
+    async fn learn_from_commit(&self, commit: &CommitSummary) -> Result<(), FlowError> {
+        for scope in self.scopes_to_teach(commit) {
+            self.states.reach(&self.core.store, &scope, commit.upto).await;
+        }
+        Ok(())
+    }
+
+    /// Projects that define a router, or whose existing routers can learn from the commit.
+    fn scopes_to_teach(&self, commit: &CommitSummary) -> Vec<Scope> {
+        let mut scopes = commit.router_definitions.clone();
+        for scope in &commit.router_events {
+            if !scopes.contains(scope) && self.states.of(scope).is_some() {
+                scopes.push(scope.clone());
+            }
+        }
+        scopes
+    }
+}
+
+impl CommitObserver for Routing {
+    fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
+        if !commit.is_peer() {
+            return Box::pin(self.learn_from_commit(commit));
+        }
+        // Learning takes its own task: rules must not wait until routers have learnt.
+        let scopes = self.scopes_to_teach(commit);
+        self.peer_events.add(PendingLearning {
+            scopes: scopes.into_iter().map(|scope| (scope, commit.upto)).collect(),
+            erasures: commit.erasures.clone(),
+        });
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
 
 /// The routers of every project.
 #[derive(Debug)]
-pub(crate) struct Routing {
+pub(crate) struct RouterStates {
     projects: RwLock<HashMap<Scope, Arc<Project>>>,
     /// Makes numbers out of names.
     key: [u8; 32],
 }
 
-impl Routing {
+impl RouterStates {
     /// As the store has them, up to date.
     pub(crate) async fn load(store: &Store) -> Result<Self, StoreError> {
         let key = blake3::derive_key("uptake pseudonyms v1", &store.seal_key());

@@ -72,8 +72,9 @@ async fn start(engine: &Engine) -> anyhow::Result<ExperimentId> {
         "guardrails": [{"metric": "latency", "limit": 9}, {"metric": "cost", "limit": 1}],
     }))?;
     let (scope, id) = (Scope::default(), Some(ExperimentId::new("x")?));
-    let (view, _) = engine.create_experiment(&scope, id, &definition, Mac([1; 16]), None).await?;
-    engine.act_on_experiment(&scope, &view.id, Action::Start, None).await?;
+    let (view, _) =
+        engine.experiments.create_experiment(&scope, id, &definition, Mac([1; 16]), None).await?;
+    engine.experiments.act_on_experiment(&scope, &view.id, Action::Start, None).await?;
     Ok(view.id)
 }
 
@@ -91,9 +92,9 @@ async fn assign(
             open.join_next().await.transpose()?.transpose()?;
         }
         let (engine, id) = (Arc::clone(engine), id.clone());
-        open.spawn(
-            async move { engine.assign(&Scope::default(), &id, &format!("user-{unit}")).await },
-        );
+        open.spawn(async move {
+            engine.experiments.assign(&Scope::default(), &id, &format!("user-{unit}")).await
+        });
     }
     while let Some(done) = open.join_next().await {
         done??;
@@ -111,7 +112,9 @@ async fn talk(engine: &Arc<Engine>, units: std::ops::Range<usize>) -> anyhow::Re
             open.join_next().await.transpose()?.transpose()?;
         }
         let engine = Arc::clone(engine);
-        open.spawn(async move { engine.open_turn(&Scope::default(), turn(unit)).await.map(drop) });
+        open.spawn(
+            async move { engine.turns.open_turn(&Scope::default(), turn(unit)).await.map(drop) },
+        );
     }
     while let Some(done) = open.join_next().await {
         done??;
@@ -149,7 +152,7 @@ async fn again(engine: &Engine, id: &ExperimentId, units: usize) -> anyhow::Resu
     for call in 0..CALLS {
         let unit = format!("user-{}", call.wrapping_mul(7_919) % units);
         let began = Instant::now();
-        engine.assign(&Scope::default(), id, &unit).await?;
+        engine.experiments.assign(&Scope::default(), id, &unit).await?;
         times.push(micros(began.elapsed()));
     }
     Ok(median(times))
@@ -160,7 +163,7 @@ async fn look(engine: &Engine, id: &ExperimentId) -> anyhow::Result<f64> {
     let mut times = Vec::with_capacity(LOOKS);
     for _ in 0..LOOKS {
         let began = Instant::now();
-        engine.experiment_results(&Scope::default(), id).await?;
+        engine.experiments.experiment_results(&Scope::default(), id).await?;
         times.push(micros(began.elapsed()) / 1e3);
     }
     Ok(median(times))

@@ -36,7 +36,7 @@ pub(crate) async fn search(
     let request: SearchRequestBody = body::shape(body::json(&sent)?)?;
     let with_payload = request.with_payload.unwrap_or(false);
     let page = match read(scope.get().clone(), engine.now(), request)? {
-        Some(search) => engine.artifacts(search).await?,
+        Some(search) => engine.insights.artifacts(search).await?,
         None => ArtifactPage { items: Vec::new(), next_cursor: None },
     };
     Ok(Json(ArtifactsBody::of(page, with_payload)))

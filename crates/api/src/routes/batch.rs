@@ -105,6 +105,7 @@ impl Reader {
         let scope = self.scope.with_tenant(request.tenant_id.as_deref())?;
         Ok(self
             .engine
+            .feedback
             .prepare(&scope, Incoming { raw: request.into(), mac, key, trust: Trust::Backend })?)
     }
 }
@@ -165,7 +166,7 @@ async fn store(engine: &Engine, items: Vec<Item>) -> Result<BatchResponse, Probl
         }
     }
     let mut not_stored = 0;
-    for (index, receipt) in indexes.into_iter().zip(engine.record_all(writes).await?) {
+    for (index, receipt) in indexes.into_iter().zip(engine.feedback.record_all(writes).await?) {
         match receipt {
             Ok(receipt) if receipt.replayed => response.replayed += 1,
             Ok(_) => response.accepted += 1,

@@ -29,7 +29,7 @@ pub(crate) async fn list(
     parameters: Parameters,
 ) -> Result<Json<DeadLettersBody>, Problem> {
     let (Position(after), limit) = address::page(parameters, MAX_LIMIT)?;
-    let found = engine.dead_letters(scope.get(), after, limit).await?;
+    let found = engine.feedback.dead_letters(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last: &DeadLetter| last.number);
     Ok(Json(DeadLettersBody { items: found.into_iter().map(DeadLetterBody::from).collect(), next }))
 }
@@ -49,6 +49,6 @@ pub(crate) async fn replay(
     id: Parts<String>,
 ) -> Result<Json<ReplayedBody>, Problem> {
     let id = address::parts(id)?;
-    engine.replay_dead_letter(scope.get(), &id).await?;
+    engine.feedback.replay_dead_letter(scope.get(), &id).await?;
     Ok(Json(ReplayedBody { id, stored: true }))
 }

@@ -22,7 +22,7 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     scope: May<Reading>,
 ) -> Result<Json<DemoBody>, Problem> {
-    let loaded = is_theirs(scope.caller()) && engine.holds_demo().await?;
+    let loaded = is_theirs(scope.caller()) && engine.privacy.holds_demo().await?;
     Ok(Json(DemoBody { loaded, tenant: loaded.then(|| DEMO_TENANT.to_owned()) }))
 }
 
@@ -39,7 +39,7 @@ pub(crate) async fn remove(
     scope: May<Managing>,
 ) -> Result<Json<DemoRemovedBody>, Problem> {
     let events = match is_theirs(scope.caller()) {
-        true => engine.remove_demo().await?,
+        true => engine.privacy.remove_demo().await?,
         false => None,
     };
     Ok(Json(DemoRemovedBody { removed: events.is_some(), events: events.unwrap_or(0) as u64 }))

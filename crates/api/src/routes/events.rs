@@ -102,10 +102,10 @@ async fn answer(
     let scope = scope.get().clone();
     if wants_stream(headers) {
         let after = last_seen(headers)?.unwrap_or(after);
-        return Ok(streamed(Arc::clone(engine), engine.follow(scope, after, any_of, key)));
+        return Ok(streamed(Arc::clone(engine), engine.feedback.follow(scope, after, any_of, key)));
     }
     let page = EventPage { scope, after, limit, any_of };
-    Ok(Json(StretchResponse::from(engine.events(page).await?)).into_response())
+    Ok(Json(StretchResponse::from(engine.feedback.events(page).await?)).into_response())
 }
 
 fn wants_stream(headers: &HeaderMap) -> bool {
@@ -124,7 +124,7 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
 /// Every event as a line with its position as the id, from there on and for as long as it is read.
 fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
     let lines = stream::unfold((engine, follow), |(engine, mut follow)| async move {
-        let event = match engine.next(&mut follow).await {
+        let event = match engine.feedback.next(&mut follow).await {
             Ok(event) => event?,
             Err(error) => {
                 // The client comes back to where it was. That it is away the store says itself.

@@ -28,7 +28,7 @@ pub(crate) async fn select(
     sent: Sent,
 ) -> Result<Json<ExamplesBody>, Problem> {
     let request: ExampleRequest = body::shape(body::json(&sent)?)?;
-    let found = engine.examples(scope.get(), read(request)?).await?;
+    let found = engine.training_data.examples(scope.get(), read(request)?).await?;
     Ok(Json(found.into()))
 }
 

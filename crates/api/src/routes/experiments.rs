@@ -48,7 +48,8 @@ pub(crate) async fn create(
         Some(_) => return Err(Problem::invalid("id", "id is no text, expected one or nothing")),
     };
     let definition: ExperimentDefinition = body::shape(fields)?;
-    let (view, replayed) = engine.create_experiment(scope.get(), id, &definition, mac, key).await?;
+    let (view, replayed) =
+        engine.experiments.create_experiment(scope.get(), id, &definition, mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(view.into())))
 }
@@ -68,7 +69,7 @@ pub(crate) async fn list(
     parameters: Parameters,
 ) -> Result<Json<ExperimentsBody>, Problem> {
     let (after, limit) = address::page(parameters, MAX_LIMIT)?;
-    let found = engine.experiments(scope.get(), after, limit).await?;
+    let found = engine.experiments.experiments(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last| last.position).0;
     let experiments = found.into_iter().map(ExperimentBody::from).collect();
     Ok(Json(ExperimentsBody { experiments, next }))
@@ -89,7 +90,7 @@ pub(crate) async fn show(
     id: Parts<String>,
 ) -> Result<Json<ExperimentBody>, Problem> {
     let id = address::id("id", address::parts(id)?, ExperimentId::new)?;
-    Ok(Json(engine.experiment(scope.get(), &id).await?.into()))
+    Ok(Json(engine.experiments.experiment(scope.get(), &id).await?.into()))
 }
 
 #[derive(Debug, Deserialize)]
@@ -122,7 +123,7 @@ pub(crate) async fn act(
     let door = [id.as_str(), action.word()];
     let key = request_key(&engine, &sent.headers, ACTION_DOOR, &door, &fields)?;
     let NoFields {} = body::shape(fields)?;
-    Ok(Json(engine.act_on_experiment(scope.get(), &id, action, key).await?.into()))
+    Ok(Json(engine.experiments.act_on_experiment(scope.get(), &id, action, key).await?.into()))
 }
 
 /// `POST /api/v1/experiments/{id}/assign`
@@ -143,7 +144,7 @@ pub(crate) async fn assign(
 ) -> Result<Json<AssignedBody>, Problem> {
     let id = address::id("id", address::parts(id)?, ExperimentId::new)?;
     let request: AssignRequest = body::shape(body::json(&sent)?)?;
-    let found = engine.assign(scope.get(), &id, &request.unit_id).await?;
+    let found = engine.experiments.assign(scope.get(), &id, &request.unit_id).await?;
     Ok(Json(AssignedBody {
         variant: found.variant,
         payload: found.payload,
@@ -166,6 +167,6 @@ pub(crate) async fn results(
     id: Parts<String>,
 ) -> Result<Json<ResultsBody>, Problem> {
     let id = address::id("id", address::parts(id)?, ExperimentId::new)?;
-    let (view, found) = engine.experiment_results(scope.get(), &id).await?;
+    let (view, found) = engine.experiments.experiment_results(scope.get(), &id).await?;
     Ok(Json(ResultsBody::new(&view, found)))
 }

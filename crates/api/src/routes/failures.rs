@@ -44,7 +44,7 @@ pub(crate) async fn failures(
 ) -> Result<Json<FailuresBody>, Problem> {
     let tenant = scope.get().tenant.to_string();
     let query = slice::read(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
-    Ok(Json((&*engine.failures(query).await?).into()))
+    Ok(Json((&*engine.insights.failures(query).await?).into()))
 }
 
 /// `GET /api/v1/feedback/insights/{tenant}`
@@ -64,8 +64,8 @@ pub(crate) async fn insights(
 ) -> Result<Json<InsightsBody>, Problem> {
     let tenant = address::parts(tenant)?;
     let query = slice::read(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
-    let [now, before] = engine.quality_now_and_before(query.clone()).await?;
-    let found = engine.failures(query.clone()).await?;
+    let [now, before] = engine.insights.quality_now_and_before(query.clone()).await?;
+    let found = engine.insights.failures(query.clone()).await?;
     let trend = |figure: &Figure| {
         let body = ImprovementBody::of(*figure, figure.read(&now), figure.read(&before));
         (figure.as_word(), body)
@@ -112,7 +112,7 @@ pub(crate) async fn suggest(
         slice::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
     // What is concluded is kept in the project it is concluded from.
     query.project = Some(scope.get().project.clone());
-    let kept = engine.suggest(scope.get(), query).await?;
+    let kept = engine.insights.suggest(scope.get(), query).await?;
     Ok(Json(SuggestionsBody { suggestions: kept.into_iter().map(SuggestionBody::from).collect() }))
 }
 
@@ -144,7 +144,8 @@ pub(crate) async fn experiment(
         let detail = format!("{other}: unknown field, expected {}", own.join(", "));
         return Err(Problem::invalid(other.clone(), detail));
     }
-    let (view, replayed) = engine.try_suggestion(scope.get(), &id, wishes, mac, key).await?;
+    let (view, replayed) =
+        engine.insights.try_suggestion(scope.get(), &id, wishes, mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(view.into())))
 }

@@ -80,7 +80,8 @@ async fn record(
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
     let request: EventRequest = body::shape(value)?;
     let scope = scope.with_tenant(request.tenant_id.as_deref())?;
-    let receipt = engine.record(&scope, Incoming { raw: request.into(), mac, key, trust }).await?;
+    let receipt =
+        engine.feedback.record(&scope, Incoming { raw: request.into(), mac, key, trust }).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(receipt.into())))
 }
@@ -102,9 +103,11 @@ pub(crate) async fn show(
     let unknown = || Problem::not_found("there is no event with this id");
     let Path(id) = id.map_err(|_| unknown())?;
     let id = EventId::new(id).map_err(|_| unknown())?;
-    let found = engine.event(scope.get(), &id).await?.ok_or_else(unknown)?;
-    let Some(comment) = engine.comment(&found).await? else { return Ok(Json(found.into())) };
-    let patterns = engine.comment_patterns(scope.get()).await?;
+    let found = engine.feedback.event(scope.get(), &id).await?.ok_or_else(unknown)?;
+    let Some(comment) = engine.feedback.comment(&found).await? else {
+        return Ok(Json(found.into()));
+    };
+    let patterns = engine.insights.comment_patterns(scope.get()).await?;
     Ok(Json(EventResponse::from(found).with_comment(&comment, &patterns)))
 }
 

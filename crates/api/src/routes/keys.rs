@@ -33,7 +33,7 @@ pub(crate) async fn create(
     if !covers(scope.caller(), &new.tenant, new.project.as_ref()) {
         return Err(Problem::forbidden("a key can only make keys for its own tenant and project"));
     }
-    let (key, text) = engine.create_key(new).await?;
+    let (key, text) = engine.access.create_key(new).await?;
     Ok((StatusCode::CREATED, Json(NewKeyBody { key: text, record: KeyBody::from(&key) })))
 }
 
@@ -50,7 +50,8 @@ pub(crate) async fn list(
     scope: May<Managing>,
 ) -> Json<KeysBody> {
     let own = |key: &Arc<StoredKey>| covers(scope.caller(), &key.tenant, key.project.as_ref());
-    let keys = engine.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
+    let keys =
+        engine.access.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
     Json(KeysBody { keys })
 }
 
@@ -70,11 +71,11 @@ pub(crate) async fn revoke(
 ) -> Result<Json<RevokedBody>, Problem> {
     let id = address::parts(id)?;
     let unknown = || Problem::not_found("there is no key with this id here");
-    let key = engine.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
+    let key = engine.access.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
     if !covers(scope.caller(), &key.tenant, key.project.as_ref()) {
         return Err(unknown());
     }
-    let revoked = engine.revoke_key(&id).await?;
+    let revoked = engine.access.revoke_key(&id).await?;
     Ok(Json(RevokedBody { id, revoked }))
 }
 

@@ -27,8 +27,8 @@ pub(crate) async fn show(
     let format = "text/plain; version=0.0.4; charset=utf-8";
     // Whose figures are bad is for themselves to know.
     let alerts = match reader.caller() {
-        Caller::Open | Caller::Owner => engine.standing_alerts(None).await?,
-        Caller::Key(key) => engine.standing_alerts(Some(&key.tenant)).await?,
+        Caller::Open | Caller::Owner => engine.insights.standing_alerts(None).await?,
+        Caller::Key(key) => engine.insights.standing_alerts(Some(&key.tenant)).await?,
     };
     let own = |(scope, _): &(Scope, String)| match reader.caller() {
         Caller::Open | Caller::Owner => true,

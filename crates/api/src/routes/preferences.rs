@@ -65,7 +65,7 @@ pub(crate) async fn export(
         PreferenceEncoding::Jsonl => NDJSON,
         PreferenceEncoding::Parquet => PARQUET,
     };
-    let mut export = engine.preferences(scope.get(), query);
+    let mut export = engine.training_data.preferences(scope.get(), query);
     // What goes wrong at once is told as it should be; later the stream breaks off.
     let first = export.next().await?;
     Ok(([(header::CONTENT_TYPE, media)], streamed(first, export)).into_response())

@@ -38,8 +38,8 @@ pub(crate) async fn quality(
 ) -> Result<Json<QualityBody>, Problem> {
     let tenant = address::parts(tenant)?;
     let query = slice::read(&scope, &tenant, parameters, engine.now(), DAYS)?;
-    let buckets = engine.quality(query.clone()).await?;
-    let targets = engine.targets_of(&query.tenant);
+    let buckets = engine.insights.quality(query.clone()).await?;
+    let targets = engine.insights.targets_of(&query.tenant);
     let bucket = match query.bucket_hours {
         1 => "hour",
         168 => "week",
@@ -76,7 +76,7 @@ pub(crate) async fn set_targets(
     let Value::Object(settings) = body::json(&sent)? else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
-    engine.set_targets(&tenant, settings).await?;
+    engine.insights.set_targets(&tenant, settings).await?;
     Ok(Json(show(&engine, &tenant)))
 }
 
@@ -99,7 +99,9 @@ pub(crate) async fn targets(
 }
 
 fn show(engine: &Engine, tenant: &Tenant) -> TargetsBody {
-    TargetsBody::of(tenant, &engine.targets_of(tenant), || engine.webhook_secret(tenant))
+    TargetsBody::of(tenant, &engine.insights.targets_of(tenant), || {
+        engine.insights.webhook_secret(tenant)
+    })
 }
 
 /// `GET /api/v1/alerts`
@@ -121,6 +123,6 @@ pub(crate) async fn alerts(
     let limit = address::limit(query.limit, 100, 1000)?;
     let tenant = scope.get().tenant.as_str();
     let (tenant, project) = slice::of_tenant(&scope, tenant, query.project.as_deref())?;
-    let found = engine.alerts(&tenant, project.as_ref(), limit).await?;
+    let found = engine.insights.alerts(&tenant, project.as_ref(), limit).await?;
     Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::of).collect() }))
 }

@@ -54,7 +54,7 @@ pub(crate) async fn submit(
         mac,
         key,
     };
-    Ok(match engine.react(&scope, incoming).await? {
+    Ok(match engine.feedback.react(&scope, incoming).await? {
         ReactionReceipt::Given { reaction, rn, unchanged } => {
             // A page that anybody can open learns nothing of what was there or whose turn it is.
             let unchanged = unchanged && !by_widget;

@@ -78,6 +78,7 @@ async fn answer_conversation(
     let include = include(request.include.unwrap_or_default())?;
     let turns = request.turn_ids.map(turn_ids).transpose()?;
     let report = engine
+        .insights
         .conversation(ConversationRequest {
             scope,
             conversation: conversation.clone(),
@@ -181,7 +182,7 @@ async fn answer_period(
     let scope = scope.at(&tenant, &project)?;
     let request: PeriodRequestBody = body::shape(fields)?;
     let request = period_request(engine.now(), scope.clone(), request)?;
-    let report = engine.period(request).await?;
+    let report = engine.insights.period(request).await?;
     Ok(Json(PeriodBody::of(&scope, report)))
 }
 

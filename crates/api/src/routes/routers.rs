@@ -34,8 +34,8 @@ pub(crate) async fn list(
     scope: May<Reading>,
 ) -> Result<Json<Value>, Problem> {
     let mut routers = Vec::new();
-    for name in engine.router_names(scope.get()) {
-        routers.push(json!(RouterBody::from(engine.router(scope.get(), &name).await?)));
+    for name in engine.routing.router_names(scope.get()) {
+        routers.push(json!(RouterBody::from(engine.routing.router(scope.get(), &name).await?)));
     }
     Ok(Json(json!({"routers": routers})))
 }
@@ -58,7 +58,7 @@ pub(crate) async fn set(
 ) -> Result<Json<RouterBody>, Problem> {
     let definition: RouterDefinition = body::shape(body::json(&sent)?)?;
     let name = address::parts(name)?;
-    Ok(Json(engine.set_router(scope.get(), &name, definition).await?.into()))
+    Ok(Json(engine.routing.set_router(scope.get(), &name, definition).await?.into()))
 }
 
 /// `GET /api/v1/routers/{name}`
@@ -75,7 +75,7 @@ pub(crate) async fn show(
     scope: May<Reading>,
     name: Parts<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.router(scope.get(), &address::parts(name)?).await?.into()))
+    Ok(Json(engine.routing.router(scope.get(), &address::parts(name)?).await?.into()))
 }
 
 /// `POST /api/v1/routers/{name}/reset`
@@ -92,7 +92,7 @@ pub(crate) async fn reset(
     scope: May<Managing>,
     name: Parts<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.reset_router(scope.get(), &address::parts(name)?).await?.into()))
+    Ok(Json(engine.routing.reset_router(scope.get(), &address::parts(name)?).await?.into()))
 }
 
 /// `POST /api/v1/route`
@@ -111,7 +111,7 @@ pub(crate) async fn route(
 ) -> Result<Json<RouteBody>, Problem> {
     let request: RouteRequestBody = body::shape(body::json(&sent)?)?;
     let request = read_route(request)?;
-    Ok(Json(engine.route(scope.get(), &request)?.into()))
+    Ok(Json(engine.routing.route(scope.get(), &request)?.into()))
 }
 
 fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
@@ -161,7 +161,8 @@ pub(crate) async fn reward(
     let turn = address::id("turn_id", request.turn_id.clone(), TurnId::new)?;
     let user = request.user_id.clone().map(|id| address::id("user_id", id, UserId::new));
     let given = read_reward(&request)?;
-    let receipt = engine.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
+    let receipt =
+        engine.routing.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed}))))
 }
@@ -219,6 +220,7 @@ pub(crate) async fn evaluate(
         PolicyRequest::Random => Policy::Random,
         PolicyRequest::Weights { weights } => Policy::Weights(weights),
     };
-    let found = engine.evaluate_policy(scope.get(), &request.router, &policy, since).await?;
+    let found =
+        engine.routing.evaluate_policy(scope.get(), &request.router, &policy, since).await?;
     Ok(Json(evaluation_json(&found)))
 }

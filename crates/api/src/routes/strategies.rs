@@ -31,7 +31,7 @@ pub(crate) async fn search(
     sent: Sent,
 ) -> Result<Json<StrategiesBody>, Problem> {
     let request: StrategySearchRequest = body::shape(body::json(&sent)?)?;
-    let found = engine.strategies(scope.get(), read(request)?).await?;
+    let found = engine.turns.strategies(scope.get(), read(request)?).await?;
     Ok(Json(found.into()))
 }
 

@@ -34,8 +34,8 @@ pub(crate) async fn set_privacy(
     let Value::Object(settings) = body::json(&sent)? else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
-    engine.set_privacy(&tenant, settings).await?;
-    Ok(Json(PrivacyBody::of(&tenant, engine.privacy_of(&tenant))))
+    engine.privacy.set_privacy(&tenant, settings).await?;
+    Ok(Json(PrivacyBody::of(&tenant, engine.privacy.privacy_of(&tenant))))
 }
 
 /// `GET /api/v1/tenants/{tenant}/privacy`
@@ -53,7 +53,7 @@ pub(crate) async fn privacy(
     tenant: Parts<String>,
 ) -> Result<Json<PrivacyBody>, Problem> {
     let tenant = own_tenant(&scope, tenant)?;
-    Ok(Json(PrivacyBody::of(&tenant, engine.privacy_of(&tenant))))
+    Ok(Json(PrivacyBody::of(&tenant, engine.privacy.privacy_of(&tenant))))
 }
 
 /// The tenant of an address, for whoever may set its rules.
@@ -85,7 +85,7 @@ pub(crate) async fn set_profile(
 ) -> Result<Json<Value>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
     let request: ProfileRequest = body::shape(body::json(&sent)?)?;
-    engine.set_profile(scope.get(), user.clone(), request.attributes).await?;
+    engine.privacy.set_profile(scope.get(), user.clone(), request.attributes).await?;
     show_profile(&engine, scope.get(), &user).await
 }
 
@@ -104,7 +104,7 @@ pub(crate) async fn history(
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
-    let asked = engine.question_history(scope.get(), &user).await?.into_iter().map(
+    let asked = engine.turns.question_history(scope.get(), &user).await?.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
     Ok(Json(json!({"user_id": user.as_str(), "queries": asked.collect::<Vec<Value>>()})))
@@ -125,7 +125,7 @@ pub(crate) async fn forget(
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
-    let forgotten = engine.forget_questions(scope.get(), &user).await?;
+    let forgotten = engine.turns.forget_questions(scope.get(), &user).await?;
     Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
 }
 
@@ -144,7 +144,7 @@ pub(crate) async fn erase(
     user: Parts<String>,
 ) -> Result<Json<ErasedBody>, Problem> {
     let user = address::id("user_id", address::parts(user)?, UserId::new)?;
-    let erased = engine.erase_user(scope.get(), &user, &copies).await?;
+    let erased = engine.privacy.erase_user(scope.get(), &user, &copies).await?;
     Ok(Json(ErasedBody::from(erased)))
 }
 
@@ -173,6 +173,6 @@ async fn show_profile(
     user: &UserId,
 ) -> Result<Json<Value>, Problem> {
     let unknown = || Problem::not_found("nothing is known of this user here");
-    let attributes = engine.profile(scope, user).await?.ok_or_else(unknown)?;
+    let attributes = engine.privacy.profile(scope, user).await?.ok_or_else(unknown)?;
     Ok(Json(json!({"user_id": user.as_str(), "attributes": attributes})))
 }

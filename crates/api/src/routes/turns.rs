@@ -56,7 +56,7 @@ pub(crate) async fn open(
     let request: OpeningRequest = body::shape(fields).map_err(with_second_half)?;
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key, include, router };
-    let receipt = engine.open_turn(scope.get(), incoming).await?;
+    let receipt = engine.turns.open_turn(scope.get(), incoming).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(OpenResponse::from(receipt))))
 }
@@ -144,7 +144,7 @@ pub(crate) async fn complete(
     let fields = body::json(&sent)?;
     let key = request_key(&engine, &sent.headers, COMPLETE_DOOR, &[turn.as_str()], &fields)?;
     let completion = half(&engine, fields)?;
-    let receipt = engine.complete_turn(scope.get(), turn, completion, key).await?;
+    let receipt = engine.turns.complete_turn(scope.get(), turn, completion, key).await?;
     Ok(Json(CompleteResponse::from(receipt)))
 }
 
@@ -210,7 +210,7 @@ pub(crate) async fn review(
         let expected = VerdictStatus::WORDS.join(", ");
         Problem::invalid("status", format!("status: expected one of {expected}"))
     })?;
-    let receipt = engine.review(scope.get(), turn.clone(), status, mac, key).await?;
+    let receipt = engine.feedback.review(scope.get(), turn.clone(), status, mac, key).await?;
     Ok(Json(ReviewResponse {
         turn_id: turn.to_string(),
         status: status.as_word(),
@@ -228,7 +228,7 @@ pub(super) async fn patterns_for(
     if turns.iter().all(|view| view.comments.is_empty()) {
         return Ok(None);
     }
-    Ok(Some(engine.comment_patterns(scope).await?))
+    Ok(Some(engine.insights.comment_patterns(scope).await?))
 }
 
 /// A turn with everything that is known of it.
@@ -282,7 +282,7 @@ pub(crate) async fn log(
     let document = if request.copy.unwrap_or(false) {
         let none = || Problem::not_found("there is no copy of this turn's log (yet)");
         let id = &turn.head.turn;
-        let copy = engine.turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
+        let copy = engine.turns.turn_log_copy(scope.get(), id, copies.place.as_ref()).await?;
         let unreadable = |_| Problem::not_found("the copy of this turn's log is unreadable");
         serde_json::from_str(&copy.ok_or_else(none)?).map_err(unreadable)?
     } else {
@@ -308,7 +308,7 @@ async fn load(
     turn: Parts<String>,
 ) -> Result<(engine::StoredTurn, report::TurnLog), Problem> {
     let unknown = || Problem::not_found("there is no turn with this id here");
-    engine.turn_log(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+    engine.turns.turn_log(scope, turn_id(turn)?).await?.ok_or_else(unknown)
 }
 
 async fn load_view(
@@ -317,7 +317,7 @@ async fn load_view(
     turn: Parts<String>,
 ) -> Result<TurnView, Problem> {
     let unknown = || Problem::not_found("there is no turn with this id here");
-    engine.turn_view(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+    engine.turns.turn_view(scope, turn_id(turn)?).await?.ok_or_else(unknown)
 }
 
 fn turn_id(turn: Parts<String>) -> Result<TurnId, Problem> {

@@ -71,7 +71,7 @@ async fn listed(
     query: ListQuery,
 ) -> Result<Found, Trouble> {
     let order = if asked.worst { ListOrder::Worst } else { ListOrder::Newest };
-    let page = site.engine.list_conversations(query, order).await?;
+    let page = site.engine.insights.list_conversations(query, order).await?;
     let rows = page.items.iter().map(|item| Row::of(item, visitor.filter())).collect();
     Ok(Found { rows, next: page.next, stopped_at: page.stopped_at, how: None })
 }
@@ -96,7 +96,7 @@ async fn searched(
         )
     };
     if asked.by_meaning {
-        let found = site.engine.similar_conversations(&scope, &asked.words, PAGE).await?;
+        let found = site.engine.insights.similar_conversations(&scope, &asked.words, PAGE).await?;
         return Ok(by(meaning(), rows(found)));
     }
     if let Ok(user) = UserId::new(asked.words.as_str()) {
@@ -107,7 +107,7 @@ async fn searched(
             return Ok(Found { how: Some(how), ..theirs });
         }
     }
-    Ok(match site.engine.find_conversations(&scope, &asked.words, query).await? {
+    Ok(match site.engine.insights.find_conversations(&scope, &asked.words, query).await? {
         FoundConversations::ById(found) => by("Found by its id".to_owned(), rows(found)),
         FoundConversations::ByMeaning(found) => by(meaning(), rows(found)),
         FoundConversations::ByWords(page) => Found {

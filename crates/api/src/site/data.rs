@@ -25,7 +25,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let readings = DataReadings {
         pairs: pairs_of_newest(&site, &visitor, &scope).await?,
         waiting: turns(&site, &visitor, &scope, TurnMark::ToReview).await?,
-        calibration: site.engine.calibration(&scope).await?,
+        calibration: site.engine.turns.calibration(&scope).await?,
     };
     Ok(html(&Data::of(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
 }
@@ -43,7 +43,7 @@ async fn pairs_of_newest(
             conversations.extend(id.filter(|id| !conversations.contains(id)));
         }
     }
-    Ok(site.engine.preference_pairs(scope, conversations).await?)
+    Ok(site.engine.training_data.preference_pairs(scope, conversations).await?)
 }
 
 async fn turns(
@@ -54,7 +54,7 @@ async fn turns(
 ) -> Result<Vec<TurnView>, Trouble> {
     let mut found = Vec::new();
     for item in listed(site, visitor, scope, mark).await? {
-        found.extend(site.engine.turn_view(scope, item.shown.turn).await?);
+        found.extend(site.engine.turns.turn_view(scope, item.shown.turn).await?);
     }
     Ok(found)
 }
@@ -78,7 +78,7 @@ async fn listed(
         behind: None,
         limit: MOST,
     };
-    Ok(site.engine.list_conversations(query, ListOrder::Newest).await?.items)
+    Ok(site.engine.insights.list_conversations(query, ListOrder::Newest).await?.items)
 }
 
 /// `GET /data/pairs`: the rows as the API gives them, as a file.
@@ -89,7 +89,7 @@ pub(super) async fn pairs(State(site): State<Site>, visitor: Visitor) -> Result<
     };
     let name = wish.format.clone().unwrap_or_else(|| "dpo".to_owned());
     let query = PreferenceQuery::read(wish)?;
-    let mut export = site.engine.preferences(&visitor.scope(), query);
+    let mut export = site.engine.training_data.preferences(&visitor.scope(), query);
     let first = export.next().await?;
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson".to_owned()),

@@ -25,7 +25,7 @@ pub(super) async fn show(
     State(site): State<Site>,
     parameters: Parameters,
 ) -> Result<Response, Trouble> {
-    if site.engine.is_open() {
+    if site.engine.access.is_open() {
         return Ok(to("/"));
     }
     let fields = address::as_json(parameters, &[("next", Read::Text)])?;
@@ -39,12 +39,12 @@ pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<
     }
     let headers = request.headers().clone();
     let fields = Fields::read(request, &site).await?;
-    if !site.engine.is_form_token(DOOR, fields.get("token").unwrap_or("")) {
+    if !site.engine.access.is_form_token(DOOR, fields.get("token").unwrap_or("")) {
         let detail = "this form is not of this server; load the page again and repeat it";
         return Err(Problem::forbidden(detail).into());
     }
     let next = fields.get("next");
-    let key = fields.get("key").and_then(|text| site.engine.authenticate(text.trim()));
+    let key = fields.get("key").and_then(|text| site.engine.access.authenticate(text.trim()));
     let refused = |why: &str| {
         let page = html(&form(&site, next, Some(why.to_owned())));
         Ok((StatusCode::UNAUTHORIZED, page).into_response())
@@ -60,7 +60,7 @@ pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<
         return refused("This API key belongs to a page of another origin and opens no page here.");
     }
     tracing::info!(key = key.id, "somebody came in");
-    let cookie = session::keep(&site.engine.begin_visit(&key), &headers);
+    let cookie = session::keep(&site.engine.access.begin_visit(&key), &headers);
     Ok(([(header::SET_COOKIE, cookie)], to(own(next))).into_response())
 }
 
@@ -71,8 +71,8 @@ pub(super) async fn leave(
     posted: Posted,
 ) -> Result<Response, Trouble> {
     drop(posted);
-    if let Some(visit) = session::note(&headers).and_then(|note| site.engine.visit(note)) {
-        site.engine.end_visit(&visit).await?;
+    if let Some(visit) = session::note(&headers).and_then(|note| site.engine.access.visit(note)) {
+        site.engine.access.end_visit(&visit).await?;
     }
     Ok(([(header::SET_COOKIE, session::drop_note(&headers))], to("/login")).into_response())
 }
@@ -83,7 +83,7 @@ pub(super) async fn help(State(site): State<Site>, visitor: Visitor) -> Response
 }
 
 fn form(site: &Site, next: Option<&str>, trouble: Option<String>) -> Login {
-    Login { token: site.engine.form_token(DOOR), next: own(next).to_owned(), trouble }
+    Login { token: site.engine.access.form_token(DOOR), next: own(next).to_owned(), trouble }
 }
 
 /// An address of ours, whatever was asked for: nobody is sent elsewhere.

@@ -28,7 +28,7 @@ const LOOK_AGAIN_SECS: &str = "2";
 /// `GET /failures`
 pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
     let query = query(&site, &visitor);
-    let found = site.engine.failures_at_hand(query.clone()).await?;
+    let found = site.engine.insights.failures_at_hand(query.clone()).await?;
     let choices = choices(&site, &query).await?;
     let (scope, shell) = (visitor.scope(), visitor.shell(&site, Some(View::Failures)));
     let may_try = visitor.may_manage();
@@ -59,7 +59,7 @@ pub(super) async fn experiment(
     let (pattern, instruction) = (fields.need("pattern")?, fields.need("instruction")?);
     let scope = visitor.scope();
     let engine = Arc::clone(&site.engine);
-    let kept = engine.suggest(&scope, query(&site, &visitor)).await?;
+    let kept = engine.insights.suggest(&scope, query(&site, &visitor)).await?;
     let wanted = |one: &&KeptSuggestion| {
         one.found.pattern_id == pattern && one.found.instruction == instruction
     };
@@ -67,7 +67,7 @@ pub(super) async fn experiment(
         || Problem::not_found("this suggestion does not follow from what went wrong any more");
     let suggestion = kept.iter().find(wanted).ok_or_else(gone)?;
     let mac = engine.fingerprint(DOOR, &json!({}));
-    engine.try_suggestion(&scope, &suggestion.id, Map::new(), mac, None).await?;
+    engine.insights.try_suggestion(&scope, &suggestion.id, Map::new(), mac, None).await?;
     let project = scope.project.as_str();
     Ok(to(&visitor.filter().place_link("/experiments", project, &[("done", "started")])))
 }
@@ -80,7 +80,7 @@ pub(super) async fn turn(
 ) -> Result<Response, Trouble> {
     let turn = address::id("turn", turn, TurnId::new)?;
     let scope: Scope = visitor.scope();
-    let found = site.engine.turn_view(&scope, turn.clone()).await?;
+    let found = site.engine.turns.turn_view(&scope, turn.clone()).await?;
     let unknown = || Problem::not_found("there is no turn with this id here");
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;
     let path = format!("/conversations/{}", encoded(conversation.as_str()));

@@ -29,16 +29,16 @@ pub(super) async fn readings(
     query: QualityQuery,
 ) -> Result<Readings, Trouble> {
     let engine = &site.engine;
-    let buckets = engine.quality(query.clone()).await?;
-    let before = engine.quality_before(query.clone()).await?;
+    let buckets = engine.insights.quality(query.clone()).await?;
+    let before = engine.insights.quality_before(query.clone()).await?;
     let (models, prompts) = choices(site, &query).await?;
     Ok(Readings {
         buckets,
         bucket_hours: query.bucket_hours,
         before,
         window: query.window,
-        targets: engine.targets_of(visitor.tenant()),
-        alerts: engine.alerts(visitor.tenant(), query.project.as_ref(), ALERTS).await?,
+        targets: engine.insights.targets_of(visitor.tenant()),
+        alerts: engine.insights.alerts(visitor.tenant(), query.project.as_ref(), ALERTS).await?,
         models,
         prompts,
         is_empty: !visitor.has_data(),
@@ -61,7 +61,7 @@ pub(super) async fn choices(
     query: &QualityQuery,
 ) -> Result<(Choices, Choices), Trouble> {
     let all = QualityQuery { model: None, prompt: None, ..query.clone() };
-    let found = site.engine.answered_by(all).await?;
+    let found = site.engine.insights.answered_by(all).await?;
     let names = |names: BTreeSet<&String>, chosen: &Option<String>| {
         let names = names.into_iter().filter(|name| !name.is_empty()).cloned();
         Choices::of(names, chosen.as_deref())

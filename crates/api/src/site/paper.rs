@@ -51,7 +51,7 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
     let of_all = QualityQuery { model: None, prompt: None, ..query.clone() };
     let readings = PaperReadings {
         at: engine.now(),
-        failures: engine.failures(by_day).await?,
+        failures: engine.insights.failures(by_day).await?,
         worst: worst(site, &scope, &query).await?,
         models: models(site, &query).await?,
         routers: routing::readings(site, &scope, &of_all).await?,
@@ -85,10 +85,10 @@ async fn worst(
         behind: None,
         limit: WORST,
     };
-    let page = site.engine.list_conversations(query, ListOrder::Worst).await?;
+    let page = site.engine.insights.list_conversations(query, ListOrder::Worst).await?;
     let mut found = Vec::with_capacity(page.items.len());
     for item in page.items {
-        let view = site.engine.turn_view(scope, item.shown.turn.clone()).await?;
+        let view = site.engine.turns.turn_view(scope, item.shown.turn.clone()).await?;
         found.extend(view.map(|view| (item, view)));
     }
     Ok(found)
@@ -100,7 +100,7 @@ async fn models(
     query: &QualityQuery,
 ) -> Result<Vec<(String, QualityBucket)>, Trouble> {
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
-    for one in site.engine.answered_by(query.clone()).await? {
+    for one in site.engine.insights.answered_by(query.clone()).await? {
         let is_asked = query.model.as_ref().is_none_or(|model| *model == one.model);
         if is_asked && !one.model.is_empty() {
             *counts.entry(one.model).or_default() += one.answered;
@@ -111,7 +111,7 @@ async fn models(
     let mut found = Vec::new();
     for (name, _) in names.into_iter().take(MODELS) {
         let by = QualityQuery { model: Some(name.clone()), ..query.clone() };
-        found.push((name, report::total(&site.engine.quality(by).await?)));
+        found.push((name, report::total(&site.engine.insights.quality(by).await?)));
     }
     Ok(found)
 }

@@ -44,15 +44,15 @@ pub(super) async fn readings(
     scope: &Scope,
     query: &QualityQuery,
 ) -> Result<Vec<RouterReadings>, Trouble> {
-    let names = site.engine.router_names(scope);
+    let names = site.engine.routing.router_names(scope);
     let choices = if names.is_empty() { Vec::new() } else { choices(site, scope, &names).await? };
     let mut by_model: HashMap<String, BTreeMap<i64, u64>> = HashMap::new();
-    for (model, hour, answered) in site.engine.answers_over_time(query.clone()).await? {
+    for (model, hour, answered) in site.engine.insights.answers_over_time(query.clone()).await? {
         by_model.entry(model).or_default().insert(hour, answered);
     }
     let mut readings = Vec::new();
     for name in names.into_iter().take(ROUTERS) {
-        let view = site.engine.router(scope, &name).await?;
+        let view = site.engine.routing.router(scope, &name).await?;
         let arms = view.arms.iter().take(ARMS);
         let answered = arms.map(|arm| by_model.get(&arm.id).cloned().unwrap_or_default()).collect();
         let word = json!(view.definition.algorithm);
@@ -74,7 +74,7 @@ async fn choices(site: &Site, scope: &Scope, routers: &[String]) -> Result<Vec<C
     let kind = KindFilter { types: vec![Type::Quality], source: Some(Source::Engine) };
     let (mut before, mut found) = (Position(u64::MAX), Vec::<Choice>::new());
     for _ in 0..PAGES {
-        let page = site.engine.newest_events(scope, kind.clone(), before, PAGE).await?;
+        let page = site.engine.feedback.newest_events(scope, kind.clone(), before, PAGE).await?;
         let Some(last) = page.last() else { break };
         before = last.position;
         for stored in page {

@@ -20,10 +20,10 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let now = engine.now();
     let window = Window { start: now.plus_secs(-86_400), end: now };
     let day = QualityQuery { window, model: None, prompt: None, ..visitor.query(now, 1) };
-    let buckets = engine.quality(day).await?;
+    let buckets = engine.insights.quality(day).await?;
     let turns: i64 = buckets.iter().map(|bucket| bucket.counts.turns).sum();
-    let letters = engine.dead_letters(&visitor.scope(), 0, LETTERS).await?;
-    let keys = visitor.may_manage().then(|| engine.keys());
+    let letters = engine.feedback.dead_letters(&visitor.scope(), 0, LETTERS).await?;
+    let keys = visitor.may_manage().then(|| engine.access.keys());
     let mut gauges = gauges(&site).await;
     gauges
         .insert(1, gauge("Turns, last 24 h", count(turns.unsigned_abs()), "of this tenant", true));
@@ -51,7 +51,7 @@ fn gauge(name: &'static str, value: String, about: &str, fine: bool) -> Gauge {
 
 async fn gauges(site: &Site) -> Vec<Gauge> {
     let engine = &site.engine;
-    let (stats, history) = (engine.stats(), engine.history_health());
+    let (stats, history) = (engine.stats(), engine.turns.history_health());
     let ready = engine.is_ready().await;
     let commits = &stats.commit_seconds;
     let mean = if commits.count > 0 { commits.sum / commits.count as f64 } else { 0.0 };
@@ -83,12 +83,12 @@ async fn gauges(site: &Site) -> Vec<Gauge> {
         ),
         gauge(
             "Clock skew",
-            count(engine.skewed_clocks()),
+            count(engine.turns.skewed_clocks()),
             "answers that ended before they began",
             true,
         ),
     ];
-    if let Some(lag) = engine.publish_lag() {
+    if let Some(lag) = engine.cluster.publish_lag() {
         let about = format!("{} behind", seconds(lag.seconds));
         gauges.push(gauge("Kafka lag", count(lag.events), &about, lag.seconds < 60.0));
     }

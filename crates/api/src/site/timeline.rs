@@ -31,7 +31,7 @@ pub(super) async fn show(
     let id = address::id("id", id, ConversationId::new)?;
     let before = visitor.parameter("before").map(cursor).transpose()?;
     let scope = visitor.scope();
-    let found = site.engine.timeline(&scope, id.clone(), before, PAGE).await?;
+    let found = site.engine.turns.timeline(&scope, id.clone(), before, PAGE).await?;
     let unknown = || Problem::not_found("there is no conversation with this id here");
     let found = found.ok_or_else(unknown)?;
     let shell = visitor.shell(&site, Some(View::Conversations));
@@ -77,7 +77,7 @@ async fn review(
         Problem::invalid("status", format!("status: expected one of {expected}"))
     })?;
     let mac = site.engine.fingerprint(REVIEW_DOOR, &json!({ "status": word }));
-    site.engine.review(&visitor.scope(), turn.clone(), status, mac, None).await?;
+    site.engine.feedback.review(&visitor.scope(), turn.clone(), status, mac, None).await?;
     if fields.get("from") == Some("queue") {
         let link = visitor.filter().place_link(
             "/data",
@@ -111,7 +111,7 @@ pub(super) async fn react(
         confidence: None,
     };
     let incoming = IncomingReaction { conversation, turn: turn.clone(), raw, mac, key: None };
-    site.engine.react(&visitor.scope(), incoming).await?;
+    site.engine.feedback.react(&visitor.scope(), incoming).await?;
     Ok(back(&visitor, word, &turn, "reacted"))
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn correct(
     let whole = json!([turn.as_str(), visitor.signs_as(), data]);
     let raw = RawEvent {
         // The same words about the same turn are one correction, however often the form is sent.
-        id: Some(format!("page-{}", site.engine.form_token(&whole.to_string()))),
+        id: Some(format!("page-{}", site.engine.access.form_token(&whole.to_string()))),
         event_type: "explicit".to_owned(),
         source: "user_correction".to_owned(),
         severity: None,
@@ -146,7 +146,7 @@ pub(super) async fn correct(
     };
     let mac = site.engine.fingerprint(CORRECTION_DOOR, &whole);
     let incoming = Incoming { raw, mac, key: None, trust: Trust::Backend };
-    site.engine.record(&visitor.scope(), incoming).await?;
+    site.engine.feedback.record(&visitor.scope(), incoming).await?;
     Ok(back(&visitor, conversation, &turn, "corrected"))
 }
 

@@ -151,7 +151,7 @@ impl Visitor {
             may_choose_project: !self.own_project && self.projects.len() > 1,
             reader: self.reader.clone(),
             may_write: self.may_write(),
-            token: site.engine.form_token(&self.proof),
+            token: site.engine.access.form_token(&self.proof),
             address: self.address.clone(),
             position: self.position.0,
             notice: self.parameter("done").and_then(notice).map(str::to_owned),

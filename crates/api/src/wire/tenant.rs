@@ -1,6 +1,6 @@
 //! Settings of tenants and users on the wire.
 
-use engine::{ErasedCounts, Privacy, Redactor};
+use engine::{ErasedCounts, PrivacySettings, Redactor};
 use model::Tenant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -60,7 +60,7 @@ struct RedactBody {
 }
 
 impl PrivacyBody {
-    pub(crate) fn of(tenant: &Tenant, privacy: Privacy) -> Self {
+    pub(crate) fn of(tenant: &Tenant, privacy: PrivacySettings) -> Self {
         let Redactor { email, phone, card, iban, ip, secret } = privacy.redactor;
         let redact = RedactBody { email, phone, card, iban, ip, secret };
         let retention_days = RetentionBody { events: privacy.retention_days };

@@ -10,8 +10,8 @@ use serde_json::Value;
 use store::StoredExposure;
 
 use super::{ExperimentView, write_as_it_is};
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::experiments::Experiments;
 
 /// How often an assignment is tried again when the experiment changed meanwhile.
 const TRIES: u32 = 3;
@@ -32,7 +32,7 @@ struct Who {
     conversation: Option<ConversationId>,
 }
 
-impl Engine {
+impl Experiments {
     /// The variant of a user or conversation. Before this returns, the log says that the unit is
     /// served it. One read, which is all for a unit that is served what it was; otherwise a write, and
     /// there it is decided whether it still has to be said.
@@ -43,7 +43,7 @@ impl Engine {
         unit_id: &str,
     ) -> Result<Assigned, FlowError> {
         for _ in 0..TRIES {
-            let standing = self.store.experiment_standing(scope, id, unit_id).await?;
+            let standing = self.core.store.experiment_standing(scope, id, unit_id).await?;
             let standing = standing.ok_or(FlowError::Unknown("experiment"))?;
             let view = match self.experiment_views.find(scope, id, &standing) {
                 Some(view) => view,
@@ -80,16 +80,16 @@ impl Engine {
         };
         let Who { user, conversation } = who;
         let place = FindingPlace { scope: scope.clone(), turn: None, conversation, user };
-        let now = self.clock.now();
+        let now = self.core.clock.now();
         let finding = Finding::Exposure(exposure);
-        let event = ingest::finding_event(place, &finding, self.mint.event_id(now), now, now);
+        let event = ingest::finding_event(place, &finding, self.core.mint.event_id(now), now, now);
         let mut write = write_as_it_is(event, None, None);
         let statuses = vec![view.status.word().to_owned()];
         write.needs = vec![
             Need::Experiment { id: view.id.clone(), statuses },
             Need::OtherVariant(view.id.clone(), index),
         ];
-        match self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
+        match self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed) {
             Outcome::Stored(_) | Outcome::Unchanged | Outcome::Replayed { .. } => Ok(true),
             Outcome::Missing(_) => Ok(false),
             Outcome::Conflict(space) => Err(FlowError::Conflict(space)),

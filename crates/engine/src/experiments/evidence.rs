@@ -5,17 +5,17 @@ use model::Scope;
 use store::{StoreError, StoredSums};
 
 use super::ExperimentView;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::experiments::Experiments;
 
-impl Engine {
+impl Experiments {
     /// All units as of one moment. As much work with ten units as with ten million.
     pub(super) async fn evidence_of(
         &self,
         scope: &Scope,
         view: &ExperimentView,
     ) -> Result<Evidence, FlowError> {
-        let rows = self.store.experiment_sums(scope, &view.id).await?;
+        let rows = self.core.store.experiment_sums(scope, &view.id).await?;
         let unreadable = || StoreError::Corrupt(format!("the sums of the experiment {}", view.id));
         Ok(put_together(view, &rows).ok_or_else(unreadable)?)
     }

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 use store::Stopwatch;
 
 use super::ExperimentView;
-use crate::engine::Engine;
 use crate::error::FlowError;
-use crate::put_off::put_off;
+use crate::experiments::Experiments;
+use crate::retriable::put_off;
 use crate::tasks::Stop;
 
 /// How often it is looked, at the most.
@@ -30,11 +30,11 @@ const GROWN: f64 = 1.1;
 /// And when a share changes at least by so much.
 const LEAST_CHANGE: f64 = 0.01;
 
-impl Engine {
+impl Experiments {
     /// Starts looking after experiments whose shares move by themselves. Call it once, before serving.
     pub fn keep_experiments(self: &Arc<Self>) {
         let engine = Arc::clone(self);
-        self.tasks.start(|stop| look_after(engine, stop));
+        self.core.tasks.start(|stop| look_after(engine, stop));
     }
 
     /// Looks at the experiments of these projects, or at all there are. Answers how many moved.
@@ -43,7 +43,7 @@ impl Engine {
         scopes: Option<&HashSet<Scope>>,
     ) -> Result<usize, FlowError> {
         let mut moved = 0;
-        for (scope, id) in self.store.experiments_going_on().await? {
+        for (scope, id) in self.core.store.experiments_going_on().await? {
             if scopes.is_some_and(|scopes| !scopes.contains(&scope)) {
                 continue;
             }
@@ -100,7 +100,7 @@ impl Engine {
         write.claims.push(Claim { space: ClaimSpace::Experiment, id, mac: None });
         let statuses = vec![view.status.word().to_owned()];
         write.needs.push(Need::Experiment { id: view.id.clone(), statuses });
-        let outcome = self.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
+        let outcome = self.core.store_writes(vec![write]).await?.pop().unwrap_or(Outcome::Failed);
         let is_new = matches!(outcome, Outcome::Stored(_));
         if is_new {
             tracing::info!(experiment = %view.id, number, "shares of an experiment moved");
@@ -150,9 +150,9 @@ fn adapted(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<St
     Some((next, step.as_object().cloned().unwrap_or_default()))
 }
 
-async fn look_after(engine: Arc<Engine>, mut stop: Stop) {
+async fn look_after(engine: Arc<Experiments>, mut stop: Stop) {
     let mut round = 0_u32;
-    while engine.duty.wait(&mut stop).await {
+    while engine.cluster.duty.wait(&mut stop).await {
         let all = round.is_multiple_of(ROUNDS_TO_ALL);
         let scopes = engine.for_experiments.take();
         let watch = Stopwatch::start();

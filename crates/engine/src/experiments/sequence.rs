@@ -8,8 +8,8 @@ use store::StoredSums;
 
 use super::ExperimentView;
 use super::evidence::put_together;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::experiments::Experiments;
 
 /// Rows that are read at the most, one for each day, variant and move of the shares.
 const MOST_ROWS: usize = 20_000;
@@ -24,7 +24,7 @@ pub struct SequencePoint {
     pub comparisons: Vec<Comparison>,
 }
 
-impl Engine {
+impl Experiments {
     /// The differences with their intervals as they were at the end of each day on which something changed.
     /// `None` for an experiment that went on too long, or moved its shares too often, to tell.
     pub async fn experiment_sequence(
@@ -42,7 +42,7 @@ impl Engine {
         view: &ExperimentView,
         most: usize,
     ) -> Result<Option<Vec<SequencePoint>>, FlowError> {
-        let rows = self.store.experiment_days(scope, &view.id, most + 1).await?;
+        let rows = self.core.store.experiment_days(scope, &view.id, most + 1).await?;
         Ok((rows.len() <= most).then(|| points(view, rows)))
     }
 }

@@ -5,8 +5,8 @@ use learn::cluster_of_text;
 use model::{Body, Finding, Retrieved, Scope, TurnId};
 
 use super::used::ranked;
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::retrieval::Retrieval;
 
 /// Reports about one query that are put together; earlier ones are forgotten.
 pub(super) const MOST_PARTS: usize = 20;
@@ -18,7 +18,7 @@ pub(super) struct Query {
     pub(super) items: Vec<Retrieved>,
 }
 
-impl Engine {
+impl Retrieval {
     /// What a query returned: what its turn says, and what was told of it since.
     pub(super) async fn query(
         &self,
@@ -26,7 +26,7 @@ impl Engine {
         query_id: &str,
     ) -> Result<Option<Query>, FlowError> {
         let mut query = self.query_of_turn(scope, query_id).await?;
-        for stored in self.store.returned(scope, query_id, MOST_PARTS).await? {
+        for stored in self.core.store.returned(scope, query_id, MOST_PARTS).await? {
             let event = stored.event;
             let Ok(Body::Finding(Finding::Returned(part))) = Body::read(event.kind, &event.data)
             else {
@@ -53,7 +53,7 @@ impl Engine {
 
     async fn query_of_turn(&self, scope: &Scope, id: &str) -> Result<Option<Query>, FlowError> {
         let Ok(turn) = TurnId::new(id) else { return Ok(None) };
-        let found = self.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
+        let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
         Ok(found.map(|exchange| {
             let place = FindingPlace {
                 scope: scope.clone(),

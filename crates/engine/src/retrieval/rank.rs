@@ -6,8 +6,8 @@ use learn::{
 use model::Scope;
 use store::{Extreme, StoredTally};
 
-use crate::engine::Engine;
 use crate::error::FlowError;
+use crate::retrieval::Retrieval;
 
 /// What is known of an item.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,14 +18,14 @@ pub struct EntityStats {
     pub tally: StoredTally,
 }
 
-impl Engine {
+impl Retrieval {
     /// What is known of an item; zeros for one that was never heard of.
     pub async fn entity_stats(
         &self,
         scope: &Scope,
         entity_id: String,
     ) -> Result<EntityStats, FlowError> {
-        let found = self.store.tallies(scope, None, vec![entity_id.clone()]).await?;
+        let found = self.core.store.tallies(scope, None, vec![entity_id.clone()]).await?;
         let tally = found.items.first().and_then(|(tally, _)| *tally).unwrap_or_default();
         Ok(EntityStats { entity_id, tally })
     }
@@ -37,7 +37,7 @@ impl Engine {
         which: Extreme,
         limit: usize,
     ) -> Result<Vec<EntityStats>, FlowError> {
-        let found = self.store.extremes(scope, which, limit).await?;
+        let found = self.core.store.extremes(scope, which, limit).await?;
         let stats = |(entity_id, tally)| EntityStats { entity_id, tally };
         Ok(found.into_iter().map(stats).collect())
     }
@@ -52,7 +52,7 @@ impl Engine {
     ) -> Result<Vec<Reranked>, FlowError> {
         let cluster = query.map(|query| cluster_of_text(query).0);
         let entities = results.iter().map(|(entity, _)| entity.clone()).collect();
-        let found = self.store.tallies(scope, cluster, entities).await?;
+        let found = self.core.store.tallies(scope, cluster, entities).await?;
         let mut totals = RankTotals::default();
         for (band, (returned, used)) in found.totals.iter().enumerate() {
             totals.returned[band] = *returned;

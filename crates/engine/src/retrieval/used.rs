@@ -7,9 +7,9 @@ use model::{
     TurnId, TurnStatus,
 };
 
-use crate::engine::Engine;
+use crate::retrieval::Retrieval;
 
-impl Engine {
+impl Retrieval {
     /// The finding that says which retrieved items the answer of a turn used.
     /// An answer that failed says nothing about them. The completion is redacted already.
     pub(crate) fn relevance_of(
@@ -47,7 +47,7 @@ impl Engine {
             // Nothing was written, so nothing was left out.
             return Vec::new();
         }
-        let rule = &self.detectors.usage;
+        let rule = &self.core.detectors.usage;
         let looked_for: Vec<ReturnedItem<'_>> = items
             .iter()
             .map(|item| ReturnedItem {

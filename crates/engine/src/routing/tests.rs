@@ -35,7 +35,7 @@ async fn serve(engine: &Engine, n: u8) {
         text: format!("question {n}"),
         ..RouteRequest::default()
     };
-    let route = engine.route(&scope, &request).unwrap();
+    let route = engine.routing.route(&scope, &request).unwrap();
     let opening = RawOpening {
         turn_id: Some(format!("t{n}")),
         text: format!("question {n}"),
@@ -55,7 +55,7 @@ async fn serve(engine: &Engine, n: u8) {
         include: Include::default(),
         router: None,
     };
-    engine.open_turn(&scope, incoming).await.unwrap();
+    engine.turns.open_turn(&scope, incoming).await.unwrap();
 }
 
 fn definition(algorithm: Algorithm) -> RouterDefinition {
@@ -74,7 +74,7 @@ async fn spoil(store: &Store, turns: Vec<RouterTurn>, how: impl Fn(&mut Vec<u8>)
 
 /// What every router has learnt, bit for bit.
 fn bits(engine: &Engine) -> Vec<Vec<u8>> {
-    let project = engine.routing.of(&Scope::default()).unwrap();
+    let project = engine.routing.states.of(&Scope::default()).unwrap();
     project.with(|routers| routers.iter().map(|(_, router)| router.state.to_bytes(0)).collect())
 }
 
@@ -85,7 +85,7 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
         let scope = Scope::default();
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let engine = open(Arc::clone(&store)).await;
-        engine.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
+        engine.routing.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
         // Many at once: whoever comes first brings the routers up to date for all.
         let mut serving = tokio::task::JoinSet::new();
         for n in 0..24 {
@@ -93,17 +93,17 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
             serving.spawn(async move { serve(&engine, n).await });
         }
         while serving.join_next().await.is_some() {}
-        engine.router(&scope, "chat").await.unwrap();
+        engine.routing.router(&scope, "chat").await.unwrap();
         let learnt = bits(&engine);
-        let seen = engine.router(&scope, "chat").await.unwrap().arms;
+        let seen = engine.routing.router(&scope, "chat").await.unwrap().arms;
         assert_eq!(seen.iter().map(|arm| arm.observations).sum::<u64>(), 24);
         assert_eq!(seen.iter().map(|arm| arm.choices).sum::<u64>(), 24);
         // From what was kept, after some more, as after a crash.
-        engine.routing.keep(&*store).await.unwrap();
+        engine.routing.states.keep(&*store).await.unwrap();
         for n in 24..30 {
             serve(&engine, n).await;
         }
-        engine.router(&scope, "chat").await.unwrap();
+        engine.routing.router(&scope, "chat").await.unwrap();
         let more = bits(&engine);
         assert_ne!(learnt, more);
         assert_eq!(bits(&*open(Arc::clone(&store)).await), more, "{algorithm:?} from a checkpoint");
@@ -112,7 +112,7 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
         assert_eq!(bits(&*open(Arc::clone(&store)).await), more, "{algorithm:?} from the log");
         // When what is kept of one turn cannot be read, and somebody speaks of it.
         let engine = open(Arc::clone(&store)).await;
-        engine.routing.keep(&*store).await.unwrap();
+        engine.routing.states.keep(&*store).await.unwrap();
         let turn = TurnId::new("t1").unwrap();
         let record = RouterTurn {
             turn: turn.clone(),
@@ -125,7 +125,7 @@ async fn what_is_lost_is_learnt_again_from_the_log_bit_for_bit() {
         let engine = open(Arc::clone(&store)).await;
         assert_eq!(bits(&engine), more);
         let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
-        engine.reward(&scope, turn.clone(), None, given, Mac([9; 16]), None).await.unwrap();
+        engine.routing.reward(&scope, turn.clone(), None, given, Mac([9; 16]), None).await.unwrap();
         let rated = bits(&engine);
         assert_ne!(rated, more, "{algorithm:?}: it is learnt from");
         let more = rated;
@@ -146,8 +146,8 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
         let scope = Scope::default();
         let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
         let mut nodes = vec![open(Arc::clone(&store)).await, open(Arc::clone(&store)).await];
-        nodes[0].set_router(&scope, "chat", definition(algorithm)).await.unwrap();
-        nodes[1].routing.reach(&*store, &scope, store.head()).await;
+        nodes[0].routing.set_router(&scope, "chat", definition(algorithm)).await.unwrap();
+        nodes[1].routing.states.reach(&*store, &scope, store.head()).await;
         let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
         let mut roll = |sides: u64| {
             dice = dice
@@ -168,16 +168,16 @@ async fn nodes_that_share_a_store_learn_the_same_bits() {
                     let rating = Some(roll(5) as u8 + 1);
                     let given = GivenReward { user_rating: rating, ..GivenReward::default() };
                     let mac = Mac([roll(250) as u8; 16]);
-                    _ = nodes[which].reward(&scope, turn, None, given, mac, None).await;
+                    _ = nodes[which].routing.reward(&scope, turn, None, given, mac, None).await;
                 }
-                5 => _ = nodes[which].router(&scope, "chat").await.unwrap(),
+                5 => _ = nodes[which].routing.router(&scope, "chat").await.unwrap(),
                 6 if nodes.len() < 4 => nodes.push(open(Arc::clone(&store)).await),
-                _ => nodes[which].routing.keep(&*store).await.unwrap(),
+                _ => nodes[which].routing.states.keep(&*store).await.unwrap(),
             }
         }
         let mut learnt = Vec::new();
         for node in &nodes {
-            node.routing.reach(&*store, &scope, store.head()).await;
+            node.routing.states.reach(&*store, &scope, store.head()).await;
             learnt.push(bits(node));
         }
         let (at, _) = store.router_checkpoint(&scope).await.unwrap();
@@ -195,28 +195,28 @@ async fn what_one_node_forgets_no_other_brings_back() {
     let scope = Scope::default();
     let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
     let (one, other) = (open(Arc::clone(&store)).await, open(Arc::clone(&store)).await);
-    one.set_router(&scope, "chat", definition(Algorithm::LinTs)).await.unwrap();
+    one.routing.set_router(&scope, "chat", definition(Algorithm::LinTs)).await.unwrap();
     for n in 0..8 {
         serve(&one, n).await;
     }
-    other.routing.reach(&*store, &scope, store.head()).await;
-    one.routing.keep(&*store).await.unwrap();
+    other.routing.states.reach(&*store, &scope, store.head()).await;
+    one.routing.states.keep(&*store).await.unwrap();
     // It has more in its memory than is kept, and knows nothing of what comes now.
     serve(&other, 8).await;
-    let project = one.routing.of(&scope).unwrap();
+    let project = one.routing.states.of(&scope).unwrap();
     let user = UserId::new("ann").unwrap();
     let turns = [TurnId::new("t3").unwrap(), TurnId::new("t8").unwrap()];
     let erasure = store.tail(Position(0), 1).await.unwrap().remove(0).event;
-    one.routing.reach(&*store, &scope, store.head()).await;
+    one.routing.states.reach(&*store, &scope, store.head()).await;
     project.forget(&*store, &user, &turns, &turns, &erasure).await.unwrap();
-    other.routing.keep(&*store).await.unwrap();
+    other.routing.states.keep(&*store).await.unwrap();
     serve(&other, 9).await;
-    other.routing.keep(&*store).await.unwrap();
+    other.routing.states.keep(&*store).await.unwrap();
     for turn in turns {
         let (_, kept) = store.router_turn(&scope, &turn).await.unwrap();
         assert_eq!(kept.unwrap().1, Vec::<u8>::new(), "{turn} has no features any more");
     }
-    one.routing.reach(&*store, &scope, store.head()).await;
+    one.routing.states.reach(&*store, &scope, store.head()).await;
     assert_eq!(bits(&one), bits(&other));
 }
 
@@ -227,18 +227,18 @@ async fn nobody_goes_on_beside_a_state_that_is_only_half_learnt_again() {
     let scope = Scope::default();
     let store = Arc::new(Store::open(folder.path(), Limits::default(), [7; 32]).unwrap());
     let one = open(Arc::clone(&store)).await;
-    one.set_router(&scope, "chat", definition(Algorithm::Thompson)).await.unwrap();
+    one.routing.set_router(&scope, "chat", definition(Algorithm::Thompson)).await.unwrap();
     for n in 0..10 {
         serve(&one, n).await;
     }
-    one.routing.keep(&*store).await.unwrap();
+    one.routing.states.keep(&*store).await.unwrap();
     let half = store.router_checkpoint(&scope).await.unwrap().1.unwrap();
     let since = Timestamp::from_micros(0);
     let turns = store.router_turns(&scope, "chat", since, 0, 100).await.unwrap();
     for n in 10..20 {
         serve(&one, n).await;
     }
-    one.routing.keep(&*store).await.unwrap();
+    one.routing.states.keep(&*store).await.unwrap();
     // It has nothing in memory but what it took up.
     let other = open(Arc::clone(&store)).await;
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
@@ -249,9 +249,9 @@ async fn nobody_goes_on_beside_a_state_that_is_only_half_learnt_again() {
     let before = bits(&other);
     let given = GivenReward { user_rating: Some(1), ..GivenReward::default() };
     let turn = TurnId::new("t15").unwrap();
-    other.reward(&scope, turn, None, given, Mac([9; 16]), None).await.unwrap();
+    other.routing.reward(&scope, turn, None, given, Mac([9; 16]), None).await.unwrap();
     assert_ne!(bits(&other), before, "it is learnt from");
-    other.routing.keep(&*store).await.unwrap();
+    other.routing.states.keep(&*store).await.unwrap();
     let (at, _) = store.router_checkpoint(&scope).await.unwrap();
     store.forget_routers(&scope, at.version).await.unwrap();
     let fresh = open(Arc::clone(&store)).await;

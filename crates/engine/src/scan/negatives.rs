@@ -9,7 +9,7 @@ use model::{Timestamp, VerdictStatus};
 
 use super::conversation::ScannedTurn;
 use super::tally::{NO_MODEL, ScanReport};
-use crate::failures::{Negative, patterns_of};
+use crate::insights::failures::{Negative, patterns_of};
 
 /// Bytes of a text that are kept.
 const EXCERPT: usize = 400;

@@ -12,7 +12,7 @@ use model::{Timestamp, UnitInterval, VerdictStatus};
 use super::conversation::{Scanned, ScannedTurn};
 use crate::changes::question_vector;
 use crate::error::FlowError;
-use crate::preferences::{Answered, MOST_OF_A_QUESTION, Maker, PreferenceQuery};
+use crate::training_data::preferences::{Answered, MOST_OF_A_QUESTION, Maker, PreferenceQuery};
 
 /// Text of rated answers that is kept to be compared, in bytes; answers beyond it are compared with none.
 const MOST_KEPT_BYTES: usize = 128 << 20;

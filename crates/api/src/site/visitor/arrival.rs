@@ -63,7 +63,7 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
             return Ok(Known { proof, caller: caller.clone(), pass });
         }
         // Without keys there is nothing to log in with.
-        Err(problem) if site.engine.is_open() => return Err(problem.clone().into()),
+        Err(problem) if site.engine.access.is_open() => return Err(problem.clone().into()),
         Err(_) => {}
     }
     let asked = parts.uri.path_and_query().map_or("/", |asked| asked.as_str());
@@ -71,7 +71,7 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     let door = || Trouble::Door(next.to_owned());
     let note = session::note(&parts.headers).ok_or_else(door)?;
     // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
-    let visit = site.engine.visit(note).ok_or_else(door)?;
+    let visit = site.engine.access.visit(note).ok_or_else(door)?;
     identity.count(&visit.key, site.engine.now())?;
     let caller = Caller::Key(Arc::clone(&visit.key));
     Ok(Known { proof: note.to_owned(), caller, pass: Pass::Visit(visit) })
@@ -88,7 +88,7 @@ async fn place(
         let mut found = parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
         found.next().map(|(_, value)| value.clone())
     };
-    let scopes = site.engine.scopes().await?;
+    let scopes = site.engine.insights.scopes().await?;
     let (tenant, choice) = match caller {
         Caller::Key(key) => (agreed(&key.tenant, given("tenant"))?, None),
         Caller::Open | Caller::Owner => chosen_tenant(&scopes, given("tenant"))?,
@@ -131,7 +131,7 @@ async fn place(
         tenants,
         projects: visible.map(ToString::to_string).collect(),
         own_project: own_project.is_some(),
-        is_demo: tenant.as_str() == DEMO_TENANT && site.engine.holds_demo().await?,
+        is_demo: tenant.as_str() == DEMO_TENANT && site.engine.privacy.holds_demo().await?,
         tenant,
         project,
         filter,

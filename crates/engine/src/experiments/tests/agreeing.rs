@@ -139,7 +139,11 @@ async fn sums_and_units_agree_bit_for_bit_whatever_happens() {
         }
         let over = id_of(&play.experiments[0].0);
         let engine = &play.world.engine;
-        engine.act_on_experiment(&play.world.scope, &over, Action::Complete, None).await.unwrap();
+        engine
+            .experiments
+            .act_on_experiment(&play.world.scope, &over, Action::Complete, None)
+            .await
+            .unwrap();
         for user in 0..USERS {
             play.turn(user).await;
         }

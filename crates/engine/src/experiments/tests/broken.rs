@@ -37,13 +37,13 @@ async fn a_broken_experiment_does_not_stop_the_others() {
         let failed = RawCompletion { status: Some("error".into()), ..RawCompletion::default() };
         world.turn(&unit, 0, if variant == "treatment" { failed } else { answer(1) }).await;
     }
-    let nonsense = world.engine.experiment(&world.scope, &id_of("a-nonsense")).await;
+    let nonsense = world.engine.experiments.experiment(&world.scope, &id_of("a-nonsense")).await;
     assert!(matches!(nonsense, Err(crate::FlowError::Unknown(_))), "{nonsense:?}");
 
-    assert_eq!(world.engine.move_experiments(None).await.unwrap(), 1);
+    assert_eq!(world.engine.experiments.move_experiments(None).await.unwrap(), 1);
     assert!(world.view("c-sound").await.is_rolled_back());
     assert_eq!(world.assign("c-sound", "u0").await, "control");
-    let refused = world.engine.assign(&world.scope, &id_of("a-nonsense"), "u0").await;
+    let refused = world.engine.experiments.assign(&world.scope, &id_of("a-nonsense"), "u0").await;
     assert!(matches!(refused, Err(crate::FlowError::Unknown(_))), "{refused:?}");
 }
 
@@ -57,7 +57,7 @@ async fn a_page_goes_on_behind_broken_experiments() {
     nonsense(&world, "d-nonsense").await;
     harmful(&world, "e-sound").await;
     let page = async |after, limit| {
-        let found = world.engine.experiments(&world.scope, after, limit).await.unwrap();
+        let found = world.engine.experiments.experiments(&world.scope, after, limit).await.unwrap();
         let ids: Vec<String> = found.iter().map(|view| view.id.to_string()).collect();
         (ids, found.last().map(|view| view.position))
     };

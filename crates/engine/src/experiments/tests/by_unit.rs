@@ -14,7 +14,7 @@ pub(super) async fn evidence_of(engine: &Engine, scope: &Scope, view: &Experimen
     let mut gathering = Gathering::new(view);
     let mut after = None;
     loop {
-        let rows = engine.store.experiment_units(scope, &view.id, after, PAGE).await.unwrap();
+        let rows = engine.core.store.experiment_units(scope, &view.id, after, PAGE).await.unwrap();
         rows.iter().for_each(|row| gathering.add(row));
         after = rows.last().map(|row| row.mark);
         if rows.len() < PAGE {

@@ -12,7 +12,8 @@ async fn more_days_than_are_read_are_not_taken_for_none() {
     world.run("x", &json!({"metric": "satisfaction"})).await;
     let told = async |most: usize| {
         let view = world.view("x").await;
-        let days = world.engine.sequence_within(&world.scope, &view, most).await.unwrap();
+        let days =
+            world.engine.experiments.sequence_within(&world.scope, &view, most).await.unwrap();
         days.map(|days| days.len())
     };
     assert_eq!(told(DAYS).await, Some(0));

@@ -51,18 +51,19 @@ impl World {
         let (scope, mac) = (&self.scope, Mac([1; 16]));
         let id = id_of(id);
         self.engine
+            .experiments
             .create_experiment(scope, Some(id.clone()), &definition, mac, None)
             .await
             .unwrap();
-        self.engine.act_on_experiment(scope, &id, Action::Start, None).await.unwrap();
+        self.engine.experiments.act_on_experiment(scope, &id, Action::Start, None).await.unwrap();
     }
 
     /// Something is decided, whatever sense it makes.
     pub(super) async fn decide(&self, rule: ExperimentRule) {
-        let write = self.engine.experiment_write(&self.scope, rule, None, None);
+        let write = self.engine.experiments.experiment_write(&self.scope, rule, None, None);
         let is_change = |change: &Change| matches!(change, Change::Experiment(_));
         assert!(write.entry.changes.iter().any(is_change));
-        let outcomes = self.engine.store_writes(vec![write]).await.unwrap();
+        let outcomes = self.engine.core.store_writes(vec![write]).await.unwrap();
         assert!(matches!(outcomes[..], [Outcome::Stored(_)]), "{outcomes:?}");
     }
 
@@ -76,18 +77,18 @@ impl World {
     }
 
     pub(super) async fn view(&self, id: &str) -> ExperimentView {
-        self.engine.experiment(&self.scope, &id_of(id)).await.unwrap()
+        self.engine.experiments.experiment(&self.scope, &id_of(id)).await.unwrap()
     }
 
     /// Out of sums, and out of units.
     pub(super) async fn both(&self, id: &str) -> (Evidence, Evidence) {
         let view = self.view(id).await;
-        let by_sum = self.engine.evidence_of(&self.scope, &view).await.unwrap();
+        let by_sum = self.engine.experiments.evidence_of(&self.scope, &view).await.unwrap();
         (by_sum, by_unit::evidence_of(&self.engine, &self.scope, &view).await)
     }
 
     pub(super) async fn assign(&self, id: &str, unit: &str) -> String {
-        self.engine.assign(&self.scope, &id_of(id), unit).await.unwrap().variant
+        self.engine.experiments.assign(&self.scope, &id_of(id), unit).await.unwrap().variant
     }
 
     /// A turn with its answer; turn `n` of somebody.
@@ -107,7 +108,7 @@ impl World {
             include: Include::default(),
             router: None,
         };
-        self.engine.open_turn(&self.scope, incoming).await.unwrap();
+        self.engine.turns.open_turn(&self.scope, incoming).await.unwrap();
     }
 
     pub(super) async fn react(&self, user: &str, n: u64, reaction: Value) {
@@ -119,7 +120,7 @@ impl World {
             mac: Mac([n as u8; 16]),
             key: None,
         };
-        self.engine.react(&self.scope, incoming).await.unwrap();
+        self.engine.feedback.react(&self.scope, incoming).await.unwrap();
     }
 }
 

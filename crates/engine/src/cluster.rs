@@ -1,0 +1,53 @@
+//! Several nodes on one store: leadership, following the log of other nodes, publishing to Kafka.
+
+pub(crate) mod follow;
+pub(crate) mod leader_election;
+pub(crate) mod leadership;
+pub(crate) mod publish;
+pub(crate) mod publish_progress;
+
+use std::sync::Arc;
+
+use model::Position;
+use tokio::sync::watch;
+
+use crate::access::Access;
+use crate::cluster::leadership::Duty;
+use crate::cluster::publish_progress::Published;
+use crate::core::Core;
+
+/// Owns this node's part in the cluster.
+pub struct Cluster {
+    pub(crate) core: Arc<Core>,
+    pub(crate) access: Arc<Access>,
+    /// The head of the log when the services loaded their state.
+    pub(crate) opened_at: Position,
+    pub(crate) duty: Arc<Duty>,
+    pub(crate) published: Arc<Published>,
+    /// True once the log became shorter than what this node has read.
+    pub(crate) outdated: watch::Sender<bool>,
+}
+
+impl Cluster {
+    pub(crate) fn new(core: Arc<Core>, access: Arc<Access>, opened_at: Position) -> Self {
+        let duty = Arc::new(Duty::new(core.store.is_shared()));
+        let outdated = watch::channel(false).0;
+        Self { core, access, opened_at, duty, published: Arc::default(), outdated }
+    }
+
+    /// Resolves when the log became shorter than it was: a shared database was set back, as by a
+    /// failover to a replica that was behind. What this engine has learnt is then invalid.
+    pub fn until_outdated(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut outdated = self.outdated.subscribe();
+        async move {
+            if outdated.wait_for(|is_so| *is_so).await.is_err() {
+                std::future::pending::<()>().await; // the engine is gone
+            }
+        }
+    }
+
+    /// True when the log became shorter than it was.
+    pub fn is_outdated(&self) -> bool {
+        *self.outdated.borrow()
+    }
+}

@@ -1,0 +1,148 @@
+//! Follows the shared log: entries of other nodes reach every service through `on_commit`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::Position;
+use store::StoredEvent;
+
+use crate::changes::changes_of;
+use crate::cluster::Cluster;
+use crate::commit::{CommitSource, CommitSummary};
+use crate::error::FlowError;
+use crate::retriable::put_off;
+use crate::tasks::Stop;
+
+/// Events that are read at once.
+const PAGE_EVENTS: usize = 1_000;
+/// Keys are not in the log; a change made by another node takes effect within this.
+const KEY_POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The pause after a failed attempt.
+const RETRY_DELAY: Duration = Duration::from_millis(500);
+
+impl Cluster {
+    /// Starts following other nodes where nodes share a store.
+    pub(crate) fn spawn_following(self: &Arc<Self>) {
+        if self.core.store.is_shared() {
+            let cluster = Arc::clone(self);
+            self.core.tasks.start(|stop| follow_log(cluster, stop));
+            let cluster = Arc::clone(self);
+            self.core.tasks.start(|stop| poll_keys(cluster, stop));
+        }
+    }
+
+    /// Reads all entries after `after` and advances it.
+    async fn catch_up(&self, after: &mut Position) -> Result<(), FlowError> {
+        loop {
+            let page = self.core.store.tail(*after, PAGE_EVENTS).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            let last = last.position;
+            let mut summary = CommitSummary::new(CommitSource::Log);
+            summary.upto = last;
+            for StoredEvent { event, .. } in &page {
+                summary.add(event, &changes_of(event));
+            }
+            self.core.notify_observers(&summary).await?;
+            *after = last;
+        }
+    }
+}
+
+async fn follow_log(cluster: Arc<Cluster>, mut stop: Stop) {
+    let mut heads = cluster.core.store.watch();
+    let mut position = cluster.opened_at;
+    loop {
+        let failed = cluster.catch_up(&mut position).await.is_err_and(|error| {
+            put_off(error, "entries of other nodes could not be read; retrying");
+            true
+        });
+        tokio::select! {
+            _ = stop.changed() => return,
+            changed = heads.changed(), if !failed => {
+                if changed.is_err() {
+                    return; // the store is closed
+                }
+            }
+            () = tokio::time::sleep(RETRY_DELAY), if failed => {}
+        }
+    }
+}
+
+async fn poll_keys(cluster: Arc<Cluster>, mut stop: Stop) {
+    loop {
+        cluster.access.reload().await;
+        if cluster.core.store.went_back() {
+            cluster.outdated.send_replace(true);
+            return;
+        }
+        tokio::select! {
+            _ = stop.changed() => return,
+            () = tokio::time::sleep(KEY_POLL_INTERVAL) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Event, Kind, Opening, Role, Rule, Scope, Source, TurnHalf, TurnId, Type, UserId};
+    use store::Asker;
+
+    use super::*;
+    use crate::access::keys::NewKey;
+    use crate::access::page_sessions::Pass;
+    use crate::test_engine::{NOW, TestEngine, engine_in};
+
+    fn question(turn: &str, user: &str, secs: i64) -> Event {
+        let half = TurnHalf::Opened(Opening { text: turn.into(), ..Opening::default() });
+        Event {
+            user: UserId::new(user).ok(),
+            turn: TurnId::new(turn).ok(),
+            ts: NOW.plus_secs(secs),
+            kind: Kind { event_type: Type::Query, source: Source::Turn },
+            data: Event::data_of(&half),
+            ..testkit::event(&Scope::default(), turn)
+        }
+    }
+
+    #[tokio::test]
+    async fn only_questions_of_whom_another_node_forgot_are_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, .. } = engine_in(folder.path()).await;
+        // On their way into the log, which could not bring them back yet.
+        for (turn, user, secs) in [("t1", "ann", -1), ("t2", "bob", -1), ("t3", "ann", 1)] {
+            engine.turns.history.add(&question(turn, user, secs)).await;
+        }
+        let ann = UserId::new("ann").ok();
+        engine.core.store_rule(&Scope::default(), ann, &Rule::HistoryForgotten).await.unwrap();
+        engine.cluster.catch_up(&mut Position(0)).await.unwrap();
+        for (user, expected) in [("ann", "t3"), ("bob", "t2")] {
+            let asker = Asker::of(&question("x", user, 0)).unwrap();
+            let recent = engine.turns.history.recent(&asker, NOW.plus_secs(2)).await;
+            let turns: Vec<String> =
+                recent.into_iter().map(|(asked, _)| asked.turn.to_string()).collect();
+            assert_eq!(turns, [expected], "{user}");
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_loses_their_key_at_another_node_is_let_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let (engine, tenant) = (Arc::new(engine), Scope::default().tenant);
+        let new = NewKey { tenant, project: None, role: Role::Read, rate: None, origin: None };
+        let (key, _) = engine.access.create_key(new).await.unwrap();
+        store.revoke_key(&key.id, NOW).await.unwrap();
+        let (scopes, pass) = ([Scope::default()], Pass::Key(key.id));
+        let waits =
+            engine.feedback.wait_for_any(&scopes, engine.core.head(), Duration::ZERO, &pass);
+        let hears = poll_keys(Arc::clone(&engine.cluster), engine.core.tasks.stop_signal());
+        let let_go = async {
+            tokio::select! {
+                found = waits => found,
+                () = hears => panic!("it goes on"),
+            }
+        };
+        let found = tokio::time::timeout(Duration::from_secs(60), let_go).await.unwrap();
+        assert_eq!(found.unwrap(), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! Publishing without Kafka: what is handed over, and what is noted of it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use model::Scope;
+use store::{Outgoing, Outlet, Refused, Store, StoreError, Task};
+
+use crate::Engine;
+use crate::test_engine::{TestEngine, engine_in};
+
+const LEASE: &str = "publish:fickle";
+
+/// Fails as often as it is told to, and then takes everything but what says so.
+#[derive(Default)]
+struct Fickle {
+    failures: Mutex<usize>,
+    tried: Mutex<Vec<Vec<String>>>,
+}
+
+impl Outlet for Fickle {
+    fn name(&self) -> String {
+        "fickle".into()
+    }
+
+    fn publish(&self, messages: Vec<Outgoing>) -> Task<'_, Vec<Refused>> {
+        let names: Vec<String> =
+            messages.iter().map(|message| format!("{}:{}", message.topic, message.key)).collect();
+        self.tried.lock().unwrap().push(names);
+        let mut failures = self.failures.lock().unwrap();
+        let fails = *failures > 0;
+        *failures -= usize::from(fails);
+        let refused = messages.iter().position(|message| message.key == "/refused");
+        let refused = refused.map(|index| Refused { index, reason: "too large".into() });
+        Box::pin(async move {
+            if fails { Err(StoreError::Busy) } else { Ok(refused.into_iter().collect()) }
+        })
+    }
+}
+
+async fn engine(folder: &std::path::Path) -> (Engine, Arc<Store>) {
+    let TestEngine { engine, store, .. } = engine_in(folder).await;
+    (engine, store)
+}
+
+async fn send(engine: &Engine, source: &str, data: serde_json::Value) {
+    let raw = crate::RawEvent {
+        event_type: if source == "system_metric" { "metric" } else { "explicit" }.into(),
+        source: source.into(),
+        category: "quality".into(),
+        data: data.as_object().cloned().unwrap_or_default(),
+        ..crate::RawEvent::default()
+    };
+    let mac = engine.core.fingerprint("event", &data);
+    let trust = crate::Trust::Backend;
+    let incoming = crate::Incoming { raw, mac, key: None, trust };
+    engine.feedback.record(&Scope::default(), incoming).await.unwrap();
+}
+
+async fn until(what: impl Fn() -> bool) {
+    for _ in 0..6000 {
+        if what() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it did not come about");
+}
+
+#[tokio::test]
+async fn what_was_not_confirmed_is_handed_over_again_and_noted_only_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, store) = engine(folder.path()).await;
+    let outlet = Arc::new(Fickle { failures: Mutex::new(1), ..Fickle::default() });
+    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    send(&engine, "system_metric", serde_json::json!({"endpoint": "/refused"})).await;
+    assert_eq!(engine.cluster.publish_lag(), None, "nothing is published yet");
+    engine.cluster.keep_publishing(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
+    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
+    let names = ["feedback-events:default", "feedback-ratings:default"];
+    let more = ["feedback-events:default", "feedback-metrics:/refused"];
+    let names: Vec<String> = names.iter().chain(&more).map(|name| (*name).to_owned()).collect();
+    assert_eq!(*outlet.tried.lock().unwrap(), [names.clone(), names], "the same again");
+    let lag = engine.cluster.publish_lag().unwrap();
+    assert_eq!((lag.refused, lag.is_holder), (1, true));
+    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    until(|| outlet.tried.lock().unwrap().len() == 3).await;
+    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    engine.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_has_not_the_lease_publishes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, store) = engine(folder.path()).await;
+    let other = store
+        .hold(LEASE, "another", engine.core.clock.now(), Duration::from_secs(60))
+        .await
+        .unwrap()
+        .unwrap();
+    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    let outlet = Arc::new(Fickle::default());
+    engine.cluster.keep_publishing(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
+    until(|| engine.cluster.publish_lag().is_some()).await;
+    let lag = engine.cluster.publish_lag().unwrap();
+    assert_eq!((lag.events, lag.is_holder), (1, false));
+    assert!(outlet.tried.lock().unwrap().is_empty());
+    store.release(&other).await.unwrap();
+    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    assert_eq!(outlet.tried.lock().unwrap().len(), 1);
+    // An orderly end gives it back at once.
+    engine.core.tasks.stop().await;
+    let next = store.hold(LEASE, "next", engine.core.clock.now(), Duration::from_secs(60)).await;
+    assert_eq!(next.unwrap().map(|lease| lease.epoch), Some(3));
+}
+
+#[tokio::test]
+async fn what_was_dropped_before_it_could_be_published_holds_up_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, store) = engine(folder.path()).await;
+    for _ in 0..3 {
+        send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    }
+    let upto = store.copy_projections().await.unwrap();
+    let later = engine.core.clock.now().plus_secs(3600);
+    let tenant = Scope::default().tenant;
+    let old = store.old_events(&tenant, later, Some(upto)).await.unwrap();
+    let dropped = store.drop_events(old).await.unwrap();
+    assert_eq!((dropped, engine.core.head().0), (3, 3));
+    let outlet = Arc::new(Fickle::default());
+    engine.cluster.keep_publishing(Arc::clone(&outlet) as Arc<dyn Outlet>, |_| Ok(String::new()));
+    until(|| engine.cluster.publish_lag().is_some_and(|lag| lag.events == 0)).await;
+    assert!(outlet.tried.lock().unwrap().is_empty());
+    assert_eq!(store.reached(LEASE).await.unwrap(), engine.core.head());
+    send(&engine, "user_rating", serde_json::json!({"rating": "positive"})).await;
+    until(|| outlet.tried.lock().unwrap().len() == 1).await;
+}

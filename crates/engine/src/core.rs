@@ -1,0 +1,120 @@
+//! The parts that every service shares: the store, the clock, ids, redaction and the commit path.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock, Weak};
+
+use ingest::{Fingerprint, SealKey};
+use model::{
+    Change, Claim, ClaimSpace, Clock, Event, EventId, Mac, Position, Scope, TurnId, Write,
+};
+use report::Seal;
+use serde_json::Value;
+use store::{Store, StoredTurn};
+
+use crate::changes::changes_of;
+use crate::commit::CommitObserver;
+use crate::counters::Counters;
+use crate::detectors::Detectors;
+use crate::embedder::Embedder;
+use crate::error::FlowError;
+use crate::feedback::record::RequestKey;
+use crate::ids::Mint;
+use crate::redactors::Redactors;
+use crate::tasks::Tasks;
+
+/// Shared by all services. Each service holds it in an `Arc` next to its own state.
+pub(crate) struct Core {
+    pub(crate) store: Arc<Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) mint: Mint,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) seal: Seal,
+    pub(crate) tasks: Tasks,
+    pub(crate) redactors: Redactors,
+    pub(crate) detectors: Detectors,
+    pub(crate) embedder: Embedder,
+    pub(crate) counters: Arc<Counters>,
+    /// Set once, when all services exist. Weak, because the services hold this struct.
+    pub(crate) observers: OnceLock<Vec<Weak<dyn CommitObserver>>>,
+}
+
+impl Core {
+    /// Loads the tenants' redaction settings. `seed` feeds ids and key secrets.
+    pub(crate) async fn open(
+        store: Arc<Store>,
+        clock: Arc<dyn Clock>,
+        seed: [u8; 32],
+        detectors: Detectors,
+        embedder: Embedder,
+    ) -> Result<Self, FlowError> {
+        let redactors = Redactors::load(&store).await?;
+        let seal_key = store.seal_key();
+        Ok(Self {
+            store,
+            clock,
+            mint: Mint::new(seed),
+            fingerprint: Fingerprint::new(&SealKey::new(seal_key)),
+            seal: Seal::new(&seal_key),
+            tasks: Tasks::new(),
+            redactors,
+            detectors,
+            embedder,
+            counters: Arc::default(),
+            observers: OnceLock::new(),
+        })
+    }
+
+    /// The position of the newest event.
+    pub(crate) fn head(&self) -> Position {
+        self.store.head()
+    }
+
+    /// Builds the write that stores an event and its changes. Redacts the event by its tenant's
+    /// settings. Claims the event id, the request key and, for a decision, the decision id.
+    pub(crate) fn write_of(
+        &self,
+        mut event: Event,
+        mac: impl Into<Option<Mac>>,
+        key: Option<RequestKey>,
+    ) -> Write {
+        let mac = mac.into();
+        self.redactors.of(&event.scope.tenant).redactor.redact_event(&mut event);
+        let changes = changes_of(&event);
+        let claim = |space, id: &str| Claim { space, id: id.to_owned(), mac };
+        let mut claims = vec![claim(ClaimSpace::Event, event.id.as_str())];
+        claims.extend(key.map(|RequestKey { id, mac }| {
+            let mac = Some(mac);
+            Claim { space: ClaimSpace::RequestKey, id, mac }
+        }));
+        for change in &changes {
+            if let Change::Decide { id, .. } = change {
+                claims.push(claim(ClaimSpace::Decision, id.as_str()));
+            }
+        }
+        Write { claims, ..Write::of(event, changes) }
+    }
+
+    /// The MAC that identifies a repeat of this body.
+    pub(crate) fn fingerprint(&self, door: &str, body: &Value) -> Mac {
+        self.fingerprint.of(door, body)
+    }
+
+    /// A deterministic event id derived from `of` with the store's key. Clients cannot guess it.
+    pub(crate) fn sealed_id(&self, sort: &str, of: &Value) -> Result<EventId, FlowError> {
+        let mut id = format!("{sort}.");
+        for byte in self.fingerprint(sort, of).0 {
+            // Writing to a string cannot fail.
+            let _ = write!(id, "{byte:02x}");
+        }
+        EventId::new(id).map_err(|_| FlowError::NotStored)
+    }
+
+    /// Loads a turn with all its events.
+    pub(crate) async fn turn(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<StoredTurn>, FlowError> {
+        Ok(self.store.turns(scope, vec![turn]).await?.pop())
+    }
+}

@@ -1,0 +1,25 @@
+//! Feedback in: events, reactions, decisions, comments, reviews, imports and Kafka messages.
+
+pub(crate) mod comments;
+pub(crate) mod consume;
+pub(crate) mod dead_letters;
+pub(crate) mod decisions;
+pub(crate) mod event_lookup;
+pub(crate) mod import;
+pub(crate) mod react;
+pub(crate) mod record;
+pub(crate) mod review;
+pub(crate) mod topics;
+
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::core::Core;
+use crate::privacy::Privacy;
+
+/// Takes in everything that is not a turn. Holds no state of its own.
+pub struct Feedback {
+    pub(crate) core: Arc<Core>,
+    pub(crate) access: Arc<Access>,
+    pub(crate) privacy: Arc<Privacy>,
+}

@@ -1,0 +1,77 @@
+//! Writes that were accepted and could not be stored: listed with the reason, tried again on demand.
+
+use model::{Outcome, Scope, Write};
+use store::DeadLetter;
+
+use crate::error::FlowError;
+use crate::feedback::Feedback;
+
+impl Feedback {
+    /// Those of a scope behind a number, oldest first.
+    pub async fn dead_letters(
+        &self,
+        scope: &Scope,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<DeadLetter>, FlowError> {
+        Ok(self.core.store.dead_letters(scope, after, limit).await?)
+    }
+
+    /// Tries one again. If it can be stored now, or was stored meanwhile, it goes off the list.
+    pub async fn replay_dead_letter(&self, scope: &Scope, id: &str) -> Result<(), FlowError> {
+        let letter = self.core.store.dead_letter(scope, id).await?;
+        let write = letter.ok_or(FlowError::Unknown("dead letter"))?.write;
+        let writes = match self.read_letter(&write.entry.event) {
+            Some(writes) => writes?,
+            None => vec![with_changes(write)],
+        };
+        all_stored(self.core.store_writes(writes).await?)?;
+        Ok(self.core.store.drop_dead_letter(scope, id).await?)
+    }
+}
+
+/// Whether nothing is left to try again: a letter may hold a whole conversation.
+fn all_stored(outcomes: Vec<Outcome>) -> Result<(), FlowError> {
+    if outcomes.is_empty() {
+        return Err(FlowError::NotStored);
+    }
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Stored(_) | Outcome::Replayed { .. } | Outcome::Unchanged => {}
+            Outcome::Conflict(space) => return Err(FlowError::Conflict(space)),
+            Outcome::SetAside => return Err(FlowError::SetAside),
+            Outcome::Missing(_) | Outcome::Failed => return Err(FlowError::NotStored),
+        }
+    }
+    Ok(())
+}
+
+/// A letter does not hold what follows from its events.
+fn with_changes(mut write: Write) -> Write {
+    for entry in std::iter::once(&mut write.entry).chain(&mut write.more) {
+        entry.changes = crate::changes::changes_of(&entry.event);
+    }
+    write
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Position;
+
+    use super::*;
+
+    #[test]
+    fn a_letter_goes_off_the_list_only_when_all_of_it_is_stored() {
+        let stored = || Outcome::Stored(Position(1));
+        let rows = [
+            (vec![stored()], true),
+            (vec![stored(), Outcome::Unchanged], true),
+            (vec![Outcome::Failed, stored()], false),
+            (vec![Outcome::SetAside, stored()], false),
+            (Vec::new(), false),
+        ];
+        for (outcomes, expected) in rows {
+            assert_eq!(all_stored(outcomes).is_ok(), expected);
+        }
+    }
+}

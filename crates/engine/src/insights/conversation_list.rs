@@ -1,0 +1,115 @@
+//! Which conversations there were: listed, or searched for.
+
+use std::collections::HashSet;
+
+use model::{ConversationId, Scope, Timestamp, TurnId};
+use store::{ExchangeQuery, ListPage, ListQuery, SimilarQuery, StoredExchange};
+
+use crate::changes::opening_of;
+use crate::error::FlowError;
+use crate::insights::Insights;
+
+/// Nothing less similar than this is like what is searched for.
+const FLOOR: f32 = 0.3;
+
+/// In which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOrder {
+    /// The newest first.
+    Newest,
+    /// Those of which most went wrong first.
+    Worst,
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub enum FoundConversations {
+    /// A conversation or turn with this very id.
+    ById(Vec<StoredExchange>),
+    /// Conversations in which the words were said, the newest first.
+    ByWords(ListPage),
+    /// Turns whose question means something like it, the most similar first, one of each conversation.
+    ByMeaning(Vec<StoredExchange>),
+}
+
+impl Insights {
+    /// A page of the list.
+    pub async fn list_conversations(
+        &self,
+        query: ListQuery,
+        order: ListOrder,
+    ) -> Result<ListPage, FlowError> {
+        Ok(match order {
+            ListOrder::Newest => self.core.store.newest_conversations(query).await?,
+            ListOrder::Worst => self.core.store.worst_conversations(query).await?,
+        })
+    }
+
+    /// Searches for a conversation or turn by its id, else for what was said with these words, else, where
+    /// nobody said them, for questions of the project that mean the same.
+    pub async fn find_conversations(
+        &self,
+        scope: &Scope,
+        text: &str,
+        query: ListQuery,
+    ) -> Result<FoundConversations, FlowError> {
+        let most = query.limit;
+        if let Some(found) = self.conversation_by_id(scope, text).await? {
+            return Ok(FoundConversations::ById(vec![found]));
+        }
+        let is_further = query.behind.is_some();
+        let words = ListQuery { words: Some(text.to_owned()), ..query };
+        let page = self.core.store.newest_conversations(words).await?;
+        if is_further || page.next.is_some() || !page.items.is_empty() {
+            return Ok(FoundConversations::ByWords(page));
+        }
+        Ok(FoundConversations::ByMeaning(self.similar_conversations(scope, text, most).await?))
+    }
+
+    /// Turns whose question means something like a text, the most similar first, one of each conversation.
+    pub async fn similar_conversations(
+        &self,
+        scope: &Scope,
+        text: &str,
+        most: usize,
+    ) -> Result<Vec<StoredExchange>, FlowError> {
+        let vector = self.core.vector_of(opening_of(text)).await;
+        let (user, intent) = (None, None);
+        let query = SimilarQuery { scope: scope.clone(), vector, most, floor: FLOOR, user, intent };
+        let mut similar = self.core.store.similar(query).await?.turns;
+        similar.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        similar.truncate(most * 2);
+        let numbers = similar.into_iter().map(|turn| turn.number).collect();
+        let found = self.core.store.found(scope, numbers).await?.into_iter().flatten();
+        let mut seen = HashSet::new();
+        let first = |one: &StoredExchange| {
+            one.conversation.as_ref().is_some_and(|id| seen.insert(id.clone()))
+        };
+        Ok(found.filter(first).take(most).collect())
+    }
+
+    async fn conversation_by_id(
+        &self,
+        scope: &Scope,
+        text: &str,
+    ) -> Result<Option<StoredExchange>, FlowError> {
+        if let Ok(id) = ConversationId::new(text) {
+            let query = ExchangeQuery {
+                scope: scope.clone(),
+                conversation: Some(id),
+                user: None,
+                until: Timestamp::from_micros(i64::MAX),
+                older_than: None,
+                before: None,
+                only_answered: false,
+                limit: 1,
+            };
+            if let Some(found) = self.core.store.exchanges(query).await?.pop() {
+                return Ok(Some(found));
+            }
+        }
+        let Ok(turn) = TurnId::new(text) else { return Ok(None) };
+        let found = self.core.store.exchanges_by_id(scope, vec![turn]).await?;
+        Ok(found.into_iter().find(|exchange| exchange.conversation.is_some()))
+    }
+}

@@ -1,0 +1,211 @@
+//! What goes wrong, in patterns.
+//!
+//! ```text
+//! negative turns of two windows --> what was asked, what was said of the answer --> learn: patterns
+//!     kept for a while, since many turns take seconds --> reports, suggestions
+//! ```
+
+mod people;
+mod negative;
+mod at_hand;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use learn::{
+    AnsweredTotals, By, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern,
+    PatternEvidence, PatternRule, Period, Remark, Suggestion, are_several, failure_patterns,
+    most_corrected, suggestions,
+};
+use model::{Scope, Timestamp, TurnId, Window};
+use store::{QualityQuery, Stopwatch, StoreError};
+
+pub use at_hand::FailuresAtHand;
+pub(crate) use negative::Negative;
+
+use crate::error::FlowError;
+use crate::insights::Insights;
+use crate::insights::patterns::{FailureReport, Meaning, PatternMiddles};
+
+/// Turns that are read together.
+const PAGE: usize = 500;
+/// Questions that are told.
+const MOST_CORRECTED: usize = 10;
+
+impl Insights {
+    /// What goes wrong in a window, against the one before it. Few turns are looked at anew each time;
+    /// what is found of many stays for a minute.
+    pub async fn failures(
+        self: &Arc<Self>,
+        query: QualityQuery,
+    ) -> Result<Arc<FailureReport>, FlowError> {
+        let (head, now) = (self.core.head(), self.core.clock.now());
+        if let Some(known) = self.patterns.fitting(&query, head, now) {
+            return Ok(known);
+        }
+        let (watch, began) = (Stopwatch::start(), self.patterns.generation());
+        let report = Arc::new(self.look_for_failures(&query, now).await?);
+        self.patterns.keep(query, head, now, watch.elapsed(), began, &report);
+        Ok(report)
+    }
+
+    async fn look_for_failures(
+        &self,
+        query: &QualityQuery,
+        now: Timestamp,
+    ) -> Result<FailureReport, FlowError> {
+        let (rule, start) = (PatternRule::default(), query.window.start);
+        let turns = self.core.store.negative_turns(with_before(query), rule.most_turns + 1).await?;
+        let truncated = turns.len() > rule.most_turns;
+        let mut negatives = Vec::with_capacity(turns.len());
+        for (scope, turns) in by_scope(turns) {
+            for page in turns.chunks(PAGE) {
+                let found = self.core.store.turns(&scope, page.to_vec()).await?;
+                negatives.extend(found.iter().filter_map(|turn| Negative::of(turn, start)));
+            }
+        }
+        let totals = self.answered_totals(query).await?;
+        let patterns = move || patterns_of(&negatives, &totals, &rule);
+        let panicked = |_| StoreError::Corrupt("looking for patterns panicked".into());
+        let found = tokio::task::spawn_blocking(patterns).await.map_err(panicked)?;
+        Ok(FailureReport {
+            at: now,
+            negatives: found.count,
+            truncated,
+            patterns: found.patterns,
+            suggestions: found.suggestions,
+            most_corrected: found.most_corrected,
+            shared: found.shared,
+            middles: found.middles,
+        })
+    }
+
+    async fn answered_totals(&self, query: &QualityQuery) -> Result<AnsweredTotals, FlowError> {
+        let [now, before] = self.quality_now_and_before(query.clone()).await?;
+        let mut totals = AnsweredTotals {
+            now: now.counts.answered.unsigned_abs(),
+            before: before.counts.answered.unsigned_abs(),
+            by: Vec::new(),
+        };
+        for found in self.core.store.answered_by(query.clone()).await? {
+            for (by, value) in [(By::Model, found.model), (By::Prompt, found.prompt)] {
+                match totals.by.iter_mut().find(|(b, v, _)| *b == by && *v == value) {
+                    Some((.., count)) => *count += found.answered,
+                    None => totals.by.push((by, value, found.answered)),
+                }
+            }
+        }
+        let by_strategy = self.core.store.answered_by_strategy(query.clone()).await?.into_iter();
+        totals.by.extend(by_strategy.map(|(name, count)| (By::Strategy, name, count)));
+        Ok(totals)
+    }
+}
+
+/// The same with the window before it.
+fn with_before(query: &QualityQuery) -> QualityQuery {
+    let Window { start, end } = query.window;
+    let length = end.as_micros() - start.as_micros();
+    let window = Window { start: start.plus_secs(-(length / 1_000_000)), end };
+    QualityQuery { window, ..query.clone() }
+}
+
+fn by_scope(turns: Vec<(Scope, TurnId)>) -> Vec<(Scope, Vec<TurnId>)> {
+    let mut found: Vec<(Scope, Vec<TurnId>)> = Vec::new();
+    for (scope, turn) in turns {
+        match found.iter_mut().find(|(known, _)| *known == scope) {
+            Some((_, turns)) => turns.push(turn),
+            None => found.push((scope, vec![turn])),
+        }
+    }
+    found
+}
+
+/// What was found among answers that went wrong.
+pub(crate) struct Found {
+    /// How many of the window there are.
+    pub(crate) count: usize,
+    pub(crate) patterns: Vec<FailurePattern>,
+    pub(crate) suggestions: Vec<Suggestion>,
+    most_corrected: Vec<CorrectedQuery>,
+    /// Patterns that at least two people complain of.
+    shared: BTreeSet<String>,
+    middles: PatternMiddles,
+}
+
+/// The patterns among answers that went wrong, with what follows from them.
+pub(crate) fn patterns_of(
+    negatives: &[Negative],
+    totals: &AnsweredTotals,
+    rule: &PatternRule,
+) -> Found {
+    let model = embed::built_in();
+    let vectors: Vec<Meaning> = negatives
+        .iter()
+        .map(|one| (model.embed(&one.question), one.said.as_deref().map(|said| model.embed(said))))
+        .collect();
+    let turns: Vec<FailedTurn<'_>> = negatives
+        .iter()
+        .zip(&vectors)
+        .map(|(one, (question, said))| FailedTurn {
+            turn_id: &one.turn,
+            question: &one.question,
+            question_vector: Some(question.values()),
+            said: one.said.as_deref(),
+            said_vector: said.as_ref().map(|said| said.values()),
+            contrast: one.contrast.as_ref(),
+            changes: &one.changes,
+            kind: one.kind,
+            error_type: one.error_type.as_deref(),
+            model: one.model.as_deref(),
+            prompt: one.prompt.as_deref(),
+            strategy: one.strategy.as_deref(),
+            when_ms: one.at.as_micros() / 1000,
+            period: one.period,
+        })
+        .collect();
+    let patterns = failure_patterns(&turns, totals, rule);
+    let now = || negatives.iter().filter(|one| one.period == Period::Now);
+    let of: BTreeMap<&str, &Negative> = now().map(|one| (one.turn.as_str(), one)).collect();
+    let evidence: Vec<PatternEvidence<'_>> =
+        patterns.iter().map(|pattern| evidence_of(pattern, &of)).collect();
+    let suggestions = suggestions(&evidence);
+    drop(evidence);
+    let is_shared = |pattern: &&FailurePattern| {
+        let turns = pattern.turns.iter().filter_map(|turn| of.get(turn.as_str()));
+        are_several(turns.flat_map(|one| one.voices()))
+    };
+    let shared = patterns.iter().filter(is_shared).map(|pattern| pattern.id.clone()).collect();
+    let corrections = now()
+        .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
+    let most_corrected = most_corrected(corrections, MOST_CORRECTED);
+    let ids = negatives.iter().map(|one| one.turn.as_str());
+    let middles = PatternMiddles::of(&patterns, &ids.zip(vectors).collect());
+    Found { count: now().count(), patterns, suggestions, most_corrected, shared, middles }
+}
+
+/// What is known of a pattern's turns.
+fn evidence_of<'a>(
+    pattern: &'a FailurePattern,
+    negatives: &BTreeMap<&str, &'a Negative>,
+) -> PatternEvidence<'a> {
+    let mut evidence = PatternEvidence {
+        pattern,
+        corrections: Vec::new(),
+        remarks: Vec::new(),
+        voices: BTreeMap::new(),
+    };
+    for one in pattern.turns.iter().filter_map(|turn| negatives.get(turn.as_str())) {
+        let turn_id = one.turn.as_str();
+        evidence.voices.insert(turn_id, one.voice());
+        for person in &one.people {
+            let by = one.voice_of(person.user.as_deref());
+            if let Some((original, corrected)) = &person.correction {
+                evidence.corrections.push(CorrectedAnswer { turn_id, original, corrected, by });
+            }
+            if let Some(said) = person.said.as_deref() {
+                evidence.remarks.push(Remark { turn_id, said, by });
+            }
+        }
+    }
+    evidence
+}

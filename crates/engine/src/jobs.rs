@@ -1,0 +1,54 @@
+//! Every background job of a serving engine, with its period.
+//!
+//! | job | period | runs on |
+//! |---|---|---|
+//! | follow other nodes | as entries arrive; keys every second | every node of a cluster |
+//! | leader election | 1.5 s | every node of a cluster |
+//! | copy turn logs | as entries arrive | the leader |
+//! | publish to Kafka | as entries arrive | the node with the publishing lease |
+//! | scrub erased words from the store's files | on demand | every node |
+//! | retention | 1 h, and when a tenant changes its settings | the leader |
+//! | store router choices | 50 ms; checkpoints every 10 s | every node |
+//! | compare figures with targets, send alerts | 2 s; all projects every 10 min | the leader |
+//! | move the shares of experiments | 1 s | the leader |
+//! | end silent sessions, calibrate | `sweep_interval` | the leader |
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::Outlet;
+
+use crate::cluster::publish::LineOf;
+use crate::engine::Engine;
+use crate::error::FlowError;
+use crate::turns::log_copies::Copies;
+
+/// The settings of background jobs.
+pub struct JobSettings {
+    /// Where copies of turn logs are kept.
+    pub copies: Copies,
+    /// Where events are published, and how one is written.
+    pub outlet: Option<(Arc<dyn Outlet>, LineOf)>,
+    /// The period in which silent sessions are ended.
+    pub sweep_interval: Duration,
+}
+
+/// Starts every background job. Call it once, before serving.
+pub(crate) async fn spawn_all(engine: &Engine, settings: JobSettings) -> Result<(), FlowError> {
+    engine.cluster.spawn_following();
+    if engine.core.store.is_shared() {
+        engine.routing.spawn_peer_learning();
+    }
+    engine.cluster.keep_duty();
+    engine.turns.keep_copies(settings.copies).await?;
+    if let Some((outlet, line)) = settings.outlet {
+        engine.cluster.keep_publishing(outlet, line);
+    }
+    engine.privacy.keep_files_clean();
+    engine.privacy.keep_retention();
+    engine.routing.keep_routing();
+    engine.insights.keep_watching();
+    engine.experiments.keep_experiments();
+    engine.turns.keep_sweeping(settings.sweep_interval);
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Routers: set, shown, reset.
+
+use learn::{Algorithm, ArmSummary, FEATURES, Lead, RouterDefinition, RouterRule, TurnRecord};
+use model::{BadData, Mac, Position, Rule, Scope, Timestamp};
+
+use crate::error::FlowError;
+use crate::routing::Project;
+use crate::routing::Routing;
+
+/// Turns that are one half of a trend.
+const RECENT: usize = 100;
+const LONGEST_NAME: usize = 100;
+
+/// A router and how its arms stand.
+#[derive(Clone, Debug)]
+pub struct RouterView {
+    /// Its name.
+    pub name: String,
+    /// As it was written.
+    pub definition: RouterDefinition,
+    /// Up to where in the log it has learnt.
+    pub position: Position,
+    /// How its arms stand.
+    pub arms: Vec<ArmSummary>,
+    /// For a hybrid: how far its contextual candidate is ahead.
+    pub lead: Option<Lead>,
+    /// What was spent today.
+    pub spent_today: f64,
+    /// How often numbers went wrong.
+    pub faults: u64,
+    /// The latest turns against those before.
+    pub trend: RewardTrend,
+}
+
+/// Rewards of the latest turns, and of as many before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RewardTrend {
+    /// How many of the latest turns, and their mean reward.
+    pub recent: (usize, Option<f64>),
+    /// The same of those before.
+    pub before: (usize, Option<f64>),
+}
+
+impl Routing {
+    /// Sets a router. What its arms have learnt stays, unless they are gone.
+    pub async fn set_router(
+        &self,
+        scope: &Scope,
+        name: &str,
+        definition: RouterDefinition,
+    ) -> Result<RouterView, FlowError> {
+        check_name(name)?;
+        if definition.features != FEATURES {
+            return Err(FlowError::Setting(BadData {
+                field: "features".into(),
+                got: definition.features.to_string(),
+                expected: format!("{FEATURES}, or none at all"),
+            }));
+        }
+        let rule = RouterRule::new(definition).map_err(FlowError::Setting)?;
+        let written = serde_json::json!(rule.definition());
+        let definition = written.as_object().cloned().unwrap_or_default();
+        self.store_router_rule(scope, &Rule::Router { name: name.to_owned(), definition }).await?;
+        self.router(scope, name).await
+    }
+
+    /// A router forgets what it has learnt.
+    pub async fn reset_router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
+        self.router(scope, name).await?;
+        self.store_router_rule(scope, &Rule::RouterReset { name: name.to_owned() }).await?;
+        self.router(scope, name).await
+    }
+
+    async fn store_router_rule(&self, scope: &Scope, rule: &Rule) -> Result<(), FlowError> {
+        let now = self.core.clock.now();
+        let event = ingest::rule_event(scope, None, rule, self.core.mint.event_id(now), now);
+        // Names and numbers of settings are nobody's data, so nothing is taken out of them.
+        let changes = crate::changes::changes_of(&event);
+        let claim = model::Claim {
+            space: model::ClaimSpace::Event,
+            id: event.id.to_string(),
+            mac: Some(Mac([0; 16])),
+        };
+        let write = model::Write { claims: vec![claim], ..model::Write::of(event, changes) };
+        self.core.commit_one(write).await.map(drop)
+    }
+
+    /// The names of a project's routers.
+    pub fn router_names(&self, scope: &Scope) -> Vec<String> {
+        let names = |project: &Project| {
+            project.with(|routers| routers.iter().map(|(name, _)| name.to_owned()).collect())
+        };
+        self.states.of(scope).map_or_else(Vec::new, |project| names(&project))
+    }
+
+    /// A router, explained.
+    pub async fn router(&self, scope: &Scope, name: &str) -> Result<RouterView, FlowError> {
+        self.store_choices().await;
+        let project = self.states.of(scope).ok_or(FlowError::Unknown("router"))?;
+        let position = project.position().await;
+        let day = self.core.clock.now().as_micros().div_euclid(86_400_000_000);
+        let mut view = project
+            .with(|routers| {
+                let router = routers.get(name)?;
+                let is_hybrid = router.rule.algorithm() == Algorithm::Hybrid;
+                Some(RouterView {
+                    name: name.to_owned(),
+                    definition: router.rule.definition().clone(),
+                    position,
+                    arms: router.state.summary(&router.rule),
+                    lead: is_hybrid.then(|| router.state.lead()),
+                    spent_today: router.state.spent_on(day),
+                    faults: router.state.faults(),
+                    trend: RewardTrend::default(),
+                })
+            })
+            .ok_or(FlowError::Unknown("router"))?;
+        view.trend = self.trend(&project, scope, name).await?;
+        Ok(view)
+    }
+
+    async fn trend(
+        &self,
+        project: &Project,
+        scope: &Scope,
+        name: &str,
+    ) -> Result<RewardTrend, FlowError> {
+        project.keep(&*self.core.store).await?;
+        // What was forgotten is no trend.
+        let lives: Vec<(String, Option<u32>)> = project.with(|routers| {
+            let router = routers.get(name);
+            let arms = router.iter().flat_map(|router| router.rule.arms());
+            let life = |id: &str| router.and_then(|router| router.state.life_of(id));
+            arms.map(|arm| (arm.id.clone(), life(&arm.id))).collect()
+        });
+        let since = Timestamp::from_micros(0);
+        let latest = self.core.store.router_turns(scope, name, since, 0, 2 * RECENT).await?;
+        let reward = |turn: &store::RouterTurn| {
+            let record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
+            let served = record.served.as_ref()?;
+            let lives_on = lives.contains(&(served.arm.clone(), served.life));
+            record.observation().filter(|_| lives_on).map(|seen| seen.reward())
+        };
+        let rewards: Vec<f64> = latest.iter().filter_map(reward).collect();
+        let mean = |some: &[f64]| {
+            let mean = some.iter().sum::<f64>() / some.len() as f64;
+            (some.len(), (!some.is_empty()).then_some(mean))
+        };
+        let (recent, before) = rewards.split_at(rewards.len().min(RECENT));
+        Ok(RewardTrend { recent: mean(recent), before: mean(before) })
+    }
+}
+
+fn check_name(name: &str) -> Result<(), FlowError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_path = name.chars().all(|c| c == '.');
+    if !is_path && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(FlowError::Setting(BadData {
+        field: "name".into(),
+        got: format!("{:?}", name.chars().take(40).collect::<String>()),
+        expected: format!("1 to {LONGEST_NAME} letters, digits, '-', '_' or '.', not only dots"),
+    }))
+}

@@ -1,0 +1,140 @@
+//! What an export shall hold, as it is asked for and as it is understood.
+
+use std::collections::BTreeMap;
+
+use learn::{ExportFormat, ExportRule, PairSource, Split};
+use model::{BadData, Timestamp, UnitInterval};
+
+use crate::error::FlowError;
+use crate::training_data::preferences::convert::Asked;
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PreferenceEncoding {
+    /// A JSON object per line.
+    #[default]
+    Jsonl,
+    /// One Parquet file.
+    Parquet,
+}
+
+/// What is asked for, in words: the same over HTTP and on the command line.
+#[derive(Clone, Debug, Default)]
+pub struct PreferenceWish {
+    /// `dpo` when absent.
+    pub format: Option<String>,
+    /// `train`, `validation` or `test`; all when absent.
+    pub split: Option<String>,
+    /// Turns asked from here on,
+    pub since: Option<String>,
+    /// and before this.
+    pub until: Option<String>,
+    /// Nothing less sure than this; 0.7 when absent.
+    pub min_confidence: Option<f64>,
+    /// Words for where rows may come from; all when empty.
+    pub sources: Vec<String>,
+    /// A number for every source, or `source:number` for each.
+    pub cap: Vec<String>,
+    /// The id of the last row that arrived.
+    pub after: Option<String>,
+    /// How rows are written.
+    pub encoding: PreferenceEncoding,
+}
+
+/// What is asked for, understood.
+#[derive(Clone, Debug)]
+pub struct PreferenceQuery {
+    rule: ExportRule,
+    window: Asked,
+    after: Option<String>,
+    encoding: PreferenceEncoding,
+}
+
+impl PreferenceQuery {
+    /// Understands a wish, or says what is wrong with it.
+    pub fn read(wish: PreferenceWish) -> Result<Self, FlowError> {
+        let word = wish.format.as_deref().unwrap_or(ExportFormat::Dpo.as_word());
+        let formats = words(ExportFormat::ALL.map(ExportFormat::as_word));
+        let format = ExportFormat::from_word(word).ok_or_else(|| bad("format", word, &formats))?;
+        let mut rule = ExportRule::new(format);
+        if let Some(word) = &wish.split {
+            let splits = words(Split::ALL.map(Split::as_word));
+            let split = Split::from_word(word).ok_or_else(|| bad("split", word, &splits))?;
+            rule.split = Some(split);
+        }
+        if let Some(number) = wish.min_confidence {
+            let unfit = || bad("min_confidence", &number.to_string(), "a number from 0 to 1");
+            rule.min_confidence = UnitInterval::new(number).ok_or_else(unfit)?;
+        }
+        if !wish.sources.is_empty() {
+            let sources = wish.sources.iter().map(|word| source("sources", word));
+            rule.sources = sources.collect::<Result<_, _>>()?;
+        }
+        rule.caps = caps(&wish.cap)?;
+        let since = moment("since", wish.since.as_deref())?;
+        let until = moment("until", wish.until.as_deref())?;
+        if since.zip(until).is_some_and(|(since, until)| since > until) {
+            return Err(bad("until", "before since", "a later time"));
+        }
+        if wish.after.is_some() && wish.encoding == PreferenceEncoding::Parquet {
+            return Err(bad("after", "given", "nothing for Parquet: a file is written whole"));
+        }
+        let window = Asked { since, until };
+        Ok(Self { rule, window, after: wish.after, encoding: wish.encoding })
+    }
+
+    /// How rows are written.
+    pub fn encoding(&self) -> PreferenceEncoding {
+        self.encoding
+    }
+
+    pub(crate) fn rule(&self) -> &ExportRule {
+        &self.rule
+    }
+
+    pub(super) fn window(&self) -> Asked {
+        self.window
+    }
+
+    pub(super) fn after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+}
+
+fn words<const N: usize>(all: [&str; N]) -> String {
+    format!("one of {}", all.join(", "))
+}
+
+fn bad(field: &str, got: &str, expected: &str) -> FlowError {
+    let got = got.chars().take(40).collect();
+    FlowError::Setting(BadData { field: field.to_owned(), got, expected: expected.to_owned() })
+}
+
+fn source(field: &str, word: &str) -> Result<PairSource, FlowError> {
+    let sources = words(PairSource::ALL.map(PairSource::as_word));
+    PairSource::from_word(word.trim()).ok_or_else(|| bad(field, word, &sources))
+}
+
+fn moment(field: &str, text: Option<&str>) -> Result<Option<Timestamp>, FlowError> {
+    let Some(text) = text else { return Ok(None) };
+    let unfit = |_| bad(field, text, "a time such as 2026-01-31T00:00:00Z");
+    Timestamp::parse_window_end(text).map(Some).map_err(unfit)
+}
+
+fn caps(given: &[String]) -> Result<BTreeMap<PairSource, u64>, FlowError> {
+    let expected = "a number, or source:number for each";
+    let number = |text: &str| text.trim().parse().map_err(|_| bad("cap", text, expected));
+    let mut caps = BTreeMap::new();
+    for part in given {
+        match part.split_once(':') {
+            Some((word, most)) => _ = caps.insert(source("cap", word)?, number(most)?),
+            None => {
+                let most = number(part)?;
+                for source in PairSource::ALL {
+                    caps.entry(source).or_insert(most);
+                }
+            }
+        }
+    }
+    Ok(caps)
+}

@@ -1,0 +1,81 @@
+//! Rows as bytes, taken out as they come.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use export::{ExportError, ParquetWriter, write_jsonl};
+use learn::{ExportFormat, PreferenceRow};
+
+use crate::training_data::preferences::ask::PreferenceEncoding;
+
+/// Where rows become bytes.
+pub(super) enum Bytes {
+    Jsonl(Vec<u8>),
+    /// The writer is gone once the file is closed.
+    Parquet(Option<Box<ParquetWriter<Shared>>>, Shared),
+}
+
+/// What a writer has written and nobody has taken yet.
+#[derive(Clone, Default)]
+pub(super) struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.bytes().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Bytes {
+    /// Nothing is written yet.
+    pub(super) fn new(
+        encoding: PreferenceEncoding,
+        format: ExportFormat,
+    ) -> Result<Self, ExportError> {
+        match encoding {
+            PreferenceEncoding::Jsonl => Ok(Self::Jsonl(Vec::new())),
+            PreferenceEncoding::Parquet => {
+                let shared = Shared::default();
+                let writer = ParquetWriter::new(format, shared.clone())?;
+                Ok(Self::Parquet(Some(Box::new(writer)), shared))
+            }
+        }
+    }
+
+    /// Another row.
+    pub(super) fn push(&mut self, row: &PreferenceRow) -> Result<(), ExportError> {
+        match self {
+            Self::Jsonl(bytes) => write_jsonl(row, bytes),
+            Self::Parquet(Some(writer), _) => writer.push(row),
+            Self::Parquet(None, _) => Err(ExportError::OtherShape),
+        }
+    }
+
+    /// What was written since the last time.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        match self {
+            Self::Jsonl(bytes) => std::mem::take(bytes),
+            Self::Parquet(_, shared) => std::mem::take(&mut *shared.bytes()),
+        }
+    }
+
+    /// The rest.
+    pub(super) fn finish(&mut self) -> Result<Vec<u8>, ExportError> {
+        if let Self::Parquet(writer, _) = self
+            && let Some(writer) = writer.take()
+        {
+            writer.finish()?;
+        }
+        Ok(self.take())
+    }
+}

@@ -1,0 +1,107 @@
+//! Turns: a question comes in, detectors read it, the answer completes it.
+
+pub(crate) mod calibration;
+pub(crate) mod calibration_curves;
+pub(crate) mod complete;
+pub(crate) mod finding_entries;
+pub(crate) mod findings_response;
+pub(crate) mod includes;
+pub(crate) mod log_copies;
+pub(crate) mod message_signals;
+pub(crate) mod open;
+pub(crate) mod planner_context;
+pub(crate) mod query_history;
+pub(crate) mod question_history;
+pub(crate) mod redetect;
+pub(crate) mod retry;
+pub(crate) mod session;
+pub(crate) mod session_sweep;
+pub(crate) mod strategies;
+pub(crate) mod target;
+pub(crate) mod timeline;
+
+use std::sync::Arc;
+
+use model::{Scope, TurnId};
+use store::{QueryHistory, StoredTurn};
+
+use crate::cluster::Cluster;
+use crate::commit::{CommitObserver, CommitSummary, ObserverFuture};
+use crate::core::Core;
+use crate::error::FlowError;
+use crate::retrieval::Retrieval;
+use crate::routing::Routing;
+use crate::training_data::TrainingData;
+use crate::turns::calibration_curves::{Curves, NewLabels};
+use crate::turns::query_history::History;
+
+/// Owns the recent questions of each user and the calibration of verdicts.
+pub struct Turns {
+    pub(crate) core: Arc<Core>,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) routing: Arc<Routing>,
+    pub(crate) retrieval: Arc<Retrieval>,
+    pub(crate) training_data: Arc<TrainingData>,
+    pub(crate) history: History,
+    pub(crate) curves: Curves,
+    pub(crate) labels: NewLabels,
+}
+
+impl Turns {
+    /// `history` is where recent questions are shared between nodes; without it they are in memory.
+    pub(crate) async fn open(
+        core: Arc<Core>,
+        cluster: Arc<Cluster>,
+        routing: Arc<Routing>,
+        retrieval: Arc<Retrieval>,
+        training_data: Arc<TrainingData>,
+        history: Option<Arc<dyn QueryHistory>>,
+    ) -> Result<Self, FlowError> {
+        let curves = Curves::load(&core.store).await?;
+        let (window, most) = (core.detectors.retry.window, core.detectors.retry.most);
+        let history = history.map_or_else(|| History::in_process(window, most), History::at);
+        history.refill(&core.store, core.clock.now(), window).await?;
+        let labels = NewLabels::default();
+        Ok(Self { core, cluster, routing, retrieval, training_data, history, curves, labels })
+    }
+
+    /// Loads a turn with all its events.
+    pub async fn turn(&self, scope: &Scope, turn: TurnId) -> Result<Option<StoredTurn>, FlowError> {
+        self.core.turn(scope, turn).await
+    }
+
+    /// The number of answers whose end time was before their start time.
+    pub fn skewed_clocks(&self) -> u64 {
+        self.core.counters.skewed()
+    }
+
+    /// The number of failed attempts to copy or remove turn logs; each is retried.
+    pub fn failed_copies(&self) -> u64 {
+        self.core.counters.failed_copies()
+    }
+
+    async fn follow_peers(&self, commit: &CommitSummary) -> Result<(), FlowError> {
+        let store = &self.core.store;
+        if commit.curves {
+            self.curves.take_over(Curves::load(store).await?);
+        }
+        if !commit.erasures.is_empty() {
+            let (now, window) = (self.core.clock.now(), self.core.detectors.retry.window);
+            self.history.read_again(store, now, window).await?;
+        }
+        for event in &commit.forgotten_histories {
+            self.history.forget_before(event).await?;
+        }
+        Ok(())
+    }
+}
+
+impl CommitObserver for Turns {
+    fn on_commit<'a>(&'a self, commit: &'a CommitSummary) -> ObserverFuture<'a> {
+        commit.labelled.iter().for_each(|scope| self.labels.note(scope));
+        if commit.is_peer() {
+            return Box::pin(self.follow_peers(commit));
+        }
+        Box::pin(std::future::ready(Ok(())))
+    }
+}

@@ -1,0 +1,161 @@
+//! Learns a project's own curve from what people said where the machine had said something too.
+
+use detect::{FEWEST_LABELS, Platt, recalibrate};
+use model::{Mac, Position, Rule, Scope};
+use store::Label;
+
+use crate::error::FlowError;
+use crate::turns::Turns;
+use crate::turns::calibration_curves::curve_of;
+
+/// The newest labels that count.
+const MOST_LABELS: usize = 20_000;
+/// Bins of the reliability curve.
+const BINS: u32 = 10;
+/// Looked at again when there are so many times more labels.
+const GROWTH: f64 = 1.1;
+
+/// How right a project's confidences are.
+#[derive(Clone, Debug)]
+pub struct CalibrationReport {
+    /// Labels so far.
+    pub labels: usize,
+    /// From so many on a curve is made.
+    pub labels_needed: usize,
+    /// The curve in force; `None` leaves confidences as they are.
+    pub curve: Option<Platt>,
+    /// Mean squared error on labels kept aside: without the curve and with it.
+    pub error: Option<(f64, f64)>,
+    /// Where the calibration stands in the log.
+    pub position: Option<Position>,
+    /// Confidences against how often they were right.
+    pub reliability: Vec<ReliabilityBin>,
+}
+
+/// Confidences between two bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct ReliabilityBin {
+    /// From, inclusive.
+    pub from: f64,
+    /// To, exclusive but for the last.
+    pub to: f64,
+    /// The mean confidence that was given, before any curve.
+    pub confidence: f64,
+    /// The same with the curve in force.
+    pub calibrated: f64,
+    /// How often it was right.
+    pub right: f64,
+    /// Of so many.
+    pub labels: usize,
+}
+
+impl Turns {
+    /// How right a project's confidences are.
+    pub async fn calibration(&self, scope: &Scope) -> Result<CalibrationReport, FlowError> {
+        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+        let stored = self.core.store.calibrations().await?;
+        let stored = stored.into_iter().find(|stored| stored.scope == *scope);
+        let pair = |name: &str| {
+            let both = stored.as_ref()?.settings.get(name)?.as_array()?;
+            Some((both.first()?.as_f64()?, both.get(1)?.as_f64()?))
+        };
+        let curve = self.curves.of(scope);
+        Ok(CalibrationReport {
+            labels: labels.len(),
+            labels_needed: FEWEST_LABELS,
+            curve: Some(curve).filter(|curve| *curve != Platt::NONE),
+            error: pair("error"),
+            position: stored.as_ref().map(|stored| stored.position),
+            reliability: reliability(&labels, curve),
+        })
+    }
+
+    /// Fits the curves of projects in which people said something since the last time.
+    pub(crate) async fn recalibrate(&self) -> Result<(), FlowError> {
+        for scope in self.labels.take() {
+            if let Err(error) = self.recalibrate_one(&scope).await {
+                // Tried again the next time.
+                self.labels.note(&scope);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    async fn recalibrate_one(&self, scope: &Scope) -> Result<(), FlowError> {
+        let labels = self.core.store.labels(scope, MOST_LABELS).await?;
+        let stored = self.core.store.calibrations().await?;
+        let before = stored.iter().find(|stored| stored.scope == *scope);
+        let known = before.and_then(|stored| stored.settings.get("labels")?.as_f64());
+        // Once there are as many as count, the log's own growth tells that there are new ones.
+        let (now, then) = match labels.len() {
+            MOST_LABELS => {
+                (self.core.head().0 as f64, before.map(|stored| stored.position.0 as f64))
+            }
+            some => (some as f64, known),
+        };
+        if then.is_some_and(|then| now < then * GROWTH) {
+            return Ok(());
+        }
+        let points: Vec<(f64, bool)> =
+            labels.iter().map(|label| (label.confidence.get(), label.right)).collect();
+        let Some(fitted) = recalibrate(&points) else { return Ok(()) };
+        let rule = Rule::Calibration {
+            slope: fitted.curve.slope,
+            offset: fitted.curve.offset,
+            labels: fitted.labels as u64,
+            error: fitted.error,
+        };
+        let now = self.core.clock.now();
+        let event = ingest::rule_event(scope, None, &rule, self.core.mint.event_id(now), now);
+        let curve = curve_of(&event.data);
+        self.core.commit_one(self.core.write_of(event, Mac([0; 16]), None)).await?;
+        self.curves.set(scope.clone(), curve);
+        tracing::info!(labels = fitted.labels, "confidences of verdicts calibrated");
+        Ok(())
+    }
+}
+
+fn reliability(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
+    let bounds =
+        |bin: u32| (f64::from(bin) / f64::from(BINS), f64::from(bin + 1) / f64::from(BINS));
+    let bin_of = |label: &&Label| (label.confidence.get() * f64::from(BINS)) as u32;
+    (0..BINS)
+        .filter_map(|bin| {
+            let inside: Vec<&Label> =
+                labels.iter().filter(|label| bin_of(label).min(BINS - 1) == bin).collect();
+            let count = inside.len() as f64;
+            let mean = |value: &dyn Fn(&Label) -> f64| {
+                inside.iter().map(|label| value(label)).sum::<f64>() / count
+            };
+            let (from, to) = bounds(bin);
+            (!inside.is_empty()).then(|| ReliabilityBin {
+                from,
+                to,
+                confidence: mean(&|label| label.confidence.get()),
+                calibrated: mean(&|label| curve.of_probability(label.confidence.get())),
+                right: mean(&|label| f64::from(u8::from(label.right))),
+                labels: inside.len(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::UnitInterval;
+
+    use super::*;
+
+    #[test]
+    fn every_label_is_in_one_bin() {
+        let label =
+            |confidence, right| Label { confidence: UnitInterval::new(confidence).unwrap(), right };
+        let labels = [label(0.71, true), label(0.79, false), label(1.0, true), label(0.0, false)];
+        let bins = reliability(&labels, Platt::NONE);
+        let counts: Vec<(f64, usize)> = bins.iter().map(|bin| (bin.from, bin.labels)).collect();
+        assert_eq!(counts, [(0.0, 1), (0.7, 2), (0.9, 1)]);
+        assert_eq!(bins[1].right, 0.5);
+        assert!((bins[1].confidence - 0.75).abs() < 1e-9);
+    }
+}

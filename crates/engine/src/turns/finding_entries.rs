@@ -1,0 +1,123 @@
+//! What is kept of what was heard: findings, and the machine's reaction.
+
+use ingest::{FindingPlace, TurnPlace};
+use model::{Entry, Event, Finding, FoundRetry, FoundVerdict, GivenReaction, Origin, TurnId};
+
+use super::message_signals::{Heard, HeardVerdict};
+use crate::changes::{changes_of, opening_of};
+use crate::core::Core;
+use crate::turns::Turns;
+
+/// Characters of a message that are kept as what the user said.
+const SAID_CHARS: usize = 1000;
+
+impl Core {
+    /// The entry that keeps the direction of a question by a remote model. When that fails, the
+    /// built-in model's stands, which needs no keeping.
+    pub(crate) async fn vector_entry(&self, opening: &Event) -> Option<Entry> {
+        if !self.embedder.is_remote() {
+            return None;
+        }
+        let text = opening.data.get("text").and_then(|text| text.as_str())?;
+        let vector = self.vector_of(opening_of(text)).await;
+        if vector.model() == embed::built_in().embed("").model() {
+            return None;
+        }
+        let (model, values) = (vector.model().to_string(), vector.values().to_vec());
+        let finding = Finding::Vector { model, values };
+        Some(self.finding_entry(opening, opening.turn.clone(), &finding))
+    }
+
+    /// A finding about a turn, found in the words of an event.
+    pub(crate) fn finding_entry(
+        &self,
+        words: &Event,
+        turn: Option<TurnId>,
+        finding: &Finding,
+    ) -> Entry {
+        let place = FindingPlace {
+            scope: words.scope.clone(),
+            turn,
+            conversation: words.conversation.clone(),
+            user: words.user.clone(),
+        };
+        let now = words.received_at;
+        let id = self.mint.event_id(now);
+        let event = ingest::finding_event(place, finding, id, words.ts, now);
+        Entry { changes: changes_of(&event), event }
+    }
+}
+
+impl Turns {
+    /// The entries that keep what was heard, together with the opening they were heard in.
+    pub(crate) fn entries_of(&self, opening: &Event, heard: Heard) -> Vec<Entry> {
+        let Some(detected_in) = opening.turn.clone() else { return Vec::new() };
+        let mut entries = Vec::new();
+        if let Some(retry) = heard.retry {
+            let finding = Finding::Retry(FoundRetry {
+                detector: self.core.detectors.retry_version(),
+                detected_in: Some(detected_in.clone()),
+                similarity: retry.similarity,
+                delay_seconds: retry.delay_seconds,
+                intent: retry.intent,
+            });
+            let turn = Some(retry.original_turn_id);
+            entries.push(self.core.finding_entry(opening, turn, &finding));
+        }
+        if let Some(heard) = heard.verdict {
+            entries.extend(self.verdict_entries(opening, &detected_in, heard));
+        }
+        entries
+    }
+
+    pub(crate) fn verdict_entries(
+        &self,
+        opening: &Event,
+        detected_in: &TurnId,
+        heard: HeardVerdict,
+    ) -> Vec<Entry> {
+        let (moved_on, reaction) = (heard.moved_on(), heard.reaction());
+        let HeardVerdict { mut verdict, raw_confidence, target, target_score, .. } = heard;
+        verdict.user_said = verdict.user_said.map(|said| cut(&said));
+        let found = FoundVerdict {
+            detector: self.core.detectors.verdict_version(),
+            detected_in: detected_in.clone(),
+            raw_confidence,
+            moved_on,
+            instead_of: None,
+            target_score,
+            verdict,
+        };
+        let confidence = found.verdict.confidence;
+        let finding = Finding::Verdict(Box::new(found));
+        let turn = target.as_ref().map(|target| target.turn.clone());
+        let mut entries = vec![self.core.finding_entry(opening, turn, &finding)];
+        if let (Some(place), Some(reaction)) = (target, reaction) {
+            let given = GivenReaction {
+                reaction: Some(reaction),
+                origin: Origin::Machine,
+                confidence,
+                text: said(opening),
+                detected_in: Some(detected_in.clone()),
+            };
+            entries.push(self.reaction_entry(place, given, opening));
+        }
+        entries
+    }
+
+    fn reaction_entry(&self, place: TurnPlace, given: GivenReaction, opening: &Event) -> Entry {
+        let now = opening.received_at;
+        let accepted = ingest::AcceptedReaction { user: None, ts: opening.ts, given };
+        let event = ingest::reaction_event(place, &accepted, self.core.mint.event_id(now), now);
+        Entry { changes: changes_of(&event), event }
+    }
+}
+
+fn said(opening: &Event) -> Option<String> {
+    let text = opening.data.get("text").and_then(|text| text.as_str())?;
+    Some(cut(text)).filter(|text| !text.trim().is_empty())
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(SAID_CHARS).collect()
+}

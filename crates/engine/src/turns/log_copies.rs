@@ -1,0 +1,356 @@
+//! Keeps a copy of every turn's log as a document.
+//!
+//! Reads along the event log behind the commits: a reaction is safe before its copy is made, and a
+//! copy that cannot be made is tried again without holding anything up. How far it has come is
+//! stored with the copies, so a crash costs at most some work done twice. Of several nodes the one on duty
+//! copies; what one wrote that no longer was is made again by the one that is.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{Position, Scope, Timestamp, TurnId};
+use store::{
+    Blobs, ConversationQuery, DueCopy, Lease, Store, StoreError, StoredEvent, TurnLogCopy,
+};
+
+use crate::cluster::leadership::Duty;
+use crate::counters::Counters;
+use crate::error::FlowError;
+use crate::tasks::Stop;
+use crate::turns::Turns;
+use crate::warn_throttle::Said;
+
+/// Events looked at together; a turn that several of them touch is copied once.
+const STRETCH: usize = 1000;
+/// Turns that are copied between two looks for what erasures wait for.
+const BETWEEN: usize = 16;
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const MOST_OF_A_TURN: usize = 1000;
+/// Copies of erased users' turns that are noted together.
+const AT_ONCE: usize = 100;
+
+/// Where copies are kept.
+#[derive(Clone)]
+pub enum CopyPlace {
+    /// In a table of the store.
+    Table,
+    /// In a folder, or wherever these go.
+    Blobs(Arc<dyn Blobs>),
+}
+
+impl CopyPlace {
+    /// Each place has a cursor of its own, so that a new one gets copies of everything.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Table => "table".to_owned(),
+            Self::Blobs(blobs) => blobs.name(),
+        }
+    }
+}
+
+/// Copies of turn logs: where they are kept, if they are, and where they may have been before.
+#[derive(Clone)]
+pub struct Copies {
+    /// Where they are kept now.
+    pub place: Option<CopyPlace>,
+    /// Where else they may have been kept; they are taken away from there.
+    pub others: Vec<Arc<dyn Blobs>>,
+}
+
+impl std::fmt::Debug for Copies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let place = self.place.as_ref().map(CopyPlace::name);
+        f.debug_struct("Copies").field("place", &place).finish_non_exhaustive()
+    }
+}
+
+impl Turns {
+    /// Starts copying, from where it stopped the last time. If no copies are wanted, forgets those that
+    /// an earlier run made, since nobody keeps them up to date. Call it once, before serving.
+    pub async fn keep_copies(&self, copies: Copies) -> Result<(), FlowError> {
+        if copies.place.is_none() {
+            self.core.store.forget_copies().await?;
+        }
+        let mirror = self.mirror(copies);
+        self.core.tasks.start(|stop| mirror.run(stop));
+        Ok(())
+    }
+
+    pub(crate) fn mirror(&self, copies: Copies) -> Mirror {
+        Mirror {
+            store: Arc::clone(&self.core.store),
+            counters: Arc::clone(&self.core.counters),
+            duty: Arc::clone(&self.cluster.duty),
+            copies,
+        }
+    }
+
+    /// The copy of a turn's log, if one was made.
+    pub async fn turn_log_copy(
+        &self,
+        scope: &Scope,
+        turn: &TurnId,
+        place: Option<&CopyPlace>,
+    ) -> Result<Option<String>, FlowError> {
+        match place {
+            None => Ok(None),
+            Some(CopyPlace::Table) => {
+                Ok(self.core.store.copy_of(scope, turn).await?.and_then(|copy| copy.document))
+            }
+            Some(CopyPlace::Blobs(blobs)) => Ok(blobs.get(scope, turn).await?),
+        }
+    }
+}
+
+pub(crate) struct Mirror {
+    store: Arc<Store>,
+    counters: Arc<Counters>,
+    duty: Arc<Duty>,
+    copies: Copies,
+}
+
+impl Mirror {
+    /// Makes copies of the turns of erased users again, as they are now, or takes them away.
+    pub(crate) async fn settle(&self) -> Result<(), StoreError> {
+        loop {
+            let due = self.store.copies_due(None, AT_ONCE).await?;
+            if due.is_empty() {
+                return Ok(());
+            }
+            // Taking copies away is anybody's to do.
+            let right = if self.copies.place.is_none() { Some(None) } else { self.duty.right() };
+            let Some(lease) = right else { return Ok(()) };
+            let mut again = Vec::new();
+            for DueCopy { scope, turn, .. } in &due {
+                let copy = match self.copy(scope, turn.clone()).await {
+                    Ok(copy) => copy,
+                    Err(error) if error.is_lasting() => None,
+                    Err(error) => return Err(error),
+                };
+                if let (None, Some(CopyPlace::Blobs(blobs))) = (&copy, &self.copies.place) {
+                    blobs.delete(scope, turn).await?;
+                }
+                again.extend(copy);
+            }
+            self.store.settle_copies(due, again, lease).await?;
+        }
+    }
+
+    async fn run(self, mut stop: Stop) {
+        let mut head = self.store.watch();
+        let (mut pause, mut said) = (FIRST_PAUSE, Said::default());
+        while self.duty.wait(&mut stop).await {
+            let step = self.step().await;
+            if step.is_ok() {
+                said.worked("turn logs can be copied again");
+            }
+            let waited = match step {
+                Ok(Step::Done) => return,
+                Ok(Step::More) => {
+                    pause = FIRST_PAUSE;
+                    continue;
+                }
+                Ok(Step::UpTo(done)) => {
+                    pause = FIRST_PAUSE;
+                    tokio::select! {
+                        _ = stop.changed() => continue,
+                        changed = head.wait_for(|newest| *newest > done) => changed.is_ok(),
+                        // Another node may have left something to be made again.
+                        () = tokio::time::sleep(LONGEST_PAUSE) => true,
+                    }
+                }
+                Err(error) => {
+                    self.counters.copies_failed();
+                    said.failed(&error, "turn logs could not be copied; trying again");
+                    tokio::select! {
+                        _ = stop.changed() => continue,
+                        () = tokio::time::sleep(pause) => {}
+                    }
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    true
+                }
+            };
+            if !waited {
+                return;
+            }
+        }
+    }
+
+    /// Copies the turns that the next stretch of the log touches.
+    async fn step(&self) -> Result<Step, StoreError> {
+        self.settle().await?;
+        let Some(place) = &self.copies.place else { return Ok(Step::Done) };
+        let Some(lease) = self.duty.right() else { return Ok(Step::More) };
+        let done = self.store.mirrored_to(&place.name()).await?;
+        let events = self.store.tail(done, STRETCH).await?;
+        let Some(last) = events.last() else { return Ok(Step::UpTo(done)) };
+        let upto = last.position;
+        let copies = self.copy_those_of(events, (place, done, lease.as_ref())).await?;
+        self.store.note_copies(&place.name(), copies, upto, lease).await?;
+        Ok(Step::More)
+    }
+
+    /// Copies the turns of some events. Answers what is not noted yet.
+    async fn copy_those_of(
+        &self,
+        events: Vec<StoredEvent>,
+        (place, done, lease): (&CopyPlace, Position, Option<&Lease>),
+    ) -> Result<Vec<TurnLogCopy>, StoreError> {
+        let mut turns = BTreeSet::new();
+        let mut scopes: Vec<Scope> = Vec::new();
+        for stored in events {
+            let Some(turn) = stored.event.turn else { continue };
+            let scope = stored.event.scope;
+            let number = scopes.iter().position(|known| *known == scope).unwrap_or_else(|| {
+                scopes.push(scope);
+                scopes.len() - 1
+            });
+            turns.insert((number, turn));
+        }
+        let mut copies = Vec::with_capacity(turns.len());
+        for (copied, (number, turn)) in turns.into_iter().enumerate() {
+            // Whoever erases somebody does not wait for all of them.
+            if copied.is_multiple_of(BETWEEN) && !self.store.copies_due(None, 1).await?.is_empty() {
+                // Those so far may be of before: noted now, they are not written behind what is settled.
+                let some = std::mem::take(&mut copies);
+                self.store.note_copies(&place.name(), some, done, lease.cloned()).await?;
+                self.settle().await?;
+            }
+            match self.copy(&scopes[number], turn.clone()).await {
+                Ok(copy) => copies.extend(copy),
+                // Waiting would not help; the others must not wait for it.
+                Err(error) if error.is_lasting() => {
+                    tracing::error!(%turn, %error, "the log of a turn cannot be copied");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Makes the copy of a turn, and takes away what is elsewhere.
+    async fn copy(&self, scope: &Scope, turn: TurnId) -> Result<Option<TurnLogCopy>, StoreError> {
+        for other in &self.copies.others {
+            other.delete(scope, &turn).await?;
+        }
+        let Some(place) = &self.copies.place else { return Ok(None) };
+        let Some(stored) = self.store.turns(scope, vec![turn.clone()]).await?.pop() else {
+            // Only feedback has named it so far; its own event will bring it here.
+            return Ok(None);
+        };
+        let Some(conversation) = stored.head.conversation.clone() else { return Ok(None) };
+        let reactions = self
+            .store
+            .reactions_of(ConversationQuery {
+                scope: scope.clone(),
+                conversation,
+                turns: Some(vec![turn.clone()]),
+                since: Timestamp::from_micros(0),
+                limit: MOST_OF_A_TURN,
+            })
+            .await?;
+        // Which state of the turn this is: that after its newest event.
+        let state = stored.events.last().map_or(Position(0), |newest| newest.position);
+        let document = report::turn_log(&stored, &reactions).to_json().to_string();
+        let (hosted_uri, document) = match place {
+            CopyPlace::Table => {
+                (format!("uptake:turn-log:{turn}?position={state}"), Some(document))
+            }
+            CopyPlace::Blobs(blobs) => {
+                let uri = blobs.put(scope, &turn, document).await?;
+                (format!("{uri}?position={state}"), None)
+            }
+        };
+        Ok(Some(TurnLogCopy { scope: scope.clone(), turn, hosted_uri, document }))
+    }
+}
+
+enum Step {
+    /// There may be more to copy at once.
+    More,
+    /// Everything up to here is copied.
+    UpTo(Position),
+    /// Nothing is to be copied.
+    Done,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use model::{Change, Event, Kind, Source, Type, UserId, Write};
+    use serde_json::json;
+    use store::Task;
+
+    use super::*;
+    use crate::test_engine::{TestEngine, engine_in};
+
+    /// Remembers whose documents were written or taken away; while it writes the first, Ann is erased.
+    struct Busy {
+        store: Arc<Store>,
+        touched: Mutex<Vec<String>>,
+    }
+
+    impl Blobs for Busy {
+        fn put(&self, scope: &Scope, turn: &TurnId, _: String) -> Task<'_, String> {
+            let mut touched = self.touched.lock().unwrap();
+            touched.push(turn.to_string());
+            let (is_first, scope) = (touched.len() == 1, scope.clone());
+            Box::pin(async move {
+                if is_first {
+                    let erase = vec![Change::EraseUser(UserId::new("ann").unwrap())];
+                    let erasure = Write::of(testkit::event(&scope, "erased"), erase);
+                    self.store.commit(vec![erasure]).await?;
+                }
+                Ok("busy:".to_owned())
+            })
+        }
+
+        fn get(&self, _: &Scope, _: &TurnId) -> Task<'_, Option<String>> {
+            Box::pin(async { Ok(None) })
+        }
+
+        fn delete(&self, _: &Scope, turn: &TurnId) -> Task<'_, ()> {
+            self.touched.lock().unwrap().push(turn.to_string());
+            Box::pin(async { Ok(()) })
+        }
+
+        fn name(&self) -> String {
+            "busy".to_owned()
+        }
+    }
+
+    fn opened(turn: &str, user: &str) -> Write {
+        let data = json!({"phase": "opened", "text": "What now?"});
+        let event = Event {
+            kind: Kind { event_type: Type::Query, source: Source::Turn },
+            user: UserId::new(user).ok(),
+            conversation: model::ConversationId::new("c1").ok(),
+            turn: TurnId::new(turn).ok(),
+            data: data.as_object().unwrap().clone(),
+            ..testkit::event(&Scope::default(), &format!("open-{turn}"))
+        };
+        let change = Change::OpenTurn { track: None, bundle: None, user_type: None, intent: None };
+        Write::of(event, vec![change])
+    }
+
+    #[tokio::test]
+    async fn an_erasure_does_not_wait_for_all_copies_of_a_backlog() {
+        let folder = tempfile::tempdir().unwrap();
+        let TestEngine { engine, store, .. } = engine_in(folder.path()).await;
+        let store: Arc<Store> = store;
+        let others = (1..40).map(|n| opened(&format!("t{n:02}"), "bob"));
+        let writes = std::iter::once(opened("t00", "ann")).chain(others).collect();
+        store.commit(writes).await.unwrap();
+        let busy = Arc::new(Busy { store: Arc::clone(&store), touched: Mutex::default() });
+        let place = Some(CopyPlace::Blobs(Arc::clone(&busy) as Arc<dyn Blobs>));
+        let mirror = engine.turns.mirror(Copies { place, others: Vec::new() });
+        assert!(matches!(mirror.step().await.unwrap(), Step::More));
+        let touched = busy.touched.lock().unwrap().clone();
+        assert_eq!(touched.len(), 41, "{touched:?}");
+        assert_eq!(touched.iter().rposition(|turn| turn == "t00"), Some(BETWEEN), "{touched:?}");
+        assert!(store.copies_due(None, 1).await.unwrap().is_empty());
+    }
+}

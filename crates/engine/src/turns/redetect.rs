@@ -1,0 +1,165 @@
+//! Runs today's detectors over the whole log and appends what they find differently.
+//!
+//! Nothing is taken back from the log: what a message says now takes the place of what it said in
+//! the projections, and a rebuild comes to the same.
+
+use model::{
+    Body, Claim, ClaimSpace, Entry, Event, Finding, FoundVerdict, Position, Scope, TurnHalf, Write,
+};
+
+use store::StoredEvent;
+
+use crate::error::FlowError;
+use crate::turns::Turns;
+use crate::turns::message_signals::{Background, Heard};
+use crate::turns::query_history::History;
+
+/// Events looked at together.
+const STRETCH: usize = 500;
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Redetected {
+    /// Questions and answers looked at.
+    pub turns: u64,
+    /// Findings that are new or other than before.
+    pub findings: u64,
+}
+
+impl Turns {
+    /// Looks at every turn again. `progress` is told positions done and positions in all.
+    pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, FlowError> {
+        let head = self.core.head();
+        let rule = self.core.detectors.retry;
+        let history = History::in_process(rule.window, rule.most);
+        let (mut done, mut total) = (Position(0), Redetected::default());
+        while done < head {
+            let events = self.core.store.tail(done, STRETCH).await?;
+            let Some(last) = events.last() else { break };
+            done = last.position;
+            for stored in events.into_iter().filter(|stored| stored.position <= head) {
+                let Ok(Body::Turn(half)) = Body::read(stored.event.kind, &stored.event.data) else {
+                    continue;
+                };
+                total.turns += 1;
+                total.findings += match half {
+                    TurnHalf::Opened(_) => {
+                        let found = self.hear_again(&stored, &history).await?;
+                        history.add(&stored.event).await;
+                        found
+                    }
+                    TurnHalf::Completed(_) => self.look_again(&stored.event).await?,
+                };
+            }
+            progress(done.0.min(head.0), head.0);
+        }
+        Ok(total)
+    }
+
+    /// What the message of a turn says today, if that is another thing.
+    async fn hear_again(&self, stored: &StoredEvent, history: &History) -> Result<u64, FlowError> {
+        let opening = &stored.event;
+        let Some(turn) = &opening.turn else { return Ok(0) };
+        if is_stub(opening) {
+            return Ok(0);
+        }
+        let background = Background { history, position: Some(stored.position), is_first: false };
+        let heard = self.hear(opening, background).await?;
+        let now = Event { received_at: self.core.clock.now(), ..opening.clone() };
+        let mut findings = 0;
+        let Heard { verdict, retry } = heard;
+        if let Some(verdict) = verdict {
+            let known = self.core.store.heard_in(&opening.scope, turn).await?;
+            let mut entries = self.verdict_entries(&now, turn, verdict);
+            if let (Some(entry), Some(known)) = (entries.first_mut(), &known) {
+                say_instead_of(&mut entry.event, known);
+            }
+            if !entries.first().is_some_and(|entry| is_known(&entry.event, known.as_ref())) {
+                findings += self.append(entries).await?;
+            }
+        }
+        if retry.is_some() {
+            let entries = self.entries_of(&now, Heard { verdict: None, retry });
+            let original = entries.first().and_then(|entry| entry.event.turn.clone());
+            let known = match original {
+                None => None,
+                Some(original) => self.core.turn(&opening.scope, original).await?,
+            };
+            // Once for each message, by whatever version.
+            let same = |event: &Event| {
+                let is_retry = event.data.get("finding").is_some_and(|word| word == "retry");
+                let detected_in = event.data.get("detected_in").and_then(|id| id.as_str());
+                is_retry && detected_in == Some(turn.as_str())
+            };
+            if !known.is_some_and(|turn| turn.events.iter().any(|stored| same(&stored.event))) {
+                findings += self.append(entries).await?;
+            }
+        }
+        Ok(findings)
+    }
+
+    /// What an answer shows today, if that is another thing.
+    async fn look_again(&self, completed: &Event) -> Result<u64, FlowError> {
+        let Some(turn) = &completed.turn else { return Ok(0) };
+        let question = self.question_of(&completed.scope, turn).await?;
+        if question.is_empty() {
+            // Erased or dropped: nothing is left to look at.
+            return Ok(0);
+        }
+        let finding = self.look_at(&question, completed);
+        let now = Event { received_at: self.core.clock.now(), ..completed.clone() };
+        let entry = self.core.finding_entry(&now, Some(turn.clone()), &finding);
+        let known = self.core.turn(&completed.scope, turn.clone()).await?;
+        let last = known.and_then(|turn| {
+            let mut newest = turn.events.into_iter().rev();
+            newest.find(|stored| {
+                let body = Body::read(stored.event.kind, &stored.event.data);
+                matches!(body, Ok(Body::Finding(Finding::Answer(_))))
+            })
+        });
+        if last.is_some_and(|stored| stored.event.data == entry.event.data) {
+            return Ok(0);
+        }
+        self.append(vec![entry]).await
+    }
+
+    async fn question_of(&self, scope: &Scope, turn: &model::TurnId) -> Result<String, FlowError> {
+        let found = self.core.store.exchanges_by_id(scope, vec![turn.clone()]).await?.pop();
+        Ok(found.map(|exchange| exchange.opening.text).unwrap_or_default())
+    }
+
+    async fn append(&self, entries: Vec<Entry>) -> Result<u64, FlowError> {
+        let mut entries = entries.into_iter();
+        let Some(entry) = entries.next() else { return Ok(0) };
+        let id = entry.event.id.to_string();
+        let claims = vec![Claim { space: ClaimSpace::Event, id, mac: None }];
+        let write = Write { claims, needs: Vec::new(), entry, more: entries.collect() };
+        self.core.commit_one(write).await?;
+        Ok(1)
+    }
+}
+
+/// Names the turn that the message was taken to be about before, for whoever learnt from that.
+fn say_instead_of(found: &mut Event, known: &Event) {
+    if found.turn != known.turn
+        && let Some(before) = &known.turn
+    {
+        found.data.insert("instead_of".into(), before.as_str().into());
+    }
+}
+
+/// What is left of a message whose user was erased says nothing.
+fn is_stub(opening: &Event) -> bool {
+    opening.data.get("text").and_then(|text| text.as_str()).is_none_or(str::is_empty)
+}
+
+/// Whether a verdict says what is known already, about the same turn and by the same detector.
+fn is_known(found: &Event, known: Option<&Event>) -> bool {
+    let Some(known) = known else { return false };
+    let read = |event: &Event| match Body::read(event.kind, &event.data) {
+        Ok(Body::Finding(Finding::Verdict(verdict))) => Some(*verdict),
+        Ok(_) | Err(_) => None,
+    };
+    let essence = |verdict: FoundVerdict| (verdict.detector, verdict.verdict);
+    found.turn == known.turn && read(found).map(essence) == read(known).map(essence)
+}

@@ -1,0 +1,88 @@
+//! Where sessions end: after a silence, found by the next message or by the sweep.
+
+use detect::Utterance;
+use ingest::FindingPlace;
+use model::{
+    Category, Claim, ClaimSpace, Entry, Event, Finding, FoundSession, InteractionKind, Kind, Need,
+    Severity, Source, Timestamp, Type, Write,
+};
+use serde_json::json;
+use store::{OpenSession, StoredExchange};
+
+use crate::changes::changes_of;
+use crate::error::FlowError;
+use crate::turns::Turns;
+
+impl Turns {
+    /// The write that ends the session before a message, if too long a silence lies between.
+    pub(crate) async fn session_ended_by(
+        &self,
+        message: &Event,
+    ) -> Result<Option<Write>, FlowError> {
+        let Some(conversation) = &message.conversation else { return Ok(None) };
+        let open = self.core.store.open_session(&message.scope, conversation).await?;
+        let Some(open) = open.filter(|open| self.is_over(open, message.ts)) else {
+            return Ok(None);
+        };
+        let turn = open.last_turn.clone();
+        let last = self.core.store.exchanges_by_id(&open.scope, vec![turn]).await?.pop();
+        Ok(Some(self.end_of(&open, last.as_ref())))
+    }
+
+    fn is_over(&self, open: &OpenSession, at: Timestamp) -> bool {
+        at.as_micros().saturating_sub(open.last_at.as_micros()) > self.silence_micros()
+    }
+
+    /// The silence that ends a session.
+    pub(crate) fn silence_micros(&self) -> i64 {
+        i64::try_from(self.core.detectors.verdict.session.as_micros()).unwrap_or(i64::MAX)
+    }
+
+    /// The write that ends a session after its last turn, unless something happened since or somebody
+    /// else has ended it: that is judged inside the transaction.
+    pub(crate) fn end_of(&self, open: &OpenSession, last: Option<&StoredExchange>) -> Write {
+        let now = self.core.clock.now();
+        let turn = open.last_turn.clone();
+        let said_goodbye =
+            last.is_some_and(|last| detect::is_farewell(&Utterance::read(&last.opening.text)));
+        let abandoned = open.answered && !open.used && !said_goodbye;
+        let finding = Finding::Session(FoundSession {
+            started_at: open.started_at,
+            last_at: open.last_at,
+            turns: open.turns,
+            abandoned,
+        });
+        let place = FindingPlace {
+            scope: open.scope.clone(),
+            turn: Some(turn.clone()),
+            conversation: Some(open.conversation.clone()),
+            user: last.and_then(|last| last.user.clone()),
+        };
+        let id = self.core.mint.event_id(now);
+        let event = ingest::finding_event(place, &finding, id, open.last_at, now);
+        let more = abandoned.then(|| self.abandonment(&event));
+        let id = event.id.to_string();
+        let changes = changes_of(&event);
+        Write {
+            claims: vec![Claim { space: ClaimSpace::Event, id, mac: None }],
+            needs: vec![Need::SilentSince(open.last_at)],
+            more: more.into_iter().collect(),
+            ..Write::of(event, changes)
+        }
+    }
+
+    /// The user left the last answer without a sign of use.
+    fn abandonment(&self, ended: &Event) -> Entry {
+        let kind = Kind { event_type: Type::Interaction, source: Source::SessionAnalysis };
+        let data = json!({"kind": InteractionKind::Abandonment});
+        let event = Event {
+            id: self.core.mint.event_id(ended.received_at),
+            kind,
+            severity: Severity::Info,
+            category: Category::UserSatisfaction,
+            data: data.as_object().cloned().unwrap_or_default(),
+            ..ended.clone()
+        };
+        Entry { changes: changes_of(&event), event }
+    }
+}

@@ -1,0 +1,218 @@
+//! Which earlier approach to reuse for a question, and which to avoid.
+//!
+//! ```text
+//! question --embed--> similar turns --rank--> the best few, with how they were answered
+//!                                \-> rejected ones, with what the user said
+//! ```
+
+use learn::{RankMode, StrategyCandidate};
+use model::{Scope, Strategy, TurnId, UnitInterval, UserId, Vector, VerdictStatus};
+use store::{SimilarQuery, SimilarTurn, SimilarTurns, StoredExchange, TurnNumber};
+
+use crate::changes::opening_of;
+use crate::core::Core;
+use crate::error::FlowError;
+use crate::turns::Turns;
+
+/// Similar turns of each status that are ranked, for each that is wanted and at the least.
+const POOL_FACTOR: usize = 4;
+const SMALLEST_POOL: usize = 16;
+/// Texts that a remote model is given at once.
+const TOGETHER: usize = 64;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct StrategySearch {
+    /// The question.
+    pub query: String,
+    /// How many are wanted.
+    pub k: usize,
+    /// None less similar than this.
+    pub min_similarity: f64,
+    /// In which order.
+    pub mode: RankMode,
+    /// Whether to name those to avoid.
+    pub include_rejected: bool,
+    /// Only this user's turns.
+    pub user: Option<UserId>,
+    /// Only turns of this intent.
+    pub intent: Option<String>,
+    /// A turn that is not to be found: the one that asks.
+    pub not: Option<TurnId>,
+}
+
+impl Default for StrategySearch {
+    fn default() -> Self {
+        Self {
+            query: String::new(),
+            k: 5,
+            min_similarity: 0.5,
+            mode: RankMode::Tiered,
+            include_rejected: false,
+            user: None,
+            intent: None,
+            not: None,
+        }
+    }
+}
+
+/// An earlier turn like the question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundStrategy {
+    /// Which turn.
+    pub turn: TurnId,
+    /// What was asked there.
+    pub question: String,
+    /// How the application went about it.
+    pub strategy: Option<Strategy>,
+    /// How its answer was taken.
+    pub status: VerdictStatus,
+    /// The validator's score.
+    pub quality: Option<UnitInterval>,
+    /// The cosine of the two questions.
+    pub similarity: f64,
+    /// By which it was ranked.
+    pub ranking_score: f64,
+    /// −1 to 1: how good its answer was.
+    pub satisfaction: f64,
+    /// What the user said when they rejected it.
+    pub user_said: Option<String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strategies {
+    /// To reuse, the best first.
+    pub strategies: Vec<FoundStrategy>,
+    /// To avoid, the most similar first.
+    pub avoid: Vec<FoundStrategy>,
+    /// Whether every turn was compared, and not the most promising ones only.
+    pub exact: bool,
+    /// Whether every stored turn could be looked at: not so soon after a start.
+    pub complete: bool,
+}
+
+impl Turns {
+    /// Searches the whole project.
+    pub async fn strategies(
+        &self,
+        scope: &Scope,
+        search: StrategySearch,
+    ) -> Result<Strategies, FlowError> {
+        let vector = self.core.vector_of(opening_of(&search.query)).await;
+        let query = SimilarQuery {
+            scope: scope.clone(),
+            vector,
+            most: (search.k * POOL_FACTOR).max(SMALLEST_POOL),
+            floor: search.min_similarity as f32,
+            user: search.user,
+            intent: search.intent,
+        };
+        let found = self.core.store.similar(query).await?;
+        // One more than is wanted: the turn that asks may be among them.
+        let most = search.k + usize::from(search.not.is_some());
+        let rejected: Vec<SimilarTurn> = match search.include_rejected {
+            true => {
+                let rejected =
+                    found.turns.iter().filter(|turn| turn.status == VerdictStatus::Rejected);
+                let mut rejected: Vec<SimilarTurn> = rejected.cloned().collect();
+                rejected.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+                rejected.truncate(most);
+                rejected
+            }
+            false => Vec::new(),
+        };
+        let mut all = best(search.mode, &found, most);
+        all.extend(rejected);
+        let (mut avoid, mut strategies): (Vec<_>, Vec<_>) = self
+            .with_words(scope, all)
+            .await?
+            .into_iter()
+            .filter(|found| Some(&found.turn) != search.not.as_ref())
+            .partition(|turn| turn.status == VerdictStatus::Rejected);
+        strategies.truncate(search.k);
+        avoid.truncate(if search.include_rejected { search.k } else { 0 });
+        Ok(Strategies { strategies, avoid, exact: found.exact, complete: found.complete })
+    }
+
+    /// The turns with what was asked and how they were answered.
+    async fn with_words(
+        &self,
+        scope: &Scope,
+        turns: Vec<SimilarTurn>,
+    ) -> Result<Vec<FoundStrategy>, FlowError> {
+        if turns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let numbers = turns.iter().map(|turn| turn.number).collect();
+        let words = self.core.store.found(scope, numbers).await?;
+        let with = |(turn, exchange): (SimilarTurn, Option<StoredExchange>)| {
+            let exchange = exchange?;
+            // What was dropped when it was old has nothing to offer.
+            let empty = exchange.opening.text.is_empty() && exchange.completion.is_none();
+            (!empty).then(|| found_strategy(&turn, exchange))
+        };
+        Ok(turns.into_iter().zip(words).filter_map(with).collect())
+    }
+}
+
+impl Core {
+    /// The direction of one text. A remote model is asked on a thread that may wait.
+    pub(crate) async fn vector_of(&self, text: &str) -> Vector {
+        if !self.embedder.is_remote() {
+            return embed::built_in().embed(text);
+        }
+        let (embedder, owned) = (self.embedder.clone(), text.to_owned());
+        let task = move || embedder.embed(&[&owned]).pop();
+        match tokio::task::spawn_blocking(task).await {
+            Ok(Some(vector)) => vector,
+            Ok(None) | Err(_) => embed::built_in().embed(text),
+        }
+    }
+
+    /// The directions of several texts.
+    pub(crate) async fn vectors_of(&self, texts: Vec<String>) -> Vec<Vector> {
+        if !self.embedder.is_remote() {
+            return texts.iter().map(|text| embed::built_in().embed(text)).collect();
+        }
+        let embedder = self.embedder.clone();
+        let task = move || {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            texts.chunks(TOGETHER).flat_map(|some| embedder.embed(some)).collect()
+        };
+        tokio::task::spawn_blocking(task).await.unwrap_or_default()
+    }
+}
+
+/// The turn as it is stored now, which may be a moment newer than the index in memory.
+fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
+    let standing = exchange.standing;
+    FoundStrategy {
+        ranking_score: learn::ranking_score(standing.quality, standing.status),
+        satisfaction: learn::satisfaction(standing.validation_outcome, standing.status),
+        question: exchange.opening.text,
+        strategy: exchange.completion.and_then(|done| done.strategy),
+        user_said: standing.user_said,
+        status: standing.status,
+        quality: standing.quality,
+        similarity: turn.similarity,
+        turn: exchange.turn,
+    }
+}
+
+fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
+    let candidates = found.turns.iter().map(|turn| StrategyCandidate {
+        turn: turn.number,
+        status: turn.status,
+        quality: turn.quality,
+        similarity: turn.similarity,
+        silent: turn.silent,
+        ts: turn.ts,
+        has_strategy: turn.has_strategy,
+    });
+    let ranked = learn::rank(mode, candidates.collect());
+    let of = |ranked: StrategyCandidate<TurnNumber>| {
+        found.turns.iter().find(|turn| turn.number == ranked.turn).cloned()
+    };
+    ranked.into_iter().take(k).filter_map(of).collect()
+}

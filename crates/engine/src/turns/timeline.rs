@@ -1,0 +1,197 @@
+//! A turn as people look at it: asked, answered, how it was taken, and why we think so.
+
+use std::collections::HashMap;
+
+use model::{Body, ConversationId, Finding, FoundVerdict, Position, Scope, Timestamp, TurnId};
+use store::{
+    ConversationQuery, ExchangeQuery, StoredEvent, StoredExchange, StoredReaction, StoredTurn,
+};
+
+use crate::error::FlowError;
+use crate::feedback::comments::CommentView;
+use crate::turns::Turns;
+use crate::turns::findings_response::Signals;
+
+/// Reactions on all turns of a timeline that are looked at: the newest.
+const MOST_REACTIONS: usize = 10_000;
+
+/// A turn with what is known of it.
+#[derive(Clone, Debug)]
+pub struct TurnView {
+    /// Asked, answered, taken.
+    pub exchange: StoredExchange,
+    /// The verdict that counts among what messages say of it, and when it was found.
+    pub verdict: Option<(FoundVerdict, Timestamp)>,
+    /// What the answer shows by itself.
+    pub signals: Option<Signals>,
+    /// Active reactions, oldest first.
+    pub reactions: Vec<StoredReaction>,
+    /// How often its question was asked again.
+    pub retries: usize,
+    /// What was said about it, in order.
+    pub comments: Vec<CommentView>,
+    /// When a person reviewed it.
+    pub reviewed_at: Option<Timestamp>,
+    /// Everything that happened to it.
+    pub stored: StoredTurn,
+}
+
+impl TurnView {
+    /// −1 to 1: how good the answer was, by validator and user together.
+    pub fn satisfaction(&self) -> f64 {
+        let standing = &self.exchange.standing;
+        learn::satisfaction(standing.validation_outcome, standing.status)
+    }
+}
+
+/// The turns of a conversation, the oldest first.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    /// The turns.
+    pub turns: Vec<TurnView>,
+    /// The oldest that is shown, if there are older ones: its time and where it was opened.
+    pub older_than: Option<(Timestamp, Position)>,
+}
+
+impl Turns {
+    /// One turn.
+    pub async fn turn_view(
+        &self,
+        scope: &Scope,
+        turn: TurnId,
+    ) -> Result<Option<TurnView>, FlowError> {
+        let exchange = self.core.store.exchanges_by_id(scope, vec![turn]).await?.pop();
+        match exchange {
+            None => Ok(None),
+            Some(exchange) => self.view_of(scope, exchange).await,
+        }
+    }
+
+    /// The latest turns of a conversation, or those behind one.
+    pub async fn timeline(
+        &self,
+        scope: &Scope,
+        conversation: ConversationId,
+        older_than: Option<(Timestamp, Position)>,
+        limit: usize,
+    ) -> Result<Option<Timeline>, FlowError> {
+        let query = ExchangeQuery {
+            scope: scope.clone(),
+            conversation: Some(conversation),
+            user: None,
+            until: Timestamp::from_micros(i64::MAX),
+            older_than,
+            before: None,
+            only_answered: false,
+            limit: limit + 1,
+        };
+        let mut found = self.core.store.exchanges(query).await?;
+        if found.is_empty() && older_than.is_none() {
+            return Ok(None);
+        }
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let oldest = found.last().filter(|_| more).map(|last| (last.ts, last.opened));
+        found.reverse();
+        Ok(Some(Timeline { turns: self.views_of(scope, found).await?, older_than: oldest }))
+    }
+
+    /// Turns of one conversation, all read together.
+    async fn views_of(
+        &self,
+        scope: &Scope,
+        exchanges: Vec<StoredExchange>,
+    ) -> Result<Vec<TurnView>, FlowError> {
+        let Some(conversation) = exchanges.iter().find_map(|one| one.conversation.clone()) else {
+            return Ok(Vec::new());
+        };
+        let turns: Vec<TurnId> = exchanges.iter().map(|one| one.turn.clone()).collect();
+        let query = ConversationQuery {
+            scope: scope.clone(),
+            conversation,
+            turns: Some(turns.clone()),
+            since: Timestamp::from_micros(0),
+            limit: MOST_REACTIONS,
+        };
+        let mut reactions: HashMap<TurnId, Vec<StoredReaction>> = HashMap::new();
+        for given in self.core.store.reactions_of(query).await? {
+            reactions.entry(given.turn.clone()).or_default().push(given);
+        }
+        let mut stored: HashMap<TurnId, StoredTurn> = HashMap::new();
+        for turn in self.core.store.turns(scope, turns).await? {
+            stored.insert(turn.head.turn.clone(), turn);
+        }
+        let one = |exchange: StoredExchange| {
+            let turn = stored.remove(&exchange.turn)?;
+            let given = reactions.remove(&exchange.turn).unwrap_or_default();
+            Some(view(exchange, turn, given))
+        };
+        Ok(exchanges.into_iter().filter_map(one).collect())
+    }
+
+    async fn view_of(
+        &self,
+        scope: &Scope,
+        exchange: StoredExchange,
+    ) -> Result<Option<TurnView>, FlowError> {
+        let Some(stored) = self.core.turn(scope, exchange.turn.clone()).await? else {
+            return Ok(None);
+        };
+        let reactions = self.reactions_on(scope, &stored).await?;
+        Ok(Some(view(exchange, stored, reactions)))
+    }
+}
+
+fn view(exchange: StoredExchange, stored: StoredTurn, reactions: Vec<StoredReaction>) -> TurnView {
+    let mut view = TurnView {
+        verdict: None,
+        signals: None,
+        reactions,
+        retries: 0,
+        comments: Vec::new(),
+        reviewed_at: None,
+        exchange,
+        stored: StoredTurn { events: Vec::new(), ..stored.clone() },
+    };
+    for event in &stored.events {
+        take_in(&mut view, event);
+    }
+    view.stored = stored;
+    view
+}
+
+fn take_in(view: &mut TurnView, stored: &StoredEvent) {
+    let is_at = |position: Option<Position>| position == Some(stored.position);
+    view.comments.extend(CommentView::of(&stored.event));
+    let Ok(Body::Finding(finding)) = Body::read(stored.event.kind, &stored.event.data) else {
+        return;
+    };
+    let standing = &view.exchange.standing;
+    match finding {
+        Finding::Verdict(found) if is_at(standing.verdict) => {
+            view.verdict = Some((*found, stored.event.ts));
+        }
+        Finding::Answer(found) => {
+            view.signals = Some(Signals { failure: found.error, pace: found.latency });
+        }
+        Finding::Retry(_) => view.retries += 1,
+        Finding::Sentiment(found) => {
+            view.comments.iter_mut().for_each(|comment| comment.hear(&found));
+        }
+        Finding::Review { .. } if is_at(standing.review.map(|(_, position)| position)) => {
+            view.reviewed_at = Some(stored.event.ts);
+        }
+        Finding::Verdict(_)
+        | Finding::Review { .. }
+        | Finding::Session(_)
+        | Finding::Vector { .. }
+        | Finding::Choice(_)
+        | Finding::Served { .. }
+        | Finding::Alert(_)
+        | Finding::Suggestion(_)
+        | Finding::Exposure(_)
+        | Finding::Reward(_)
+        | Finding::Returned(_)
+        | Finding::Relevance(_) => {}
+    }
+}
