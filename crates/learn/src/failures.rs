@@ -7,28 +7,28 @@
 
 mod turn;
 mod words;
-mod gist;
+mod signed_terms;
 mod clip;
-mod blend;
+mod turn_vector;
 mod neighbours;
-mod communities;
-mod absorb;
-mod complaint;
-mod centres;
-mod group;
+mod louvain;
+mod agglomeration;
+mod complaints;
+mod centroids;
+mod vector_groups;
 mod label;
-mod name;
+mod pattern_id;
 mod interval;
 mod pattern;
-mod find;
-mod corrected;
+mod discovery;
+mod corrected_queries;
 
-pub use corrected::{CorrectedQuery, most_corrected};
-pub use find::{PatternRule, failure_patterns};
-pub(crate) use gist::gist;
+pub use corrected_queries::{CorrectedQuery, most_corrected};
+pub use discovery::{PatternRule, failure_patterns};
 pub use pattern::{
     CountedContrast, FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift,
 };
+pub(crate) use signed_terms::gist;
 pub use turn::{AnswerChange, AnsweredTotals, By, FailedTurn, FailureKind, Period};
 pub(crate) use words::content_words;
 pub use words::telling_words;

@@ -2,8 +2,8 @@
 
 mod fingerprint;
 mod question;
-mod preference;
-mod examples;
+mod preferences;
+mod few_shot;
 mod streak;
 mod strategy;
 mod planner;
@@ -14,21 +14,21 @@ mod routers;
 mod features;
 mod relevance;
 mod failures;
-mod suggest;
+mod suggestions;
 // Under its own name: its words (a move, a unit, a verdict) are too plain to stand alone.
 pub mod experiment;
 
 pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
-pub use examples::{
-    Best, Effect, ExamplePool, ExampleSource, NearQuestion, Offer, SIMILARITY_FLOOR, Selected,
-    Selection, WITHIN, estimated_tokens, select,
-};
 pub use failures::{
     AnswerChange, AnsweredTotals, By, CorrectedQuery, CountedContrast, FailedTurn,
     FailureDirection, FailureExample, FailureKind, FailurePattern, FailureTrend, Lift, PatternRule,
     Period, failure_patterns, most_corrected, telling_words,
 };
 pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
+pub use few_shot::{
+    Best, Effect, ExamplePool, ExampleSource, NearQuestion, Offer, SIMILARITY_FLOOR, Selected,
+    Selection, WITHIN, estimated_tokens, select,
+};
 pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
     planner_context,
@@ -37,7 +37,7 @@ pub use policy::{
     Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
-pub use preference::{
+pub use preferences::{
     AnsweredElsewhere, DpoRow, ExportFormat, ExportRule, ExportTally, Exporter, KtoRow, Message,
     MessageRole, OpenAiInput, OpenAiRow, PairSource, PreferenceConversation, PreferenceRow,
     PreferenceTurn, Provenance, QuestionGroups, ServedVariant, SftRow, Split, SplitShares,
@@ -55,7 +55,7 @@ pub use reward::{
 pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;
-pub use suggest::{
+pub use suggestions::{
     CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, Voice, are_several,
     asked_for, changes_of, fit_to_instruct, speaks_to_the_model, suggestions,
 };

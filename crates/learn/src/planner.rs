@@ -5,19 +5,19 @@
 //! always inside a line that begins with a word of ours, so that it cannot pass for a heading.
 
 mod input;
-mod line;
+mod quoting;
 mod vocabulary;
 mod words;
 mod contrast;
-mod rewrite;
+mod query_rewrite;
 mod feedback;
-mod background;
+mod history_sections;
 
 use model::{TurnId, VerdictStatus};
 
 pub use input::{JudgedPrevious, PastExchange, PlannerInput, Preferences, RepeatedCorrection};
 
-pub(crate) use line::one_line;
+pub(crate) use quoting::one_line;
 
 use feedback::Feedback;
 
@@ -78,9 +78,9 @@ fn markdown(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
         text.extend(feedback.instructions.iter().map(|line| format!("- {line}\n")));
     }
     text.push_str("\n### Conversation Context\n");
-    text.push_str(&background::conversation(input.conversation));
+    text.push_str(&history_sections::conversation(input.conversation));
     text.push_str("\n### Session Preferences\n");
-    text.push_str(&background::preferences(input.preferences));
+    text.push_str(&history_sections::preferences(input.preferences));
     text
 }
 

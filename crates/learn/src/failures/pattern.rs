@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::clip::{NAME, clipped};
-use super::gist::gist;
 use super::interval::{ratio, share};
+use super::signed_terms::gist;
 use super::turn::{AnsweredTotals, By, FailedTurn};
 
 /// Turns that went wrong in the same way.

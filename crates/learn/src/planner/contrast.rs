@@ -7,7 +7,7 @@
 
 use model::Contrast;
 
-use super::line::{bare, one_line};
+use super::quoting::{bare, one_line};
 use super::vocabulary::{NO, SENTENCE, WISHES};
 use super::words::{Word, find, has, words};
 

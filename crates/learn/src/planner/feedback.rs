@@ -4,8 +4,8 @@ use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
 
 use super::contrast::things;
 use super::input::{JudgedPrevious, PlannerInput};
-use super::line::{ANSWER, QUOTED, bare, quoted};
-use super::rewrite::{emphasised, is_code, rewrite};
+use super::query_rewrite::{emphasised, is_code, rewrite};
+use super::quoting::{ANSWER, QUOTED, bare, quoted};
 
 /// From so many rejections in a row on, asking is better than answering.
 const CLARIFY_FROM: u32 = 2;
