@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use learn::{FailurePattern, Suggestion, fit_to_instruct, speaks_to_the_model};
+use learn::{FailurePattern, Suggestion, fit_to_instruct, is_prompt_injection};
 use model::Scope;
 use outbound::RemoteWriter;
 use serde_json::{Value, json};
@@ -139,12 +139,12 @@ async fn ask(writer: Arc<RemoteWriter>, data: String) -> Option<String> {
 fn data_of(pattern: &FailurePattern, suggestions: &[Suggestion]) -> Value {
     let short = |text: &str| text.chars().take(LONGEST_QUOTE).collect::<String>();
     let kept = |text: &Option<String>| {
-        text.as_deref().filter(|text| !speaks_to_the_model(text)).map(short)
+        text.as_deref().filter(|text| !is_prompt_injection(text)).map(short)
     };
     let quoted: Vec<Value> = pattern
         .examples
         .iter()
-        .filter(|example| !speaks_to_the_model(&example.question))
+        .filter(|example| !is_prompt_injection(&example.question))
         .take(MOST_QUOTED)
         .map(|example| json!({"asked": short(&example.question), "said": kept(&example.said)}))
         .collect();

@@ -8,7 +8,6 @@
 mod turn;
 mod words;
 mod signed_terms;
-mod clip;
 mod turn_vector;
 mod neighbours;
 mod louvain;

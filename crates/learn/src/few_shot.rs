@@ -4,14 +4,12 @@
 //! index of vectors, kept by the caller in step with the pool, finds the questions near a query;
 //! [`select`] picks the few among them.
 
-mod source;
 mod pool;
 mod tokens;
 mod selection;
 
-pub use pool::{Best, Effect, ExamplePool, Offer};
+pub use pool::{Best, Effect, ExamplePool, ExampleSource, Offer};
 pub use selection::{NearQuestion, SIMILARITY_FLOOR, Selected, Selection, WITHIN, select};
-pub use source::ExampleSource;
 pub use tokens::estimated_tokens;
 
 #[cfg(test)]

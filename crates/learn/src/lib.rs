@@ -1,6 +1,7 @@
 //! Turns signals into better choices. Pure: state in, state out, randomness passed in.
 
 mod fingerprint;
+mod text;
 mod question;
 mod preferences;
 mod few_shot;
@@ -57,5 +58,5 @@ pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfactio
 pub use streak::rejection_streak;
 pub use suggestions::{
     CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, Voice, are_several,
-    asked_for, changes_of, fit_to_instruct, speaks_to_the_model, suggestions,
+    asked_for, changes_of, fit_to_instruct, is_prompt_injection, suggestions,
 };

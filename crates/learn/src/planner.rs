@@ -17,8 +17,6 @@ use model::{TurnId, VerdictStatus};
 
 pub use input::{JudgedPrevious, PastExchange, PlannerInput, Preferences, RepeatedCorrection};
 
-pub(crate) use quoting::one_line;
-
 use feedback::Feedback;
 
 /// What a planner should know before it plans the turn.

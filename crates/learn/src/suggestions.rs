@@ -19,6 +19,7 @@ use crate::failures::FailurePattern;
 
 pub use consensus::{Voice, are_several};
 pub use correction_summary::{asked_for, changes_of};
+pub use prompt_injection::is_prompt_injection;
 pub use sanitisation::fit_to_instruct;
 
 /// A correction of a turn's answer.
@@ -113,11 +114,6 @@ fn of_pattern<'a>(evidence: &PatternEvidence<'a>) -> Vec<consensus::Agreed<'a>> 
     found.extend(remarks::from_errors(evidence));
     found.truncate(MOST);
     found
-}
-
-/// Whether a text speaks to a model ("ignore previous instructions") instead of about an answer.
-pub fn speaks_to_the_model(text: &str) -> bool {
-    prompt_injection::is_order(text)
 }
 
 #[cfg(test)]

@@ -4,15 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::dot;
 
-use super::clip::{NAME, QUOTE, clipped};
 use super::complaints::complaints;
 use super::label::{TermCounts, Terms, label};
-use super::pattern::{FailureExample, FailurePattern, FailureTrend, contrasts, lifts};
+use super::pattern::{
+    FailureExample, FailurePattern, FailureTrend, MAX_LABEL_CHARS, MAX_QUOTE_CHARS, contrasts,
+    lifts,
+};
 use super::pattern_id::{Known, ids_of};
 use super::turn::{AnsweredTotals, FailedTurn, FailureKind, Period};
 use super::turn_vector::{direction, unit};
 use super::vector_groups::group;
 use crate::relevance::cluster_of_text;
+use crate::text::truncate_chars;
 
 /// When turns are alike, and how much is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +81,7 @@ pub fn failure_patterns(
             examples: examples(&now, rule.examples),
             lifts: lifts(&now, totals),
             contrasts: contrasts(&now),
-            error_type: error_type.map(|name| clipped(&name, NAME)),
+            error_type: error_type.map(|name| truncate_chars(&name, MAX_LABEL_CHARS)),
             turns: now.iter().map(|turn| turn.turn_id.to_owned()).collect(),
         };
         found.push((known, pattern));
@@ -175,8 +178,8 @@ fn examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
         .take(most)
         .map(|turn| FailureExample {
             turn_id: turn.turn_id.to_owned(),
-            question: clipped(turn.question, QUOTE),
-            said: turn.said.map(|said| clipped(said, QUOTE)),
+            question: truncate_chars(turn.question, MAX_QUOTE_CHARS),
+            said: turn.said.map(|said| truncate_chars(said, MAX_QUOTE_CHARS)),
         })
         .collect()
 }
@@ -188,15 +191,15 @@ fn written(terms: &[String], error_type: Option<&str>, question: &str) -> String
     let label = match error_type {
         Some(error_type) if terms.is_empty() => error_type.to_owned(),
         Some(error_type) => format!("{error_type}: {terms}"),
-        None if terms.is_empty() => clipped(question.trim(), LONGEST),
+        None if terms.is_empty() => truncate_chars(question.trim(), LONGEST),
         None => terms,
     };
-    clipped(&label, NAME)
+    truncate_chars(&label, MAX_LABEL_CHARS)
 }
 
 /// What most of the questions are about; empty when they are about this and that.
 fn topic(asked: &TermCounts, all: &TermCounts) -> String {
     let terms = label(asked, all).terms.into_iter();
     let mut common = terms.filter(|term| asked.is_in_a_third(term));
-    common.next().map(|term| clipped(&term, NAME)).unwrap_or_default()
+    common.next().map(|term| truncate_chars(&term, MAX_LABEL_CHARS)).unwrap_or_default()
 }

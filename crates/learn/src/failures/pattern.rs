@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::clip::{NAME, clipped};
 use super::interval::{ratio, share};
 use super::signed_terms::gist;
 use super::turn::{AnsweredTotals, By, FailedTurn};
+use crate::text::truncate_chars;
+
+/// Length limit of a quoted question or remark.
+pub(super) const MAX_QUOTE_CHARS: usize = 300;
+/// Length limit of a label, a topic, an error type or one side of a contrast.
+pub(super) const MAX_LABEL_CHARS: usize = 120;
 
 /// Turns that went wrong in the same way.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,7 +197,7 @@ fn one_of(ways: BTreeMap<Sides<'_>, Vec<&str>>) -> Option<CountedContrast> {
     let mut turns: Vec<String> = ways.values().flatten().map(|turn| (*turn).to_owned()).collect();
     turns.sort_unstable();
     let most = ways.into_iter().max_by(|a, b| a.1.len().cmp(&b.1.len()).then(b.0.cmp(&a.0)));
-    let side = |side: Option<&str>| side.map(|text| clipped(text.trim(), NAME));
+    let side = |side: Option<&str>| side.map(|text| truncate_chars(text.trim(), MAX_LABEL_CHARS));
     most.map(|((wants, instead_of), _)| CountedContrast {
         wants: side(wants),
         instead_of: side(instead_of),

@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 
 use model::{Timestamp, UnitInterval, dot};
 
-use super::pool::{Best, ExamplePool};
-use super::source::ExampleSource;
+use super::pool::{Best, ExamplePool, ExampleSource};
 use crate::question::QuestionKey;
 
 /// So many of the nearest are worth choosing among.

@@ -7,9 +7,10 @@
 
 use model::Contrast;
 
-use super::quoting::{bare, one_line};
+use super::quoting::bare;
 use super::vocabulary::{NO, SENTENCE, WISHES};
 use super::words::{Word, find, has, words};
+use crate::text::to_single_line;
 
 /// Words of a thing at most.
 const MOST_WORDS: usize = 8;
@@ -17,7 +18,8 @@ const MOST_WORDS: usize = 8;
 /// The sides that name things, cleaned; `None` when what is wanted does not, or when nothing in
 /// the message or the question before it shows that it is wanted.
 pub(super) fn things(contrast: &Contrast, said: &str, question: &str) -> Option<Contrast> {
-    let cleaned = |side: &Option<String>| side.as_deref().map(one_line).filter(|s| !s.is_empty());
+    let cleaned =
+        |side: &Option<String>| side.as_deref().map(to_single_line).filter(|s| !s.is_empty());
     let wants = cleaned(&contrast.wants);
     if wants.as_deref().is_some_and(|wants| !is_thing(wants)) {
         return None;

@@ -9,8 +9,9 @@ mod overlay;
 
 use model::Contrast;
 
-use super::quoting::{QUOTED, one_line};
+use super::quoting::QUOTED;
 use super::words::{Word, find, has, phrase, words};
+use crate::text::to_single_line;
 use overlay::{Sides, beside_shared, lay_over};
 use text_edit::{Edit, apply, replace};
 
@@ -27,9 +28,9 @@ const PERIODS: &[(&str, &str)] = &[
 /// The query with what is wanted in it; `None` when it holds it already, when it is code or very
 /// long, and when no sensible way is known.
 pub(super) fn rewrite(query: &str, contrast: &Contrast) -> Option<String> {
-    let query = one_line(query);
-    let wants = one_line(contrast.wants.as_deref()?);
-    let instead_of = one_line(contrast.instead_of.as_deref().unwrap_or_default());
+    let query = to_single_line(query);
+    let wants = to_single_line(contrast.wants.as_deref()?);
+    let instead_of = to_single_line(contrast.instead_of.as_deref().unwrap_or_default());
     // What does not fit into the planner's line would be cut, and half a query is a wrong one.
     let fits = |text: &str| text.chars().count() <= QUOTED;
     if is_code(&query) || !fits(&query) || !fits(&wants) || !fits(&instead_of) {
@@ -97,7 +98,7 @@ fn in_place(query: &str, asked: &[Word<'_>], sides: &Sides<'_>) -> Option<String
         return apply(query, edits);
     }
     // "laptops for business", wanted "gaming laptops": drop "for business", then see.
-    let rest = apply(query, vec![cut(asked, sides.unwanted)?]).map(|rest| one_line(&rest))?;
+    let rest = apply(query, vec![cut(asked, sides.unwanted)?]).map(|rest| to_single_line(&rest))?;
     lay_over(&rest, &words(&rest), sides.wanted)
 }
 

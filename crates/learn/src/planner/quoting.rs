@@ -1,5 +1,7 @@
 //! Makes text harmless inside a line of Markdown: it can neither end the line nor the quotation.
 
+use crate::text::{to_single_line, truncate_chars};
+
 /// The longest text of a user that is quoted, in characters.
 pub(super) const QUOTED: usize = 300;
 /// The longest answer that is quoted.
@@ -7,44 +9,14 @@ pub(super) const ANSWER: usize = 160;
 /// The longest text that stands in a line without quotation marks.
 const BARE: usize = 120;
 
-/// One line: line ends and control characters are spaces, and spaces do not repeat.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len().min(1024));
-    for c in text.chars().filter(|c| !is_invisible(*c)) {
-        let blank = c.is_whitespace() || c.is_control();
-        if !blank {
-            line.push(c);
-        } else if !line.is_empty() && !line.ends_with(' ') {
-            line.push(' ');
-        }
-    }
-    line.truncate(line.trim_end().len());
-    line
-}
-
 /// In quotation marks; those inside become single ones.
 pub(super) fn quoted(text: &str, most: usize) -> String {
-    format!("\"{}\"", clipped(&one_line(text).replace('"', "'"), most))
+    format!("\"{}\"", truncate_chars(&to_single_line(text).replace('"', "'"), most))
 }
 
 /// Without quotation marks, for the middle of a line.
 pub(super) fn bare(text: &str) -> String {
-    clipped(&one_line(text).replace('"', "'"), BARE)
-}
-
-fn clipped(line: &str, most: usize) -> String {
-    if line.chars().count() <= most {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
-}
-
-/// Characters that nobody sees but a model reads, or that turn the direction of what follows.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    truncate_chars(&to_single_line(text).replace('"', "'"), BARE)
 }
 
 #[cfg(test)]

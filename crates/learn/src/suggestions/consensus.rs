@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Suggestion, SuggestionBasis, prompt_injection, sanitisation};
+use super::{Suggestion, SuggestionBasis, is_prompt_injection, sanitisation};
 use crate::failures::FailurePattern;
 
 /// People that must agree: what one repeats is that one's opinion.
@@ -115,8 +115,7 @@ impl Merged<'_> {
 
 /// "When the question is about orders, "; nothing when it is not known what it is about.
 fn when(topic: &str) -> String {
-    let topic =
-        if prompt_injection::is_order(topic) { String::new() } else { sanitisation::words(topic) };
+    let topic = if is_prompt_injection(topic) { String::new() } else { sanitisation::words(topic) };
     if topic.is_empty() { String::new() } else { format!("When the question is about {topic}, ") }
 }
 

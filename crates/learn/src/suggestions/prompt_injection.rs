@@ -15,7 +15,7 @@ const REACH: usize = 6;
 
 /// Whether a text speaks to the model. Case, accents, invisible characters, letters that look like
 /// others and digits in the place of letters do not hide it.
-pub(super) fn is_order(text: &str) -> bool {
+pub fn is_prompt_injection(text: &str) -> bool {
     let lower = folded(text);
     if MARKS.iter().any(|mark| lower.contains(mark)) {
         return true;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::consensus::{Agreed, Given, Support, is_shared, of_turns};
-use super::{PatternEvidence, Remark, SuggestionBasis, prompt_injection, sanitisation};
+use super::{PatternEvidence, Remark, SuggestionBasis, is_prompt_injection, sanitisation};
 use crate::failures::{CountedContrast, gist};
 
 /// Different remarks that are compared with all others: the commonest.
@@ -14,7 +14,7 @@ pub(super) fn from_contrasts<'a>(evidence: &PatternEvidence<'a>) -> Vec<Agreed<'
     let pattern = evidence.pattern;
     let told = |contrast: &'a CountedContrast| {
         let sides = [&contrast.wants, &contrast.instead_of];
-        if sides.into_iter().flatten().any(|side| prompt_injection::is_order(side)) {
+        if sides.into_iter().flatten().any(|side| is_prompt_injection(side)) {
             return None;
         }
         let side = |side: &Option<String>| {
@@ -74,7 +74,7 @@ fn by_words<'a>(evidence: &PatternEvidence<'a>) -> Vec<Said<'a>> {
     let mut found: BTreeMap<BTreeSet<String>, Said<'a>> = BTreeMap::new();
     for (given, remark) in by_person {
         let gist = gist(remark.said);
-        if gist.is_empty() || prompt_injection::is_order(remark.said) {
+        if gist.is_empty() || is_prompt_injection(remark.said) {
             continue;
         }
         let new = || Said { gist: gist.clone(), text: remark.said, support: Support::new() };
@@ -92,7 +92,7 @@ fn by_words<'a>(evidence: &PatternEvidence<'a>) -> Vec<Said<'a>> {
 /// Answers that fail with the same error.
 pub(super) fn from_errors<'a>(evidence: &PatternEvidence<'a>) -> Option<Agreed<'a>> {
     let pattern = evidence.pattern;
-    let named = pattern.error_type.as_deref().filter(|name| !prompt_injection::is_order(name))?;
+    let named = pattern.error_type.as_deref().filter(|name| !is_prompt_injection(name))?;
     let error_type = sanitisation::words(named);
     let support = of_turns(&pattern.turns, &evidence.voices);
     let of = support.len();

@@ -4,8 +4,8 @@
 //! loses what could end a quotation, make markup, or be read by a model and seen by nobody. That
 //! does not make it true or harmless in meaning: instructions are suggestions for a person to read.
 
-use super::prompt_injection;
-use crate::planner::one_line;
+use super::prompt_injection::is_prompt_injection;
+use crate::text::{to_single_line, truncate_chars};
 
 /// The longest quotation, in characters.
 const LONGEST: usize = 120;
@@ -16,7 +16,10 @@ const LONGEST_SQL: usize = 160;
 pub(super) fn words(text: &str) -> String {
     let marks = ['"', '“', '”', '«', '»', '`', '<', '>', '#', '*', '[', ']', '{', '}', '\\', '|'];
     let kept: String = text.chars().map(|c| if marks.contains(&c) { ' ' } else { c }).collect();
-    clipped(one_line(&kept).trim_matches(['.', ',', ';', ':', '!', '?', '-', ' ']))
+    truncate_chars(
+        to_single_line(&kept).trim_matches(['.', ',', ';', ':', '!', '?', '-', ' ']),
+        LONGEST,
+    )
 }
 
 /// In quotation marks.
@@ -28,7 +31,7 @@ pub(super) fn quoted(text: &str) -> String {
 /// or a link in it, or speaks to the model instead of saying what to do.
 pub fn fit_to_instruct(text: &str, longest: usize) -> Option<String> {
     const BARRED: [&str; 8] = ["```", "~~~", "](", "**", "##", "{{", "}}", "|>"];
-    let line = one_line(text);
+    let line = to_single_line(text);
     let letters: Vec<char> = line.chars().collect();
     let opens_tag = |pair: &[char]| {
         pair[0] == '<' && (pair[1].is_alphabetic() || matches!(pair[1], '/' | '!' | '|' | '<'))
@@ -39,8 +42,8 @@ pub fn fit_to_instruct(text: &str, longest: usize) -> Option<String> {
     if barred || long || letters.windows(2).any(opens_tag) || has_link(&line) {
         return None;
     }
-    let line = one_line(&line.replace(['`', '\\', '|', '{', '}', '[', ']'], " "));
-    (!prompt_injection::is_order(&line)).then_some(line)
+    let line = to_single_line(&line.replace(['`', '\\', '|', '{', '}', '[', ']'], " "));
+    (!is_prompt_injection(&line)).then_some(line)
 }
 
 /// An address, with a scheme or without.
@@ -66,10 +69,10 @@ fn has_link(line: &str) -> bool {
 /// A piece of SQL, on one line, without what would end a span of code or begin a tag that it is
 /// not; `None` when it is too long, speaks to the model, or has a sentence among its values.
 pub(super) fn sql(text: &str) -> Option<String> {
-    let line = one_line(&text.replace(['`', '\\'], " "));
+    let line = to_single_line(&text.replace(['`', '\\'], " "));
     let tag = line.contains("</") || line.contains("<!") || line.contains("<|");
     let fits = !line.is_empty() && line.chars().count() <= LONGEST_SQL && !tag;
-    (fits && !has_sentence(&line) && !prompt_injection::is_order(&line)).then_some(line)
+    (fits && !has_sentence(&line) && !is_prompt_injection(&line)).then_some(line)
 }
 
 /// Words of a value from which on it is a sentence: something that people read, and models too.
@@ -97,14 +100,6 @@ pub(super) fn has_sentence(sql: &str) -> bool {
 fn is_sentence(value: &str) -> bool {
     let words = value.split(|c: char| !c.is_alphanumeric());
     words.filter(|word| word.chars().any(char::is_alphabetic)).count() >= SENTENCE
-}
-
-fn clipped(line: &str) -> String {
-    if line.chars().count() <= LONGEST {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(LONGEST - 1).collect();
-    format!("{}…", kept.trim_end())
 }
 
 #[cfg(test)]
