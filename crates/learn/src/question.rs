@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_spaces_and_punctuation_do_not_matter() {
+    fn normalisation_ignores_case_spaces_and_punctuation() {
         for (one, other) in [
             ("Show total sales", "  show   TOTAL sales?!"),
             ("What's new, and why?", "what’s new and why"),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_the_question_matters() {
+    fn normalisation_keeps_meaningful_symbols() {
         for (one, other) in [
             ("version 3.5", "version 35"),
             ("C++ or C", "C or C"),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_nothing_has_no_key() {
+    fn blank_question_has_no_key() {
         for nothing in ["", "   ", "?!", "\n\t…"] {
             assert_eq!(QuestionKey::of(nothing), None, "{nothing:?}");
         }
@@ -97,13 +97,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn normalising_twice_changes_nothing(text in "\\PC{0,60}|[a-zA-Z0-9 .,'’!?+<>İΣ\n]{0,60}") {
+        fn normalisation_is_idempotent(text in "\\PC{0,60}|[a-zA-Z0-9 .,'’!?+<>İΣ\n]{0,60}") {
             let once = normalised(&text);
             prop_assert_eq!(normalised(&once), once);
         }
 
         #[test]
-        fn a_key_survives_the_way_through_an_index(key in any::<i64>()) {
+        fn question_key_round_trips_through_i64(key in any::<i64>()) {
             prop_assert_eq!(QuestionKey::from_i64(key).as_i64(), key);
         }
     }

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_between_characters_and_only_when_it_is_too_long() {
+    fn truncation_respects_character_boundaries_and_short_texts() {
         let rows =
             [("abc", "abc"), ("äöüß", "äöüß"), ("äöüßx", "äöü…"), ("ab cde", "ab…"), ("", "")];
         for (text, expected) in rows {

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_join_one_and_nobody_follows_a_piece_that_moves() {
+    fn merge_plan_never_targets_a_cluster_that_moves() {
         let near = |of: u32, similarity: f32| vec![Neighbour { of, similarity }];
         // 1 and 2 are nearest to 0; 3 is nearest to 2, which leaves.
         let lists = [near(1, 0.9), near(0, 0.9), near(0, 0.8), near(2, 0.7), vec![]];

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wordings_of_a_question_count_together_and_a_turn_once() {
+    fn corrected_queries_merge_wordings_and_list_each_turn_once() {
         let corrections = [
             ("t1", "Total sales?"),
             ("t2", "total sales"),

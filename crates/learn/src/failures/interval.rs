@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_is_inside_its_interval_and_a_few_turns_prove_little() {
+    fn ratio_interval_contains_the_ratio_and_is_wide_for_few_turns() {
         let (lift, [lo, hi]) = ratio(2.0, 2.0, 500.0, 1000.0).unwrap();
         assert!(lift == 2.0 && lo < 1.0 && hi >= 2.0, "{lo} {hi}");
         let (lift, [lo, hi]) = ratio(40.0, 50.0, 500.0, 1000.0).unwrap();
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn wilson_is_as_in_the_books() {
+    fn wilson_interval_matches_published_values() {
         let [lo, hi] = share(8.0, 10.0);
         assert!((lo - 0.4902).abs() < 1e-4 && (hi - 0.9433).abs() < 1e-4, "{lo} {hi}");
         assert_eq!(share(0.0, 0.0), [0.0, 1.0]);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn two_words_that_belong_together_are_told_together() {
+    fn label_prefers_a_distinctive_bigram() {
         check(
             &["only completed orders", "completed orders please", "count completed orders"],
             &["cancel my subscription", "orders by region are missing"],
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_complaints_say_labels_none_of_them() {
+    fn label_ignores_terms_common_to_all_patterns() {
         check(
             &["dashboard shows revenue twice", "revenue on the dashboard is twice"],
             &["dashboard login fails", "dashboard login loop", "dashboard colours"],
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_says_a_thing_once() {
+    fn label_drops_inflections_and_repeated_words() {
         check(&["spend it", "spent it", "spend on it", "I spent it"], &["save"], "spend");
         let oil =
             ["oil change", "an oil change", "the oil change", "change it, the oil", "oil", "oil"];
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_single_turns_do_not_label() {
+    fn label_needs_terms_of_at_least_two_turns() {
         check(&["alpha beta", "gamma delta"], &["epsilon"], "");
     }
 }

@@ -129,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn two_triangles_with_a_bridge_are_two_and_a_lonely_node_stays_alone() {
+    fn louvain_splits_bridged_triangles_and_isolates_loners() {
         let graph = graph(7, &[(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (2, 3)]);
         assert_eq!(communities(&graph, 1.0), [0, 0, 0, 1, 1, 1, 2]);
     }
 
     #[test]
-    fn a_high_resolution_takes_apart_what_a_low_one_joins() {
+    fn louvain_resolution_controls_community_size() {
         let graph = graph(4, &[(0, 1), (1, 2), (2, 3)]);
         assert_eq!(communities(&graph, 0.1), [0, 0, 0, 0]);
         assert_eq!(communities(&graph, 50.0), [0, 1, 2, 3]);

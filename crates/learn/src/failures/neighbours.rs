@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_come_first_and_the_unlike_not_at_all() {
+    fn neighbours_are_sorted_and_filtered_by_similarity() {
         let turned = |degrees: f32| vec![degrees.to_radians().cos(), degrees.to_radians().sin()];
         let vectors: Vec<Vec<f32>> = [0.0, 10.0, 30.0, 170.0].map(turned).into();
         let lists = neighbours(&vectors, 2, 0.3);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_vectors_and_none_at_all_are_fine() {
+    fn neighbours_handle_empty_input_and_duplicates() {
         assert!(neighbours(&[], 5, 0.0).is_empty());
         let same = vec![vec![1.0, 0.0]; 200];
         let lists = neighbours(&same, 3, 0.3);

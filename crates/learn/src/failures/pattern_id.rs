@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_best_two_does_not_matter_and_no_id_is_given_twice() {
+    fn pattern_ids_ignore_stem_order_and_are_unique() {
         let patterns = [known(&["order", "complet"]), known(&["complet", "order", "region"])];
         let ids = ids_of(&patterns);
         assert_eq!(ids[0], ids_of(&[known(&["complet", "order", "x"])])[0]);

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_in_other_words_is_the_same() {
+    fn signed_terms_match_across_wordings() {
         let rows = [
             ("completed orders only", "No, completed orders only!"),
             ("completed orders only", "wrong. I want completed orders"),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_opposite_is_not_the_same() {
+    fn signed_terms_distinguish_opposites() {
         let rows = [
             ("completed orders only", "not completed orders only"),
             ("completed orders only", "never completed orders only"),

@@ -72,7 +72,7 @@ fn all_complaints() -> Vec<Made> {
 }
 
 #[test]
-fn complaints_fall_into_the_groups_that_a_person_sees() {
+fn clustering_matches_manual_groups_of_complaints() {
     let patterns = found(&all_complaints(), &AnsweredTotals::default());
     let kind_of: BTreeMap<String, &str> =
         (0..).zip(COMPLAINTS).map(|(at, c)| (format!("t{at:03}"), c.group)).collect();
@@ -92,7 +92,7 @@ fn complaints_fall_into_the_groups_that_a_person_sees() {
 }
 
 #[test]
-fn ten_users_who_want_completed_orders_only_are_one_pattern() {
+fn same_complaint_by_ten_users_is_one_pattern() {
     let patterns = found(&all_complaints(), &AnsweredTotals::default());
     let wants: Vec<String> = (0..)
         .zip(COMPLAINTS)
@@ -107,7 +107,7 @@ fn ten_users_who_want_completed_orders_only_are_one_pattern() {
 }
 
 #[test]
-fn the_order_of_turns_does_not_matter_and_a_turn_counts_once() {
+fn patterns_ignore_turn_order_and_duplicate_turns() {
     let turns = all_complaints();
     let patterns = found(&turns, &AnsweredTotals::default());
     let mut turned: Vec<Made> = turns.iter().rev().cloned().collect();
@@ -117,7 +117,7 @@ fn the_order_of_turns_does_not_matter_and_a_turn_counts_once() {
 }
 
 #[test]
-fn a_pattern_keeps_its_id_when_a_turn_joins() {
+fn pattern_id_is_stable_when_a_turn_joins() {
     let mut turns = all_complaints();
     let before = found(&turns, &AnsweredTotals::default());
     turns.push(made("t999", "Orders per warehouse?", Some("only completed orders please")));
@@ -130,7 +130,7 @@ fn a_pattern_keeps_its_id_when_a_turn_joins() {
 }
 
 #[test]
-fn errors_fall_together_by_their_type_whatever_was_asked() {
+fn errors_are_grouped_by_type() {
     let questions = ["revenue by month", "weather in Rome", "translate this", "who is the CEO"];
     let mut turns: Vec<Made> = questions.map(|q| made(q, q, None)).into();
     for (turn, error) in turns.iter_mut().zip(["Timeout", "timeout ", "TIMEOUT", "rate_limit"]) {
@@ -143,7 +143,7 @@ fn errors_fall_together_by_their_type_whatever_was_asked() {
 }
 
 #[test]
-fn few_turns_that_have_nothing_in_common_are_no_pattern() {
+fn unrelated_turns_form_no_pattern() {
     let questions = ["reset my password", "recipe for lentil soup", "train to Berlin", "tax forms"];
     let turns = questions.map(|q| made(q, q, Some("No, that's wrong")));
     assert_eq!(found(&turns, &AnsweredTotals::default()), []);
@@ -153,7 +153,7 @@ fn few_turns_that_have_nothing_in_common_are_no_pattern() {
 }
 
 #[test]
-fn what_is_over_represented_is_told_and_what_is_usual_is_not() {
+fn lifts_list_only_over_represented_values() {
     let mut turns: Vec<Made> = (0..12)
         .map(|n| made(&format!("t{n:02}"), &format!("convert {n} euros to dollars"), None))
         .collect();
@@ -169,7 +169,7 @@ fn what_is_over_represented_is_told_and_what_is_usual_is_not() {
 }
 
 #[test]
-fn what_stands_out_most_is_told_first() {
+fn lifts_are_sorted_by_lower_bound() {
     let turns: Vec<Made> =
         (0..12).map(|n| made(&format!("t{n:02}"), "convert euros to dollars", None)).collect();
     let failed: Vec<FailedTurn<'_>> = turns
@@ -184,7 +184,7 @@ fn what_stands_out_most_is_told_first() {
 }
 
 #[test]
-fn of_too_many_turns_the_newest_are_read() {
+fn turn_limit_keeps_the_newest_turns() {
     let turns: Vec<Made> =
         (0..6).map(|n| made(&format!("t{n}"), "convert euros to dollars", None)).collect();
     let failed: Vec<FailedTurn<'_>> =
@@ -197,7 +197,7 @@ fn of_too_many_turns_the_newest_are_read() {
 }
 
 #[test]
-fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
+fn trend_is_relative_to_answered_turns_and_significant() {
     let check = |now: usize, before: usize, answered: (u64, u64), direction: FailureDirection| {
         let turns: Vec<Made> = (0..now + before)
             .map(|n| {
@@ -220,7 +220,7 @@ fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
 }
 
 #[test]
-fn contrasts_in_other_words_are_one() {
+fn contrasts_merge_spelling_variants() {
     let mut turns: Vec<Made> =
         (0..3).map(|n| made(&format!("t{n}"), "find laptops for me", None)).collect();
     let wants = ["gaming laptops", "Gaming laptop", "gaming laptops"];
@@ -236,7 +236,7 @@ fn contrasts_in_other_words_are_one() {
 }
 
 #[test]
-fn contrasts_with_other_numbers_or_the_other_way_round_are_others() {
+fn contrasts_with_other_numbers_or_swapped_sides_stay_separate() {
     let mut turns: Vec<Made> =
         (0..6).map(|n| made(&format!("t{n}"), "show the sales report", None)).collect();
     let sides = [

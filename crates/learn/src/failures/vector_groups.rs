@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_with_nearly_the_same_middle_are_one() {
+    fn groups_with_close_centroids_are_merged() {
         let direction = |angle: f32| vec![angle.cos(), angle.sin()];
         let vectors = [0.0, 0.01, 0.02, 0.03, 1.5, 1.51].map(direction);
         let apart = vec![Some(0), Some(0), Some(1), Some(1), Some(2), Some(2)];

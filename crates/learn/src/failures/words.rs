@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_words_with_a_meaning_are_kept() {
+    fn content_words_exclude_stop_words_and_numbers() {
         let rows: &[(&str, &[&str])] = &[
             ("No, that's wrong!", &[]),
             ("completed orders only", &["completed", "orders"]),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_can_be_told_from_words_with_something_between() {
+    fn content_words_record_their_positions() {
         let places: Vec<usize> =
             content_words("completed orders of the region").iter().map(|w| w.place).collect();
         assert_eq!(places, [0, 1, 4]);

@@ -47,7 +47,7 @@ fn best(pool: &ExamplePool<String>, question: &str) -> Option<String> {
 }
 
 #[test]
-fn the_latest_correction_wins_then_the_best_rating_then_the_newest() {
+fn best_example_is_latest_correction_then_best_rating_then_newest() {
     let rows: [(Vec<Offer<'static, String>>, &str); 5] = [
         (vec![offer("q", Correction, "c", 1), rated("q", "r", 1.0, 9)], "c"),
         (vec![offer("q", Correction, "old", 1), offer("Q?", Correction, "new", 2)], "new"),
@@ -63,13 +63,13 @@ fn the_latest_correction_wins_then_the_best_rating_then_the_newest() {
 }
 
 #[test]
-fn a_correction_with_a_high_score_beside_it_is_no_better_than_a_later_one() {
+fn rating_does_not_rank_corrections() {
     let scored = Offer { rating: UnitInterval::new(1.0), ..offer("q", Correction, "old", 1) };
     assert_eq!(best(&pool(vec![scored, offer("q", Correction, "new", 2)]), "q").unwrap(), "new");
 }
 
 #[test]
-fn when_the_winner_is_withdrawn_the_next_best_steps_in() {
+fn removing_the_best_example_promotes_the_next() {
     let mut pool = pool(vec![
         offer("q", Correction, "c", 3),
         rated("q", "r", 0.8, 2),
@@ -85,7 +85,7 @@ fn when_the_winner_is_withdrawn_the_next_best_steps_in() {
 }
 
 #[test]
-fn erasing_a_turn_takes_its_corrections_too() {
+fn removing_a_turn_removes_its_corrections() {
     let correction = Offer { turn: "t", ..offer("q", Correction, "event", 3) };
     let mut pool =
         pool(vec![rated("q", "t", 1.0, 1), correction, offer("other", Accepted, "u", 1)]);
@@ -94,14 +94,14 @@ fn erasing_a_turn_takes_its_corrections_too() {
 }
 
 #[test]
-fn a_second_rating_of_a_turn_takes_the_place_of_the_first() {
+fn second_rating_of_a_turn_replaces_the_first() {
     let mut pool = pool(vec![rated("q", "t", 1.0, 1), rated("q", "u", 0.8, 1)]);
     assert_eq!(pool.put(rated("q", "t", 0.7, 2)), Effect::default());
     assert_eq!(best(&pool, "q").unwrap(), "u");
 }
 
 #[test]
-fn only_the_first_offer_of_a_question_enters_it() {
+fn only_the_first_offer_of_a_question_changes_the_index() {
     let mut pool = ExamplePool::default();
     assert_eq!(pool.put(offer("q", Accepted, "a", 1)).entered, Some(key("q")));
     assert_eq!(pool.put(offer("Q!", Correction, "c", 1)), Effect::default());
@@ -141,7 +141,7 @@ fn twins() -> (ExamplePool<String>, Vec<NearQuestion>) {
 }
 
 #[test]
-fn near_duplicates_are_not_all_chosen() {
+fn diversity_avoids_near_duplicates() {
     let (pool, near) = twins();
     assert_eq!(names(&select(&pool, &asked(2, 0.3), near.clone())), ["one", "other"]);
     assert_eq!(names(&select(&pool, &asked(2, 0.0), near.clone())), ["one", "two"]);
@@ -149,7 +149,7 @@ fn near_duplicates_are_not_all_chosen() {
 }
 
 #[test]
-fn what_does_not_fit_the_budget_is_passed_over() {
+fn examples_over_the_token_budget_are_skipped() {
     let (mut pool, near) = twins();
     pool.put(Offer { tokens: 91, ..offer("twin two", Correction, "long", 2) });
     let budget = |max_tokens| Selection { max_tokens: Some(max_tokens), ..asked(3, 0.0) };
@@ -159,7 +159,7 @@ fn what_does_not_fit_the_budget_is_passed_over() {
 }
 
 #[test]
-fn an_unrelated_example_is_worse_than_none() {
+fn examples_below_the_similarity_floor_are_dropped() {
     let pool = pool(vec![offer("far", Accepted, "far", 1), offer("odd", Accepted, "odd", 1)]);
     let near = vec![
         near("far", SIMILARITY_FLOOR - 0.001, &[1.0]),
@@ -170,7 +170,7 @@ fn an_unrelated_example_is_worse_than_none() {
 }
 
 #[test]
-fn of_equally_near_ones_the_newer_comes_first() {
+fn similarity_ties_go_to_the_newer_example() {
     // Every question is the newest once, so that no other order can pass for this one.
     for [a, b, c] in
         [["old", "newest", "newer"], ["newest", "newer", "old"], ["newer", "old", "newest"]]
@@ -185,7 +185,7 @@ fn of_equally_near_ones_the_newer_comes_first() {
 }
 
 #[test]
-fn the_same_words_are_found_even_when_no_index_finds_them() {
+fn identical_question_is_found_without_the_index() {
     let pool = pool(vec![offer("Reset my password", Correction, "c", 1)]);
     let same = Selection { query: "reset my PASSWORD?", ..asked(3, 0.3) };
     let selected = select(&pool, &same, Vec::new());
@@ -195,7 +195,7 @@ fn the_same_words_are_found_even_when_no_index_finds_them() {
 }
 
 #[test]
-fn what_is_excluded_is_left_out() {
+fn excluded_turns_are_not_selected() {
     let (pool, near) = twins();
     let without = Selection { excluded: &["one"], ..asked(2, 0.0) };
     assert_eq!(names(&select(&pool, &without, near)), ["two", "other"]);
@@ -206,7 +206,7 @@ type Model = BTreeMap<(usize, u8), (usize, i64, u32)>;
 
 proptest! {
     #[test]
-    fn a_pool_holds_what_was_put_and_not_taken(
+    fn pool_matches_a_naive_model(
         steps in prop::collection::vec((0..3u8, 0..5usize, 0..3u8, 0..4usize, 0..3i64, 0..3u32), 0..40),
     ) {
         const TURNS: [&str; 5] = ["t0", "t1", "t2", "t3", "t4"];
@@ -260,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn a_selection_keeps_its_promises(
+    fn selection_respects_limits_for_any_input(
         rows in prop::collection::vec((-1.0f32..=1.0, 1..60u32, 0..3i64, prop::array::uniform3(-1.0f32..=1.0)), 0..12),
         k in 0..6usize,
         max_tokens in prop::option::of(0..200u32),

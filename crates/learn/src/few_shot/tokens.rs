@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_symbols_and_other_scripts_weigh_differently() {
+    fn token_estimate_depends_on_the_script() {
         for (text, tokens) in [
             ("", 0),
             ("a", 1),

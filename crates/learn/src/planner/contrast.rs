@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thing_is_a_thing_and_a_sentence_is_not() {
+    fn noun_phrases_are_told_from_sentences() {
         let rows = [
             ("gaming laptops", true),
             ("the daily one", true),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_is_no_thing_is_left_out() {
+    fn contrast_drops_sides_that_are_not_noun_phrases() {
         let side = |text: &str| Some(text.to_owned());
         let contrast = |wants, instead_of| Contrast { wants, instead_of };
         let rows = [
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contrast_counts_when_something_shows_that_it_is_wanted() {
+    fn contrast_needs_evidence_of_a_wish() {
         let rows = [
             ("No, gaming, not business", "laptops", "gaming", "business", true),
             (

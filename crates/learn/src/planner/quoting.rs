@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_stays_on_its_line_and_inside_its_quotation() {
+    fn quoted_text_cannot_leave_its_line_or_quotation() {
         let rows = [
             ("plain", "\"plain\""),
             ("  a \t\r\n b\u{2028}c\0d ", "\"a b c d\""),
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_ends_in_an_ellipsis() {
+    fn long_quotation_ends_in_an_ellipsis() {
         let long = "ü".repeat(QUOTED + 1);
         let quotation = quoted(&long, QUOTED);
         assert_eq!(quotation.chars().count(), QUOTED + 2);

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_of_the_sentence_are_not_part_of_a_word() {
+    fn word_split_strips_sentence_punctuation() {
         let rows = [
             ("No, I'm (really) sure...", "No|I'm|really|sure"),
             ("C++ or C#, under $1,000 at 5%.", "C++|or|C#|under|$1|000|at|5%"),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn singular_and_plural_are_the_same_word_and_others_are_not() {
+    fn singular_and_plural_match_as_one_word() {
         let rows = [
             ("laptop", "Laptops", true),
             ("boxes", "box", true),

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_question_has_the_same_words_or_nearly_the_same_vector() {
+    fn same_question_matches_words_or_vectors() {
         let (here, near, far) = (vector(1.0, 0.0), vector(1.0, 0.2), vector(1.0, 0.5));
         let check = |a, va, b, vb, expected| {
             assert_eq!(same_question((a, va), (b, vb)), expected, "{a} / {b}");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leans_on_earlier_words_does_not_stand_alone() {
+    fn context_dependent_questions_are_not_self_contained() {
         for alone in [
             "Show total sales",
             "reset my password",

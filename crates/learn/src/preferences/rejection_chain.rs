@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rephrased_question_that_was_then_answered_makes_a_pair() {
+    fn rephrased_then_accepted_question_makes_a_pair() {
         let turns = [
             turn("q1", "bad", Some(Rejected), Some(Rephrased)),
             turn("q1 again", "good", Some(Accepted), None),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wrong_is_a_part_of_the_question() {
+    fn chain_prompt_includes_the_complaint() {
         let turns = [
             turn("laptops", "business", Some(Rejected), Some(Explicit)),
             turn("no, gaming", "gaming", Some(Accepted), None),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rejected_answer_of_a_chain_makes_a_pair() {
+    fn every_rejected_answer_of_a_chain_is_paired() {
         let turns = [
             turn("laptops", "desks", Some(Rejected), Some(Rephrased)),
             turn("notebooks", "business", Some(Rejected), Some(Explicit)),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_accepted_proves_nothing() {
+    fn chain_without_a_confident_acceptance_makes_no_pair() {
         let unsure = |question, answer| JudgedTurn {
             confidence: UnitInterval::new(0.69).unwrap(),
             ..turn(question, answer, Some(Accepted), None)

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn nine_of_ten_conversations_are_for_training() {
+    fn default_split_trains_on_nine_of_ten_conversations() {
         let names = (0..20_000).map(|at| format!("c{at}"));
         let mut counts = [0; 3];
         names.for_each(|name| counts[split(&name) as usize] += 1);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn without_shares_everything_is_for_training() {
+    fn zero_shares_put_everything_in_training() {
         let all = SplitShares { validation: 0, test: 0 };
         for at in 0..200 {
             let name = ConversationId::new(format!("c{at}")).unwrap();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn words_come_back_as_what_they_were() {
+    fn split_words_round_trip() {
         for split in Split::ALL {
             assert_eq!(Split::from_word(split.as_word()), Some(split));
         }

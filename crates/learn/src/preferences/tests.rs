@@ -57,7 +57,7 @@ fn uncut(format: ExportFormat) -> ExportRule {
 }
 
 #[test]
-fn shapes_and_sources_are_found_by_their_words() {
+fn format_and_source_words_round_trip() {
     for format in ExportFormat::ALL {
         assert_eq!(ExportFormat::from_word(format.as_word()), Some(format));
     }
@@ -98,7 +98,7 @@ fn told(row: &Value) -> (&str, &str, &str) {
 }
 
 #[test]
-fn a_correction_is_better_than_what_it_corrects() {
+fn correction_is_preferred_over_the_corrected_answer() {
     let mut wrong = turn("t2", "total sales", "SELECT 1");
     wrong.corrections =
         vec![corrected("SELECT 3", 2), corrected("SELECT 2", 1), corrected("  ", 9)];
@@ -127,7 +127,7 @@ fn a_correction_is_better_than_what_it_corrects() {
 }
 
 #[test]
-fn a_correction_may_name_what_it_corrects() {
+fn correction_may_name_its_original_text() {
     let mut wrong = turn("t", "q", "long answer around SELECT 1");
     let original = Some("SELECT 1".to_owned());
     wrong.corrections = vec![TurnCorrection { original, ..corrected("SELECT 2", 1) }];
@@ -136,7 +136,7 @@ fn a_correction_may_name_what_it_corrects() {
 }
 
 #[test]
-fn a_rejected_answer_loses_to_the_one_that_was_then_accepted() {
+fn accepted_rephrase_is_preferred_over_the_rejected_answer() {
     use CorrectionType::{Abandonment, Rephrased};
     use VerdictStatus::{Accepted, Rejected};
     let bad = |kind| PreferenceTurn {
@@ -163,7 +163,7 @@ fn a_rejected_answer_loses_to_the_one_that_was_then_accepted() {
 }
 
 #[test]
-fn the_answer_that_was_kept_is_better_than_those_thrown_away() {
+fn kept_answer_is_preferred_over_regenerated_ones() {
     let thrown = |id: &str, answer: &str| PreferenceTurn {
         regenerated: true,
         ..turn(id, "write a poem", answer)
@@ -202,7 +202,7 @@ fn rated(id: &str, question: &str, answer: &str, value: f64) -> PreferenceConver
 }
 
 #[test]
-fn the_same_question_rated_up_and_down_makes_a_pair() {
+fn same_question_rated_up_and_down_makes_a_pair() {
     let found = grouped(&[
         rated("up", "Show total sales", "good", 1.0),
         rated("down", "show total sales?", "bad", 0.25),
@@ -215,7 +215,7 @@ fn the_same_question_rated_up_and_down_makes_a_pair() {
 }
 
 #[test]
-fn a_question_that_leans_on_what_was_said_needs_the_same_said_before() {
+fn context_dependent_question_needs_the_same_context() {
     let after = |id: &str, before: &str, question: &str, answer: &str, value: f64| {
         let mut talk = rated(id, question, answer, value);
         talk.turns.insert(0, turn(&format!("{id}-0"), before, "Shall I?"));
@@ -232,7 +232,7 @@ fn a_question_that_leans_on_what_was_said_needs_the_same_said_before() {
 }
 
 #[test]
-fn nearly_the_same_question_counts_by_its_vector() {
+fn similar_question_is_paired_by_vector() {
     let talks = [
         rated("up", "total sales by region", "good", 1.0),
         rated("down", "total sales per region", "bad", 0.0),
@@ -269,7 +269,7 @@ fn tried(
 }
 
 #[test]
-fn of_two_variants_the_one_found_good_is_better_than_the_one_found_bad() {
+fn experiment_pairs_prefer_the_variant_judged_good() {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let (new, old) = (("e", "treatment"), ("e", "control"));
     let found = grouped(&[
@@ -303,7 +303,7 @@ fn of_two_variants_the_one_found_good_is_better_than_the_one_found_bad() {
 }
 
 #[test]
-fn a_popular_question_makes_a_few_pairs_of_many_answers() {
+fn popular_question_makes_a_bounded_number_of_pairs() {
     let talks: Vec<PreferenceConversation> = (0..200)
         .map(|at| {
             rated(&format!("t{at}"), "show total sales", &format!("a{at}"), f64::from(at % 2))
@@ -317,7 +317,7 @@ fn a_popular_question_makes_a_few_pairs_of_many_answers() {
 }
 
 #[test]
-fn shapes_without_pairs_take_single_answers_too() {
+fn unpaired_formats_include_single_answers() {
     let mut wrong = turn("t1", "q one", "bad");
     wrong.corrections = vec![corrected("good", 1)];
     let mut liked = turn("t2", "q two", "liked");
@@ -339,7 +339,7 @@ fn shapes_without_pairs_take_single_answers_too() {
 }
 
 #[test]
-fn a_correction_of_nothing_is_a_good_answer_but_no_pair() {
+fn correction_of_a_failed_turn_makes_no_pair() {
     let mut failed = PreferenceTurn { failed: true, ..turn("t1", "q", "") };
     failed.corrections = vec![corrected("good", 1)];
     let talk = conversation("c", vec![failed]);
@@ -350,7 +350,7 @@ fn a_correction_of_nothing_is_a_good_answer_but_no_pair() {
 }
 
 #[test]
-fn rated_answers_stand_by_themselves_once() {
+fn unpaired_rated_answer_is_exported_once() {
     let mut talks = [
         rated("up", "show total sales", "good", 1.0),
         rated("down", "show total sales", "bad", 0.0),
@@ -361,7 +361,7 @@ fn rated_answers_stand_by_themselves_once() {
 }
 
 #[test]
-fn openai_has_its_own_names() {
+fn openai_format_uses_its_field_names() {
     let mut wrong = turn("t1", "q", "bad");
     wrong.corrections = vec![corrected("good", 1)];
     let row = &rows(ExportFormat::OpenAiDpo, &conversation("c", vec![wrong]))[0];
@@ -371,7 +371,7 @@ fn openai_has_its_own_names() {
 }
 
 #[test]
-fn repeats_unsure_pairs_and_rows_beyond_a_cap_are_left_out_and_counted() {
+fn tally_counts_repeated_unsure_and_capped_rows() {
     let talk = |id: &str, answer: &str, confidence: f64| {
         let mut wrong = turn(id, "q", "bad");
         let sure = unit(confidence);
@@ -393,7 +393,7 @@ fn repeats_unsure_pairs_and_rows_beyond_a_cap_are_left_out_and_counted() {
 }
 
 #[test]
-fn only_the_wanted_sources_and_parts_are_there() {
+fn export_filters_by_source_and_split() {
     let mut wrong = turn("t", "q", "bad");
     wrong.corrections = vec![corrected("good", 1)];
     let talk = conversation("c", vec![wrong]);
@@ -406,7 +406,7 @@ fn only_the_wanted_sources_and_parts_are_there() {
 }
 
 #[test]
-fn a_prompt_holds_the_latest_turns_only() {
+fn prompt_is_limited_to_the_latest_turns() {
     let mut turns: Vec<PreferenceTurn> =
         (0..5).map(|at| turn(&format!("t{at}"), &format!("q{at}"), "a")).collect();
     turns[4].corrections = vec![corrected("good", 1)];
@@ -417,7 +417,7 @@ fn a_prompt_holds_the_latest_turns_only() {
 }
 
 #[test]
-fn turns_of_one_question_find_each_other() {
+fn question_groups_collect_turns_of_merged_questions() {
     let liked = |question: &str| PreferenceTurn { rating: rating(1.0), ..turn("t", question, "a") };
     let mut groups = QuestionGroups::default();
     let one = groups.note(&liked("total sales"), 1).unwrap();
@@ -442,7 +442,7 @@ fn everything(rule: &ExportRule, talks: &[PreferenceConversation]) -> Vec<Prefer
 }
 
 #[test]
-fn a_question_of_which_nothing_is_left_makes_no_row() {
+fn blank_question_makes_no_row() {
     for blank in ["", " \n\t "] {
         let fixed = PreferenceTurn {
             corrections: vec![corrected("better", 1)],

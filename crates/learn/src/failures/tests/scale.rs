@@ -25,14 +25,14 @@ fn check(size: usize, turns: &[Made]) {
 }
 
 #[test]
-fn a_complaint_is_one_pattern_at_any_size() {
+fn complaint_is_one_pattern_at_any_scale() {
     for size in [10, 30, 100, 300, 1_000] {
         check(size, &crowd(size));
     }
 }
 
 #[test]
-fn it_is_one_without_any_correction_too() {
+fn complaint_is_one_pattern_without_corrections() {
     for size in [10, 30, 100, 1_000] {
         let mut turns = crowd(size);
         turns.iter_mut().for_each(|turn| turn.changes.clear());
@@ -41,7 +41,7 @@ fn it_is_one_without_any_correction_too() {
 }
 
 #[test]
-fn corrections_that_put_other_values_to_the_same_column_stay_apart() {
+fn corrections_with_different_values_for_a_column_stay_separate() {
     let mut turns = crowd(60);
     for turn in turns.iter_mut().filter(|turn| turn.id.starts_with('c')).skip(30) {
         let (old, new) = ("completed", "open");
@@ -64,7 +64,7 @@ fn corrections_that_put_other_values_to_the_same_column_stay_apart() {
 }
 
 #[test]
-fn neither_the_order_nor_a_turn_more_changes_a_thousand() {
+fn patterns_of_a_thousand_turns_are_stable() {
     let turns = crowd(1_000);
     let patterns = found(&turns, &AnsweredTotals::default());
     // A stride that has nothing in common with the number of turns visits each once.
@@ -81,7 +81,7 @@ fn neither_the_order_nor_a_turn_more_changes_a_thousand() {
 }
 
 #[test]
-fn long_texts_are_told_in_short() {
+fn long_texts_are_truncated_in_patterns() {
     let mut turns = crowd(30);
     for turn in &mut turns {
         turn.question.push_str(&" and so on and so forth".repeat(5_000));

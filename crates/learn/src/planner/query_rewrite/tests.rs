@@ -19,7 +19,7 @@ fn check(rows: &[(&str, &str, &str, Option<&str>)]) {
 }
 
 #[test]
-fn the_unwanted_gives_its_place_to_the_wanted() {
+fn rewrite_replaces_the_unwanted_phrase() {
     check(&[
         (
             "business laptops under $1000",
@@ -69,7 +69,7 @@ fn the_unwanted_gives_its_place_to_the_wanted() {
 }
 
 #[test]
-fn a_part_of_the_unwanted_gives_its_place_too() {
+fn rewrite_replaces_the_differing_middle() {
     check(&[
         ("business machines", "gaming laptops", "business laptops", Some("gaming machines")),
         (
@@ -90,7 +90,7 @@ fn a_part_of_the_unwanted_gives_its_place_too() {
 }
 
 #[test]
-fn the_wanted_is_put_beside_what_both_share() {
+fn rewrite_inserts_beside_the_shared_words() {
     check(&[
         (
             "laptops under $1000",
@@ -131,7 +131,7 @@ fn the_wanted_is_put_beside_what_both_share() {
 }
 
 #[test]
-fn nothing_is_better_than_rubbish() {
+fn rewrite_returns_none_when_unsure() {
     check(&[
         // It is there already.
         ("gaming laptops under $1000", "gaming laptops", "business laptops", None),
@@ -157,7 +157,7 @@ fn nothing_is_better_than_rubbish() {
 }
 
 #[test]
-fn what_sets_the_wanted_apart_is_in_capitals() {
+fn emphasis_capitalises_the_distinguishing_words() {
     let rows = [
         ("gaming laptops", "business laptops", "GAMING laptops"),
         ("Berlin", "Bern", "BERLIN"),
@@ -190,7 +190,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn any_rewrite_is_settled(query in any_text(), wants in any_text(), instead_of in any_text()) {
+    fn rewrite_is_idempotent(query in any_text(), wants in any_text(), instead_of in any_text()) {
         let contrast = contrast(&wants, &instead_of);
         if let Some(once) = rewrite(&query, &contrast) {
             prop_assert_eq!(rewrite(&once, &contrast), None);

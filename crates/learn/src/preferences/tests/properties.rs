@@ -77,7 +77,7 @@ fn columns(row: &Value) -> Vec<(String, &'static str)> {
 
 proptest! {
     #[test]
-    fn no_conversation_is_in_two_parts_and_no_row_comes_twice(talks in any_conversations()) {
+    fn splits_are_disjoint_and_rows_unique(talks in any_conversations()) {
         // Half is held out, so that pairs across the cut would be seen.
         let shares = SplitShares { validation: 25, test: 25 };
         for format in ExportFormat::ALL {
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn every_row_of_a_file_has_the_same_columns(talks in any_conversations()) {
+    fn all_rows_share_the_same_columns(talks in any_conversations()) {
         for format in ExportFormat::ALL {
             let rows = as_json(&everything(&uncut(format), &talks));
             for row in &rows {

@@ -11,7 +11,7 @@ fn weighed(format: ExportFormat, talks: &[PreferenceConversation]) -> Vec<Value>
 }
 
 #[test]
-fn an_answer_that_several_rated_has_one_label_by_their_mean_in_any_order() {
+fn label_of_a_repeatedly_rated_answer_is_the_mean() {
     let rows = [
         (vec![1.0, 0.0, 0.0, 0.0], Some(false)),
         (vec![0.0, 1.0, 1.0, 1.0], Some(true)),
@@ -48,7 +48,7 @@ fn corrects(id: &str, before: &str, after: &str) -> PreferenceConversation {
 }
 
 #[test]
-fn of_two_answers_only_one_is_the_better_one() {
+fn contradicting_corrections_keep_the_majority() {
     let (one, other) = (corrects("a", "Black.", "White."), corrects("b", "White.", "Black."));
     let third = corrects("c", "White.", "Black.");
     assert_eq!(weighed(ExportFormat::Dpo, &[one.clone(), other.clone()]), Vec::<Value>::new());
@@ -60,7 +60,7 @@ fn of_two_answers_only_one_is_the_better_one() {
 }
 
 #[test]
-fn what_is_too_unsure_to_be_handed_out_has_no_vote() {
+fn low_confidence_evidence_has_no_vote() {
     let sure = rated("a", "Which colour?", "Black.", 1.0);
     let mut doubtful = rated("b", "Which colour?", "Black.", 0.0);
     doubtful.turns[0].rating = Some(TurnRating { value: unit(0.0), confidence: unit(0.5) });
@@ -75,7 +75,7 @@ fn what_is_too_unsure_to_be_handed_out_has_no_vote() {
 }
 
 #[test]
-fn ratings_that_contradict_each_other_make_no_two_pairs() {
+fn contradicting_ratings_make_pairs_in_one_direction() {
     let one = |at: usize, answer: &str, value: f64| {
         rated(&format!("c{at}"), "Which colour for walls?", answer, value)
     };

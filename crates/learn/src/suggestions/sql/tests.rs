@@ -53,7 +53,7 @@ const CONDITIONS: Rows = &[
 ];
 
 #[test]
-fn conditions_are_compared_one_by_one() {
+fn sql_diff_compares_conditions_individually() {
     check_all(CONDITIONS);
 }
 
@@ -88,7 +88,7 @@ const OTHER_PARTS: Rows = &[
 ];
 
 #[test]
-fn every_other_part_is_compared_too() {
+fn sql_diff_compares_every_clause() {
     check_all(OTHER_PARTS);
 }
 
@@ -104,7 +104,7 @@ const INNER_QUERIES: Rows = &[
 ];
 
 #[test]
-fn named_queries_and_subqueries_count_like_the_statement_around_them() {
+fn sql_diff_includes_ctes_and_subqueries() {
     check_all(INNER_QUERIES);
 }
 
@@ -120,12 +120,12 @@ const DIALECTS: Rows = &[
 ];
 
 #[test]
-fn dialects_and_fences_are_read_and_broken_statements_say_nothing() {
+fn sql_diff_reads_dialects_and_fences_and_skips_broken_sql() {
     check_all(DIALECTS);
 }
 
 #[test]
-fn what_is_no_statement_is_none() {
+fn text_without_sql_has_no_statement() {
     for text in ["", "The answer is 42.", "selected items", "```\nhello\n```", "--", "/*"] {
         assert_eq!(statement_of(text), None, "{text}");
     }
@@ -134,7 +134,7 @@ fn what_is_no_statement_is_none() {
 }
 
 #[test]
-fn long_and_deep_statements_neither_break_nor_hang() {
+fn sql_diff_survives_long_and_deep_statements() {
     let chain = |link: &str, count: usize| {
         let conditions: Vec<String> = (0..count).map(|n| format!("c{n} = {n}")).collect();
         format!("SELECT a FROM t WHERE {}", conditions.join(link))
@@ -159,7 +159,7 @@ fn long_and_deep_statements_neither_break_nor_hang() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_breaks_it(a in ".{0,200}", b in "(SELECT|WITH|FROM|WHERE|AND|OR|\\(|\\)|'|a|b|=|,|\\*| ){0,60}") {
+    fn sql_diff_never_panics(a in ".{0,200}", b in "(SELECT|WITH|FROM|WHERE|AND|OR|\\(|\\)|'|a|b|=|,|\\*| ){0,60}") {
         let _ = edits(&a, &b);
         let _ = edits(&format!("SELECT {b}"), &format!("SELECT {a}"));
         proptest::prop_assert!(edits(&b, &b).is_empty());

@@ -30,7 +30,7 @@ const MORE: &[(&str, &str, [&str; 2])] = &[
 ];
 
 #[test]
-fn what_is_added_is_told_and_so_is_what_is_taken_out() {
+fn added_and_removed_clauses_are_described() {
     for (less, more, [added, removed]) in MORE {
         check(less, more, added);
         check(more, less, removed);
@@ -52,14 +52,14 @@ const EXCHANGED: Rows = &[
 ];
 
 #[test]
-fn what_is_exchanged_is_told_with_what_it_stands_for() {
+fn replaced_clauses_are_described_with_both_sides() {
     for (original, corrected, what) in EXCHANGED {
         check(original, corrected, what);
     }
 }
 
 #[test]
-fn what_is_too_long_to_repeat_is_not_told() {
+fn overlong_conditions_are_not_suggested() {
     let long = format!("SELECT a FROM t WHERE b = '{}'", "x".repeat(200));
     let nothing: [&str; 0] = [];
     assert_eq!(with_corrections(&[("SELECT a FROM t", &*long); 2]), nothing);
@@ -67,7 +67,7 @@ fn what_is_too_long_to_repeat_is_not_told() {
 }
 
 #[test]
-fn what_most_agree_on_is_told_first_and_then_what_changes_the_result_most() {
+fn suggestions_are_sorted_by_support_then_clause_kind() {
     let all = ("SELECT a FROM t", "SELECT a, c FROM t WHERE b = 1 LIMIT 5");
     let told = with_corrections(&[all, all, ("SELECT a FROM t", "SELECT a FROM t LIMIT 5")]);
     let expected = [
