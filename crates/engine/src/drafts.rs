@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use learn::{FailurePattern, Suggestion, fit_to_instruct, is_prompt_injection};
+use learn::{FailurePattern, Suggestion, sanitise_instruction, is_prompt_injection};
 use model::Scope;
 use outbound::RemoteWriter;
 use serde_json::{Value, json};
@@ -146,7 +146,7 @@ fn data_of(pattern: &FailurePattern, suggestions: &[Suggestion]) -> Value {
         .iter()
         .filter(|example| !is_prompt_injection(&example.question))
         .take(MOST_QUOTED)
-        .map(|example| json!({"asked": short(&example.question), "said": kept(&example.said)}))
+        .map(|example| json!({"asked": short(&example.question), "said": kept(&example.remark)}))
         .collect();
     let wanted: Vec<Value> = pattern
         .contrasts
@@ -172,7 +172,7 @@ fn instruction_in(text: &str) -> String {
     let read: Value =
         text.get(start..end).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
     let written = read["instruction"].as_str().unwrap_or_default();
-    let fit = fit_to_instruct(written, LONGEST);
+    let fit = sanitise_instruction(written, LONGEST);
     if fit.is_none() && !written.trim().is_empty() {
         tracing::warn!(
             "a draft of a suggestion was dropped: it is too long, has markup or a link, or speaks to the model"

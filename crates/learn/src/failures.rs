@@ -1,9 +1,11 @@
-//! Failure patterns: turns that went wrong in the same way, found together and told apart.
+//! Failure patterns: clusters of turns that failed in the same way.
 //!
-//! Errors fall together by their type; turns of which the same was said by that, whatever was asked
-//! (`complaint.rs`); all else by meaning: what was asked and what was said of the answer make one
-//! direction (`blend.rs`), directions make groups (`group.rs`). Groups get labels and ids that stay
-//! (`label.rs`, `name.rs`).
+//! - Errors are grouped by error type.
+//! - Turns with the same complaint are grouped by it, whatever the question was (`complaints.rs`).
+//! - The rest is clustered by meaning: question and remark form one vector (`turn_vector.rs`), and
+//!   vectors form groups (`vector_groups.rs`).
+//!
+//! Each pattern gets a label (`label.rs`) and a stable id (`pattern_id.rs`).
 
 mod turn;
 mod words;
@@ -22,15 +24,17 @@ mod pattern;
 mod discovery;
 mod corrected_queries;
 
-pub use corrected_queries::{CorrectedQuery, most_corrected};
-pub use discovery::{PatternRule, failure_patterns};
+pub use corrected_queries::{CorrectedQuery, rank_corrected_queries};
+pub use discovery::{PatternRule, find_failure_patterns};
 pub use pattern::{
     CountedContrast, FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift,
 };
-pub(crate) use signed_terms::gist;
-pub use turn::{AnswerChange, AnsweredTotals, By, FailedTurn, FailureKind, Period};
-pub(crate) use words::content_words;
-pub use words::telling_words;
+pub(crate) use signed_terms::extract_signed_terms;
+pub use turn::{
+    AnswerChange, AnsweredTotals, FailedTurn, FailureKind, FailureWindow, LiftDimension,
+};
+pub(crate) use words::extract_content_words;
+pub use words::extract_keywords;
 
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,20 @@
-//! Few-shot examples: which answered questions may serve as one, and which few are shown.
+//! Few-shot examples: the pool of answers that may serve as examples, and the selection for a
+//! query.
 //!
-//! A pool decides what is a good answer to each question and keeps no words and no vectors. An
-//! index of vectors, kept by the caller in step with the pool, finds the questions near a query;
-//! [`select`] picks the few among them.
+//! The pool keeps the best answer per question, without texts or vectors. The caller keeps a vector
+//! index in step with the pool. The index finds questions near a query; [`select_examples`] picks
+//! among them.
 
 mod pool;
 mod tokens;
 mod selection;
 
-pub use pool::{Best, Effect, ExamplePool, ExampleSource, Offer};
-pub use selection::{NearQuestion, SIMILARITY_FLOOR, Selected, Selection, WITHIN, select};
-pub use tokens::estimated_tokens;
+pub use pool::{BestExample, ExampleOffer, ExamplePool, ExampleSource, IndexChange};
+pub use selection::{
+    ExampleQuery, MAX_NEAR_QUESTIONS, NearQuestion, SIMILARITY_FLOOR, SelectedExample,
+    select_examples,
+};
+pub use tokens::estimate_tokens;
 
 #[cfg(test)]
 mod tests;

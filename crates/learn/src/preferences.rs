@@ -1,13 +1,13 @@
-//! Preference data for training: which of two answers to a question is better, and why we think so.
+//! Preference data for training: pairs of a better and a worse answer, with their evidence.
 //!
 //! ```text
 //! conversations, one by one --correction, regeneration, rephrase--+
-//!                                                                 +--> Exporter --> rows of one shape
+//!                                                                 +--> Exporter --> rows of one format
 //! groups of the same question, one by one --rating, experiment ---+
 //! ```
 //!
-//! Conversations are gone through twice: what people think is counted before anything is written, so that
-//! nothing is said twice in opposite ways. Kept are numbers only, for each row, rated answer and pair.
+//! Conversations are read twice. The first pass counts votes, so that the second never exports a pair
+//! in both directions. The exporter keeps only a few numbers per row, rated answer and pair.
 
 mod turn;
 mod pair;
@@ -24,7 +24,7 @@ mod exporter;
 
 pub use export_rule::{ExportFormat, ExportRule};
 pub use exporter::{ExportTally, Exporter};
-pub use group_pairs::AnsweredElsewhere;
+pub use group_pairs::GroupedAnswer;
 pub use pair::PairSource;
 pub use question_groups::QuestionGroups;
 pub use rows::{

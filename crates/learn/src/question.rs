@@ -1,33 +1,34 @@
-//! When two people typed the same question: case, spaces and punctuation aside.
+//! Question identity: two texts are the same question when they differ only in case, spaces and
+//! punctuation.
 
 use crate::fingerprint::fingerprint;
 
-/// A question as a number: equal for questions that are equal but for case, spaces and punctuation.
+/// Hash of a normalised question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionKey(u64);
 
 impl QuestionKey {
-    /// `None` for a text that asks nothing: empty, or punctuation only.
-    pub fn of(question: &str) -> Option<Self> {
-        let plain = normalised(question);
+    /// Returns `None` for a text that is empty or only punctuation.
+    pub fn from_text(question: &str) -> Option<Self> {
+        let plain = normalise_question(question);
         (!plain.is_empty()).then(|| Self(fingerprint(&plain)))
     }
 
-    /// As the key of an index of vectors.
+    /// Key for a vector index, which uses signed integers.
     pub const fn as_i64(self) -> i64 {
         self.0.cast_signed()
     }
 
-    /// The question of a key in an index of vectors.
     pub const fn from_i64(key: i64) -> Self {
         Self(key.cast_unsigned())
     }
 }
 
-/// The question in small letters, with single spaces and without punctuation around words. Symbols
-/// stay, and so do marks inside words and numbers: `C++` is not `C`, `3.5` is not `35`, `a < b` is
-/// not `a > b`.
-pub fn normalised(question: &str) -> String {
+/// Lower-cases a question, collapses spaces and drops punctuation around words.
+///
+/// Symbols stay, and so does punctuation inside words and numbers: `C++` differs from `C`, `3.5`
+/// from `35`, `a < b` from `a > b`.
+pub fn normalise_question(question: &str) -> String {
     let mut plain = String::with_capacity(question.len());
     let mut gap = false;
     let mut chars = question.chars().peekable();
@@ -71,7 +72,7 @@ mod tests {
             ("売上は？", "売上は"),
             ("(reset) my password.", "Reset my password"),
         ] {
-            assert_eq!(normalised(one), normalised(other), "{one} / {other}");
+            assert_eq!(normalise_question(one), normalise_question(other), "{one} / {other}");
         }
     }
 
@@ -84,22 +85,26 @@ mod tests {
             ("now here", "nowhere"),
             ("node.js", "node js"),
         ] {
-            assert_ne!(QuestionKey::of(one), QuestionKey::of(other), "{one} / {other}");
+            assert_ne!(
+                QuestionKey::from_text(one),
+                QuestionKey::from_text(other),
+                "{one} / {other}"
+            );
         }
     }
 
     #[test]
     fn blank_question_has_no_key() {
         for nothing in ["", "   ", "?!", "\n\t…"] {
-            assert_eq!(QuestionKey::of(nothing), None, "{nothing:?}");
+            assert_eq!(QuestionKey::from_text(nothing), None, "{nothing:?}");
         }
     }
 
     proptest! {
         #[test]
         fn normalisation_is_idempotent(text in "\\PC{0,60}|[a-zA-Z0-9 .,'’!?+<>İΣ\n]{0,60}") {
-            let once = normalised(&text);
-            prop_assert_eq!(normalised(&once), once);
+            let once = normalise_question(&text);
+            prop_assert_eq!(normalise_question(&once), once);
         }
 
         #[test]

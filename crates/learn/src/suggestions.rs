@@ -1,8 +1,8 @@
-//! Suggests instructions for a prompt out of failure patterns, by templates.
+//! Suggests prompt instructions for failure patterns, by templates.
 //!
-//! Three sources: what corrections of a pattern changed in the same way, what was wanted instead of
-//! what, and what was said again and again; for errors, their type. Two people must agree, or nothing
-//! is suggested; the same for several patterns is one suggestion.
+//! Sources are corrections with the same change, contrasts (one thing wanted instead of another),
+//! repeated remarks, and error types. At least two people must agree. The same instruction for
+//! several patterns is one suggestion.
 
 mod sanitisation;
 mod prompt_injection;
@@ -17,102 +17,89 @@ use std::collections::BTreeMap;
 
 use crate::failures::FailurePattern;
 
-pub use consensus::{Voice, are_several};
-pub use correction_summary::{asked_for, changes_of};
+pub use consensus::{Author, have_two_authors};
+pub use correction_summary::{extract_changes, summarise_correction};
 pub use prompt_injection::is_prompt_injection;
-pub use sanitisation::fit_to_instruct;
+pub use sanitisation::sanitise_instruction;
 
-/// A correction of a turn's answer.
 #[derive(Clone, Copy, Debug)]
 pub struct CorrectedAnswer<'a> {
-    /// The turn.
     pub turn_id: &'a str,
-    /// What was answered.
     pub original: &'a str,
-    /// What should have been.
     pub corrected: &'a str,
-    /// Who says so.
-    pub by: Voice<'a>,
+    pub author: Author<'a>,
 }
 
-/// What was said of a turn's answer.
+/// A remark about a turn's answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Remark<'a> {
-    /// The turn.
     pub turn_id: &'a str,
-    /// In the user's words.
-    pub said: &'a str,
-    /// Who said it.
-    pub by: Voice<'a>,
+    pub text: &'a str,
+    pub author: Author<'a>,
 }
 
-/// A pattern with what its turns were answered with and what was said of it.
+/// A pattern with the corrections and remarks about its turns.
 #[derive(Clone, Debug)]
 pub struct PatternEvidence<'a> {
-    /// The pattern.
     pub pattern: &'a FailurePattern,
-    /// Corrections of its turns, the latest of each person.
+    /// Latest correction per author and turn.
     pub corrections: Vec<CorrectedAnswer<'a>>,
-    /// Comments, rejecting messages and explanations of its turns.
+    /// Comments, rejecting messages and explanations.
     pub remarks: Vec<Remark<'a>>,
-    /// Who rejected each turn in their next message or, where nobody did, who asked.
-    pub voices: BTreeMap<&'a str, Voice<'a>>,
+    /// Author of each turn: the user whose next message rejected it, otherwise the user who asked.
+    pub authors: BTreeMap<&'a str, Author<'a>>,
 }
 
-/// What a suggestion was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SuggestionBasis {
-    /// Corrections that change the same.
+    /// Corrections that make the same change.
     Corrections,
-    /// The same wanted instead of the same.
+    /// Turns that want one thing instead of another.
     Contrast,
-    /// The same said several times.
     Remarks,
-    /// The same error.
     Errors,
 }
 
-/// An instruction that might help, for a person to judge and an experiment to try.
+/// A suggested instruction, to be reviewed by a person and tested in an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
-    /// The pattern it is for.
     pub pattern_id: String,
-    /// What to put into the prompt. Text of users in it is data: one line, of limited length,
-    /// without quotation marks, markup and invisible characters.
+    /// Text for the prompt. User text in it is one line of bounded length, without quotation marks,
+    /// markup and invisible characters.
     pub instruction: String,
-    /// What it was concluded from.
+    /// The evidence in one sentence.
     pub why: String,
-    /// What it was made of.
     pub basis: SuggestionBasis,
-    /// The share of failed turns that its patterns have.
+    /// Share of failed turns covered by its patterns, 0 to 1.
     pub reach: f64,
-    /// The turns that agree.
+    /// Ids of the supporting turns.
     pub evidence: Vec<String>,
-    /// How many agree: people, once for each turn.
+    /// Number of supporting authors, counted once per turn.
     pub agree: u32,
-    /// Of how many that could have.
-    pub of: u32,
+    /// Number of authors who could have supported it, counted once per turn.
+    pub total: u32,
 }
 
-/// Suggestions for a pattern.
-const MOST: usize = 3;
+const MAX_SUGGESTIONS_PER_PATTERN: usize = 3;
 
-/// Suggestions for patterns, in the order of the patterns; none where nothing repeats.
-pub fn suggestions(evidence: &[PatternEvidence<'_>]) -> Vec<Suggestion> {
-    consensus::merged(evidence.iter().flat_map(|evidence| {
-        of_pattern(evidence).into_iter().map(|agreed| (evidence.pattern, agreed))
+/// Returns suggestions in the order of the patterns; none where nothing repeats.
+pub fn suggest_instructions(evidence: &[PatternEvidence<'_>]) -> Vec<Suggestion> {
+    consensus::merge_instructions(evidence.iter().flat_map(|evidence| {
+        suggest_for_pattern(evidence).into_iter().map(|agreed| (evidence.pattern, agreed))
     }))
 }
 
-fn of_pattern<'a>(evidence: &PatternEvidence<'a>) -> Vec<consensus::Agreed<'a>> {
-    let mut found = corrections::from_corrections(evidence);
-    found.extend(remarks::from_contrasts(evidence));
+fn suggest_for_pattern<'a>(
+    evidence: &PatternEvidence<'a>,
+) -> Vec<consensus::AgreedInstruction<'a>> {
+    let mut found = corrections::suggest_from_corrections(evidence);
+    found.extend(remarks::suggest_from_contrasts(evidence));
     if found.is_empty() {
-        // A remark says in words what corrections and contrasts say precisely.
-        found.extend(remarks::from_remarks(evidence));
+        // Remarks are a fallback: corrections and contrasts are more precise.
+        found.extend(remarks::suggest_from_remarks(evidence));
     }
-    found.extend(remarks::from_errors(evidence));
-    found.truncate(MOST);
+    found.extend(remarks::suggest_from_errors(evidence));
+    found.truncate(MAX_SUGGESTIONS_PER_PATTERN);
     found
 }
 

@@ -1,6 +1,6 @@
 //! Text clean-up shared by prompts and reports.
 
-/// One line: line ends and control characters are spaces, and spaces do not repeat.
+/// Replaces line ends and control characters by single spaces and drops invisible characters.
 pub(crate) fn to_single_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(1024));
     for c in text.chars().filter(|c| !is_invisible(*c)) {
@@ -24,7 +24,7 @@ pub(crate) fn truncate_chars(text: &str, max: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Characters that nobody sees but a model reads, or that turn the direction of what follows.
+/// Characters that are invisible to people but read by models, or that change text direction.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'

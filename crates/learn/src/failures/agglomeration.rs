@@ -1,10 +1,12 @@
-//! Which pieces join which, many at a time, the nearest first.
+//! One round of agglomerative merging: many clusters merge at once, nearest first.
 
 use super::neighbours::Neighbour;
 
-/// For each piece the one it joins, itself when it stays. A piece joins the nearest that `may` take
-/// it; one that takes others in stays where it is until the next time.
-pub(super) fn absorbed(
+/// Returns the merge target of each cluster, itself when it stays.
+///
+/// A cluster merges with the nearest neighbour that `may` allows. A cluster that is a target stays
+/// where it is for the rest of the round.
+pub(super) fn plan_merges(
     near: &[Vec<Neighbour>],
     sizes: &[usize],
     may: impl Fn(usize, &Neighbour) -> bool,
@@ -12,8 +14,8 @@ pub(super) fn absorbed(
     let mut wishes: Vec<(f32, usize, usize)> = Vec::new();
     for (at, list) in near.iter().enumerate() {
         if let Some(best) = list.iter().find(|neighbour| may(at, neighbour)) {
-            let other = best.of as usize;
-            // The smaller joins the larger, of equals the later the earlier.
+            let other = best.index as usize;
+            // The smaller merges into the larger; of equals, the later into the earlier.
             let smaller = (sizes[at], other) < (sizes[other], at);
             let (from, to) = if smaller { (at, other) } else { (other, at) };
             wishes.push((best.similarity, from, to));
@@ -37,11 +39,11 @@ mod tests {
 
     #[test]
     fn merge_plan_never_targets_a_cluster_that_moves() {
-        let near = |of: u32, similarity: f32| vec![Neighbour { of, similarity }];
-        // 1 and 2 are nearest to 0; 3 is nearest to 2, which leaves.
+        let near = |index: u32, similarity: f32| vec![Neighbour { index, similarity }];
+        // 1 and 2 are nearest to 0. 3 is nearest to 2, which moves.
         let lists = [near(1, 0.9), near(0, 0.9), near(0, 0.8), near(2, 0.7), vec![]];
-        assert_eq!(absorbed(&lists, &[5, 1, 2, 1, 1], |_, _| true), [0, 0, 0, 3, 4]);
-        assert_eq!(absorbed(&lists, &[5, 1, 2, 1, 1], |_, _| false), [0, 1, 2, 3, 4]);
-        assert_eq!(absorbed(&[near(1, 0.5), near(0, 0.5)], &[1, 1], |_, _| true), [0, 0]);
+        assert_eq!(plan_merges(&lists, &[5, 1, 2, 1, 1], |_, _| true), [0, 0, 0, 3, 4]);
+        assert_eq!(plan_merges(&lists, &[5, 1, 2, 1, 1], |_, _| false), [0, 1, 2, 3, 4]);
+        assert_eq!(plan_merges(&[near(1, 0.5), near(0, 0.5)], &[1, 1], |_, _| true), [0, 0]);
     }
 }

@@ -1,25 +1,24 @@
-//! Groups by their middle: who is nearer to another group moves there, who is near none leaves.
+//! Group centroids, and reassignment of vectors to their nearest centroid.
 
 use model::dot;
 
 use super::neighbours::Neighbour;
 
-/// Which group each vector is in; `None` for none.
-pub(super) type Groups = Vec<Option<u32>>;
+/// Group of each vector; `None` for vectors in no group.
+pub(super) type GroupAssignment = Vec<Option<u32>>;
 
-/// More rounds move next to nobody.
-const ROUNDS: usize = 5;
+/// Later rounds move almost no vectors.
+const MAX_REFINEMENT_ROUNDS: usize = 5;
 
-/// The middle of each group, and how many it is the middle of.
 #[derive(Clone, Debug)]
-pub(super) struct Centres {
-    middles: Vec<Vec<f32>>,
+pub(super) struct Centroids {
+    vectors: Vec<Vec<f32>>,
     lengths: Vec<f32>,
     sizes: Vec<u32>,
 }
 
-impl Centres {
-    pub(super) fn of(vectors: &[Vec<f32>], groups: &Groups) -> Self {
+impl Centroids {
+    pub(super) fn from_groups(vectors: &[Vec<f32>], groups: &GroupAssignment) -> Self {
         let dims = vectors.first().map_or(0, Vec::len);
         let count = groups.iter().flatten().max().map_or(0, |last| *last as usize + 1);
         let mut middles = vec![vec![0.0; dims]; count];
@@ -35,69 +34,70 @@ impl Centres {
         for (middle, length) in middles.iter_mut().zip(&lengths) {
             middle.iter_mut().for_each(|value| *value /= length);
         }
-        Self { middles, lengths, sizes }
+        Self { vectors: middles, lengths, sizes }
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.middles.len()
+    pub(super) fn group_count(&self) -> usize {
+        self.vectors.len()
     }
 
-    /// The middles, each of length 1, and how many each is the middle of.
-    pub(super) fn middles(&self) -> (&[Vec<f32>], Vec<usize>) {
-        (&self.middles, self.sizes.iter().map(|size| *size as usize).collect())
+    /// The centroids, each of length 1, and the size of each group.
+    pub(super) fn with_sizes(&self) -> (&[Vec<f32>], Vec<usize>) {
+        (&self.vectors, self.sizes.iter().map(|size| *size as usize).collect())
     }
 
-    /// How near a vector is to the middle of a group, -1 to 1.
-    pub(super) fn nearness(&self, group: usize, vector: &[f32]) -> f32 {
-        dot(&self.middles[group], vector)
+    /// Cosine similarity of a vector to a centroid, -1 to 1.
+    pub(super) fn similarity(&self, group: usize, vector: &[f32]) -> f32 {
+        dot(&self.vectors[group], vector)
     }
 
-    /// The same without the vector itself, which is a member. Alone, it is near nothing.
-    pub(super) fn nearness_to_the_others(&self, group: usize, vector: &[f32]) -> f32 {
-        let (sum, near) = (self.lengths[group], self.nearness(group, vector));
-        // Of s - v, where v has length 1: its product with v, and its length.
+    /// Similarity of a member to the centroid of the other members; 0 for a group of one.
+    pub(super) fn similarity_without_self(&self, group: usize, vector: &[f32]) -> f32 {
+        let (sum, near) = (self.lengths[group], self.similarity(group, vector));
+        // For s - v with |v| = 1: its product with v, and its length.
         let product = sum * near - 1.0;
         let length = (sum * sum - 2.0 * sum * near + 1.0).max(0.0).sqrt();
         if length > 1e-3 { product / length } else { 0.0 }
     }
 }
 
-/// Moves each vector to the nearest of the groups that it or a neighbour of it is in, if that is
-/// at least `floor` near; groups of one are dissolved.
-pub(super) fn refined(
+/// Moves each vector to the nearest group among its own and its neighbours' groups.
+///
+/// Vectors below `floor` similarity leave their group, and groups of one are dissolved.
+pub(super) fn refine_groups(
     vectors: &[Vec<f32>],
     near: &[Vec<Neighbour>],
-    mut groups: Groups,
+    mut groups: GroupAssignment,
     floor: f32,
-) -> Groups {
-    for _ in 0..ROUNDS {
-        let centres = Centres::of(vectors, &groups);
+) -> GroupAssignment {
+    for _ in 0..MAX_REFINEMENT_ROUNDS {
+        let centres = Centroids::from_groups(vectors, &groups);
         let next = (0..vectors.len()).map(|at| {
-            let of_neighbours = near[at].iter().filter_map(|n| groups[n.of as usize]);
+            let of_neighbours = near[at].iter().filter_map(|n| groups[n.index as usize]);
             let mut reached: Vec<u32> = of_neighbours.chain(groups[at]).collect();
             reached.sort_unstable();
             reached.dedup();
-            let nearness = |group: u32| centres.nearness(group as usize, &vectors[at]);
+            let nearness = |group: u32| centres.similarity(group as usize, &vectors[at]);
             reached
                 .into_iter()
                 .filter(|group| centres.sizes[*group as usize] > 1)
                 .map(|group| (nearness(group), group))
                 .filter(|(nearness, _)| *nearness >= floor)
-                // Of equals the first.
+                // Ties go to the lower group number.
                 .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
                 .map(|(_, group)| group)
         });
-        let next: Groups = next.collect();
+        let next: GroupAssignment = next.collect();
         if next == groups {
             break;
         }
         groups = next;
     }
-    without_loners(&groups)
+    drop_singletons(&groups)
 }
 
-/// Groups of at least two, numbered from 0 without gaps.
-fn without_loners(groups: &Groups) -> Groups {
+/// Keeps groups of at least two, renumbered from 0 without gaps.
+fn drop_singletons(groups: &GroupAssignment) -> GroupAssignment {
     let count = groups.iter().flatten().max().map_or(0, |last| *last as usize + 1);
     let mut sizes = vec![0u32; count];
     groups.iter().flatten().for_each(|group| sizes[*group as usize] += 1);

@@ -1,89 +1,93 @@
-//! Turns of which the same was said, whatever was asked.
+//! Groups turns by complaint, whatever the question was.
 //!
-//! "Completed orders only" is one failure, whether it was said of revenue or of regions, and however
-//! many say it. So what was said is grouped by itself first, by fixed measures that do not change
-//! with the number of turns. What is equal is one piece to begin with: the same change by a
-//! correction, or the same words once those are left out that the questions are about. Pieces join
-//! by the mean similarity of their turns; less of it is enough for pieces that most of all say the
-//! same word, and none for corrections that put different values to the same columns.
+//! "Completed orders only" is one failure, whether it is about revenue or regions. Remarks are
+//! therefore grouped first, with fixed thresholds that do not depend on the number of turns.
+//!
+//! - Identical remarks start as one cluster: the same change by a correction, or the same words
+//!   without the topic words of the questions.
+//! - Clusters merge by the mean similarity of their turns. A shared majority word lowers the
+//!   threshold.
+//! - Corrections that set the same columns to different values never merge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agglomeration::absorbed;
-use super::neighbours::neighbours;
+use super::agglomeration::plan_merges;
+use super::neighbours::find_neighbours;
 use super::turn::FailedTurn;
-use super::words::stems;
+use super::words::extract_stems;
 
-/// Mean similarity from which two pieces say the same. For the built-in model.
-const SAME: f32 = 0.55;
-/// The same for pieces that share a word that half of each say.
-const SAME_WITH_A_WORD: f32 = 0.3;
-/// Neighbours that are looked at.
-const NEAREST: usize = 12;
-/// More rounds join next to nobody.
-const ROUNDS: usize = 40;
-/// Turns that make a complaint of their own. Two who happen to say the same about the same are
-/// found with what they asked.
-const LEAST: usize = 3;
-/// Words that a remark needs, so that it tells what is wrong.
-const TELLING: usize = 2;
-/// A word in this part of the questions, and in so many, is what the questions are about.
-const ASKED_PART: usize = 20;
-const ASKED_LEAST: usize = 3;
+/// Minimum mean similarity of two clusters, for the built-in embedding model.
+const MIN_MERGE_SIMILARITY: f32 = 0.55;
+/// Minimum mean similarity when both clusters share a majority word.
+const MIN_SHARED_WORD_SIMILARITY: f32 = 0.3;
+const NEIGHBOURS_PER_CLUSTER: usize = 12;
+/// Later rounds merge almost nothing.
+const MAX_MERGE_ROUNDS: usize = 40;
+/// Smaller complaints are clustered together with their questions instead.
+const MIN_COMPLAINT_TURNS: usize = 3;
+/// Content words a remark needs to describe a problem.
+const MIN_REMARK_WORDS: usize = 2;
+/// A word in at least 1/20 of the questions, and in at least three, is a topic word.
+const TOPIC_WORD_DIVISOR: usize = 20;
+const MIN_TOPIC_WORD_COUNT: usize = 3;
 
-/// Turns that say the same, and what decides whether others do too.
 #[derive(Debug, Default)]
-struct Piece {
+struct ComplaintCluster {
     members: Vec<usize>,
-    /// The sum of what was said, by direction.
+    /// Sum of the remark vectors.
     sum: Vec<f32>,
     words: BTreeMap<String, usize>,
-    /// By what it is about: columns and change.
+    /// Turn counts by columns and change.
     changes: BTreeMap<(String, String), usize>,
-    telling: usize,
+    descriptive: usize,
 }
 
-/// What a piece is known by before anything is joined.
+/// Key of the initial clusters.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum ComplaintKey {
     Change(String),
     Words(BTreeSet<String>),
 }
 
-/// Groups of turns (by index) of which the same was said; turns in none of them are left out.
-pub(super) fn complaints(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<Vec<usize>> {
-    if turns.iter().all(|turn| turn.said.is_none() && turn.changes.is_empty()) {
+/// Returns groups of turn indexes with the same complaint. Turns in no group are left out.
+pub(super) fn group_by_complaint(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<Vec<usize>> {
+    if turns.iter().all(|turn| turn.remark.is_none() && turn.changes.is_empty()) {
         return Vec::new();
     }
-    let mut pieces = equal(turns, dims);
-    for _ in 0..ROUNDS {
-        let means: Vec<Vec<f32>> = pieces.iter().map(Piece::mean).collect();
-        let near = neighbours(&means, NEAREST, SAME_WITH_A_WORD);
-        let leading: Vec<Leading<'_>> = pieces.iter().map(Piece::leading).collect();
+    let mut pieces = group_identical(turns, dims);
+    for _ in 0..MAX_MERGE_ROUNDS {
+        let means: Vec<Vec<f32>> = pieces.iter().map(ComplaintCluster::mean_vector).collect();
+        let near = find_neighbours(&means, NEIGHBOURS_PER_CLUSTER, MIN_SHARED_WORD_SIMILARITY);
+        let leading: Vec<MajorityTerms<'_>> =
+            pieces.iter().map(ComplaintCluster::find_majority).collect();
         let sizes: Vec<usize> = pieces.iter().map(|piece| piece.members.len()).collect();
-        let joins = absorbed(&near, &sizes, |at, neighbour| {
-            leading[at].may_join(&leading[neighbour.of as usize], neighbour.similarity)
+        let joins = plan_merges(&near, &sizes, |at, neighbour| {
+            leading[at].can_merge(&leading[neighbour.index as usize], neighbour.similarity)
         });
         if joins.iter().enumerate().all(|(at, to)| at == *to) {
             break;
         }
-        pieces = joined(pieces, &joins);
+        pieces = merge_clusters(pieces, &joins);
     }
-    let mut groups: Vec<Vec<usize>> =
-        pieces.into_iter().filter(Piece::is_a_complaint).map(|piece| piece.members).collect();
+    let mut groups: Vec<Vec<usize>> = pieces
+        .into_iter()
+        .filter(ComplaintCluster::is_complaint)
+        .map(|piece| piece.members)
+        .collect();
     groups.iter_mut().for_each(|members| members.sort_unstable());
     groups
 }
 
-/// Turns by what they have exactly in common.
-fn equal(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<Piece> {
+/// Clusters turns with an identical change or identical words.
+fn group_identical(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<ComplaintCluster> {
     let said: Vec<BTreeSet<String>> =
-        turns.iter().map(|turn| turn.said.map(stems).unwrap_or_default()).collect();
-    let asked = counted(turns.iter().map(|turn| stems(turn.question)));
-    let often = (turns.len() / ASKED_PART).max(ASKED_LEAST);
-    let changes =
-        counted(turns.iter().map(|turn| turn.changes.iter().map(|c| c.text.clone()).collect()));
-    let mut pieces: BTreeMap<Key, Piece> = BTreeMap::new();
+        turns.iter().map(|turn| turn.remark.map(extract_stems).unwrap_or_default()).collect();
+    let asked = count_occurrences(turns.iter().map(|turn| extract_stems(turn.question)));
+    let often = (turns.len() / TOPIC_WORD_DIVISOR).max(MIN_TOPIC_WORD_COUNT);
+    let changes = count_occurrences(
+        turns.iter().map(|turn| turn.changes.iter().map(|c| c.text.clone()).collect()),
+    );
+    let mut pieces: BTreeMap<ComplaintKey, ComplaintCluster> = BTreeMap::new();
     for (at, turn) in turns.iter().enumerate() {
         let times = |change: &str| changes.get(change).copied().unwrap_or_default();
         let shared = turn.changes.iter().filter(|change| times(&change.text) > 1);
@@ -93,28 +97,28 @@ fn equal(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<Piece> {
         let new: BTreeSet<String> = said[at].iter().filter(is_new).cloned().collect();
         let words = if new.is_empty() { said[at].clone() } else { new };
         let key = match change {
-            Some(change) => Key::Change(change.text.clone()),
+            Some(change) => ComplaintKey::Change(change.text.clone()),
             None if words.is_empty() => continue,
-            None => Key::Words(words.clone()),
+            None => ComplaintKey::Words(words.clone()),
         };
         let piece = pieces.entry(key).or_default();
         piece.members.push(at);
-        piece.telling += usize::from(said[at].len() >= TELLING);
+        piece.descriptive += usize::from(said[at].len() >= MIN_REMARK_WORDS);
         words.into_iter().for_each(|word| *piece.words.entry(word).or_default() += 1);
         if let Some(change) = change {
             let change = (change.about.clone(), change.text.clone());
             *piece.changes.entry(change).or_default() += 1;
         }
         piece.sum.resize(dims, 0.0);
-        if let Some(vector) = turn.said_vector.filter(|vector| vector.len() == dims) {
+        if let Some(vector) = turn.remark_vector.filter(|vector| vector.len() == dims) {
             piece.sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
         }
     }
     pieces.into_values().collect()
 }
 
-/// In how many sets each text is.
-fn counted(sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeMap<String, usize> {
+/// Counts the sets that contain each text.
+fn count_occurrences(sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for text in sets.flatten() {
         *counts.entry(text).or_default() += 1;
@@ -122,14 +126,14 @@ fn counted(sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeMap<String, usi
     counts
 }
 
-fn joined(pieces: Vec<Piece>, joins: &[usize]) -> Vec<Piece> {
-    let mut kept: BTreeMap<usize, Piece> = BTreeMap::new();
+fn merge_clusters(pieces: Vec<ComplaintCluster>, joins: &[usize]) -> Vec<ComplaintCluster> {
+    let mut kept: BTreeMap<usize, ComplaintCluster> = BTreeMap::new();
     for (piece, to) in pieces.into_iter().zip(joins) {
         let into = kept.entry(*to).or_default();
         into.members.extend(piece.members);
         into.sum.resize(piece.sum.len(), 0.0);
         into.sum.iter_mut().zip(&piece.sum).for_each(|(sum, value)| *sum += value);
-        into.telling += piece.telling;
+        into.descriptive += piece.descriptive;
         piece.words.into_iter().for_each(|(word, n)| *into.words.entry(word).or_default() += n);
         for (change, times) in piece.changes {
             *into.changes.entry(change).or_default() += times;
@@ -138,42 +142,43 @@ fn joined(pieces: Vec<Piece>, joins: &[usize]) -> Vec<Piece> {
     kept.into_values().collect()
 }
 
-impl Piece {
-    /// The mean and not the direction of the sum: products of means are mean similarities.
-    fn mean(&self) -> Vec<f32> {
+impl ComplaintCluster {
+    /// The mean, not a unit vector: the product of two means is their mean similarity.
+    fn mean_vector(&self) -> Vec<f32> {
         let size = self.members.len().max(1) as f32;
         self.sum.iter().map(|sum| sum / size).collect()
     }
 
-    fn leading(&self) -> Leading<'_> {
+    fn find_majority(&self) -> MajorityTerms<'_> {
         let half = |times: &usize| *times * 2 >= self.members.len();
         let words = self.words.iter().filter(|(_, times)| half(times));
         let changes = self.changes.iter().filter(|(_, times)| half(times));
-        Leading {
+        MajorityTerms {
             words: words.map(|(word, _)| word.as_str()).collect(),
             changes: changes.map(|((about, text), _)| (about.as_str(), text.as_str())).collect(),
         }
     }
 
-    fn is_a_complaint(&self) -> bool {
-        let tells = self.telling * 2 >= self.members.len() || !self.leading().changes.is_empty();
-        tells && self.members.len() >= LEAST
+    fn is_complaint(&self) -> bool {
+        let tells =
+            self.descriptive * 2 >= self.members.len() || !self.find_majority().changes.is_empty();
+        tells && self.members.len() >= MIN_COMPLAINT_TURNS
     }
 }
 
-/// What at least half of a piece's turns say or change.
-struct Leading<'p> {
+/// Words and changes shared by at least half of a cluster's turns.
+struct MajorityTerms<'p> {
     words: BTreeSet<&'p str>,
     changes: Vec<(&'p str, &'p str)>,
 }
 
-impl Leading<'_> {
-    fn may_join(&self, other: &Self, similarity: f32) -> bool {
+impl MajorityTerms<'_> {
+    fn can_merge(&self, other: &Self, similarity: f32) -> bool {
         let against = |own: &(&str, &str)| {
             let same_place = |their: &(&str, &str)| own.0 == their.0 && own.1 != their.1;
             !own.0.is_empty() && other.changes.iter().any(same_place)
         };
-        let agree = similarity >= SAME || !self.words.is_disjoint(&other.words);
+        let agree = similarity >= MIN_MERGE_SIMILARITY || !self.words.is_disjoint(&other.words);
         agree && !self.changes.iter().any(against)
     }
 }

@@ -1,33 +1,33 @@
-//! Which questions are corrected most.
+//! The questions whose answers are corrected most often.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::relevance::{QueryCluster, cluster_of_text};
 
-/// A question in all its wordings, and how often its answers were corrected.
+/// A question, all its wordings merged, with its number of corrections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorrectedQuery {
-    /// The wording that was used most.
+    /// The most frequent wording.
     pub query: String,
-    /// Corrections of its answers.
     pub corrections: u32,
-    /// The turns they are of, each once, in order.
+    /// Ids of the corrected turns, sorted and unique.
     pub turns: Vec<String>,
 }
 
-/// Corrections, each with its turn and question, by question: most corrections first. Wordings
-/// that differ in order, endings and little words are one question.
-pub fn most_corrected<'a>(
+/// Counts corrections, given as turn and question, per question; most corrected first.
+///
+/// Wordings that differ only in order, endings and stop words are one question.
+pub fn rank_corrected_queries<'a>(
     corrections: impl IntoIterator<Item = (&'a str, &'a str)>,
     most: usize,
 ) -> Vec<CorrectedQuery> {
     #[derive(Default)]
-    struct Found<'a> {
+    struct QueryCorrections<'a> {
         corrections: u32,
         turns: BTreeSet<&'a str>,
         wordings: BTreeMap<&'a str, u32>,
     }
-    let mut by_question: BTreeMap<QueryCluster, Found<'a>> = BTreeMap::new();
+    let mut by_question: BTreeMap<QueryCluster, QueryCorrections<'a>> = BTreeMap::new();
     for (turn, question) in corrections {
         let question = question.trim();
         if question.is_empty() {
@@ -66,10 +66,10 @@ mod tests {
             ("t4", "orders by region"),
             ("t5", "  "),
         ];
-        let found = most_corrected(corrections, 5);
+        let found = rank_corrected_queries(corrections, 5);
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].query.as_str(), found[0].corrections), ("Show the total sales", 4));
         assert_eq!(found[0].turns, ["t1", "t2", "t3"]);
-        assert_eq!(most_corrected(corrections, 1).len(), 1);
+        assert_eq!(rank_corrected_queries(corrections, 1).len(), 1);
     }
 }

@@ -1,86 +1,92 @@
-//! Finds the patterns among failed turns.
+//! Finds failure patterns among failed turns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::dot;
 
-use super::complaints::complaints;
-use super::label::{TermCounts, Terms, label};
+use super::complaints::group_by_complaint;
+use super::label::{TermCounts, Terms, build_label};
 use super::pattern::{
-    FailureExample, FailurePattern, FailureTrend, MAX_LABEL_CHARS, MAX_QUOTE_CHARS, contrasts,
-    lifts,
+    FailureExample, FailurePattern, FailureTrend, MAX_LABEL_CHARS, MAX_QUOTE_CHARS, compute_lifts,
+    count_contrasts,
 };
-use super::pattern_id::{Known, ids_of};
-use super::turn::{AnsweredTotals, FailedTurn, FailureKind, Period};
-use super::turn_vector::{direction, unit};
-use super::vector_groups::group;
+use super::pattern_id::{PatternIdentity, assign_ids};
+use super::turn::{AnsweredTotals, FailedTurn, FailureKind, FailureWindow};
+use super::turn_vector::{compute_turn_vector, to_unit_length};
+use super::vector_groups::group_vectors;
 use crate::relevance::cluster_of_text;
 use crate::text::truncate_chars;
 
-/// When turns are alike, and how much is told.
+/// Thresholds and limits of the pattern search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatternRule {
-    /// Similarity from which two turns can belong together. For the built-in model; others have
-    /// other scales.
-    pub alike: f32,
-    /// Turns that make a pattern, at least 2.
-    pub least_turns: u32,
-    /// Turns that are read, the newest: the time taken grows with the square.
-    pub most_turns: usize,
-    /// Examples of a pattern.
-    pub examples: usize,
+    /// Minimum similarity of two turns in a group. The default fits the built-in embedding model.
+    pub min_similarity: f32,
+    /// Minimum size of a pattern, at least 2.
+    pub min_turns: u32,
+    /// Maximum number of turns, newest first. Run time grows with the square.
+    pub max_turns: usize,
+    pub max_examples: usize,
 }
 
 impl Default for PatternRule {
     fn default() -> Self {
-        Self { alike: 0.35, least_turns: 2, most_turns: 20_000, examples: 5 }
+        Self { min_similarity: 0.35, min_turns: 2, max_turns: 20_000, max_examples: 5 }
     }
 }
 
-/// A turn that is looked at, with what is computed of it once.
-struct Looked<'a> {
+/// A failed turn with its precomputed vector and terms.
+struct PreparedTurn<'a> {
     turn: &'a FailedTurn<'a>,
     vector: Option<Vec<f32>>,
     terms: Terms,
     question_terms: Terms,
 }
 
-/// The patterns of failed turns of two windows, largest first. The same turns give the same
-/// patterns in whatever order they come. Both windows are grouped together, so that a pattern is
-/// the same thing in both; one that is not in the window any more is not told.
-pub fn failure_patterns(
+/// Finds the patterns of two windows, largest first. The result does not depend on input order.
+///
+/// Both windows are clustered together, so a pattern means the same in both. A pattern without
+/// turns in the current window is dropped.
+pub fn find_failure_patterns(
     turns: &[FailedTurn<'_>],
     totals: &AnsweredTotals,
     rule: &PatternRule,
 ) -> Vec<FailurePattern> {
-    let (looked, dims) = look(turns, rule);
-    let counts = TermCounts::of(looked.iter().map(|turn| &turn.terms));
-    let question_counts = TermCounts::of(looked.iter().map(|turn| &turn.question_terms));
-    let all_now = looked.iter().filter(|turn| turn.turn.period == Period::Now).count();
-    let mut found: Vec<(Known, FailurePattern)> = Vec::new();
-    for (error_type, members) in groups_of(&looked, dims, rule) {
-        let members = by_typicality(members);
-        let now: Vec<&FailedTurn<'_>> =
-            members.iter().map(|m| m.turn).filter(|turn| turn.period == Period::Now).collect();
-        if (now.len() as u32) < rule.least_turns.max(2) {
+    let (looked, dims) = prepare_turns(turns, rule);
+    let counts = TermCounts::from_turns(looked.iter().map(|turn| &turn.terms));
+    let question_counts = TermCounts::from_turns(looked.iter().map(|turn| &turn.question_terms));
+    let all_now = looked.iter().filter(|turn| turn.turn.window == FailureWindow::Current).count();
+    let mut found: Vec<(PatternIdentity, FailurePattern)> = Vec::new();
+    for (error_type, members) in cluster_turns(&looked, dims, rule) {
+        let members = sort_by_typicality(members);
+        let now: Vec<&FailedTurn<'_>> = members
+            .iter()
+            .map(|m| m.turn)
+            .filter(|turn| turn.window == FailureWindow::Current)
+            .collect();
+        if (now.len() as u32) < rule.min_turns.max(2) {
             continue;
         }
-        let own = label(&TermCounts::of(members.iter().map(|m| &m.terms)), &counts);
-        let asked = TermCounts::of(members.iter().map(|m| &m.question_terms));
-        let topic = topic(&asked, &question_counts);
+        let own = build_label(&TermCounts::from_turns(members.iter().map(|m| &m.terms)), &counts);
+        let asked = TermCounts::from_turns(members.iter().map(|m| &m.question_terms));
+        let topic = find_topic(&asked, &question_counts);
         let before = members.len() - now.len();
-        let written = written(&own.terms, error_type.as_deref(), now[0].question);
-        let known = Known { error_type: error_type.clone(), stems: own.stems, size: members.len() };
+        let written = format_label(&own.terms, error_type.as_deref(), now[0].question);
+        let known = PatternIdentity {
+            error_type: error_type.clone(),
+            stems: own.stems,
+            size: members.len(),
+        };
         let pattern = FailurePattern {
             id: String::new(),
             label: written,
             topic,
             count: now.len() as u32,
             share: now.len() as f64 / all_now.max(1) as f64,
-            trend: FailureTrend::of(now.len() as u32, before as u32, totals),
-            examples: examples(&now, rule.examples),
-            lifts: lifts(&now, totals),
-            contrasts: contrasts(&now),
+            trend: FailureTrend::compute(now.len() as u32, before as u32, totals),
+            examples: pick_examples(&now, rule.max_examples),
+            lifts: compute_lifts(&now, totals),
+            contrasts: count_contrasts(&now),
             error_type: error_type.map(|name| truncate_chars(&name, MAX_LABEL_CHARS)),
             turns: now.iter().map(|turn| turn.turn_id.to_owned()).collect(),
         };
@@ -90,44 +96,47 @@ pub fn failure_patterns(
         let size = b.1.count.cmp(&a.1.count).then(b.0.size.cmp(&a.0.size));
         size.then_with(|| a.1.label.cmp(&b.1.label)).then_with(|| a.1.turns.cmp(&b.1.turns))
     });
-    let ids = ids_of(found.iter().map(|(known, _)| known));
+    let ids = assign_ids(found.iter().map(|(known, _)| known));
     found.into_iter().zip(ids).map(|((_, p), id)| FailurePattern { id, ..p }).collect()
 }
 
-/// In one order, whatever the order they came in; each turn once, the newest if there are too many.
-/// With the length of their vectors.
-fn look<'a>(turns: &'a [FailedTurn<'a>], rule: &PatternRule) -> (Vec<Looked<'a>>, usize) {
+/// Sorts and deduplicates the turns, keeps the newest up to the limit, and returns them with the
+/// vector dimension.
+fn prepare_turns<'a>(
+    turns: &'a [FailedTurn<'a>],
+    rule: &PatternRule,
+) -> (Vec<PreparedTurn<'a>>, usize) {
     let mut sorted: Vec<&FailedTurn<'_>> = turns.iter().collect();
-    sorted.sort_by_key(|t| (t.turn_id, t.period, t.kind, t.said, t.question, t.when_ms));
+    sorted.sort_by_key(|t| (t.turn_id, t.window, t.kind, t.remark, t.question, t.when_ms));
     sorted.dedup_by_key(|t| t.turn_id);
-    if sorted.len() > rule.most_turns {
+    if sorted.len() > rule.max_turns {
         sorted.sort_by_key(|t| (std::cmp::Reverse(t.when_ms), t.turn_id));
-        sorted.truncate(rule.most_turns);
+        sorted.truncate(rule.max_turns);
         sorted.sort_by_key(|t| t.turn_id);
     }
     let dims =
-        sorted.iter().find_map(|t| t.question_vector.or(t.said_vector)).map_or(0, <[f32]>::len);
+        sorted.iter().find_map(|t| t.question_vector.or(t.remark_vector)).map_or(0, <[f32]>::len);
     let looked = |turn: &'a FailedTurn<'a>| {
         let wants = turn.contrast.and_then(|contrast| contrast.wants.as_deref());
-        let question_terms = Terms::of([turn.question]);
-        let terms = question_terms.with(turn.said.into_iter().chain(wants));
-        Looked { turn, vector: direction(turn, dims), terms, question_terms }
+        let question_terms = Terms::from_texts([turn.question]);
+        let terms = question_terms.with_texts(turn.remark.into_iter().chain(wants));
+        PreparedTurn { turn, vector: compute_turn_vector(turn, dims), terms, question_terms }
     };
     (sorted.into_iter().map(looked).collect(), dims)
 }
 
-/// Errors by their type, then those of which the same was said, everything else by meaning.
-fn groups_of<'t, 'a>(
-    looked: &'t [Looked<'a>],
+/// Groups errors by type, then turns by complaint, and the rest by meaning.
+fn cluster_turns<'t, 'a>(
+    looked: &'t [PreparedTurn<'a>],
     dims: usize,
     rule: &PatternRule,
-) -> Vec<(Option<String>, Vec<&'t Looked<'a>>)> {
+) -> Vec<(Option<String>, Vec<&'t PreparedTurn<'a>>)> {
     let error_type = |turn: &FailedTurn<'_>| {
         let named = turn.error_type.map(str::trim).filter(|name| !name.is_empty());
         named.filter(|_| turn.kind == FailureKind::Error).map(str::to_lowercase)
     };
-    let mut errors: BTreeMap<String, Vec<&Looked<'_>>> = BTreeMap::new();
-    let mut others: Vec<&Looked<'_>> = Vec::new();
+    let mut errors: BTreeMap<String, Vec<&PreparedTurn<'_>>> = BTreeMap::new();
+    let mut others: Vec<&PreparedTurn<'_>> = Vec::new();
     for turn in looked {
         match error_type(turn.turn) {
             Some(name) => errors.entry(name).or_default().push(turn),
@@ -135,14 +144,14 @@ fn groups_of<'t, 'a>(
         }
     }
     let turns: Vec<&FailedTurn<'_>> = others.iter().map(|looked| looked.turn).collect();
-    let complaints = complaints(&turns, dims);
+    let complaints = group_by_complaint(&turns, dims);
     let mut is_left = vec![true; others.len()];
     complaints.iter().flatten().for_each(|at| is_left[*at] = false);
     let left = others.iter().zip(is_left).filter(|(_, left)| *left).map(|(turn, _)| *turn);
     let meant = left.filter_map(|turn| Some((turn, turn.vector.clone()?)));
-    let (meant, vectors): (Vec<&Looked<'_>>, Vec<Vec<f32>>) = meant.unzip();
-    let mut by_meaning: BTreeMap<u32, Vec<&Looked<'_>>> = BTreeMap::new();
-    for (turn, found) in meant.into_iter().zip(group(&vectors, rule.alike)) {
+    let (meant, vectors): (Vec<&PreparedTurn<'_>>, Vec<Vec<f32>>) = meant.unzip();
+    let mut by_meaning: BTreeMap<u32, Vec<&PreparedTurn<'_>>> = BTreeMap::new();
+    for (turn, found) in meant.into_iter().zip(group_vectors(&vectors, rule.min_similarity)) {
         if let Some(found) = found {
             by_meaning.entry(found).or_default().push(turn);
         }
@@ -153,16 +162,17 @@ fn groups_of<'t, 'a>(
     errors.chain(said).chain(by_meaning.into_values().map(|turns| (None, turns))).collect()
 }
 
-/// Those nearest to the middle first; of equals the newest.
-fn by_typicality<'t, 'a>(mut members: Vec<&'t Looked<'a>>) -> Vec<&'t Looked<'a>> {
+/// Sorts by similarity to the centroid, then newest first.
+fn sort_by_typicality<'t, 'a>(mut members: Vec<&'t PreparedTurn<'a>>) -> Vec<&'t PreparedTurn<'a>> {
     let vectors = members.iter().filter_map(|member| member.vector.as_ref());
     let sum = vectors.fold(Vec::new(), |mut sum: Vec<f32>, vector| {
         sum.resize(vector.len(), 0.0);
         sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
         sum
     });
-    let middle = unit(sum).unwrap_or_default();
-    let nearness = |m: &Looked<'_>| m.vector.as_ref().map_or(-1.0, |vector| dot(vector, &middle));
+    let middle = to_unit_length(sum).unwrap_or_default();
+    let nearness =
+        |m: &PreparedTurn<'_>| m.vector.as_ref().map_or(-1.0, |vector| dot(vector, &middle));
     members.sort_by(|a, b| {
         let newest = (b.turn.when_ms, a.turn.turn_id).cmp(&(a.turn.when_ms, b.turn.turn_id));
         nearness(b).total_cmp(&nearness(a)).then(newest)
@@ -170,7 +180,7 @@ fn by_typicality<'t, 'a>(mut members: Vec<&'t Looked<'a>>) -> Vec<&'t Looked<'a>
     members
 }
 
-fn examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
+fn pick_examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
     let mut seen = BTreeSet::new();
     turns
         .iter()
@@ -179,27 +189,27 @@ fn examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
         .map(|turn| FailureExample {
             turn_id: turn.turn_id.to_owned(),
             question: truncate_chars(turn.question, MAX_QUOTE_CHARS),
-            said: turn.said.map(|said| truncate_chars(said, MAX_QUOTE_CHARS)),
+            remark: turn.remark.map(|said| truncate_chars(said, MAX_QUOTE_CHARS)),
         })
         .collect()
 }
 
-/// Without terms that turns share, the most typical question speaks for them.
-fn written(terms: &[String], error_type: Option<&str>, question: &str) -> String {
-    const LONGEST: usize = 60;
+/// A pattern without shared terms is labelled with its most typical question.
+fn format_label(terms: &[String], error_type: Option<&str>, question: &str) -> String {
+    const MAX_QUESTION_CHARS: usize = 60;
     let terms = terms.join(", ");
     let label = match error_type {
         Some(error_type) if terms.is_empty() => error_type.to_owned(),
         Some(error_type) => format!("{error_type}: {terms}"),
-        None if terms.is_empty() => truncate_chars(question.trim(), LONGEST),
+        None if terms.is_empty() => truncate_chars(question.trim(), MAX_QUESTION_CHARS),
         None => terms,
     };
     truncate_chars(&label, MAX_LABEL_CHARS)
 }
 
-/// What most of the questions are about; empty when they are about this and that.
-fn topic(asked: &TermCounts, all: &TermCounts) -> String {
-    let terms = label(asked, all).terms.into_iter();
-    let mut common = terms.filter(|term| asked.is_in_a_third(term));
+/// The subject of most questions; empty when they have none in common.
+fn find_topic(asked: &TermCounts, all: &TermCounts) -> String {
+    let terms = build_label(asked, all).terms.into_iter();
+    let mut common = terms.filter(|term| asked.is_common(term));
     common.next().map(|term| truncate_chars(&term, MAX_LABEL_CHARS)).unwrap_or_default()
 }

@@ -1,21 +1,22 @@
-//! Communities of a graph by modularity (Louvain), always visited in the same order.
+//! Louvain community detection by modularity, with a fixed visiting order.
 //!
-//! A node joins the community to which its edges are heaviest beyond what chance would give,
-//! `resolution` times; when nothing moves any more, communities become nodes and it starts again.
+//! A node joins the community that gains most over `resolution` times the expected edge weight.
+//! When no node moves, communities become nodes and the search repeats.
 
-/// Moves that stop paying are rounding errors.
-const WORTH: f64 = 1e-9;
-/// Rounds over all nodes of a level; later ones move a node or two.
-const MOST_SWEEPS: usize = 20;
+/// Smaller modularity gains are rounding errors.
+const MIN_GAIN: f64 = 1e-9;
+/// Sweeps over all nodes per level; later sweeps move few nodes.
+const MAX_SWEEPS: usize = 20;
 
-/// A weighted graph: each edge stands in both lists, an edge to oneself once with double weight.
+/// A weighted graph. Each edge is in both adjacency lists; a self-loop is listed once with double
+/// weight.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     edges: Vec<Vec<(u32, f64)>>,
 }
 
 impl Graph {
-    /// Edges between the same two nodes become one, their weights added.
+    /// Merges parallel edges by adding their weights.
     pub(super) fn new(mut edges: Vec<Vec<(u32, f64)>>) -> Self {
         for list in &mut edges {
             list.sort_by_key(|edge| edge.0);
@@ -31,21 +32,21 @@ impl Graph {
     }
 }
 
-/// The community of every node, numbered from 0 without gaps.
-pub(super) fn communities(graph: &Graph, resolution: f64) -> Vec<u32> {
+/// Returns the community of every node, numbered from 0 without gaps.
+pub(super) fn detect_communities(graph: &Graph, resolution: f64) -> Vec<u32> {
     let mut member: Vec<u32> = (0..graph.edges.len() as u32).collect();
     let mut level = graph.clone();
     loop {
-        let (community, count) = numbered(&settle(&level, resolution));
+        let (community, count) = renumber(&move_nodes(&level, resolution));
         member.iter_mut().for_each(|at| *at = community[*at as usize]);
         if count == level.edges.len() {
             return member;
         }
-        level = folded(&level, &community, count);
+        level = aggregate_graph(&level, &community, count);
     }
 }
 
-fn settle(graph: &Graph, resolution: f64) -> Vec<u32> {
+fn move_nodes(graph: &Graph, resolution: f64) -> Vec<u32> {
     let nodes = graph.edges.len();
     let degree: Vec<f64> =
         graph.edges.iter().map(|edges| edges.iter().map(|(_, weight)| weight).sum()).collect();
@@ -53,7 +54,7 @@ fn settle(graph: &Graph, resolution: f64) -> Vec<u32> {
     let mut community: Vec<u32> = (0..nodes as u32).collect();
     let mut total = degree.clone();
     let mut drawn = vec![0.0; nodes];
-    for _ in 0..MOST_SWEEPS {
+    for _ in 0..MAX_SWEEPS {
         let mut moved = false;
         for node in 0..nodes {
             let own = community[node];
@@ -70,7 +71,7 @@ fn settle(graph: &Graph, resolution: f64) -> Vec<u32> {
                 let expected = resolution * degree[node] * total[at as usize] / whole;
                 drawn[at as usize] - expected
             };
-            let mut best = (own, gain(own) + WORTH);
+            let mut best = (own, gain(own) + MIN_GAIN);
             for &at in &touched[1..] {
                 let (worth, tie) = (gain(at), at < best.0 && best.0 != own);
                 if worth > best.1 || (worth == best.1 && tie) {
@@ -89,7 +90,7 @@ fn settle(graph: &Graph, resolution: f64) -> Vec<u32> {
     community
 }
 
-fn numbered(community: &[u32]) -> (Vec<u32>, usize) {
+fn renumber(community: &[u32]) -> (Vec<u32>, usize) {
     let mut number = vec![u32::MAX; community.len()];
     let mut count = 0;
     let numbers = community
@@ -106,7 +107,7 @@ fn numbered(community: &[u32]) -> (Vec<u32>, usize) {
     (numbers, count as usize)
 }
 
-fn folded(graph: &Graph, community: &[u32], count: usize) -> Graph {
+fn aggregate_graph(graph: &Graph, community: &[u32], count: usize) -> Graph {
     let mut edges = vec![Vec::new(); count];
     for (node, list) in graph.edges.iter().enumerate() {
         let from = &mut edges[community[node] as usize];
@@ -131,14 +132,14 @@ mod tests {
     #[test]
     fn louvain_splits_bridged_triangles_and_isolates_loners() {
         let graph = graph(7, &[(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (2, 3)]);
-        assert_eq!(communities(&graph, 1.0), [0, 0, 0, 1, 1, 1, 2]);
+        assert_eq!(detect_communities(&graph, 1.0), [0, 0, 0, 1, 1, 1, 2]);
     }
 
     #[test]
     fn louvain_resolution_controls_community_size() {
         let graph = graph(4, &[(0, 1), (1, 2), (2, 3)]);
-        assert_eq!(communities(&graph, 0.1), [0, 0, 0, 0]);
-        assert_eq!(communities(&graph, 50.0), [0, 1, 2, 3]);
-        assert!(communities(&Graph { edges: Vec::new() }, 1.0).is_empty());
+        assert_eq!(detect_communities(&graph, 0.1), [0, 0, 0, 0]);
+        assert_eq!(detect_communities(&graph, 50.0), [0, 1, 2, 3]);
+        assert!(detect_communities(&Graph { edges: Vec::new() }, 1.0).is_empty());
     }
 }

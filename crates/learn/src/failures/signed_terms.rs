@@ -1,27 +1,28 @@
-//! What a remark asks for, so that those who say the opposite are not taken for agreeing.
+//! Terms of a remark with their polarity, so that opposite remarks do not count as agreement.
 //!
-//! Words alone do not tell: "completed orders only" and "not completed orders only" have the same. So
-//! a word is kept with what turns it round in its clause ("not", "instead of", "under"), numbers are
-//! words too, and what is only asked ("why completed orders only?") asks for nothing.
+//! "Completed orders only" and "not completed orders only" have the same words. Each term therefore
+//! carries the negation or direction before it in its clause ("not", "instead of", "under").
+//! Numbers are terms. A plain question ("why completed orders only?") requests nothing.
 
 use std::collections::BTreeSet;
 
-use super::words::carries_meaning;
+use super::words::is_content_word;
 use crate::relevance::stem;
 
-/// Words of a remark that are read.
-const MOST_WORDS: usize = 200;
+/// Words read per remark.
+const MAX_WORDS: usize = 200;
 
-/// Denies what follows it.
+/// Words that negate what follows.
 #[rustfmt::skip]
-const DENYING: &str = " not no never none nor neither cannot without except excluding exclude excludes omit omitting \
+const NEGATIONS: &str = " not no never none nor neither cannot without except excluding exclude excludes omit omitting \
     ignore ignoring avoid avoiding skip skipping remove removing drop hide stop unlike statt anstatt anstelle \
     nicht kein keine keinen keiner keines nie niemals ohne außer weder ne pas jamais aucun aucune sans sauf non \
     sin nunca jamás ningún ninguna excepto não nunca sem nem niet geen nooit zonder mai senza nessun nessuna \
     не нет без никогда ";
-/// Says that the answer did so, which is the opposite of asking for it.
-const DID: &str = " excluded ignored omitted avoided skipped removed dropped hid stopped ";
-/// Gives a direction to what follows it.
+/// Words that state what the answer did, the opposite of a request.
+const PAST_EXCLUSIONS: &str =
+    " excluded ignored omitted avoided skipped removed dropped hid stopped ";
+/// Words that give what follows a direction.
 #[rustfmt::skip]
 const DIRECTIONS: &[(&str, &str)] = &[
     ("more", " more above over exceeding higher larger greater mehr über plus más mais più meer "),
@@ -29,40 +30,43 @@ const DIRECTIONS: &[(&str, &str)] = &[
     ("before", " before until prior vor bis avant antes prima voor "),
     ("after", " after since from nach seit ab après después desde dopo na "),
 ];
-/// Begins another clause.
-const TURNING: &str = " but sondern aber mais sino pero ma maar mas ";
-/// Among these "mais" is "but"; in Portuguese it is "more".
+/// Conjunctions that start another clause.
+const CONTRAST_CONJUNCTIONS: &str = " but sondern aber mais sino pero ma maar mas ";
+/// Words that identify French, where "mais" is "but". In Portuguese it is "more".
 #[rustfmt::skip]
-const FRENCH: &str = " le les des du une et est sont pas non je il elle nous vous ils ne au aux avec pour dans sur sans \
+const FRENCH_WORDS: &str = " le les des du une et est sont pas non je il elle nous vous ils ne au aux avec pour dans sur sans \
     ce cette ces votre notre leur seulement veux voudrais voulais ";
-/// Begins a question that asks for a reason.
-const WHY: &str = " why warum wieso weshalb pourquoi perché waarom porque почему ";
-/// Begins a question that is a request.
+/// Words that start a question about a reason.
+const WHY_WORDS: &str = " why warum wieso weshalb pourquoi perché waarom porque почему ";
+/// Words that start a question that is a request.
 #[rustfmt::skip]
-const REQUESTING: &str = " can could would will may please kannst könntest können könnten würdest bitte peux pouvez \
+const REQUEST_OPENINGS: &str = " can could would will may please kannst könntest können könnten würdest bitte peux pouvez \
     pourriez puedes puede podrías pode poderia puoi potresti kun kunt kan ";
 
-/// What a text asks for: its words without endings, each with what turns it round.
-pub(crate) fn gist(text: &str) -> BTreeSet<String> {
-    let mut left = MOST_WORDS;
+/// Extracts the stems that a text requests, each prefixed by its polarity.
+pub(crate) fn extract_signed_terms(text: &str) -> BTreeSet<String> {
+    let mut left = MAX_WORDS;
     let mut found = BTreeSet::new();
-    for sentence in sentences(text) {
-        let words = sentence.split(is_between_words).find(|word| !word.is_empty());
+    for sentence in split_sentences(text) {
+        let words = sentence.split(is_separator).find(|word| !word.is_empty());
         let first = words.unwrap_or_default();
-        if is_in(WHY, first) || (sentence.ends_with('?') && !is_in(REQUESTING, first)) {
+        if list_contains(WHY_WORDS, first)
+            || (sentence.ends_with('?') && !list_contains(REQUEST_OPENINGS, first))
+        {
             continue;
         }
-        for clause in clauses(&sentence) {
+        for clause in split_clauses(&sentence) {
             let words = &clause[..clause.len().min(left)];
             left -= words.len();
-            found.extend(turned(words));
+            found.extend(sign_terms(words));
         }
     }
     found
 }
 
-/// In lower case, each with the sign that ends it. A point between digits ends nothing.
-fn sentences(text: &str) -> Vec<String> {
+/// Splits into lower-case sentences that keep their final punctuation. A point between digits does
+/// not end one.
+fn split_sentences(text: &str) -> Vec<String> {
     let lower = text.to_lowercase().replace('’', "'");
     let letters: Vec<char> = lower.chars().collect();
     let mut found = vec![String::new()];
@@ -73,7 +77,7 @@ fn sentences(text: &str) -> Vec<String> {
         let inside = matches!(c, '.' | ',') && digit(at.checked_sub(1)) && digit(Some(at + 1));
         let ends = matches!(c, '.' | '!' | '?' | ';' | '\n' | '？' | '。' | '！');
         if let Some(sentence) = found.last_mut() {
-            // Kept as a letter, so that 1.5 stays one word.
+            // A placeholder letter keeps 1.5 one word.
             sentence.push(if inside {
                 '_'
             } else if *c == '？' {
@@ -89,16 +93,15 @@ fn sentences(text: &str) -> Vec<String> {
     found.into_iter().map(|sentence| sentence.trim().to_owned()).collect()
 }
 
-/// The words of each clause.
-fn clauses(sentence: &str) -> Vec<Vec<&str>> {
+fn split_clauses(sentence: &str) -> Vec<Vec<&str>> {
     let french = sentence.contains("mais")
-        && sentence.split(is_between_words).any(|word| is_in(FRENCH, word));
+        && sentence.split(is_separator).any(|word| list_contains(FRENCH_WORDS, word));
     let mut found = Vec::new();
     for part in sentence.split([',', ':', '(', ')', '—', '–']).flat_map(|part| part.split(" - "))
     {
         let mut clause = Vec::new();
-        for word in part.split(is_between_words).map(|word| word.trim_matches(['\'', '_'])) {
-            if is_in(TURNING, word) && (french || word != "mais") {
+        for word in part.split(is_separator).map(|word| word.trim_matches(['\'', '_'])) {
+            if list_contains(CONTRAST_CONJUNCTIONS, word) && (french || word != "mais") {
                 found.push(std::mem::take(&mut clause));
             } else if !word.is_empty() {
                 clause.push(word.strip_suffix("'s").unwrap_or(word));
@@ -109,26 +112,31 @@ fn clauses(sentence: &str) -> Vec<Vec<&str>> {
     found
 }
 
-/// The words that carry meaning, marked by what stands before them in the clause. What is denied only
-/// later ("die Rechnungen nicht") is marked too, and in another way.
-fn turned(clause: &[&str]) -> Vec<String> {
+/// Prefixes each content word with the negations before it in its clause. Words before a later
+/// negation ("die Rechnungen nicht") get a prefix of their own.
+fn sign_terms(clause: &[&str]) -> Vec<String> {
     let next = |at: usize, word: &str| clause.get(at + 1) == Some(&word);
     let denies = |at: usize, word: &str| {
-        is_in(DENYING, word)
+        list_contains(NEGATIONS, word)
             || word.ends_with("n't")
             || (word == "instead" && next(at, "of"))
             || (word == "rather" && next(at, "than"))
     };
-    let any = clause.iter().enumerate().any(|(at, word)| denies(at, word) || is_in(DID, word));
+    let any = clause
+        .iter()
+        .enumerate()
+        .any(|(at, word)| denies(at, word) || list_contains(PAST_EXCLUSIONS, word));
     let (mut denied, mut direction) = (String::new(), "");
     let mut found = Vec::new();
     for (at, word) in clause.iter().enumerate() {
-        if denies(at, word) || is_in(DID, word) {
-            denied.push_str(if is_in(DID, word) { "did " } else { "not " });
+        if denies(at, word) || list_contains(PAST_EXCLUSIONS, word) {
+            denied.push_str(if list_contains(PAST_EXCLUSIONS, word) { "did " } else { "not " });
             direction = "";
-        } else if let Some((name, _)) = DIRECTIONS.iter().find(|(_, words)| is_in(words, word)) {
+        } else if let Some((name, _)) =
+            DIRECTIONS.iter().find(|(_, words)| list_contains(words, word))
+        {
             direction = name;
-        } else if carries_meaning(word) || word.chars().any(|c| c.is_ascii_digit()) {
+        } else if is_content_word(word) || word.chars().any(|c| c.is_ascii_digit()) {
             let mark = if any && denied.is_empty() { "then-not " } else { denied.as_str() };
             found.push(format!("{mark}{direction}>{}", stem(word)));
         }
@@ -136,11 +144,11 @@ fn turned(clause: &[&str]) -> Vec<String> {
     found
 }
 
-fn is_between_words(c: char) -> bool {
+fn is_separator(c: char) -> bool {
     !c.is_alphanumeric() && c != '\'' && c != '_'
 }
 
-fn is_in(list: &str, word: &str) -> bool {
+fn list_contains(list: &str, word: &str) -> bool {
     !word.is_empty() && list.split(' ').any(|known| known == word)
 }
 
@@ -161,7 +169,7 @@ mod tests {
             ("commandes terminées, pas annulées", "les commandes terminées mais pas annulées"),
         ];
         for (one, other) in rows {
-            let (one, other) = (gist(one), gist(other));
+            let (one, other) = (extract_signed_terms(one), extract_signed_terms(other));
             assert!(one.is_subset(&other) || other.is_subset(&one), "{one:?} {other:?}");
         }
     }
@@ -191,7 +199,7 @@ mod tests {
             ("commandes terminées", "pas de commandes terminées"),
         ];
         for (one, other) in rows {
-            let (a, b) = (gist(one), gist(other));
+            let (a, b) = (extract_signed_terms(one), extract_signed_terms(other));
             let apart =
                 |x: &BTreeSet<String>, y: &BTreeSet<String>| x.is_empty() || !x.is_subset(y);
             assert!(apart(&a, &b) && apart(&b, &a), "{a:?} {b:?}");

@@ -1,8 +1,7 @@
-//! What may serve as an example, question by question, kept small.
+//! The pool of few-shot examples of one project.
 //!
-//! An offer is one answer with the reason why it is good. Of the offers for one question the best is
-//! the example; when it goes, the next best steps in. Which one that is never depends on the
-//! order in which they came.
+//! An offer is an answer with the reason it is good. The best offer of a question is its example;
+//! when it is removed, the next best replaces it. The result does not depend on insertion order.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +10,18 @@ use model::{Timestamp, UnitInterval};
 use crate::fingerprint::fingerprint;
 use crate::question::QuestionKey;
 
-/// From the weakest reason to the strongest.
+/// Why an answer may serve as an example, weakest reason first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExampleSource {
-    /// The next message took the answer as right.
+    /// The next message accepted the answer.
     Accepted,
-    /// Somebody rated the answer well.
+    /// The answer was rated well.
     Rating,
-    /// Somebody wrote what the answer should have been.
+    /// A person wrote the correct answer.
     Correction,
 }
 
 impl ExampleSource {
-    /// The word on the wire.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -35,85 +33,73 @@ impl ExampleSource {
 
 /// An answer that may serve as an example.
 #[derive(Clone, Debug)]
-pub struct Offer<'a, T> {
-    /// What it answers.
+pub struct ExampleOffer<'a, T> {
     pub question: QuestionKey,
-    /// Why it is good.
     pub source: ExampleSource,
-    /// The turn it belongs to; for a correction without one, the id of its event.
+    /// Turn id; for a correction without a turn, the id of its event.
     pub turn: &'a str,
-    /// What makes it one of its kind: the id of a correction's event, otherwise the turn's again.
+    /// Unique id: the event id for a correction, otherwise the turn id.
     pub id: &'a str,
-    /// How it was rated, if it was.
     pub rating: Option<UnitInterval>,
-    /// When it was given.
     pub when: Timestamp,
-    /// How long question, answer and explanation are together: `estimated_tokens`.
+    /// Estimated tokens of question, answer and explanation together, by `estimate_tokens`.
     pub tokens: u32,
-    /// Where its words are, or the words themselves.
-    pub words: T,
+    /// The texts, or a reference to them.
+    pub payload: T,
 }
 
-/// What a change does to the questions that have an example: the index of vectors must follow.
+/// Questions that gained or lost their example. The caller must update the vector index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
-    /// Its vector goes in.
-    pub entered: Option<QuestionKey>,
-    /// Their vectors go out.
-    pub left: Vec<QuestionKey>,
+pub struct IndexChange {
+    pub added: Option<QuestionKey>,
+    pub removed: Vec<QuestionKey>,
 }
 
-/// The examples of one project.
 #[derive(Clone, Debug)]
 pub struct ExamplePool<T> {
-    /// By question; for each question the best last.
-    offers: BTreeMap<Rank, Kept<T>>,
-    /// The same by turn: what is needed to find them there.
-    turns: BTreeMap<Name, Rank>,
+    /// Ordered by question, and within a question by merit: the best is last.
+    offers: BTreeMap<OfferRank, StoredOffer<T>>,
+    /// The same offers by turn, to find them for removal.
+    turns: BTreeMap<OfferKey, OfferRank>,
     questions: usize,
 }
 
-/// An offer that is the example for its question.
+/// The offer that is the example of its question.
 #[derive(Debug)]
-pub struct Best<'a, T> {
-    /// Why it is good.
+pub struct BestExample<'a, T> {
     pub source: ExampleSource,
-    /// How it was rated, if it was.
     pub rating: Option<UnitInterval>,
-    /// When it was given.
     pub when: Timestamp,
-    /// How long it is.
     pub tokens: u32,
-    /// Where its words are, or the words themselves.
-    pub words: &'a T,
+    pub payload: &'a T,
     turn: u64,
 }
 
-/// Which offer is better: by the reason, then how well it was rated, then how new it is. The name
-/// decides between two of one moment, so that the order of arrival never does.
+/// Sort key of an offer: source, rating, then time. The offer key breaks ties, so insertion order
+/// never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
+struct OfferRank {
     question: QuestionKey,
     source: ExampleSource,
-    /// The bits of a number that is not negative are in the order of the numbers.
+    /// Bits of a non-negative float, which sort like the float.
     rating: u64,
     when: Timestamp,
-    name: Name,
+    key: OfferKey,
 }
 
-/// Turn, reason and id: no two offers share all three.
+/// Identity of an offer: hashed turn, source and hashed id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Name {
+struct OfferKey {
     turn: u64,
     source: ExampleSource,
     id: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Kept<T> {
+struct StoredOffer<T> {
     rating: Option<UnitInterval>,
     tokens: u32,
-    words: T,
+    payload: T,
 }
 
 impl<T> Default for ExamplePool<T> {
@@ -123,98 +109,94 @@ impl<T> Default for ExamplePool<T> {
 }
 
 impl<T> ExamplePool<T> {
-    /// How many questions have an example.
+    /// Number of questions with an example.
     pub fn len(&self) -> usize {
         self.questions
     }
 
-    /// Whether none has.
     pub fn is_empty(&self) -> bool {
         self.questions == 0
     }
 
-    /// The example for a question.
-    pub fn best(&self, question: QuestionKey) -> Option<Best<'_, T>> {
-        let (rank, kept) = self.offers.range(Rank::all_of(question)).next_back()?;
-        Some(Best {
+    pub fn find_best(&self, question: QuestionKey) -> Option<BestExample<'_, T>> {
+        let (rank, kept) = self.offers.range(OfferRank::question_range(question)).next_back()?;
+        Some(BestExample {
             source: rank.source,
             rating: kept.rating,
             when: rank.when,
             tokens: kept.tokens,
-            words: &kept.words,
-            turn: rank.name.turn,
+            payload: &kept.payload,
+            turn: rank.key.turn,
         })
     }
 
-    /// Takes an offer in. One with the same turn, source and id takes the place of the earlier.
-    pub fn put(&mut self, offer: Offer<'_, T>) -> Effect {
-        let Offer { question, source, rating, when, tokens, words, .. } = offer;
-        let name = Name { turn: fingerprint(offer.turn), source, id: fingerprint(offer.id) };
-        let mut effect = self.take_out(name.turn, |held| *held == name);
-        // Of corrections the latest counts, whatever else was said about it.
+    /// Adds an offer. It replaces an earlier offer with the same turn, source and id.
+    pub fn insert(&mut self, offer: ExampleOffer<'_, T>) -> IndexChange {
+        let ExampleOffer { question, source, rating, when, tokens, payload: words, .. } = offer;
+        let name = OfferKey { turn: fingerprint(offer.turn), source, id: fingerprint(offer.id) };
+        let mut effect = self.remove_offers(name.turn, |held| *held == name);
+        // Ratings do not rank corrections: the latest correction wins.
         let counted = rating.filter(|_| source == ExampleSource::Rating);
         let rating_bits = counted.map_or(0.0, UnitInterval::get).to_bits();
-        let rank = Rank { question, source, rating: rating_bits, when, name };
-        if self.best(question).is_none() {
+        let rank = OfferRank { question, source, rating: rating_bits, when, key: name };
+        if self.find_best(question).is_none() {
             self.questions += 1;
-            if effect.left.contains(&question) {
-                effect.left.clear();
+            if effect.removed.contains(&question) {
+                effect.removed.clear();
             } else {
-                effect.entered = Some(question);
+                effect.added = Some(question);
             }
         }
-        self.offers.insert(rank, Kept { rating, tokens, words });
+        self.offers.insert(rank, StoredOffer { rating, tokens, payload: words });
         self.turns.insert(name, rank);
         effect
     }
 
-    /// Drops the offers of a turn: it was erased, or is about to be put in as it is now.
-    pub fn forget(&mut self, turn: &str) -> Effect {
-        self.take_out(fingerprint(turn), |_| true)
+    /// Removes all offers of a turn, for an erasure or before a re-insert.
+    pub fn remove_turn(&mut self, turn: &str) -> IndexChange {
+        self.remove_offers(fingerprint(turn), |_| true)
     }
 
-    /// Drops the offers of a turn that `goes` names.
-    fn take_out(&mut self, turn: u64, goes: impl Fn(&Name) -> bool) -> Effect {
-        let of_turn = self.turns.range(Name::all_of(turn)).filter(|(name, _)| goes(name));
-        let gone: Vec<Rank> = of_turn.map(|(_, rank)| *rank).collect();
+    fn remove_offers(&mut self, turn: u64, goes: impl Fn(&OfferKey) -> bool) -> IndexChange {
+        let of_turn = self.turns.range(OfferKey::turn_range(turn)).filter(|(name, _)| goes(name));
+        let gone: Vec<OfferRank> = of_turn.map(|(_, rank)| *rank).collect();
         let mut left = Vec::new();
         for rank in gone {
-            self.turns.remove(&rank.name);
+            self.turns.remove(&rank.key);
             self.offers.remove(&rank);
-            if self.best(rank.question).is_none() {
+            if self.find_best(rank.question).is_none() {
                 self.questions -= 1;
                 left.push(rank.question);
             }
         }
-        Effect { entered: None, left }
+        IndexChange { added: None, removed: left }
     }
 }
 
-impl<T> Best<'_, T> {
-    /// Whether it belongs to this turn.
-    pub fn is_of(&self, turn: &str) -> bool {
+impl<T> BestExample<'_, T> {
+    pub fn belongs_to(&self, turn: &str) -> bool {
         self.turn == fingerprint(turn)
     }
 }
 
-impl Rank {
-    fn all_of(question: QuestionKey) -> std::ops::RangeInclusive<Self> {
+impl OfferRank {
+    fn question_range(question: QuestionKey) -> std::ops::RangeInclusive<Self> {
         let (low, high) = (ExampleSource::Accepted, ExampleSource::Correction);
-        let lowest = Name { turn: 0, source: low, id: 0 };
-        let highest = Name { turn: u64::MAX, source: high, id: u64::MAX };
+        let lowest = OfferKey { turn: 0, source: low, id: 0 };
+        let highest = OfferKey { turn: u64::MAX, source: high, id: u64::MAX };
         let (first, last) = (Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
-        Self { question, source: low, rating: 0, when: first, name: lowest }..=Self {
+        Self { question, source: low, rating: 0, when: first, key: lowest }..=Self {
             question,
             source: high,
             rating: u64::MAX,
             when: last,
-            name: highest,
+            key: highest,
         }
     }
 }
 
-impl Name {
-    fn all_of(turn: u64) -> std::ops::RangeInclusive<Self> {
+impl OfferKey {
+    fn turn_range(turn: u64) -> std::ops::RangeInclusive<Self> {
         let (low, high) = (ExampleSource::Accepted, ExampleSource::Correction);
         Self { turn, source: low, id: 0 }..=Self { turn, source: high, id: u64::MAX }
     }

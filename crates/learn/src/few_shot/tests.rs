@@ -8,17 +8,17 @@ use crate::question::QuestionKey;
 use ExampleSource::{Accepted, Correction, Rating};
 
 fn key(question: &str) -> QuestionKey {
-    QuestionKey::of(question).unwrap()
+    QuestionKey::from_text(question).unwrap()
 }
 
-/// Words are the name of the offer itself.
+/// The payload is the id of the offer.
 fn offer(
     question: &str,
     source: ExampleSource,
     id: &'static str,
     secs: i64,
-) -> Offer<'static, String> {
-    Offer {
+) -> ExampleOffer<'static, String> {
+    ExampleOffer {
         question: key(question),
         source,
         turn: id,
@@ -26,90 +26,103 @@ fn offer(
         rating: None,
         when: Timestamp::from_micros(0).plus_secs(secs),
         tokens: 10,
-        words: id.to_owned(),
+        payload: id.to_owned(),
     }
 }
 
-fn rated(question: &str, id: &'static str, rating: f64, secs: i64) -> Offer<'static, String> {
-    Offer { rating: UnitInterval::new(rating), ..offer(question, Rating, id, secs) }
+fn rated_offer(
+    question: &str,
+    id: &'static str,
+    rating: f64,
+    secs: i64,
+) -> ExampleOffer<'static, String> {
+    ExampleOffer { rating: UnitInterval::new(rating), ..offer(question, Rating, id, secs) }
 }
 
-fn pool(offers: Vec<Offer<'static, String>>) -> ExamplePool<String> {
+fn pool(offers: Vec<ExampleOffer<'static, String>>) -> ExamplePool<String> {
     let mut pool = ExamplePool::default();
     for offer in offers {
-        pool.put(offer);
+        pool.insert(offer);
     }
     pool
 }
 
-fn best(pool: &ExamplePool<String>, question: &str) -> Option<String> {
-    pool.best(key(question)).map(|best| best.words.clone())
+fn best_payload(pool: &ExamplePool<String>, question: &str) -> Option<String> {
+    pool.find_best(key(question)).map(|best| best.payload.clone())
 }
 
 #[test]
 fn best_example_is_latest_correction_then_best_rating_then_newest() {
-    let rows: [(Vec<Offer<'static, String>>, &str); 5] = [
-        (vec![offer("q", Correction, "c", 1), rated("q", "r", 1.0, 9)], "c"),
+    let rows: [(Vec<ExampleOffer<'static, String>>, &str); 5] = [
+        (vec![offer("q", Correction, "c", 1), rated_offer("q", "r", 1.0, 9)], "c"),
         (vec![offer("q", Correction, "old", 1), offer("Q?", Correction, "new", 2)], "new"),
-        (vec![rated("q", "good", 0.9, 1), rated("q", "fair", 0.7, 9)], "good"),
-        (vec![rated("q", "old", 0.9, 1), rated("q", "new", 0.9, 2)], "new"),
-        (vec![offer("q", Accepted, "a", 9), rated("q", "r", 0.7, 1)], "r"),
+        (vec![rated_offer("q", "good", 0.9, 1), rated_offer("q", "fair", 0.7, 9)], "good"),
+        (vec![rated_offer("q", "old", 0.9, 1), rated_offer("q", "new", 0.9, 2)], "new"),
+        (vec![offer("q", Accepted, "a", 9), rated_offer("q", "r", 0.7, 1)], "r"),
     ];
     for (mut offers, expected) in rows {
-        assert_eq!(best(&pool(offers.clone()), "q").as_deref(), Some(expected));
+        assert_eq!(best_payload(&pool(offers.clone()), "q").as_deref(), Some(expected));
         offers.reverse();
-        assert_eq!(best(&pool(offers), "q").as_deref(), Some(expected), "in the other order");
+        assert_eq!(
+            best_payload(&pool(offers), "q").as_deref(),
+            Some(expected),
+            "in the other order"
+        );
     }
 }
 
 #[test]
 fn rating_does_not_rank_corrections() {
-    let scored = Offer { rating: UnitInterval::new(1.0), ..offer("q", Correction, "old", 1) };
-    assert_eq!(best(&pool(vec![scored, offer("q", Correction, "new", 2)]), "q").unwrap(), "new");
+    let scored =
+        ExampleOffer { rating: UnitInterval::new(1.0), ..offer("q", Correction, "old", 1) };
+    assert_eq!(
+        best_payload(&pool(vec![scored, offer("q", Correction, "new", 2)]), "q").unwrap(),
+        "new"
+    );
 }
 
 #[test]
 fn removing_the_best_example_promotes_the_next() {
     let mut pool = pool(vec![
         offer("q", Correction, "c", 3),
-        rated("q", "r", 0.8, 2),
+        rated_offer("q", "r", 0.8, 2),
         offer("q", Accepted, "a", 1),
     ]);
     for (turn, next) in [("c", Some("r")), ("r", Some("a")), ("a", None)] {
-        let effect = pool.forget(turn);
-        assert_eq!(best(&pool, "q").as_deref(), next);
+        let effect = pool.remove_turn(turn);
+        assert_eq!(best_payload(&pool, "q").as_deref(), next);
         let left = if next.is_none() { vec![key("q")] } else { vec![] };
-        assert_eq!(effect, Effect { entered: None, left });
+        assert_eq!(effect, IndexChange { added: None, removed: left });
     }
     assert!(pool.is_empty());
 }
 
 #[test]
 fn removing_a_turn_removes_its_corrections() {
-    let correction = Offer { turn: "t", ..offer("q", Correction, "event", 3) };
+    let correction = ExampleOffer { turn: "t", ..offer("q", Correction, "event", 3) };
     let mut pool =
-        pool(vec![rated("q", "t", 1.0, 1), correction, offer("other", Accepted, "u", 1)]);
-    assert_eq!(pool.forget("t").left, [key("q")]);
-    assert_eq!((best(&pool, "q"), pool.len()), (None, 1));
+        pool(vec![rated_offer("q", "t", 1.0, 1), correction, offer("other", Accepted, "u", 1)]);
+    assert_eq!(pool.remove_turn("t").removed, [key("q")]);
+    assert_eq!((best_payload(&pool, "q"), pool.len()), (None, 1));
 }
 
 #[test]
 fn second_rating_of_a_turn_replaces_the_first() {
-    let mut pool = pool(vec![rated("q", "t", 1.0, 1), rated("q", "u", 0.8, 1)]);
-    assert_eq!(pool.put(rated("q", "t", 0.7, 2)), Effect::default());
-    assert_eq!(best(&pool, "q").unwrap(), "u");
+    let mut pool = pool(vec![rated_offer("q", "t", 1.0, 1), rated_offer("q", "u", 0.8, 1)]);
+    assert_eq!(pool.insert(rated_offer("q", "t", 0.7, 2)), IndexChange::default());
+    assert_eq!(best_payload(&pool, "q").unwrap(), "u");
 }
 
 #[test]
 fn only_the_first_offer_of_a_question_changes_the_index() {
     let mut pool = ExamplePool::default();
-    assert_eq!(pool.put(offer("q", Accepted, "a", 1)).entered, Some(key("q")));
-    assert_eq!(pool.put(offer("Q!", Correction, "c", 1)), Effect::default());
-    assert_eq!(pool.put(offer("q", Accepted, "a", 2)), Effect::default(), "put again");
-    let moved = pool.put(offer("p", Correction, "c", 1));
-    assert_eq!(moved, Effect { entered: Some(key("p")), left: vec![] });
-    let moved = pool.put(offer("p", Accepted, "a", 1));
-    assert_eq!(moved, Effect { entered: None, left: vec![key("q")] });
+    assert_eq!(pool.insert(offer("q", Accepted, "a", 1)).added, Some(key("q")));
+    assert_eq!(pool.insert(offer("Q!", Correction, "c", 1)), IndexChange::default());
+    assert_eq!(pool.insert(offer("q", Accepted, "a", 2)), IndexChange::default(), "put again");
+    let moved = pool.insert(offer("p", Correction, "c", 1));
+    assert_eq!(moved, IndexChange { added: Some(key("p")), removed: vec![] });
+    let moved = pool.insert(offer("p", Accepted, "a", 1));
+    assert_eq!(moved, IndexChange { added: None, removed: vec![key("q")] });
     assert_eq!(pool.len(), 1);
 }
 
@@ -117,16 +130,16 @@ fn near(question: &str, similarity: f32, vector: &[f32]) -> NearQuestion {
     NearQuestion { question: key(question), similarity, vector: vector.to_vec() }
 }
 
-fn asked<'a>(k: usize, diversity: f64) -> Selection<'a> {
-    Selection { query: "", vector: &[], k, max_tokens: None, diversity, excluded: &[] }
+fn example_query<'a>(k: usize, diversity: f64) -> ExampleQuery<'a> {
+    ExampleQuery { query: "", vector: &[], k, max_tokens: None, diversity, excluded: &[] }
 }
 
-fn names(selected: &[Selected<String>]) -> Vec<&str> {
-    selected.iter().map(|example| example.words.as_str()).collect()
+fn names(selected: &[SelectedExample<String>]) -> Vec<&str> {
+    selected.iter().map(|example| example.payload.as_str()).collect()
 }
 
-/// Two near-duplicates beside the query, one that is a little further and different.
-fn twins() -> (ExamplePool<String>, Vec<NearQuestion>) {
+/// Two near-duplicates close to the query, and a different question slightly further away.
+fn make_twins() -> (ExamplePool<String>, Vec<NearQuestion>) {
     let pool = pool(vec![
         offer("twin one", Accepted, "one", 1),
         offer("twin two", Accepted, "two", 1),
@@ -142,20 +155,33 @@ fn twins() -> (ExamplePool<String>, Vec<NearQuestion>) {
 
 #[test]
 fn diversity_avoids_near_duplicates() {
-    let (pool, near) = twins();
-    assert_eq!(names(&select(&pool, &asked(2, 0.3), near.clone())), ["one", "other"]);
-    assert_eq!(names(&select(&pool, &asked(2, 0.0), near.clone())), ["one", "two"]);
-    assert_eq!(names(&select(&pool, &asked(3, 0.3), near)), ["one", "other", "two"]);
+    let (pool, near) = make_twins();
+    assert_eq!(
+        names(&select_examples(&pool, &example_query(2, 0.3), near.clone())),
+        ["one", "other"]
+    );
+    assert_eq!(
+        names(&select_examples(&pool, &example_query(2, 0.0), near.clone())),
+        ["one", "two"]
+    );
+    assert_eq!(
+        names(&select_examples(&pool, &example_query(3, 0.3), near)),
+        ["one", "other", "two"]
+    );
 }
 
 #[test]
 fn examples_over_the_token_budget_are_skipped() {
-    let (mut pool, near) = twins();
-    pool.put(Offer { tokens: 91, ..offer("twin two", Correction, "long", 2) });
-    let budget = |max_tokens| Selection { max_tokens: Some(max_tokens), ..asked(3, 0.0) };
-    assert_eq!(names(&select(&pool, &budget(111), near.clone())), ["one", "long", "other"]);
-    assert_eq!(names(&select(&pool, &budget(100), near.clone())), ["one", "other"]);
-    assert_eq!(names(&select(&pool, &budget(9), near)), [""; 0]);
+    let (mut pool, near) = make_twins();
+    pool.insert(ExampleOffer { tokens: 91, ..offer("twin two", Correction, "long", 2) });
+    let budget =
+        |max_tokens| ExampleQuery { max_tokens: Some(max_tokens), ..example_query(3, 0.0) };
+    assert_eq!(
+        names(&select_examples(&pool, &budget(111), near.clone())),
+        ["one", "long", "other"]
+    );
+    assert_eq!(names(&select_examples(&pool, &budget(100), near.clone())), ["one", "other"]);
+    assert_eq!(names(&select_examples(&pool, &budget(9), near)), [""; 0]);
 }
 
 #[test]
@@ -166,12 +192,12 @@ fn examples_below_the_similarity_floor_are_dropped() {
         near("odd", f32::NAN, &[1.0]),
         near("never in the pool", 0.9, &[1.0]),
     ];
-    assert!(select(&pool, &asked(3, 0.3), near).is_empty());
+    assert!(select_examples(&pool, &example_query(3, 0.3), near).is_empty());
 }
 
 #[test]
 fn similarity_ties_go_to_the_newer_example() {
-    // Every question is the newest once, so that no other order can pass for this one.
+    // Each question is the newest once, so no other order passes.
     for [a, b, c] in
         [["old", "newest", "newer"], ["newest", "newer", "old"], ["newer", "old", "newest"]]
     {
@@ -179,7 +205,7 @@ fn similarity_ties_go_to_the_newer_example() {
         let given = |question, id| offer(question, Accepted, id, secs(id) as i64);
         let pool = pool(vec![given("a", a), given("b", b), given("c", c)]);
         let found = ["a", "b", "c"].map(|question| near(question, 0.8, &[0.0]));
-        let selected = select(&pool, &asked(3, 0.3), found.to_vec());
+        let selected = select_examples(&pool, &example_query(3, 0.3), found.to_vec());
         assert_eq!(names(&selected), ["newest", "newer", "old"]);
     }
 }
@@ -187,21 +213,21 @@ fn similarity_ties_go_to_the_newer_example() {
 #[test]
 fn identical_question_is_found_without_the_index() {
     let pool = pool(vec![offer("Reset my password", Correction, "c", 1)]);
-    let same = Selection { query: "reset my PASSWORD?", ..asked(3, 0.3) };
-    let selected = select(&pool, &same, Vec::new());
+    let same = ExampleQuery { query: "reset my PASSWORD?", ..example_query(3, 0.3) };
+    let selected = select_examples(&pool, &same, Vec::new());
     assert_eq!((names(&selected), selected[0].similarity), (vec!["c"], 1.0));
     let twice = vec![near("reset my password", 0.99, &[1.0])];
-    assert_eq!(select(&pool, &same, twice).len(), 1, "and once only");
+    assert_eq!(select_examples(&pool, &same, twice).len(), 1, "and once only");
 }
 
 #[test]
 fn excluded_turns_are_not_selected() {
-    let (pool, near) = twins();
-    let without = Selection { excluded: &["one"], ..asked(2, 0.0) };
-    assert_eq!(names(&select(&pool, &without, near)), ["two", "other"]);
+    let (pool, near) = make_twins();
+    let without = ExampleQuery { excluded: &["one"], ..example_query(2, 0.0) };
+    assert_eq!(names(&select_examples(&pool, &without, near)), ["two", "other"]);
 }
 
-/// What a pool should hold, the slow way: every offer by its name.
+/// Naive model of the pool: every offer by its key.
 type Model = BTreeMap<(usize, u8), (usize, i64, u32)>;
 
 proptest! {
@@ -220,7 +246,7 @@ proptest! {
             let effect = match step {
                 0 | 1 => {
                     model.insert((turn, source), (question, secs, rating));
-                    pool.put(Offer {
+                    pool.insert(ExampleOffer {
                         question: key(QUESTIONS[question]),
                         source: reason,
                         turn: name,
@@ -228,18 +254,18 @@ proptest! {
                         rating: UnitInterval::new(f64::from(rating) / 2.0),
                         when: Timestamp::from_micros(secs),
                         tokens: 0,
-                        words: (turn, source),
+                        payload: (turn, source),
                     })
                 }
                 _ => {
                     model.retain(|(of, _), _| *of != turn);
-                    pool.forget(name)
+                    pool.remove_turn(name)
                 }
             };
-            for left in &effect.left {
+            for left in &effect.removed {
                 prop_assert!(indexed.remove(left));
             }
-            if let Some(entered) = effect.entered {
+            if let Some(entered) = effect.added {
                 prop_assert!(indexed.insert(entered));
             }
             for (at, question) in QUESTIONS.iter().enumerate() {
@@ -248,9 +274,9 @@ proptest! {
                 };
                 let offers = model.iter().filter(|(_, (of, _, _))| *of == at);
                 let top = offers.map(|((_, source), (_, secs, rating))| merit(*source, *secs, *rating)).max();
-                let found = pool.best(key(question)).map(|best| {
-                    let (_, secs, rating) = model[best.words];
-                    merit(best.words.1, secs, rating)
+                let found = pool.find_best(key(question)).map(|best| {
+                    let (_, secs, rating) = model[best.payload];
+                    merit(best.payload.1, secs, rating)
                 });
                 prop_assert_eq!(found, top);
                 prop_assert_eq!(indexed.contains(&key(question)), top.is_some());
@@ -271,16 +297,16 @@ proptest! {
         let mut found = Vec::new();
         for (at, (similarity, tokens, secs, vector)) in rows.iter().enumerate() {
             let id = format!("t{at}");
-            pool.put(Offer { tokens: *tokens, words: at, turn: &id, id: &id, question: key(&id),
+            pool.insert(ExampleOffer { tokens: *tokens, payload: at, turn: &id, id: &id, question: key(&id),
                 source: Accepted, rating: None, when: Timestamp::from_micros(*secs) });
             found.push(near(&id, *similarity, vector));
         }
-        let asked = Selection { max_tokens, ..asked(k, diversity) };
-        let selected = select(&pool, &asked, found.clone());
+        let asked = ExampleQuery { max_tokens, ..example_query(k, diversity) };
+        let selected = select_examples(&pool, &asked, found.clone());
         if turn_around { found.reverse(); }
-        prop_assert_eq!(&select(&pool, &asked, found), &selected, "the order of candidates matters");
+        prop_assert_eq!(&select_examples(&pool, &asked, found), &selected, "the order of candidates matters");
         prop_assert!(selected.len() <= k);
-        let mut seen: Vec<usize> = selected.iter().map(|example| example.words).collect();
+        let mut seen: Vec<usize> = selected.iter().map(|example| example.payload).collect();
         seen.sort_unstable();
         seen.dedup();
         prop_assert_eq!(seen.len(), selected.len());

@@ -1,19 +1,19 @@
-//! How long a text is for a model, about.
+//! Token estimate without a model's vocabulary.
 
-/// How many tokens a text has, about, without the vocabulary of any model; on the side of too many.
+/// Estimates the number of tokens of a text, erring on the high side.
 ///
-/// Byte-pair vocabularies make a token of about four letters of English, of about two letters of
-/// another alphabet, and of one sign of Chinese or Japanese; of symbols, as in SQL or code, every
-/// second is a token of its own.
-pub fn estimated_tokens(text: &str) -> u32 {
-    let quarters: u64 = text.chars().map(quarters).sum();
+/// Byte-pair vocabularies use about one token per four English letters, two letters of another
+/// alphabet, or one Chinese or Japanese character. About every second symbol of SQL or code is a
+/// token.
+pub fn estimate_tokens(text: &str) -> u32 {
+    let quarters: u64 = text.chars().map(quarter_tokens).sum();
     u32::try_from(quarters.div_ceil(4)).unwrap_or(u32::MAX)
 }
 
-fn quarters(c: char) -> u64 {
+fn quarter_tokens(c: char) -> u64 {
     match c {
         'a'..='z' | 'A'..='Z' | ' ' | '\n' => 1,
-        // Digits come in groups of up to three.
+        // Digits form tokens of up to three.
         '0'..='9' | '\0'..='\u{2e7f}' => 2,
         '\u{2e80}'..=char::MAX => 4,
     }
@@ -33,7 +33,7 @@ mod tests {
             ("売上合計", 4),
             ("a == b;", 3),
         ] {
-            assert_eq!(estimated_tokens(text), tokens, "{text}");
+            assert_eq!(estimate_tokens(text), tokens, "{text}");
         }
     }
 }

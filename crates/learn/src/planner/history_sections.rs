@@ -1,69 +1,69 @@
-//! The sections on the conversation so far and on what the user prefers.
+//! The sections on the conversation so far and on the user's preferences.
 
-use super::input::{PastExchange, Preferences, RepeatedCorrection};
-use super::quoting::{ANSWER, QUOTED, bare, quoted};
+use super::input::{PastExchange, RepeatedCorrection, UserPreferences};
+use super::quoting::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
-/// Turns shown at most: the newest.
-const MOST_TURNS: usize = 10;
-/// Entries of a list of preferences shown at most: the first.
-const MOST_ENTRIES: usize = 5;
+/// The newest turns are shown.
+const MAX_TURNS: usize = 10;
+/// Entries shown per list of preferences.
+const MAX_ENTRIES: usize = 5;
 
-/// What a section says when it has nothing to say.
-const NOTHING: &str = "None yet.";
+const EMPTY_SECTION: &str = "None yet.";
 
 /// The lines under "Conversation Context".
-pub(super) fn conversation(turns: &[PastExchange<'_>]) -> String {
-    let newest = turns.get(turns.len().saturating_sub(MOST_TURNS)..).unwrap_or_default();
-    list(&newest.iter().map(exchange).collect::<Vec<_>>())
+pub(super) fn render_conversation(turns: &[PastExchange<'_>]) -> String {
+    let newest = turns.get(turns.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
+    render_list(&newest.iter().map(describe_exchange).collect::<Vec<_>>())
 }
 
-fn exchange(past: &PastExchange<'_>) -> String {
-    let asked = quoted(past.question, QUOTED);
-    let answered = past.answer.map(|answer| format!("answered {}", quoted(answer, ANSWER)));
+fn describe_exchange(past: &PastExchange<'_>) -> String {
+    let asked = quote_text(past.question, MAX_QUOTED_CHARS);
+    let answered =
+        past.answer.map(|answer| format!("answered {}", quote_text(answer, MAX_ANSWER_CHARS)));
     let answered = answered.unwrap_or_else(|| "no answer".to_owned());
-    let with = past.strategy.map(bare).filter(|name| !name.is_empty());
+    let with = past.strategy.map(to_bare_text).filter(|name| !name.is_empty());
     let with = with.map(|name| format!(" with {name}")).unwrap_or_default();
     format!("Turn {} ({}): asked {asked}, {answered}{with}", past.turn, past.status.as_word())
 }
 
 /// The lines under "Session Preferences".
-pub(super) fn preferences(preferences: &Preferences) -> String {
+pub(super) fn render_preferences(preferences: &UserPreferences) -> String {
     let mut lines = Vec::new();
-    lines.extend(strategies("Accepted strategies", &preferences.accepted_strategies));
-    lines.extend(strategies("Rejected strategies", &preferences.rejected_strategies));
-    lines.extend(preferences.corrections.iter().filter_map(correction).take(MOST_ENTRIES));
-    list(&lines)
+    lines.extend(describe_strategies("Accepted strategies", &preferences.accepted_strategies));
+    lines.extend(describe_strategies("Rejected strategies", &preferences.rejected_strategies));
+    lines.extend(preferences.corrections.iter().filter_map(describe_correction).take(MAX_ENTRIES));
+    render_list(&lines)
 }
 
-fn strategies(label: &str, counted: &[(String, u32)]) -> Option<String> {
+fn describe_strategies(label: &str, counted: &[(String, u32)]) -> Option<String> {
     let names: Vec<String> = counted
         .iter()
-        .map(|(name, count)| (bare(name), count))
+        .map(|(name, count)| (to_bare_text(name), count))
         .filter(|(name, _)| !name.is_empty())
-        .take(MOST_ENTRIES)
-        .map(|(name, count)| format!("{name} ({})", times(*count)))
+        .take(MAX_ENTRIES)
+        .map(|(name, count)| format!("{name} ({})", format_times(*count)))
         .collect();
     (!names.is_empty()).then(|| format!("{label}: {}", names.join(", ")))
 }
 
-fn correction(repeated: &RepeatedCorrection) -> Option<String> {
-    let side = |text: &Option<String>| text.as_deref().map(bare).filter(|t| !t.is_empty());
+fn describe_correction(repeated: &RepeatedCorrection) -> Option<String> {
+    let side = |text: &Option<String>| text.as_deref().map(to_bare_text).filter(|t| !t.is_empty());
     let what = match (side(&repeated.wants), side(&repeated.instead_of)) {
         (Some(wants), Some(instead_of)) => format!("wants \"{wants}\", not \"{instead_of}\""),
         (Some(wants), None) => format!("wants \"{wants}\""),
         (None, Some(instead_of)) => format!("does not want \"{instead_of}\""),
         (None, None) => return None,
     };
-    Some(format!("Corrected {}: {what}", times(repeated.count)))
+    Some(format!("Corrected {}: {what}", format_times(repeated.count)))
 }
 
-fn times(count: u32) -> String {
+fn format_times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-fn list(lines: &[String]) -> String {
+fn render_list(lines: &[String]) -> String {
     if lines.is_empty() {
-        return format!("{NOTHING}\n");
+        return format!("{EMPTY_SECTION}\n");
     }
     lines.iter().map(|line| format!("- {line}\n")).collect()
 }

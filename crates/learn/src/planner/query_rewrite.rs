@@ -1,21 +1,21 @@
-//! Writes a query again with what the user wants: "laptops" and "gaming laptops, not business
-//! laptops" make "gaming laptops".
+//! Rewrites a query to what the user wants: "laptops" with "gaming laptops, not business laptops"
+//! becomes "gaming laptops".
 //!
-//! Works on words alone and knows no grammar. Where it cannot tell what would be right it gives
-//! nothing: a planner without a query is better off than one with a wrong query.
+//! The rules use words only, no grammar. They return nothing when unsure: no query is better for a
+//! planner than a wrong one.
 
 mod text_edit;
 mod overlay;
 
 use model::Contrast;
 
-use super::quoting::QUOTED;
-use super::words::{Word, find, has, phrase, words};
+use super::quoting::MAX_QUOTED_CHARS;
+use super::words::{Word, contains_word, find_phrase, phrase_text, split_words};
 use crate::text::to_single_line;
-use overlay::{Sides, beside_shared, lay_over};
-use text_edit::{Edit, apply, replace};
+use overlay::{ContrastSides, insert_beside_shared, overlay_wanted};
+use text_edit::{TextEdit, apply_edits, replace_phrase};
 
-/// The adjective and the noun of a stretch of time: "monthly revenue" is "revenue by month".
+/// Adjective and noun of a period: "monthly revenue" is "revenue by month".
 const PERIODS: &[(&str, &str)] = &[
     ("hourly", "hour"),
     ("daily", "day"),
@@ -25,26 +25,27 @@ const PERIODS: &[(&str, &str)] = &[
     ("yearly", "year"),
 ];
 
-/// The query with what is wanted in it; `None` when it holds it already, when it is code or very
-/// long, and when no sensible way is known.
-pub(super) fn rewrite(query: &str, contrast: &Contrast) -> Option<String> {
+/// Returns the rewritten query, or `None`.
+///
+/// `None` means that the query already fits, is code, is too long, or that no rule applies.
+pub(super) fn rewrite_query(query: &str, contrast: &Contrast) -> Option<String> {
     let query = to_single_line(query);
     let wants = to_single_line(contrast.wants.as_deref()?);
     let instead_of = to_single_line(contrast.instead_of.as_deref().unwrap_or_default());
-    // What does not fit into the planner's line would be cut, and half a query is a wrong one.
-    let fits = |text: &str| text.chars().count() <= QUOTED;
+    // A longer text would be truncated in the planner's line, and half a query is wrong.
+    let fits = |text: &str| text.chars().count() <= MAX_QUOTED_CHARS;
     if is_code(&query) || !fits(&query) || !fits(&wants) || !fits(&instead_of) {
         return None;
     }
-    let (wants, instead_of) = (words(&wants), words(&instead_of));
-    let sides = Sides::of(&wants, &instead_of);
-    let once = attempt(&query, &sides)?;
-    // A rewrite that could be rewritten again did not put the wanted where it belongs.
-    let settled = attempt(&once, &sides).is_none();
+    let (wants, instead_of) = (split_words(&wants), split_words(&instead_of));
+    let sides = ContrastSides::new(&wants, &instead_of);
+    let once = rewrite_once(&query, &sides)?;
+    // A rewrite that can be rewritten once more misplaced the wanted phrase.
+    let settled = rewrite_once(&once, &sides).is_none();
     (settled && fits(&once)).then_some(once)
 }
 
-/// SQL, JSON, an address: not a text that a word can be put into.
+/// SQL, JSON and URLs cannot take an extra word.
 pub(super) fn is_code(text: &str) -> bool {
     let marked = text.contains(['{', '}', ';', '=']) || text.contains("()") || text.contains("://");
     let lower = text.trim_start().to_lowercase();
@@ -56,92 +57,95 @@ pub(super) fn is_code(text: &str) -> bool {
             && lower.contains(['*', '(', '`']))
 }
 
-fn attempt(query: &str, sides: &Sides<'_>) -> Option<String> {
-    let asked = words(query);
-    if sides.wanted.is_empty() || holds(&asked, sides) {
+fn rewrite_once(query: &str, sides: &ContrastSides<'_>) -> Option<String> {
+    let asked = split_words(query);
+    if sides.wanted.is_empty() || already_satisfied(&asked, sides) {
         return None;
     }
-    let result = middle(query, &asked, sides)
-        .or_else(|| in_place(query, &asked, sides))
-        .or_else(|| period(query, &asked, sides))
-        .or_else(|| beside_shared(query, &asked, sides))
-        .or_else(|| lay_over(query, &asked, sides.wanted))?;
-    let left = words(&result);
-    let unwanted_stays = sides.only_unwanted().any(|word| has(&left, word));
+    let result = replace_middle(query, &asked, sides)
+        .or_else(|| replace_whole(query, &asked, sides))
+        .or_else(|| replace_period(query, &asked, sides))
+        .or_else(|| insert_beside_shared(query, &asked, sides))
+        .or_else(|| overlay_wanted(query, &asked, sides.wanted))?;
+    let left = split_words(&result);
+    let unwanted_stays = sides.only_unwanted().any(|word| contains_word(&left, word));
     (!unwanted_stays && result != query).then_some(result)
 }
 
-/// Whether the query has every word that tells what is wanted from what is not, or says it whole.
-fn holds(asked: &[Word<'_>], sides: &Sides<'_>) -> bool {
+/// True when the query has all distinguishing words of the wanted side, or the whole phrase.
+fn already_satisfied(asked: &[Word<'_>], sides: &ContrastSides<'_>) -> bool {
     let mut new = sides.only_wanted().peekable();
-    let has_new = new.peek().is_some() && new.all(|word| has(asked, word));
-    let says = |side| find(asked, side, 0).is_some();
+    let has_new = new.peek().is_some() && new.all(|word| contains_word(asked, word));
+    let says = |side| find_phrase(asked, side, 0).is_some();
     has_new || (says(sides.wanted) && !says(sides.unwanted))
 }
 
-/// "business laptop": the part of "business laptops" that is not shared gives its place, and the
-/// rest of the query stays as it was written.
-fn middle(query: &str, asked: &[Word<'_>], sides: &Sides<'_>) -> Option<String> {
-    let (wanted, unwanted) = sides.middles();
+/// "business laptop": replaces the part of "business laptops" that the sides do not share.
+fn replace_middle(query: &str, asked: &[Word<'_>], sides: &ContrastSides<'_>) -> Option<String> {
+    let (wanted, unwanted) = sides.differing_parts();
     let named = !wanted.is_empty() && unwanted.iter().any(Word::is_content);
-    let edits = replace(asked, unwanted, wanted).filter(|_| named)?;
-    let said_twice =
-        wanted.iter().filter(|w| w.is_content()).any(|word| text_edit::leaves(&edits, asked, word));
-    if said_twice { None } else { apply(query, edits) }
+    let edits = replace_phrase(asked, unwanted, wanted).filter(|_| named)?;
+    let said_twice = wanted
+        .iter()
+        .filter(|w| w.is_content())
+        .any(|word| text_edit::occurs_outside(&edits, asked, word));
+    if said_twice { None } else { apply_edits(query, edits) }
 }
 
-/// "price with tax": the whole of the unwanted gives its place to the wanted.
-fn in_place(query: &str, asked: &[Word<'_>], sides: &Sides<'_>) -> Option<String> {
-    let edits = replace(asked, sides.unwanted, sides.wanted)?;
-    let said_twice = sides.only_wanted().any(|word| text_edit::leaves(&edits, asked, word));
+/// "price with tax": replaces the whole unwanted phrase by the wanted one.
+fn replace_whole(query: &str, asked: &[Word<'_>], sides: &ContrastSides<'_>) -> Option<String> {
+    let edits = replace_phrase(asked, sides.unwanted, sides.wanted)?;
+    let said_twice = sides.only_wanted().any(|word| text_edit::occurs_outside(&edits, asked, word));
     if !said_twice {
-        return apply(query, edits);
+        return apply_edits(query, edits);
     }
-    // "laptops for business", wanted "gaming laptops": drop "for business", then see.
-    let rest = apply(query, vec![cut(asked, sides.unwanted)?]).map(|rest| to_single_line(&rest))?;
-    lay_over(&rest, &words(&rest), sides.wanted)
+    // "laptops for business", wanted "gaming laptops": drop "for business", then overlay.
+    let rest = apply_edits(query, vec![cut_phrase(asked, sides.unwanted)?])
+        .map(|rest| to_single_line(&rest))?;
+    overlay_wanted(&rest, &split_words(&rest), sides.wanted)
 }
 
-/// Takes a phrase out together with the prepositions before it, if nothing hangs on it.
-fn cut(asked: &[Word<'_>], unwanted: &[Word<'_>]) -> Option<Edit> {
-    let at = find(asked, unwanted, 0)?;
+/// Removes a phrase with the prepositions before it, unless another word follows it directly.
+fn cut_phrase(asked: &[Word<'_>], unwanted: &[Word<'_>]) -> Option<TextEdit> {
+    let at = find_phrase(asked, unwanted, 0)?;
     let end = at + unwanted.len();
-    let ends_there = asked.get(end).is_none_or(Word::is_relation);
-    let links = asked.get(..at)?.iter().rev().take_while(|word| word.is_relation()).count();
+    let ends_there = asked.get(end).is_none_or(Word::is_preposition);
+    let links = asked.get(..at)?.iter().rev().take_while(|word| word.is_preposition()).count();
     let (first, last) = (asked.get(at - links)?, asked.get(end - 1)?);
-    ends_there.then(|| Edit { range: first.start..last.end, text: String::new() })
+    ends_there.then(|| TextEdit { range: first.start..last.end, text: String::new() })
 }
 
-/// "revenue by month" and "quarterly, not monthly": the same stretch of time in its other form.
-fn period(query: &str, asked: &[Word<'_>], sides: &Sides<'_>) -> Option<String> {
-    let ([wanted], [unwanted]) = sides.middles() else { return None };
+/// "revenue by month" with "quarterly, not monthly": replaces the period in its other form.
+fn replace_period(query: &str, asked: &[Word<'_>], sides: &ContrastSides<'_>) -> Option<String> {
+    let ([wanted], [unwanted]) = sides.differing_parts() else { return None };
     let known = |word: &Word<'_>| {
         PERIODS.iter().find(|(adjective, noun)| word.key() == *adjective || word.key() == *noun)
     };
     let ((adjective, noun), (old_adjective, old_noun)) = (known(wanted)?, known(unwanted)?);
     let place = asked.iter().find(|w| w.key() == *old_adjective || w.key() == *old_noun)?;
     let text = if place.key() == *old_noun { noun } else { adjective };
-    apply(query, vec![Edit { range: place.start..place.end, text: (*text).to_owned() }])
+    apply_edits(query, vec![TextEdit { range: place.start..place.end, text: (*text).to_owned() }])
 }
 
-/// The words of what is wanted with those in capitals that set it apart from `against`.
-pub(super) fn emphasised(wants: &str, against: &str) -> String {
-    let known = words(against);
-    let found = words(wants);
-    // A name such as orders_v2 or iPhone in capitals would be another name.
+/// Capitalises the words of `wants` that distinguish it from `against`.
+pub(super) fn emphasise_difference(wants: &str, against: &str) -> String {
+    let known = split_words(against);
+    let found = split_words(wants);
+    // Capitals would change identifiers such as orders_v2 or iPhone.
     let plain = |word: &&Word<'_>| {
         let mut letters = word.text().chars();
         letters.next().is_some_and(char::is_alphabetic)
             && letters.all(|c| c.is_alphabetic() && !c.is_uppercase() || c == '-')
     };
-    let distinct = found.iter().filter(|w| !w.is_empty() && !has(&known, w)).filter(plain);
+    let distinct =
+        found.iter().filter(|w| !w.is_function_word() && !contains_word(&known, w)).filter(plain);
     let edits = distinct
-        .map(|word| Edit {
+        .map(|word| TextEdit {
             range: word.start..word.end,
-            text: phrase(std::slice::from_ref(word)).to_uppercase(),
+            text: phrase_text(std::slice::from_ref(word)).to_uppercase(),
         })
         .collect();
-    apply(wants, edits).unwrap_or_else(|| wants.to_owned())
+    apply_edits(wants, edits).unwrap_or_else(|| wants.to_owned())
 }
 
 #[cfg(test)]

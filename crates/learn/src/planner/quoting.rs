@@ -1,22 +1,23 @@
-//! Makes text harmless inside a line of Markdown: it can neither end the line nor the quotation.
+//! Quotes user text inside a line of Markdown, so that it can end neither the line nor the
+//! quotation.
 
 use crate::text::{to_single_line, truncate_chars};
 
-/// The longest text of a user that is quoted, in characters.
-pub(super) const QUOTED: usize = 300;
-/// The longest answer that is quoted.
-pub(super) const ANSWER: usize = 160;
-/// The longest text that stands in a line without quotation marks.
-const BARE: usize = 120;
+/// Length limit of quoted user text.
+pub(super) const MAX_QUOTED_CHARS: usize = 300;
+/// Length limit of a quoted answer.
+pub(super) const MAX_ANSWER_CHARS: usize = 160;
+/// Length limit of text without quotation marks.
+const MAX_BARE_CHARS: usize = 120;
 
-/// In quotation marks; those inside become single ones.
-pub(super) fn quoted(text: &str, most: usize) -> String {
+/// Adds quotation marks; those inside become single ones.
+pub(super) fn quote_text(text: &str, most: usize) -> String {
     format!("\"{}\"", truncate_chars(&to_single_line(text).replace('"', "'"), most))
 }
 
-/// Without quotation marks, for the middle of a line.
-pub(super) fn bare(text: &str) -> String {
-    truncate_chars(&to_single_line(text).replace('"', "'"), BARE)
+/// Prepares text for use in a line without quotation marks.
+pub(super) fn to_bare_text(text: &str) -> String {
+    truncate_chars(&to_single_line(text).replace('"', "'"), MAX_BARE_CHARS)
 }
 
 #[cfg(test)]
@@ -34,17 +35,17 @@ mod tests {
             ("", "\"\""),
         ];
         for (text, expected) in rows {
-            assert_eq!(quoted(text, QUOTED), expected, "{text:?}");
+            assert_eq!(quote_text(text, MAX_QUOTED_CHARS), expected, "{text:?}");
         }
     }
 
     #[test]
     fn long_quotation_ends_in_an_ellipsis() {
-        let long = "ü".repeat(QUOTED + 1);
-        let quotation = quoted(&long, QUOTED);
-        assert_eq!(quotation.chars().count(), QUOTED + 2);
+        let long = "ü".repeat(MAX_QUOTED_CHARS + 1);
+        let quotation = quote_text(&long, MAX_QUOTED_CHARS);
+        assert_eq!(quotation.chars().count(), MAX_QUOTED_CHARS + 2);
         assert!(quotation.ends_with("ü…\""));
-        let fits = "ü".repeat(QUOTED);
-        assert_eq!(quoted(&fits, QUOTED), format!("\"{fits}\""));
+        let fits = "ü".repeat(MAX_QUOTED_CHARS);
+        assert_eq!(quote_text(&fits, MAX_QUOTED_CHARS), format!("\"{fits}\""));
     }
 }

@@ -1,22 +1,22 @@
-//! Pairs from one conversation: corrections, regenerated answers, rejected answers that were followed by
-//! an accepted one.
+//! Pairs within one conversation: corrections, regenerations and rephrased questions.
 
 use model::{UnitInterval, VerdictStatus};
 
-use super::pair::{Origin, Pair, PairSource, Single};
-use super::rejection_chain::{JudgedTurn, chain_pairs};
+use super::pair::{AnswerOrigin, PairSource, PreferencePair, RatedAnswer};
+use super::rejection_chain::{JudgedTurn, find_chain_pairs};
 use super::rows::Message;
 use super::turn::{PreferenceConversation, PreferenceTurn, TurnCorrection};
 use crate::question::QuestionKey;
 
-/// Somebody who asks for another answer and stays with it says so by a click, not in words: less
-/// than a rating, and no word on how much better.
-const REGENERATED: f64 = 0.8;
-const REGENERATED_MARGIN: f64 = 0.5;
+/// A regeneration is weaker evidence than a rating and has no strength of preference.
+const REGENERATION_CONFIDENCE: f64 = 0.8;
+const REGENERATION_MARGIN: f64 = 0.5;
 
-/// What was said before a turn, the latest `most` exchanges, and then the question. Turns without an
-/// answer are left out, and so are answers that were thrown away: the model did not see them.
-pub(super) fn prompt(before: &[PreferenceTurn], question: &str, most: usize) -> Vec<Message> {
+/// Builds a prompt from the latest `most` exchanges and the question.
+///
+/// Turns without an answer are left out. So are discarded answers, because the model did not see
+/// them.
+pub(super) fn build_prompt(before: &[PreferenceTurn], question: &str, most: usize) -> Vec<Message> {
     let mut said: Vec<&PreferenceTurn> =
         before.iter().rev().filter(|t| t.has_answer() && !t.regenerated).take(most).collect();
     said.reverse();
@@ -29,28 +29,33 @@ pub(super) fn prompt(before: &[PreferenceTurn], question: &str, most: usize) -> 
     messages
 }
 
-/// All pairs of a conversation, the surest sources first.
-pub(super) fn pairs(conversation: &PreferenceConversation, context: usize) -> Vec<Pair<'_>> {
+/// Extracts all pairs, most reliable sources first.
+pub(super) fn extract_pairs(
+    conversation: &PreferenceConversation,
+    context: usize,
+) -> Vec<PreferencePair<'_>> {
     let corrected =
-        (0..conversation.turns.len()).filter_map(|at| correction(conversation, at, context));
-    let mut pairs: Vec<Pair<'_>> = corrected.collect();
+        (0..conversation.turns.len()).filter_map(|at| correction_pair(conversation, at, context));
+    let mut pairs: Vec<PreferencePair<'_>> = corrected.collect();
     pairs.extend(
-        (0..conversation.turns.len()).filter_map(|at| regeneration(conversation, at, context)),
+        (0..conversation.turns.len()).filter_map(|at| regeneration_pair(conversation, at, context)),
     );
-    pairs.extend(rephrased(conversation, context));
+    pairs.extend(rephrase_pairs(conversation, context));
     pairs
 }
 
-/// Answers that somebody rated, each by itself.
-pub(super) fn singles(conversation: &PreferenceConversation, context: usize) -> Vec<Single<'_>> {
+pub(super) fn extract_rated_answers(
+    conversation: &PreferenceConversation,
+    context: usize,
+) -> Vec<RatedAnswer<'_>> {
     let turns = conversation.turns.iter().enumerate();
     let single =
         |(at, turn): (usize, &'_ PreferenceTurn)| turn.has_answer().then_some((at, turn.rating?));
     let rated = turns.filter_map(single);
     let made = rated.map(|(at, rating)| {
         let turn = &conversation.turns[at];
-        Single {
-            prompt: prompt(&conversation.turns[..at], &turn.question, context),
+        RatedAnswer {
+            prompt: build_prompt(&conversation.turns[..at], &turn.question, context),
             answer: turn.answer.trim(),
             good: rating.is_up(),
             rating: Some(rating.value.get()),
@@ -58,101 +63,105 @@ pub(super) fn singles(conversation: &PreferenceConversation, context: usize) -> 
             experiment: "",
             margin: (rating.value.get() - 0.5).abs() * 2.0,
             confidence: rating.confidence.get(),
-            given: origin(conversation, at),
+            origin: origin_of_turn(conversation, at),
         }
     });
     made.collect()
 }
 
-fn origin(conversation: &PreferenceConversation, at: usize) -> Origin<'_> {
-    Origin { conversation: &conversation.id, turn: &conversation.turns[at].id }
+fn origin_of_turn(conversation: &PreferenceConversation, at: usize) -> AnswerOrigin<'_> {
+    AnswerOrigin { conversation: &conversation.id, turn: &conversation.turns[at].id }
 }
 
-/// The latest correction of a turn against what it corrects.
-fn correction(
+/// Pairs the latest correction of a turn with the corrected text.
+fn correction_pair(
     conversation: &PreferenceConversation,
     at: usize,
     context: usize,
-) -> Option<Pair<'_>> {
+) -> Option<PreferencePair<'_>> {
     let turn = &conversation.turns[at];
     let given = turn.corrections.iter().filter(|given| !given.corrected.trim().is_empty());
     let latest: &TurnCorrection = given.max_by_key(|given| given.when)?;
     let original = latest.original.as_deref().unwrap_or(&turn.answer);
-    Some(Pair {
-        prompt: prompt(&conversation.turns[..at], &turn.question, context),
+    Some(PreferencePair {
+        prompt: build_prompt(&conversation.turns[..at], &turn.question, context),
         chosen: latest.corrected.trim(),
         rejected: original.trim(),
         source: PairSource::Correction,
         experiment: "",
         margin: 1.0,
         confidence: latest.confidence.get(),
-        better: origin(conversation, at),
-        worse: origin(conversation, at),
+        better: origin_of_turn(conversation, at),
+        worse: origin_of_turn(conversation, at),
     })
 }
 
-/// An answer that was thrown away against the one that was kept in its place, if nobody rejected
-/// that one too.
-fn regeneration(
+/// Pairs a discarded answer with the one kept in its place, unless that was rejected too.
+fn regeneration_pair(
     conversation: &PreferenceConversation,
     at: usize,
     context: usize,
-) -> Option<Pair<'_>> {
+) -> Option<PreferencePair<'_>> {
     let thrown_away = |t: &&PreferenceTurn| t.regenerated && t.has_answer() && !t.context_only;
     let discarded = Some(&conversation.turns[at]).filter(thrown_away)?;
-    let question = QuestionKey::of(&discarded.question)?;
+    let question = QuestionKey::from_text(&discarded.question)?;
     let again = conversation.turns.iter().enumerate().skip(at + 1);
-    let mut again = again.take_while(|(_, turn)| QuestionKey::of(&turn.question) == Some(question));
+    let mut again =
+        again.take_while(|(_, turn)| QuestionKey::from_text(&turn.question) == Some(question));
     let (kept_at, kept) = again.find(|(_, turn)| !turn.regenerated)?;
-    let rejected = kept.judged().is_some_and(|judged| judged.status == VerdictStatus::Rejected);
+    let rejected =
+        kept.effective_verdict().is_some_and(|judged| judged.status == VerdictStatus::Rejected);
     let rated_down = kept.rating.is_some_and(|rating| rating.is_down());
-    (kept.has_answer() && !rejected && !rated_down).then(|| Pair {
-        prompt: prompt(&conversation.turns[..at], &discarded.question, context),
+    (kept.has_answer() && !rejected && !rated_down).then(|| PreferencePair {
+        prompt: build_prompt(&conversation.turns[..at], &discarded.question, context),
         chosen: kept.answer.trim(),
         rejected: discarded.answer.trim(),
         source: PairSource::Regeneration,
         experiment: "",
-        margin: REGENERATED_MARGIN,
-        confidence: REGENERATED,
-        better: origin(conversation, kept_at),
-        worse: origin(conversation, at),
+        margin: REGENERATION_MARGIN,
+        confidence: REGENERATION_CONFIDENCE,
+        better: origin_of_turn(conversation, kept_at),
+        worse: origin_of_turn(conversation, at),
     })
 }
 
-fn rephrased(conversation: &PreferenceConversation, context: usize) -> Vec<Pair<'_>> {
+fn rephrase_pairs(
+    conversation: &PreferenceConversation,
+    context: usize,
+) -> Vec<PreferencePair<'_>> {
     let turns = &conversation.turns;
-    let judged: Vec<JudgedTurn<'_>> = turns.iter().map(judged).collect();
-    let chains = chain_pairs(&judged).into_iter();
+    let judged: Vec<JudgedTurn<'_>> = turns.iter().map(to_judged_turn).collect();
+    let chains = find_chain_pairs(&judged).into_iter();
     let pair = |chain: super::rejection_chain::ChainPair| {
         let (worse, better) = (&turns[chain.worse], &turns[chain.better]);
-        let sure = |turn: &PreferenceTurn| judged_confidence(turn).get();
-        (!worse.failed).then(|| Pair {
-            prompt: prompt(&turns[..chain.worse], &chain.prompt, context),
+        let sure = |turn: &PreferenceTurn| verdict_confidence(turn).get();
+        (!worse.failed).then(|| PreferencePair {
+            prompt: build_prompt(&turns[..chain.worse], &chain.prompt, context),
             chosen: better.answer.trim(),
             rejected: worse.answer.trim(),
             source: PairSource::Rephrase,
             experiment: "",
             margin: f64::midpoint(sure(worse), sure(better)),
             confidence: chain.confidence.get(),
-            better: origin(conversation, chain.better),
-            worse: origin(conversation, chain.worse),
+            better: origin_of_turn(conversation, chain.better),
+            worse: origin_of_turn(conversation, chain.worse),
         })
     };
     chains.filter_map(pair).collect()
 }
 
-fn judged(turn: &PreferenceTurn) -> JudgedTurn<'_> {
-    let judged = turn.judged();
+fn to_judged_turn(turn: &PreferenceTurn) -> JudgedTurn<'_> {
+    let judged = turn.effective_verdict();
     JudgedTurn {
         question: &turn.question,
         answer: &turn.answer,
         status: judged.map(|judged| judged.status),
         correction_type: judged.and_then(|judged| judged.correction_type),
-        confidence: judged_confidence(turn),
+        confidence: verdict_confidence(turn),
         failed: turn.failed,
     }
 }
 
-fn judged_confidence(turn: &PreferenceTurn) -> UnitInterval {
-    turn.judged().map_or(UnitInterval::ZERO, |judged| judged.confidence)
+fn verdict_confidence(turn: &PreferenceTurn) -> UnitInterval {
+    turn.effective_verdict().map_or(UnitInterval::ZERO, |judged| judged.confidence)
 }

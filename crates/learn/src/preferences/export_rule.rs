@@ -1,4 +1,4 @@
-//! What an export holds.
+//! Format and filters of an export.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,26 +7,23 @@ use model::UnitInterval;
 use super::pair::PairSource;
 use super::split::{Split, SplitShares};
 
-/// The shape of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// TRL's preference shape: `prompt`, `chosen`, `rejected`.
+    /// TRL preference format: `prompt`, `chosen`, `rejected`.
     Dpo,
-    /// TRL's unpaired shape: `prompt`, `completion`, `label`.
+    /// TRL unpaired format: `prompt`, `completion`, `label`.
     Kto,
-    /// TRL's language-modelling shape: `messages`.
+    /// TRL language-modelling format: `messages`.
     Sft,
-    /// The preference shape for reward models, which read `margin`.
+    /// The preference format with `margin`, for reward models.
     Reward,
-    /// OpenAI's: `input`, `preferred_output`, `non_preferred_output`.
+    /// OpenAI format: `input`, `preferred_output`, `non_preferred_output`.
     OpenAiDpo,
 }
 
 impl ExportFormat {
-    /// Every shape.
     pub const ALL: [Self; 5] = [Self::Dpo, Self::Kto, Self::Sft, Self::Reward, Self::OpenAiDpo];
 
-    /// The word on the wire.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Dpo => "dpo",
@@ -37,33 +34,27 @@ impl ExportFormat {
         }
     }
 
-    /// The shape that a word names.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_word() == word)
     }
 }
 
-/// What goes into an export.
 #[derive(Clone, Debug)]
 pub struct ExportRule {
-    /// The shape of the rows.
     pub format: ExportFormat,
-    /// Where rows may come from.
     pub sources: BTreeSet<PairSource>,
-    /// Only this part; all when absent.
+    /// Exports this split only; all splits when absent.
     pub split: Option<Split>,
-    /// How the parts are cut.
     pub shares: SplitShares,
-    /// Nothing less sure than this.
     pub min_confidence: UnitInterval,
-    /// At most so many rows of a source: the first that come.
+    /// Maximum rows per source, first come first.
     pub caps: BTreeMap<PairSource, u64>,
-    /// How many earlier turns a prompt holds at most.
+    /// Maximum number of earlier turns in a prompt.
     pub context_turns: usize,
 }
 
 impl ExportRule {
-    /// All sources and parts, at least 0.7 sure, with up to ten earlier turns.
+    /// All sources and splits, confidence from 0.7, and up to ten earlier turns.
     pub fn new(format: ExportFormat) -> Self {
         Self {
             format,

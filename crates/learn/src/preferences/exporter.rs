@@ -1,5 +1,4 @@
-//! From pairs to rows: what is sure enough, of the wanted part and source, not there yet, and in the
-//! shape that was asked for.
+//! Turns pairs into rows: filters by confidence, split and source, and removes duplicates.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,8 +6,8 @@ use model::UnitInterval;
 
 use super::conversation_pairs;
 use super::export_rule::{ExportFormat, ExportRule};
-use super::group_pairs::{self, AnsweredElsewhere};
-use super::pair::{Origin, Pair, PairSource, Single};
+use super::group_pairs::{self, GroupedAnswer};
+use super::pair::{AnswerOrigin, PairSource, PreferencePair, RatedAnswer};
 use super::rows::{
     DpoRow, KtoRow, Message, OpenAiInput, OpenAiRow, PreferenceRow, Provenance, SftRow,
 };
@@ -17,21 +16,22 @@ use super::turn::{PreferenceConversation, TurnRating};
 use super::votes::Votes;
 use crate::fingerprint::Fingerprint;
 
-/// What became of the pairs that were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportTally {
-    /// Rows that were handed out, by source.
+    /// Exported rows by source.
     pub rows: BTreeMap<PairSource, u64>,
-    /// Rows that were there already.
+    /// Duplicates of exported rows.
     pub repeated: u64,
-    /// Pairs that were not sure enough.
+    /// Pairs below the minimum confidence.
     pub unsure: u64,
     /// Rows beyond the cap of their source.
     pub capped: u64,
 }
 
-/// Makes rows of conversations and of groups, one at a time. The same input in the same order gives
-/// the same rows, so that an export can be taken up again after the last row that arrived.
+/// Exports conversations and groups, one at a time.
+///
+/// The same input in the same order gives the same rows, so an export can resume after the last row
+/// received.
 #[derive(Clone, Debug)]
 pub struct Exporter {
     rule: ExportRule,
@@ -41,117 +41,128 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// Nothing was handed out yet.
     pub fn new(rule: ExportRule) -> Self {
         Self { rule, seen: HashSet::new(), votes: Votes::default(), tally: ExportTally::default() }
     }
 
-    /// What became of the pairs so far.
     pub fn tally(&self) -> &ExportTally {
         &self.tally
     }
 
-    /// Counts what a conversation says of its answers. To be done with all before rows are made of the
-    /// first: then an answer that several rated gets one label, by their mean, and of two answers only
-    /// one is the better one.
-    pub fn weigh(&mut self, conversation: &PreferenceConversation) {
+    /// Counts the votes of a conversation. Call this for all conversations before exporting the
+    /// first.
+    ///
+    /// Then an answer rated several times gets one label by its mean, and a pair is exported in one
+    /// direction only.
+    pub fn count_votes(&mut self, conversation: &PreferenceConversation) {
         let context = self.rule.context_turns;
-        if !self.takes_singles() {
-            for pair in conversation_pairs::pairs(conversation, context) {
+        if !self.is_unpaired() {
+            for pair in conversation_pairs::extract_pairs(conversation, context) {
                 if self.is_wanted(pair.source, pair.confidence) {
-                    self.votes.prefer(&pair);
+                    self.votes.add_preference(&pair);
                 }
             }
             return;
         }
-        for single in conversation_pairs::singles(conversation, context) {
+        for single in conversation_pairs::extract_rated_answers(conversation, context) {
             if let (Some(value), true) =
                 (single.rating, self.is_wanted(single.source, single.confidence))
             {
-                self.votes.rate(&single.prompt, single.answer, value);
+                self.votes.add_rating(&single.prompt, single.answer, value);
             }
         }
     }
 
-    /// Rows from one conversation: corrections, regenerated and rephrased questions; for shapes
-    /// without pairs also every rated answer by itself.
-    pub fn conversation(&mut self, conversation: &PreferenceConversation) -> Vec<PreferenceRow> {
-        let split = self.rule.shares.of(&conversation.id);
+    /// Exports corrections, regenerations and rephrased questions of a conversation. Unpaired
+    /// formats also get every rated answer.
+    pub fn export_conversation(
+        &mut self,
+        conversation: &PreferenceConversation,
+    ) -> Vec<PreferenceRow> {
+        let split = self.rule.shares.assign_split(&conversation.id);
         let context = self.rule.context_turns;
         let mut rows = Vec::new();
-        for pair in conversation_pairs::pairs(conversation, context) {
-            self.add(&mut rows, pair, split);
+        for pair in conversation_pairs::extract_pairs(conversation, context) {
+            self.add_pair(&mut rows, pair, split);
         }
-        if self.takes_singles() {
-            for single in conversation_pairs::singles(conversation, context) {
-                let mean = self.votes.mean(&single.prompt, single.answer).or(single.rating);
-                let Some((good, margin)) = mean.and_then(label) else { continue };
-                self.add_single(&mut rows, Single { good, margin, ..single }, split);
+        if self.is_unpaired() {
+            for single in conversation_pairs::extract_rated_answers(conversation, context) {
+                let mean = self.votes.mean_rating(&single.prompt, single.answer).or(single.rating);
+                let Some((good, margin)) = mean.and_then(label_mean) else { continue };
+                self.add_rated_answer(&mut rows, RatedAnswer { good, margin, ..single }, split);
             }
         }
         rows
     }
 
-    /// Rows from answers to the same question, in whichever conversations.
-    pub fn group(&mut self, answers: &[AnsweredElsewhere<'_>]) -> Vec<PreferenceRow> {
+    /// Exports pairs of answers to the same question from any conversations.
+    pub fn export_group(&mut self, answers: &[GroupedAnswer<'_>]) -> Vec<PreferenceRow> {
         let mut rows = Vec::new();
-        for pair in group_pairs::pairs(answers, self.rule.shares, self.rule.context_turns) {
-            // Where answers stand by themselves, those that were rated are there already.
-            if self.takes_singles() && pair.source == PairSource::Rating {
+        for pair in group_pairs::extract_pairs(answers, self.rule.shares, self.rule.context_turns) {
+            // Unpaired formats already contain the rated answers.
+            if self.is_unpaired() && pair.source == PairSource::Rating {
                 continue;
             }
-            let split = self.rule.shares.of(pair.better.conversation);
-            self.add(&mut rows, pair, split);
+            let split = self.rule.shares.assign_split(pair.better.conversation);
+            self.add_pair(&mut rows, pair, split);
         }
         rows
     }
 
-    fn add(&mut self, rows: &mut Vec<PreferenceRow>, pair: Pair<'_>, split: Split) {
-        if pair.chosen == pair.rejected || !self.wants(pair.source, pair.confidence) {
+    fn add_pair(&mut self, rows: &mut Vec<PreferenceRow>, pair: PreferencePair<'_>, split: Split) {
+        if pair.chosen == pair.rejected || !self.check_wanted(pair.source, pair.confidence) {
             return;
         }
         match self.rule.format {
             ExportFormat::Dpo | ExportFormat::Reward | ExportFormat::OpenAiDpo => {
                 let origins = [pair.better, pair.worse];
                 let answers = [pair.chosen, pair.rejected];
-                if answers.contains(&"") || self.votes.contradict(&pair) {
+                if answers.contains(&"") || self.votes.is_contradicted(&pair) {
                     return;
                 }
-                let told = Told::of(&pair);
-                let Some(provenance) = self.enter(&pair.prompt, &answers, told, &origins, split)
+                let told = RowEvidence::from_pair(&pair);
+                let Some(provenance) =
+                    self.admit_row(&pair.prompt, &answers, told, &origins, split)
                 else {
                     return;
                 };
-                rows.push(self.paired(pair, provenance));
+                rows.push(self.build_paired_row(pair, provenance));
             }
             ExportFormat::Kto | ExportFormat::Sft => {
-                for single in pair.singles() {
-                    let mean = self.votes.mean(&single.prompt, single.answer);
+                for single in pair.into_rated_answers() {
+                    let mean = self.votes.mean_rating(&single.prompt, single.answer);
                     let tried = single.source == PairSource::Experiment;
-                    // One of those who rated it must not stand for all.
-                    let agrees = |mean| label(mean).is_some_and(|(good, _)| good == single.good);
+                    // A single rating must not override the mean of all.
+                    let agrees =
+                        |mean| label_mean(mean).is_some_and(|(good, _)| good == single.good);
                     if !tried || mean.is_none_or(agrees) {
-                        self.add_single(rows, single, split);
+                        self.add_rated_answer(rows, single, split);
                     }
                 }
             }
         }
     }
 
-    fn add_single(&mut self, rows: &mut Vec<PreferenceRow>, single: Single<'_>, split: Split) {
+    fn add_rated_answer(
+        &mut self,
+        rows: &mut Vec<PreferenceRow>,
+        single: RatedAnswer<'_>,
+        split: Split,
+    ) {
         let sft = self.rule.format == ExportFormat::Sft;
         let unfit = single.answer.is_empty() || (sft && !single.good);
-        if unfit || !self.wants(single.source, single.confidence) {
+        if unfit || !self.check_wanted(single.source, single.confidence) {
             return;
         }
-        let told = Told {
+        let told = RowEvidence {
             source: single.source,
             experiment: single.experiment,
             margin: single.margin,
             confidence: single.confidence,
         };
         let answers = [single.answer];
-        let Some(provenance) = self.enter(&single.prompt, &answers, told, &[single.given], split)
+        let Some(provenance) =
+            self.admit_row(&single.prompt, &answers, told, &[single.origin], split)
         else {
             return;
         };
@@ -166,12 +177,12 @@ impl Exporter {
         });
     }
 
-    /// Whether rows are made of one answer each.
-    fn takes_singles(&self) -> bool {
+    /// True for formats with one answer per row.
+    fn is_unpaired(&self) -> bool {
         matches!(self.rule.format, ExportFormat::Kto | ExportFormat::Sft)
     }
 
-    fn wants(&mut self, source: PairSource, confidence: f64) -> bool {
+    fn check_wanted(&mut self, source: PairSource, confidence: f64) -> bool {
         let wanted = self.is_wanted(source, confidence);
         self.tally.unsure += u64::from(!wanted && self.rule.sources.contains(&source));
         wanted
@@ -181,22 +192,23 @@ impl Exporter {
         confidence >= self.rule.min_confidence.get() && self.rule.sources.contains(&source)
     }
 
-    /// Counts a row in, unless it was there, is of another part, or its source has had its share. A
-    /// row that comes up in two parts belongs to the first, also when only the other is wanted:
-    /// otherwise the same words would be learnt from and measured with.
-    fn enter(
+    /// Counts a row, unless it is a duplicate, belongs to another split, or exceeds its cap.
+    ///
+    /// A row found in two splits belongs to the first, even when only the other is exported.
+    /// Otherwise training and test data would overlap.
+    fn admit_row(
         &mut self,
         prompt: &[Message],
         answers: &[&str],
-        told: Told<'_>,
-        origins: &[Origin<'_>],
+        told: RowEvidence<'_>,
+        origins: &[AnswerOrigin<'_>],
         split: Split,
     ) -> Option<Provenance> {
-        // Nothing is known of the question, or nothing any more: nobody can learn from that.
+        // A blank or erased question is useless for training.
         if prompt.last().is_none_or(|asked| asked.content.trim().is_empty()) {
             return None;
         }
-        let id = row_id(prompt, answers);
+        let id = hash_row(prompt, answers);
         if !self.seen.insert(id) {
             self.tally.repeated += 1;
             return None;
@@ -213,8 +225,8 @@ impl Exporter {
         Some(Provenance {
             id: format!("{id:016x}"),
             source: told.source.as_word(),
-            margin: rounded(told.margin),
-            confidence: rounded(told.confidence),
+            margin: round_to_millionths(told.margin),
+            confidence: round_to_millionths(told.confidence),
             split: split.as_word(),
             turn_ids: origins.iter().map(|origin| origin.turn.to_string()).collect(),
             conversation_ids: origins.iter().map(|o| o.conversation.to_string()).collect(),
@@ -222,7 +234,7 @@ impl Exporter {
         })
     }
 
-    fn paired(&self, pair: Pair<'_>, provenance: Provenance) -> PreferenceRow {
+    fn build_paired_row(&self, pair: PreferencePair<'_>, provenance: Provenance) -> PreferenceRow {
         let chosen = vec![Message::assistant(pair.chosen)];
         let rejected = vec![Message::assistant(pair.rejected)];
         if self.rule.format == ExportFormat::OpenAiDpo {
@@ -237,17 +249,17 @@ impl Exporter {
     }
 }
 
-/// What is said about a row besides its words.
+/// Source and strength of the evidence for a row.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct RowEvidence<'a> {
     source: PairSource,
     experiment: &'a str,
     margin: f64,
     confidence: f64,
 }
 
-impl<'a> Told<'a> {
-    fn of(pair: &Pair<'a>) -> Self {
+impl<'a> RowEvidence<'a> {
+    fn from_pair(pair: &PreferencePair<'a>) -> Self {
         Self {
             source: pair.source,
             experiment: pair.experiment,
@@ -257,14 +269,14 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Good or bad, and how clearly; nothing where ratings are in the middle.
-fn label(mean: f64) -> Option<(bool, f64)> {
+/// Good or bad, with a margin from 0 to 1; `None` for ratings in the middle.
+fn label_mean(mean: f64) -> Option<(bool, f64)> {
     let mean = UnitInterval::new(mean)?;
     let rating = TurnRating { value: mean, confidence: UnitInterval::ONE };
     (rating.is_up() || rating.is_down()).then(|| (rating.is_up(), (mean.get() - 0.5).abs() * 2.0))
 }
 
-fn row_id(prompt: &[Message], answers: &[&str]) -> u64 {
+fn hash_row(prompt: &[Message], answers: &[&str]) -> u64 {
     let said = prompt.iter().fold(Fingerprint::new(), |hash, message| {
         hash.part(message.role.as_word().as_bytes()).part(message.content.as_bytes())
     });
@@ -273,7 +285,7 @@ fn row_id(prompt: &[Message], answers: &[&str]) -> u64 {
     all.finish()
 }
 
-/// 0.8, not 0.8000000000000000444.
-fn rounded(number: f64) -> f64 {
+/// Writes 0.8, not 0.8000000000000000444.
+fn round_to_millionths(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }

@@ -1,66 +1,60 @@
-//! Pairs from answers that were given to the same question at different times: rated up and down, or
-//! by two variants of an experiment.
+//! Pairs of answers to the same question in different turns: rated up and down, or by two variants
+//! of an experiment.
 
 use std::collections::BTreeMap;
 
 use model::{ConversationId, Vector};
 
-use super::conversation_pairs::prompt;
-use super::pair::{Origin, Pair, PairSource};
-use super::question_similarity::{same_context, same_question, stands_alone};
+use super::conversation_pairs::build_prompt;
+use super::pair::{AnswerOrigin, PairSource, PreferencePair};
+use super::question_similarity::{is_same_context, is_same_question, is_self_contained};
 use super::rows::Message;
 use super::split::SplitShares;
 use super::turn::{PreferenceTurn, ServedVariant, TurnRating};
 
-/// An answer among others to the same question.
 #[derive(Clone, Copy, Debug)]
-pub struct AnsweredElsewhere<'a> {
-    /// In which conversation.
+pub struct GroupedAnswer<'a> {
     pub conversation: &'a ConversationId,
-    /// What was said before, in that conversation.
+    /// Earlier turns of its conversation.
     pub before: &'a [PreferenceTurn],
-    /// The turn.
     pub turn: &'a PreferenceTurn,
-    /// The direction of its question. Without one only the same words are the same question.
+    /// Vector of the question. Without one, only identical words match.
     pub vector: Option<&'a Vector>,
 }
 
-/// Pairs that one group makes at most for each reason: a question that everybody asks must not
-/// drown the others.
-const MOST_PAIRS: usize = 16;
-/// And so many answers are looked at on each side.
-const MOST_ANSWERS: usize = 64;
+/// Maximum pairs per group and source, so that popular questions do not dominate.
+const MAX_PAIRS_PER_SOURCE: usize = 16;
+const MAX_ANSWERS_PER_SIDE: usize = 64;
 
-/// Answers in different parts of the data make no pair, since it would belong to both. Partners are
-/// looked for within a part, so that only questions with nobody else to compare with lose theirs.
-pub(super) fn pairs<'a>(
-    group: &[AnsweredElsewhere<'a>],
+/// Extracts the pairs of a group. Both answers must be in the same split, since a pair belongs to
+/// one.
+pub(super) fn extract_pairs<'a>(
+    group: &[GroupedAnswer<'a>],
     shares: SplitShares,
     context: usize,
-) -> Vec<Pair<'a>> {
+) -> Vec<PreferencePair<'a>> {
     let usable = group.iter().filter(|answer| answer.turn.has_answer());
-    let group: Vec<AnsweredElsewhere<'a>> = usable.copied().collect();
-    let fits = |better: &AnsweredElsewhere<'a>, worse: &AnsweredElsewhere<'a>| {
-        shares.of(better.conversation) == shares.of(worse.conversation)
+    let group: Vec<GroupedAnswer<'a>> = usable.copied().collect();
+    let fits = |better: &GroupedAnswer<'a>, worse: &GroupedAnswer<'a>| {
+        shares.assign_split(better.conversation) == shares.assign_split(worse.conversation)
             && better.turn.id != worse.turn.id
             && better.turn.answer.trim() != worse.turn.answer.trim()
-            && same_question(
+            && is_same_question(
                 (&better.turn.question, better.vector),
                 (&worse.turn.question, worse.vector),
             )
     };
-    // What an experiment compared says more than the two ratings by themselves: of the same pair the
-    // first that is found is the one that is written.
-    let mut found = tried(&group, &fits, context);
-    found.extend(rated(&group, &fits, context));
-    agreed(found)
+    // Experiments come first, because they are stronger evidence and the first of two equal pairs
+    // is exported.
+    let mut found = experiment_pairs(&group, &fits, context);
+    found.extend(rating_pairs(&group, &fits, context));
+    drop_contradictions(found)
 }
 
-/// Of two answers that are each better than the other, the one for which more speaks; neither when it is
-/// as much.
-fn agreed(found: Vec<Pair<'_>>) -> Vec<Pair<'_>> {
-    // In whole millionths, the sums of which are the same in any order.
-    let margin = |pair: &Pair<'_>| (pair.margin * 1e6).round() as i64;
+/// Of two opposite pairs, keeps the one with the higher total margin; neither when equal.
+fn drop_contradictions(found: Vec<PreferencePair<'_>>) -> Vec<PreferencePair<'_>> {
+    // Whole millionths add up to the same sum in any order.
+    let margin = |pair: &PreferencePair<'_>| (pair.margin * 1e6).round() as i64;
     let mut sums: BTreeMap<(&str, &str), i64> = BTreeMap::new();
     for pair in &found {
         *sums.entry((pair.chosen, pair.rejected)).or_default() += margin(pair);
@@ -73,63 +67,76 @@ fn agreed(found: Vec<Pair<'_>>) -> Vec<Pair<'_>> {
     found.into_iter().zip(kept).filter_map(|(pair, kept)| kept.then_some(pair)).collect()
 }
 
-type Fits<'f, 'a> = &'f dyn Fn(&AnsweredElsewhere<'a>, &AnsweredElsewhere<'a>) -> bool;
+type PairPredicate<'f, 'a> = &'f dyn Fn(&GroupedAnswer<'a>, &GroupedAnswer<'a>) -> bool;
 
-fn rated<'a>(group: &[AnsweredElsewhere<'a>], fits: Fits<'_, 'a>, context: usize) -> Vec<Pair<'a>> {
-    let value = |answer: &AnsweredElsewhere<'a>| answer.turn.rating.map_or(0.5, |r| r.value.get());
-    let sure = |answer: &AnsweredElsewhere<'a>| {
+fn rating_pairs<'a>(
+    group: &[GroupedAnswer<'a>],
+    fits: PairPredicate<'_, 'a>,
+    context: usize,
+) -> Vec<PreferencePair<'a>> {
+    let value = |answer: &GroupedAnswer<'a>| answer.turn.rating.map_or(0.5, |r| r.value.get());
+    let sure = |answer: &GroupedAnswer<'a>| {
         answer.turn.rating.map_or(0.0, |rating| rating.confidence.get())
     };
     let side = |up: bool| {
-        let on_side = |answer: &&AnsweredElsewhere<'a>| {
+        let on_side = |answer: &&GroupedAnswer<'a>| {
             answer.turn.rating.is_some_and(|r| if up { r.is_up() } else { r.is_down() })
         };
-        let mut side: Vec<AnsweredElsewhere<'a>> = group.iter().filter(on_side).copied().collect();
-        // The surest and most decided first; of equals the newest.
-        let key = |answer: &AnsweredElsewhere<'a>| sure(answer) * (value(answer) - 0.5).abs();
-        side.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| newest_first(a, b)));
-        side.truncate(MOST_ANSWERS);
+        let mut side: Vec<GroupedAnswer<'a>> = group.iter().filter(on_side).copied().collect();
+        // Highest confidence and margin first, then newest.
+        let key = |answer: &GroupedAnswer<'a>| sure(answer) * (value(answer) - 0.5).abs();
+        side.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| compare_newest_first(a, b)));
+        side.truncate(MAX_ANSWERS_PER_SIDE);
         side
     };
-    let matched = match_up(&side(true), &side(false), fits);
-    let pair = |(better, worse): (AnsweredElsewhere<'a>, AnsweredElsewhere<'a>)| {
+    let matched = match_partners(&side(true), &side(false), fits);
+    let pair = |(better, worse): (GroupedAnswer<'a>, GroupedAnswer<'a>)| {
         let margin = value(&better) - value(&worse);
         let confidence = sure(&better).min(sure(&worse));
-        pair(better, worse, PairSource::Rating, margin, confidence, context)
+        build_pair(better, worse, PairSource::Rating, margin, confidence, context)
     };
     matched.into_iter().filter_map(pair).collect()
 }
 
-/// Answers by two variants of one experiment, the one found good and the other bad.
-fn tried<'a>(group: &[AnsweredElsewhere<'a>], fits: Fits<'_, 'a>, context: usize) -> Vec<Pair<'a>> {
+/// Pairs answers of two variants of one experiment, one judged good and one bad.
+fn experiment_pairs<'a>(
+    group: &[GroupedAnswer<'a>],
+    fits: PairPredicate<'_, 'a>,
+    context: usize,
+) -> Vec<PreferencePair<'a>> {
     let side = |good: bool| {
         let judged = group.iter().filter_map(|answer| {
-            let worth = answer.turn.worth().filter(|_| !answer.turn.arms.is_empty())?;
+            let worth = answer.turn.effective_rating().filter(|_| !answer.turn.arms.is_empty())?;
             let on_side = if good { worth.is_up() } else { worth.is_down() };
             on_side.then_some((*answer, worth))
         });
-        let mut side: Vec<(AnsweredElsewhere<'a>, TurnRating)> = judged.collect();
+        let mut side: Vec<(GroupedAnswer<'a>, TurnRating)> = judged.collect();
         let key = |worth: &TurnRating| worth.confidence.get() * (worth.value.get() - 0.5).abs();
-        side.sort_by(|(a, x), (b, y)| key(y).total_cmp(&key(x)).then_with(|| newest_first(a, b)));
-        side.truncate(MOST_ANSWERS);
+        side.sort_by(|(a, x), (b, y)| {
+            key(y).total_cmp(&key(x)).then_with(|| compare_newest_first(a, b))
+        });
+        side.truncate(MAX_ANSWERS_PER_SIDE);
         side.into_iter().map(|(answer, _)| answer).collect::<Vec<_>>()
     };
-    let differs = |better: &AnsweredElsewhere<'a>, worse: &AnsweredElsewhere<'a>| {
-        experiment_of(better.turn, worse.turn).is_some() && fits(better, worse)
+    let differs = |better: &GroupedAnswer<'a>, worse: &GroupedAnswer<'a>| {
+        find_shared_experiment(better.turn, worse.turn).is_some() && fits(better, worse)
     };
-    let matched = match_up(&side(true), &side(false), &differs);
-    let pair = |(better, worse): (AnsweredElsewhere<'a>, AnsweredElsewhere<'a>)| {
-        let (good, bad) = (better.turn.worth()?, worse.turn.worth()?);
+    let matched = match_partners(&side(true), &side(false), &differs);
+    let pair = |(better, worse): (GroupedAnswer<'a>, GroupedAnswer<'a>)| {
+        let (good, bad) = (better.turn.effective_rating()?, worse.turn.effective_rating()?);
         let margin = good.value.get() - bad.value.get();
         let confidence = good.confidence.get().min(bad.confidence.get());
-        let made = pair(better, worse, PairSource::Experiment, margin, confidence, context)?;
-        Some(Pair { experiment: experiment_of(better.turn, worse.turn)?, ..made })
+        let made = build_pair(better, worse, PairSource::Experiment, margin, confidence, context)?;
+        Some(PreferencePair {
+            experiment: find_shared_experiment(better.turn, worse.turn)?,
+            ..made
+        })
     };
     matched.into_iter().filter_map(pair).collect()
 }
 
-/// The name of the experiment of which two turns had different variants.
-fn experiment_of<'a>(one: &'a PreferenceTurn, other: &PreferenceTurn) -> Option<&'a str> {
+/// Name of an experiment in which the turns had different variants.
+fn find_shared_experiment<'a>(one: &'a PreferenceTurn, other: &PreferenceTurn) -> Option<&'a str> {
     let differs = |arm: &&ServedVariant| {
         let same = |known: &&ServedVariant| known.experiment == arm.experiment;
         other.arms.iter().find(same).is_some_and(|known| known.variant != arm.variant)
@@ -137,22 +144,22 @@ fn experiment_of<'a>(one: &'a PreferenceTurn, other: &PreferenceTurn) -> Option<
     one.arms.iter().find(differs).map(|arm| arm.name.as_str())
 }
 
-fn newest_first(a: &AnsweredElsewhere<'_>, b: &AnsweredElsewhere<'_>) -> std::cmp::Ordering {
+fn compare_newest_first(a: &GroupedAnswer<'_>, b: &GroupedAnswer<'_>) -> std::cmp::Ordering {
     b.turn.asked_at.cmp(&a.turn.asked_at).then_with(|| a.turn.id.cmp(&b.turn.id))
 }
 
-/// Gives every answer a partner that fits, each time beginning with another one, so that many
-/// answers are used rather than one often.
-fn match_up<'a>(
-    better: &[AnsweredElsewhere<'a>],
-    worse: &[AnsweredElsewhere<'a>],
-    fits: Fits<'_, 'a>,
-) -> Vec<(AnsweredElsewhere<'a>, AnsweredElsewhere<'a>)> {
+/// Finds a partner for every answer. Each search starts at another candidate, so that many answers
+/// are used.
+fn match_partners<'a>(
+    better: &[GroupedAnswer<'a>],
+    worse: &[GroupedAnswer<'a>],
+    fits: PairPredicate<'_, 'a>,
+) -> Vec<(GroupedAnswer<'a>, GroupedAnswer<'a>)> {
     let mut matched = Vec::new();
     if better.is_empty() || worse.is_empty() {
         return matched;
     }
-    for at in 0..better.len().max(worse.len()).min(MOST_PAIRS) {
+    for at in 0..better.len().max(worse.len()).min(MAX_PAIRS_PER_SOURCE) {
         let bad = &worse[at % worse.len()];
         let mut tried = (0..better.len()).map(|step| &better[(at + step) % better.len()]);
         if let Some(good) = tried.find(|good| fits(good, bad)) {
@@ -162,42 +169,41 @@ fn match_up<'a>(
     matched
 }
 
-/// `None` when the two have no prompt in common: the question leans on what was said before, and
-/// that differs.
-fn pair<'a>(
-    better: AnsweredElsewhere<'a>,
-    worse: AnsweredElsewhere<'a>,
+/// Returns `None` when the question depends on context and the contexts differ.
+fn build_pair<'a>(
+    better: GroupedAnswer<'a>,
+    worse: GroupedAnswer<'a>,
     source: PairSource,
     margin: f64,
     confidence: f64,
     context: usize,
-) -> Option<Pair<'a>> {
-    Some(Pair {
-        prompt: common_prompt(better, worse, context)?,
+) -> Option<PreferencePair<'a>> {
+    Some(PreferencePair {
+        prompt: find_common_prompt(better, worse, context)?,
         chosen: better.turn.answer.trim(),
         rejected: worse.turn.answer.trim(),
         source,
         experiment: "",
         margin,
         confidence,
-        better: Origin { conversation: better.conversation, turn: &better.turn.id },
-        worse: Origin { conversation: worse.conversation, turn: &worse.turn.id },
+        better: AnswerOrigin { conversation: better.conversation, turn: &better.turn.id },
+        worse: AnswerOrigin { conversation: worse.conversation, turn: &worse.turn.id },
     })
 }
 
-fn common_prompt(
-    better: AnsweredElsewhere<'_>,
-    worse: AnsweredElsewhere<'_>,
+fn find_common_prompt(
+    better: GroupedAnswer<'_>,
+    worse: GroupedAnswer<'_>,
     context: usize,
 ) -> Option<Vec<Message>> {
     let question = &better.turn.question;
     if better.conversation == worse.conversation {
-        // Asked twice: both answer what was asked the first time.
+        // Asked twice in one conversation: both answer the first question.
         let first = if better.before.len() <= worse.before.len() { better } else { worse };
-        return Some(prompt(first.before, question, context));
+        return Some(build_prompt(first.before, question, context));
     }
-    if same_context(better.before, worse.before) {
-        return Some(prompt(better.before, question, context));
+    if is_same_context(better.before, worse.before) {
+        return Some(build_prompt(better.before, question, context));
     }
-    stands_alone(question).then(|| vec![Message::user(question)])
+    is_self_contained(question).then(|| vec![Message::user(question)])
 }

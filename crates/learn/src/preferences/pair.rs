@@ -1,30 +1,28 @@
-//! One answer is better than another.
+//! Preference pairs and rated answers before export.
 
 use model::{ConversationId, TurnId};
 
 use super::rows::Message;
 
-/// How we know that one answer is better.
+/// The evidence that one answer is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PairSource {
-    /// Somebody wrote what the answer should have been.
+    /// A person wrote the correct answer.
     Correction,
-    /// The same question was answered twice, and rated up here and down there.
+    /// Two answers to the same question were rated up and down.
     Rating,
-    /// The user rejected an answer, asked again, and took the next one.
+    /// The user rejected an answer, asked again and accepted the next one.
     Rephrase,
-    /// The user had it answered again, and kept the new answer.
+    /// The user regenerated the answer and kept the new one.
     Regeneration,
-    /// Two variants of an experiment answered the same question, and one was found good, the other bad.
+    /// Two variants of an experiment answered the same question, one judged good and one bad.
     Experiment,
 }
 
 impl PairSource {
-    /// Every source.
     pub const ALL: [Self; 5] =
         [Self::Correction, Self::Rating, Self::Rephrase, Self::Regeneration, Self::Experiment];
 
-    /// The word in a file.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Correction => "correction",
@@ -35,39 +33,35 @@ impl PairSource {
         }
     }
 
-    /// The source that a word names.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.as_word() == word)
     }
 }
 
-/// Where an answer was given.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin<'a> {
+pub(super) struct AnswerOrigin<'a> {
     pub(super) conversation: &'a ConversationId,
     pub(super) turn: &'a TurnId,
 }
 
-/// A pair before it is checked and given a shape.
 #[derive(Clone, Debug)]
-pub(super) struct Pair<'a> {
+pub(super) struct PreferencePair<'a> {
     pub(super) prompt: Vec<Message>,
     pub(super) chosen: &'a str,
     pub(super) rejected: &'a str,
     pub(super) source: PairSource,
-    /// What people call the experiment that tried both; empty for other sources.
+    /// Name of the experiment; empty for other sources.
     pub(super) experiment: &'a str,
-    /// How much better, from 0 to 1.
+    /// Strength of the preference, from 0 to 1.
     pub(super) margin: f64,
     pub(super) confidence: f64,
-    /// Where the better and the worse were given.
-    pub(super) better: Origin<'a>,
-    pub(super) worse: Origin<'a>,
+    pub(super) better: AnswerOrigin<'a>,
+    pub(super) worse: AnswerOrigin<'a>,
 }
 
-/// One answer by itself, known to be good or bad.
+/// One answer labelled good or bad.
 #[derive(Clone, Debug)]
-pub(super) struct Single<'a> {
+pub(super) struct RatedAnswer<'a> {
     pub(super) prompt: Vec<Message>,
     pub(super) answer: &'a str,
     pub(super) good: bool,
@@ -77,15 +71,14 @@ pub(super) struct Single<'a> {
     pub(super) experiment: &'a str,
     pub(super) margin: f64,
     pub(super) confidence: f64,
-    pub(super) given: Origin<'a>,
+    pub(super) origin: AnswerOrigin<'a>,
 }
 
-impl<'a> Pair<'a> {
-    /// Its two answers, each by itself.
-    pub(super) fn singles(self) -> [Single<'a>; 2] {
+impl<'a> PreferencePair<'a> {
+    pub(super) fn into_rated_answers(self) -> [RatedAnswer<'a>; 2] {
         let Self { source, experiment, margin, confidence, .. } = self;
         let (given, prompt) = (self.better, self.prompt.clone());
-        let better = Single {
+        let better = RatedAnswer {
             prompt,
             answer: self.chosen,
             good: true,
@@ -94,10 +87,10 @@ impl<'a> Pair<'a> {
             experiment,
             margin,
             confidence,
-            given,
+            origin: given,
         };
         let (given, prompt) = (self.worse, self.prompt);
-        let worse = Single {
+        let worse = RatedAnswer {
             prompt,
             answer: self.rejected,
             good: false,
@@ -106,7 +99,7 @@ impl<'a> Pair<'a> {
             experiment,
             margin,
             confidence,
-            given,
+            origin: given,
         };
         [better, worse]
     }

@@ -1,52 +1,51 @@
-//! Which turns ask the same question, for callers that go through conversations one by one: only
-//! turns with a rating, or of an experiment and judged, are noted, in a few bytes each.
+//! Groups turns by question, for callers that read conversations one by one.
+//!
+//! Only rated turns and judged turns of experiments are kept, in a few bytes each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::turn::PreferenceTurn;
 use crate::question::QuestionKey;
 
-/// Collects turns by question. `T` says where to find a turn again.
+/// Collects turns by question. `T` is the caller's reference to a turn.
 #[derive(Clone, Debug)]
 pub struct QuestionGroups<T> {
-    noted: BTreeSet<(QuestionKey, T)>,
-    /// Questions that are the same as another one, nearer to the one that stands for all.
+    turns: BTreeSet<(QuestionKey, T)>,
+    /// Union-find parents of merged questions.
     same_as: BTreeMap<QuestionKey, QuestionKey>,
 }
 
 impl<T> Default for QuestionGroups<T> {
     fn default() -> Self {
-        Self { noted: BTreeSet::new(), same_as: BTreeMap::new() }
+        Self { turns: BTreeSet::new(), same_as: BTreeMap::new() }
     }
 }
 
 impl<T: Copy + Ord> QuestionGroups<T> {
-    /// Notes a turn if it can make a pair with others: the question by which it was noted.
-    pub fn note(&mut self, turn: &PreferenceTurn, place: T) -> Option<QuestionKey> {
+    /// Adds a turn that can be paired, and returns its question.
+    pub fn add_turn(&mut self, turn: &PreferenceTurn, place: T) -> Option<QuestionKey> {
         let rated = turn.rating.is_some_and(|rating| rating.is_up() || rating.is_down());
-        let tried = || !turn.arms.is_empty() && turn.worth().is_some();
+        let tried = || !turn.arms.is_empty() && turn.effective_rating().is_some();
         let worth = turn.has_answer() && (rated || tried());
-        let question = QuestionKey::of(&turn.question).filter(|_| worth)?;
-        self.noted.insert((question, place));
+        let question = QuestionKey::from_text(&turn.question).filter(|_| worth)?;
+        self.turns.insert((question, place));
         Some(question)
     }
 
-    /// Two questions lie so near that answers to one may answer the other. What really fits is
-    /// checked pair by pair later, so a question too many does no harm.
-    pub fn join(&mut self, one: QuestionKey, other: QuestionKey) {
-        let (one, other) = (self.stands_for(one), self.stands_for(other));
+    /// Merges two similar questions. Each pair is checked later, so a false merge is harmless.
+    pub fn merge_questions(&mut self, one: QuestionKey, other: QuestionKey) {
+        let (one, other) = (self.find_root(one), self.find_root(other));
         if one != other {
-            // The smaller stands for both, whichever came first.
+            // The smaller key is the root, whatever the order of calls.
             self.same_as.insert(one.max(other), one.min(other));
         }
     }
 
-    /// The turns of each question that was asked more than once, in an order that hangs on the
-    /// questions alone.
-    pub fn groups(self) -> impl Iterator<Item = Vec<T>> {
+    /// Returns the turns of each question with more than one turn, ordered by question.
+    pub fn into_groups(self) -> impl Iterator<Item = Vec<T>> {
         let mut by_question: BTreeMap<QuestionKey, Vec<T>> = BTreeMap::new();
-        for (question, place) in &self.noted {
-            by_question.entry(self.stands_for(*question)).or_default().push(*place);
+        for (question, place) in &self.turns {
+            by_question.entry(self.find_root(*question)).or_default().push(*place);
         }
         by_question.into_values().filter(|places| places.len() > 1).map(|mut places| {
             places.sort_unstable();
@@ -54,7 +53,7 @@ impl<T: Copy + Ord> QuestionGroups<T> {
         })
     }
 
-    fn stands_for(&self, question: QuestionKey) -> QuestionKey {
+    fn find_root(&self, question: QuestionKey) -> QuestionKey {
         let mut here = question;
         while let Some(next) = self.same_as.get(&here) {
             here = *next;

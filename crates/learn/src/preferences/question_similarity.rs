@@ -1,19 +1,18 @@
-//! When answers that were given in two conversations answer the same question.
+//! Decides whether two answers from different conversations answer the same question.
 
 use model::{Vector, dot};
 
 use super::turn::PreferenceTurn;
-use crate::question::normalised;
+use crate::question::normalise_question;
 
-/// From this cosine on, questions are taken for the same.
-const SAME: f32 = 0.95;
-/// So many letters of a script without spaces say as much as two words.
-const UNSPACED: usize = 6;
+const MIN_SAME_COSINE: f32 = 0.95;
+/// This many letters of an unspaced script carry as much as two words.
+const MIN_UNSPACED_CHARS: usize = 6;
 
-/// Whether two questions are the same: in the same words, or nearly so by their vectors and with the
-/// same numbers in them. Vectors hardly see that a year or a version differs.
-pub(super) fn same_question(a: (&str, Option<&Vector>), b: (&str, Option<&Vector>)) -> bool {
-    let (left, right) = (normalised(a.0), normalised(b.0));
+/// True for identical words, or for similar vectors with identical numbers. Vectors barely
+/// distinguish years or versions.
+pub(super) fn is_same_question(a: (&str, Option<&Vector>), b: (&str, Option<&Vector>)) -> bool {
+    let (left, right) = (normalise_question(a.0), normalise_question(b.0));
     if left.is_empty() || right.is_empty() {
         return false;
     }
@@ -24,45 +23,46 @@ pub(super) fn same_question(a: (&str, Option<&Vector>), b: (&str, Option<&Vector
         let same_length = x.values().len() == y.values().len();
         if same_length { dot(x.values(), y.values()) } else { 0.0 }
     });
-    cosine.is_some_and(|cosine| cosine >= SAME) && numbers(&left) == numbers(&right)
+    cosine.is_some_and(|cosine| cosine >= MIN_SAME_COSINE)
+        && words_with_digits(&left) == words_with_digits(&right)
 }
 
-/// Words with a digit in them.
-fn numbers(question: &str) -> Vec<&str> {
+fn words_with_digits(question: &str) -> Vec<&str> {
     question.split(' ').filter(|word| word.bytes().any(|b| b.is_ascii_digit())).collect()
 }
 
-/// Whether the same was said before.
-pub(super) fn same_context(a: &[PreferenceTurn], b: &[PreferenceTurn]) -> bool {
+/// True when all earlier questions and answers are equal.
+pub(super) fn is_same_context(a: &[PreferenceTurn], b: &[PreferenceTurn]) -> bool {
     a.len() == b.len()
         && a.iter().zip(b).all(|(x, y)| {
-            normalised(&x.question) == normalised(&y.question) && x.answer == y.answer
+            normalise_question(&x.question) == normalise_question(&y.question)
+                && x.answer == y.answer
         })
 }
 
-/// Words that point at something said before, or say nothing by themselves.
-const LEANING: &str = " it its this that these those they them their he she him her there then one ones same other \
+/// Words that refer back or carry no information.
+const UNINFORMATIVE_WORDS: &str = " it its this that these those they them their he she him her there then one ones same other \
     others another else instead again also too more less further above previous last former latter such yes no ok okay \
     sure please thanks thank and or but so what which who when where why how about is are was were be been do does did \
     can could will would should the a an of in on at by for with from to as me my i you your we us our tell show give \
     explain continue go ahead try now just not dont es sie das dies diese dieser den dem ihn ihm ihr dort dann noch \
     weiter mehr ja nein bitte und oder aber ello eso esto ese esta lo la le los las más otra otro sí por favor ça cela \
     ceci celui celle encore plus oui non ";
-/// The ones that point back, whatever else is said.
-const POINTING: &str = " it this that these those they them instead same again also above previous es das dies diese \
+/// Words that always refer back.
+const BACK_REFERENCES: &str = " it this that these those they them instead same again also above previous es das dies diese \
     dieser dort eso esto ese ça cela ceci ";
 
-/// Whether a question can be understood without what was said before it: "yes please" and "and for
-/// 2023?" cannot, "show total sales" can.
-pub(super) fn stands_alone(question: &str) -> bool {
-    let plain = normalised(question);
+/// True when a question makes sense without context: "show total sales", but not "yes please" or
+/// "and for 2023?".
+pub(super) fn is_self_contained(question: &str) -> bool {
+    let plain = normalise_question(question);
     let in_list = |list: &str, word: &str| list.split(' ').any(|known| known == word);
-    if plain.split(' ').any(|word| in_list(POINTING, word)) {
+    if plain.split(' ').any(|word| in_list(BACK_REFERENCES, word)) {
         return false;
     }
-    let said = || plain.split(' ').filter(|word| !in_list(LEANING, word));
+    let said = || plain.split(' ').filter(|word| !in_list(UNINFORMATIVE_WORDS, word));
     let unspaced = plain.chars().filter(|c| *c >= '\u{2e80}').count();
-    said().count() >= 2 || unspaced >= UNSPACED
+    said().count() >= 2 || unspaced >= MIN_UNSPACED_CHARS
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     fn same_question_matches_words_or_vectors() {
         let (here, near, far) = (vector(1.0, 0.0), vector(1.0, 0.2), vector(1.0, 0.5));
         let check = |a, va, b, vb, expected| {
-            assert_eq!(same_question((a, va), (b, vb)), expected, "{a} / {b}");
+            assert_eq!(is_same_question((a, va), (b, vb)), expected, "{a} / {b}");
         };
         check("Total sales?", None, "total SALES", None, true);
         check("total sales", Some(&here), "sales in total", Some(&near), true);
@@ -97,7 +97,7 @@ mod tests {
             "How do I cancel my contract?",
             "売上の合計を表示して",
         ] {
-            assert!(stands_alone(alone), "{alone}");
+            assert!(is_self_contained(alone), "{alone}");
         }
         for leaning in [
             "yes please",
@@ -108,7 +108,7 @@ mod tests {
             "",
             "はい",
         ] {
-            assert!(!stands_alone(leaning), "{leaning}");
+            assert!(!is_self_contained(leaning), "{leaning}");
         }
     }
 }

@@ -2,43 +2,39 @@
 
 use model::{CorrectionType, UnitInterval, VerdictStatus};
 
-/// A turn of a conversation and what the next message said of its answer.
+/// A turn with the verdict of the next message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JudgedTurn<'a> {
-    /// What was asked.
     pub(super) question: &'a str,
-    /// What was answered.
     pub(super) answer: &'a str,
-    /// What the next message said of it; `None` when none came.
+    /// `None` when no message followed.
     pub(super) status: Option<VerdictStatus>,
-    /// How it was rejected.
     pub(super) correction_type: Option<CorrectionType>,
-    /// How sure.
     pub(super) confidence: UnitInterval,
-    /// The answer failed by itself.
+    /// True when the answer itself was an error.
     pub(super) failed: bool,
 }
 
-/// A rejected answer and the one that was then accepted.
+/// A rejected answer and the accepted one that followed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ChainPair {
-    /// Which turn has the rejected answer.
+    /// Index of the turn with the rejected answer.
     pub(super) worse: usize,
-    /// Which has the accepted one.
+    /// Index of the turn with the accepted answer.
     pub(super) better: usize,
-    /// What both answer.
     pub(super) prompt: String,
-    /// The weaker of the two verdicts.
+    /// The lower of the two confidences.
     pub(super) confidence: UnitInterval,
 }
 
-/// A user who only moved on said nothing about the answer.
-const SURE: f64 = 0.7;
+/// Below this, the user may have moved on without accepting.
+const MIN_ACCEPTANCE_CONFIDENCE: f64 = 0.7;
 
-/// Each rejected answer of a chain makes a pair with the accepted one. Both answer the question of
-/// the rejected one; where the user also said what was wrong, that is a part of the question,
-/// because without it nothing speaks for the better answer.
-pub(super) fn chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
+/// Pairs each rejected answer of a chain with the accepted one.
+///
+/// The prompt is the question of the rejected answer. An explicit complaint is appended, because
+/// without it nothing favours the better answer.
+pub(super) fn find_chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
     let mut pairs = Vec::new();
     let mut chain = 0..0;
     for (at, turn) in turns.iter().enumerate() {
@@ -48,8 +44,10 @@ pub(super) fn chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
             {
                 chain = if chain.is_empty() { at..at + 1 } else { chain.start..at + 1 };
             }
-            Some(VerdictStatus::Accepted) if !turn.failed && turn.confidence.get() >= SURE => {
-                pairs.extend(chain.filter_map(|worse| pair(turns, worse, at)));
+            Some(VerdictStatus::Accepted)
+                if !turn.failed && turn.confidence.get() >= MIN_ACCEPTANCE_CONFIDENCE =>
+            {
+                pairs.extend(chain.filter_map(|worse| build_chain_pair(turns, worse, at)));
                 chain = 0..0;
             }
             Some(_) | None => chain = 0..0,
@@ -58,7 +56,7 @@ pub(super) fn chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
     pairs
 }
 
-fn pair(turns: &[JudgedTurn<'_>], worse: usize, better: usize) -> Option<ChainPair> {
+fn build_chain_pair(turns: &[JudgedTurn<'_>], worse: usize, better: usize) -> Option<ChainPair> {
     let (bad, good) = (&turns[worse], &turns[better]);
     let (chosen, rejected) = (good.answer.trim(), bad.answer.trim());
     if chosen.is_empty() || rejected.is_empty() || chosen == rejected {
@@ -98,7 +96,7 @@ mod tests {
             turn("q1", "bad", Some(Rejected), Some(Rephrased)),
             turn("q1 again", "good", Some(Accepted), None),
         ];
-        let pairs = chain_pairs(&turns);
+        let pairs = find_chain_pairs(&turns);
         assert_eq!(pairs.len(), 1);
         assert_eq!((pairs[0].worse, pairs[0].better, pairs[0].prompt.as_str()), (0, 1, "q1"));
     }
@@ -109,7 +107,7 @@ mod tests {
             turn("laptops", "business", Some(Rejected), Some(Explicit)),
             turn("no, gaming", "gaming", Some(Accepted), None),
         ];
-        assert_eq!(chain_pairs(&turns)[0].prompt, "laptops\n\nno, gaming");
+        assert_eq!(find_chain_pairs(&turns)[0].prompt, "laptops\n\nno, gaming");
     }
 
     #[test]
@@ -120,7 +118,7 @@ mod tests {
             turn("no, gaming", "gaming", Some(Accepted), None),
             turn("next", "other", Some(Accepted), None),
         ];
-        let prompts: Vec<String> = chain_pairs(&turns).into_iter().map(|p| p.prompt).collect();
+        let prompts: Vec<String> = find_chain_pairs(&turns).into_iter().map(|p| p.prompt).collect();
         assert_eq!(prompts, ["laptops\n\nno, gaming", "notebooks\n\nno, gaming"]);
     }
 
@@ -147,7 +145,7 @@ mod tests {
             &[bad, failed],
         ];
         for turns in rows {
-            assert!(chain_pairs(turns).is_empty(), "{turns:?}");
+            assert!(find_chain_pairs(turns).is_empty(), "{turns:?}");
         }
     }
 }

@@ -1,22 +1,18 @@
-//! Rows as training libraries read them: TRL's conversational form, and OpenAI's.
+//! Row formats of training libraries: TRL conversational and OpenAI.
 //!
-//! Every row of a file has the same columns, and none is ever null: readers infer the type of a
-//! column from its first rows.
+//! All rows of a file have the same columns without nulls, because readers infer column types from
+//! the first rows.
 
 use serde::Serialize;
 
-/// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageRole {
-    /// Who asks.
     User,
-    /// Who answers.
     Assistant,
 }
 
 impl MessageRole {
-    /// The word in a file.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -25,12 +21,9 @@ impl MessageRole {
     }
 }
 
-/// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// Who speaks.
     pub role: MessageRole,
-    /// What they say.
     pub content: String,
 }
 
@@ -44,24 +37,24 @@ impl Message {
     }
 }
 
-/// Where a row comes from: columns beside those of the library, which leaves them alone.
+/// Extra columns that training libraries ignore.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Provenance {
-    /// The row's own name: the same row has the same in every export.
+    /// Content hash, the same in every export.
     pub id: String,
-    /// How we know: `correction`, `rating`, `rephrase`, `regeneration` or `experiment`.
+    /// `correction`, `rating`, `rephrase`, `regeneration` or `experiment`.
     pub source: &'static str,
-    /// How much better the better answer is, from 0 to 1.
+    /// Strength of the preference, from 0 to 1.
     pub margin: f64,
-    /// How sure we are, from 0 to 1.
+    /// Confidence from 0 to 1.
     pub confidence: f64,
     /// `train`, `validation` or `test`.
     pub split: &'static str,
-    /// The turns its answers come from, the better first.
+    /// Turns of the answers, the better first.
     pub turn_ids: Vec<String>,
-    /// Their conversations, in the same order.
+    /// Conversations in the same order.
     pub conversation_ids: Vec<String>,
-    /// The name of the experiment whose variants gave them; empty for other sources.
+    /// Name of the experiment; empty for other sources.
     pub experiment: String,
 }
 
@@ -70,76 +63,59 @@ pub struct Provenance {
 pub struct DpoRow {
     /// The conversation up to the question.
     pub prompt: Vec<Message>,
-    /// The better answer.
     pub chosen: Vec<Message>,
-    /// The worse.
     pub rejected: Vec<Message>,
-    /// Where it comes from.
     #[serde(flatten)]
     pub provenance: Provenance,
 }
 
-/// One answer with a thumb, for KTO.
+/// A single labelled answer, for KTO.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KtoRow {
     /// The conversation up to the question.
     pub prompt: Vec<Message>,
-    /// The answer.
     pub completion: Vec<Message>,
-    /// Whether it is good.
+    /// True for a good answer.
     pub label: bool,
-    /// Where it comes from.
     #[serde(flatten)]
     pub provenance: Provenance,
 }
 
-/// A conversation that ends in a good answer, for supervised tuning.
+/// A conversation that ends in a good answer, for supervised fine-tuning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SftRow {
-    /// All of it.
     pub messages: Vec<Message>,
-    /// Where it comes from.
     #[serde(flatten)]
     pub provenance: Provenance,
 }
 
-/// What OpenAI calls the input of a pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpenAiInput {
     /// The conversation up to the question.
     pub messages: Vec<Message>,
 }
 
-/// A pair as OpenAI's preference tuning reads it.
+/// A pair for OpenAI preference fine-tuning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpenAiRow {
-    /// The conversation up to the question.
     pub input: OpenAiInput,
-    /// The better answer.
     pub preferred_output: Vec<Message>,
-    /// The worse.
     pub non_preferred_output: Vec<Message>,
-    /// Where it comes from.
     #[serde(flatten)]
     pub provenance: Provenance,
 }
 
-/// A row of whichever shape was asked for. As JSON it is the row itself.
+/// A row in the requested format. It serialises as the inner row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum PreferenceRow {
-    /// For DPO and reward models.
     Dpo(DpoRow),
-    /// For KTO.
     Kto(KtoRow),
-    /// For supervised tuning.
     Sft(SftRow),
-    /// For OpenAI.
     OpenAi(OpenAiRow),
 }
 
 impl PreferenceRow {
-    /// Where it comes from.
     pub fn provenance(&self) -> &Provenance {
         match self {
             Self::Dpo(row) => &row.provenance,

@@ -1,25 +1,19 @@
-//! Which part of the data a conversation belongs to: always the same, by a hash of its name.
+//! Assigns conversations to train, validation and test splits by a hash of the id.
 
 use model::ConversationId;
 
 use crate::fingerprint::Fingerprint;
 
-/// A part of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Split {
-    /// To learn from.
     Train,
-    /// To choose settings by.
     Validation,
-    /// To measure with, at the end.
     Test,
 }
 
 impl Split {
-    /// Every part.
     pub const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
 
-    /// The word in a file.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Train => "train",
@@ -28,18 +22,15 @@ impl Split {
         }
     }
 
-    /// The part that a word names.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|split| split.as_word() == word)
     }
 }
 
-/// How many of a hundred conversations are held out.
+/// Percentage of conversations held out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitShares {
-    /// To choose settings by.
     pub validation: u64,
-    /// To measure with.
     pub test: u64,
 }
 
@@ -50,9 +41,8 @@ impl Default for SplitShares {
 }
 
 impl SplitShares {
-    /// The part of a conversation. It hangs on the name alone, so that a conversation stays where it
-    /// is from one export to the next, whatever else comes in.
-    pub fn of(self, conversation: &ConversationId) -> Split {
+    /// Depends on the id only, so a conversation stays in its split across exports.
+    pub fn assign_split(self, conversation: &ConversationId) -> Split {
         let hash =
             Fingerprint::new().part(b"split").part(conversation.as_str().as_bytes()).finish();
         let percent = hash % 100;
@@ -70,15 +60,15 @@ impl SplitShares {
 mod tests {
     use super::*;
 
-    fn split(name: &str) -> Split {
-        SplitShares::default().of(&ConversationId::new(name).unwrap())
+    fn default_split(name: &str) -> Split {
+        SplitShares::default().assign_split(&ConversationId::new(name).unwrap())
     }
 
     #[test]
     fn default_split_trains_on_nine_of_ten_conversations() {
         let names = (0..20_000).map(|at| format!("c{at}"));
         let mut counts = [0; 3];
-        names.for_each(|name| counts[split(&name) as usize] += 1);
+        names.for_each(|name| counts[default_split(&name) as usize] += 1);
         let [train, validation, test] = counts;
         assert!((17_800..18_200).contains(&train), "{counts:?}");
         assert!((900..1_100).contains(&validation) && (900..1_100).contains(&test), "{counts:?}");
@@ -89,7 +79,7 @@ mod tests {
         let all = SplitShares { validation: 0, test: 0 };
         for at in 0..200 {
             let name = ConversationId::new(format!("c{at}")).unwrap();
-            assert_eq!(all.of(&name), Split::Train);
+            assert_eq!(all.assign_split(&name), Split::Train);
         }
     }
 

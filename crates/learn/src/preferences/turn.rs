@@ -1,110 +1,97 @@
-//! What is known of a conversation's turns, as far as it says which answers are better.
+//! Conversations and turns with the evidence on their answers.
 
 use model::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
 
-/// A conversation with its turns in order.
 #[derive(Clone, Debug)]
 pub struct PreferenceConversation {
-    /// Which.
     pub id: ConversationId,
-    /// In the order in which they were asked.
+    /// In the order of the questions.
     pub turns: Vec<PreferenceTurn>,
 }
 
-/// One question, its answer, and what was said and done about it. A correction that belongs to no
-/// turn is a conversation of one, under the id of its event.
+/// A question, its answer and the feedback on it.
+///
+/// A correction without a turn is a conversation of one turn, under the id of its event.
 #[derive(Clone, Debug)]
 pub struct PreferenceTurn {
-    /// Which.
     pub id: TurnId,
-    /// What was asked.
     pub question: String,
-    /// What was answered; empty when nothing was.
+    /// Empty without an answer.
     pub answer: String,
-    /// The answer failed by itself.
+    /// True when the answer itself was an error.
     pub failed: bool,
-    /// When it was asked.
     pub asked_at: Timestamp,
-    /// What the next message said of the answer, or a reviewer.
+    /// Verdict of the next message or of a reviewer.
     pub verdict: Option<TurnVerdict>,
-    /// How the answer was rated.
     pub rating: Option<TurnRating>,
-    /// What people wrote instead of it.
     pub corrections: Vec<TurnCorrection>,
-    /// The user had it answered again.
+    /// True when the user requested another answer.
     pub regenerated: bool,
-    /// It makes no row by itself: only what came after it is asked for.
+    /// True for turns that serve as context only and make no row.
     pub context_only: bool,
-    /// The variants of experiments that answered it.
+    /// Experiment variants that answered it.
     pub arms: Vec<ServedVariant>,
 }
 
-/// What a message said of the answer before it.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnVerdict {
-    /// Rejected, accepted or neutral.
     pub status: VerdictStatus,
-    /// How it was rejected.
     pub correction_type: Option<CorrectionType>,
-    /// How sure.
     pub confidence: UnitInterval,
 }
 
-/// How an answer was rated.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnRating {
-    /// From 0 to 1: a thumb down is 0, five stars are 1.
+    /// From 0 to 1: thumbs down is 0, five stars are 1.
     pub value: UnitInterval,
-    /// 1 for a person; the confidence of a machine's reaction.
+    /// 1 for a person; otherwise the confidence of the detected reaction.
     pub confidence: UnitInterval,
 }
 
-/// A better answer that somebody wrote.
+/// A corrected answer written by a person.
 #[derive(Clone, Debug)]
 pub struct TurnCorrection {
-    /// What should have been answered; empty when it was erased.
+    /// Empty after an erasure.
     pub corrected: String,
-    /// What it corrects, when that is not the turn's answer.
+    /// The corrected text, when it is not the turn's answer.
     pub original: Option<String>,
-    /// When it was given.
     pub when: Timestamp,
     /// 1 for a person.
     pub confidence: UnitInterval,
 }
 
-/// An experiment's variant that served a turn.
+/// The experiment variant that served a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedVariant {
-    /// The experiment's id.
+    /// Id of the experiment.
     pub experiment: String,
-    /// What people call it.
+    /// Display name of the experiment.
     pub name: String,
-    /// Which of its variants.
+    /// Id of the variant.
     pub variant: String,
 }
 
 impl TurnRating {
-    /// As good as four stars.
+    /// At least four stars.
     pub fn is_up(self) -> bool {
         self.value.get() >= 0.7
     }
 
-    /// As bad as two stars.
+    /// At most two stars.
     pub fn is_down(self) -> bool {
         self.value.get() <= 0.3
     }
 }
 
 impl PreferenceTurn {
-    /// Whether there is an answer to compare.
     pub(super) fn has_answer(&self) -> bool {
         !self.failed && !self.answer.trim().is_empty()
     }
 
-    /// How good the answer is and how sure that is: its rating, else what the next message says.
-    /// Nothing where the two disagree, or where neither says anything.
-    pub(super) fn worth(&self) -> Option<TurnRating> {
-        let judged = self.judged();
+    /// The rating, or else a rating derived from the verdict. `None` when they disagree or are
+    /// missing.
+    pub(super) fn effective_rating(&self) -> Option<TurnRating> {
+        let judged = self.effective_verdict();
         if let Some(rating) = self.rating {
             let is_contested = judged.is_none() && self.verdict.is_some();
             return Some(rating).filter(|_| !is_contested);
@@ -118,9 +105,9 @@ impl PreferenceTurn {
         Some(TurnRating { value, confidence: judged.confidence })
     }
 
-    /// What was said of the answer: a rating stands above what the next message seems to say, and
-    /// where the two disagree nothing is known.
-    pub(super) fn judged(&self) -> Option<TurnVerdict> {
+    /// The verdict combined with the rating. A rating overrides a neutral verdict; `None` when they
+    /// disagree.
+    pub(super) fn effective_verdict(&self) -> Option<TurnVerdict> {
         use VerdictStatus::{Accepted, Neutral, Rejected};
         let Some(rating) = self.rating else { return self.verdict };
         match self.verdict.map(|verdict| verdict.status) {

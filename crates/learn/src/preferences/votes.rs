@@ -1,63 +1,61 @@
-//! What people think on the whole of an answer, and of which of two is better.
+//! Votes on answers and pairs, counted before any row is exported.
 //!
-//! Counted before rows are made, so that the first who comes does not decide. In whole millionths, since
-//! sums of those are the same in any order.
+//! Counting first makes the result independent of order. Sums are in whole millionths for the same
+//! reason.
 
 use std::collections::HashMap;
 
-use super::pair::Pair;
+use super::pair::PreferencePair;
 use super::rows::Message;
 use crate::fingerprint::Fingerprint;
-use crate::question::normalised;
+use crate::question::normalise_question;
 
-/// Sums by question and answer: a few bytes each.
+/// Sums by hash of question and answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Votes {
-    /// The sum of ratings, and how many.
+    /// Sum and count of ratings.
     ratings: HashMap<u64, (i64, u32)>,
-    /// How much one of two answers is better by all who preferred one; negative for the other.
+    /// Total margin for the alphabetically first answer; negative when the second is preferred.
     pairs: HashMap<u64, i64>,
 }
 
 impl Votes {
-    /// Another rating of an answer.
-    pub(super) fn rate(&mut self, prompt: &[Message], answer: &str, value: f64) {
-        let votes = self.ratings.entry(key(prompt, &[answer])).or_default();
-        *votes = (votes.0 + millionths(value), votes.1 + 1);
+    pub(super) fn add_rating(&mut self, prompt: &[Message], answer: &str, value: f64) {
+        let votes = self.ratings.entry(hash_answers(prompt, &[answer])).or_default();
+        *votes = (votes.0 + to_millionths(value), votes.1 + 1);
     }
 
-    /// The mean of all ratings of an answer.
-    pub(super) fn mean(&self, prompt: &[Message], answer: &str) -> Option<f64> {
-        let (sum, count) = self.ratings.get(&key(prompt, &[answer]))?;
+    pub(super) fn mean_rating(&self, prompt: &[Message], answer: &str) -> Option<f64> {
+        let (sum, count) = self.ratings.get(&hash_answers(prompt, &[answer]))?;
         Some(*sum as f64 / f64::from(*count) / 1e6)
     }
 
-    /// Somebody prefers one answer to another.
-    pub(super) fn prefer(&mut self, pair: &Pair<'_>) {
-        let (key, sign) = sides(pair);
-        *self.pairs.entry(key).or_default() += sign * millionths(pair.margin);
+    pub(super) fn add_preference(&mut self, pair: &PreferencePair<'_>) {
+        let (key, sign) = order_answers(pair);
+        *self.pairs.entry(key).or_default() += sign * to_millionths(pair.margin);
     }
 
-    /// Whether as much speaks for the other answer as for this one, or more.
-    pub(super) fn contradict(&self, pair: &Pair<'_>) -> bool {
-        let (key, sign) = sides(pair);
+    /// True when the votes for the other answer are at least as strong.
+    pub(super) fn is_contradicted(&self, pair: &PreferencePair<'_>) -> bool {
+        let (key, sign) = order_answers(pair);
         self.pairs.get(&key).is_some_and(|sum| sum * sign <= 0)
     }
 }
 
-fn millionths(number: f64) -> i64 {
+fn to_millionths(number: f64) -> i64 {
     (number * 1e6).round() as i64
 }
 
-/// The two answers in an order that does not depend on which is better, and which it is.
-fn sides(pair: &Pair<'_>) -> (u64, i64) {
+/// Hash of the pair independent of its direction, and the direction as a sign.
+fn order_answers(pair: &PreferencePair<'_>) -> (u64, i64) {
     let (first, second) = (pair.chosen.min(pair.rejected), pair.chosen.max(pair.rejected));
-    (key(&pair.prompt, &[first, second]), if first == pair.chosen { 1 } else { -1 })
+    (hash_answers(&pair.prompt, &[first, second]), if first == pair.chosen { 1 } else { -1 })
 }
 
-fn key(prompt: &[Message], answers: &[&str]) -> u64 {
+fn hash_answers(prompt: &[Message], answers: &[&str]) -> u64 {
     let said = prompt.iter().fold(Fingerprint::new(), |hash, message| {
-        hash.part(message.role.as_word().as_bytes()).part(normalised(&message.content).as_bytes())
+        hash.part(message.role.as_word().as_bytes())
+            .part(normalise_question(&message.content).as_bytes())
     });
     answers.iter().fold(said, |hash, answer| hash.part(b"answer").part(answer.as_bytes())).finish()
 }

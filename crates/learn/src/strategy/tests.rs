@@ -22,7 +22,8 @@ fn check(mode: RankMode, candidates: &[StrategyCandidate<TurnId>], expected: &st
     let mut reversed = candidates.to_vec();
     reversed.reverse();
     for given in [candidates.to_vec(), reversed] {
-        let order: Vec<String> = rank(mode, given).iter().map(|c| c.turn.to_string()).collect();
+        let order: Vec<String> =
+            rank_strategies(mode, given).iter().map(|c| c.turn.to_string()).collect();
         assert_eq!(order.join(" "), expected, "{mode:?}");
     }
 }
@@ -38,9 +39,9 @@ fn satisfaction_combines_validator_and_user_verdict() {
         (None, 0.5, 0.0),
     ];
     for (outcome, accepted, neutral) in rows {
-        assert_eq!(satisfaction(outcome, Accepted), accepted, "{outcome:?}");
-        assert_eq!(satisfaction(outcome, Neutral), neutral, "{outcome:?}");
-        assert_eq!(satisfaction(outcome, Rejected), -1.0, "{outcome:?}");
+        assert_eq!(compute_satisfaction(outcome, Accepted), accepted, "{outcome:?}");
+        assert_eq!(compute_satisfaction(outcome, Neutral), neutral, "{outcome:?}");
+        assert_eq!(compute_satisfaction(outcome, Rejected), -1.0, "{outcome:?}");
     }
 }
 
@@ -55,7 +56,7 @@ fn ranking_scores_match_the_specification() {
         (Rejected, Some(1.0), "0.2"),
     ];
     for (status, quality, expected) in rows {
-        let score = ranking_score(quality.and_then(UnitInterval::new), status);
+        let score = compute_ranking_score(quality.and_then(UnitInterval::new), status);
         assert_eq!(score.to_string(), expected);
     }
 }
@@ -138,8 +139,8 @@ proptest! {
         (given, shuffled) in any_candidates().prop_flat_map(|c| (Just(c.clone()), Just(c).prop_shuffle())),
     ) {
         for mode in [Tiered, Formula] {
-            let ranked = rank(mode, given.clone());
-            prop_assert_eq!(&ranked, &rank(mode, shuffled.clone()));
+            let ranked = rank_strategies(mode, given.clone());
+            prop_assert_eq!(&ranked, &rank_strategies(mode, shuffled.clone()));
             let mut names: Vec<&TurnId> = ranked.iter().map(|c| &c.turn).collect();
             let mut kept: Vec<&TurnId> =
                 given.iter().filter(|c| c.status != Rejected).map(|c| &c.turn).collect();

@@ -1,45 +1,49 @@
-//! What a correction without an explanation asks for, in words.
+//! Summarises corrections that have no explanation.
 
-use super::sanitisation::has_sentence;
-use super::sql::{Edit, edits, statement_of};
-use crate::failures::{AnswerChange, content_words};
+use super::sanitisation::contains_sentence;
+use super::sql::{SqlEdit, diff_statements, extract_statement};
+use crate::failures::{AnswerChange, extract_content_words};
 
-/// Words of a correction that are told.
-const MOST_WORDS: usize = 12;
+const MAX_SUMMARY_WORDS: usize = 12;
 
-/// What was put in by a correction, or else what was taken out: the conditions and parts of a
-/// statement, the new words of any other text. To be used as what was said of the answer, so that
-/// corrections that ask for the same fall together.
-pub fn asked_for(original: &str, corrected: &str) -> String {
-    if statement_of(original).or(statement_of(corrected)).is_some() {
-        // A statement that cannot be read says nothing.
-        let (Some(before), Some(after)) = (statement_of(original), statement_of(corrected)) else {
+/// Lists the parts a correction added, or else those it removed: SQL clauses, or new words of any
+/// other text.
+///
+/// The summary serves as the remark of the turn, so that equal corrections form a pattern.
+pub fn summarise_correction(original: &str, corrected: &str) -> String {
+    if extract_statement(original).or(extract_statement(corrected)).is_some() {
+        // An unreadable statement has no summary.
+        let (Some(before), Some(after)) =
+            (extract_statement(original), extract_statement(corrected))
+        else {
             return String::new();
         };
-        let edits = edits(before, after);
-        // A sentence among the values is the text of somebody, not a condition.
-        let told = |text: &&str| !has_sentence(text);
+        let edits = diff_statements(before, after);
+        // A sentence inside a literal is user text, not a condition.
+        let told = |text: &&str| !contains_sentence(text);
         let added = edits.iter().filter_map(|edit| edit.added.as_deref());
         let added: Vec<&str> = added.filter(told).collect();
         let removed = edits.iter().filter_map(|edit| edit.removed.as_deref());
         let removed: Vec<&str> = removed.filter(told).collect();
         return if added.is_empty() { removed.join(", ") } else { added.join(", ") };
     }
-    let known: Vec<String> = content_words(original).into_iter().map(|word| word.stem).collect();
-    let new = content_words(corrected).into_iter().filter(|word| !known.contains(&word.stem));
-    new.take(MOST_WORDS).map(|word| word.word).collect::<Vec<_>>().join(" ")
+    let known: Vec<String> =
+        extract_content_words(original).into_iter().map(|word| word.stem).collect();
+    let new =
+        extract_content_words(corrected).into_iter().filter(|word| !known.contains(&word.stem));
+    new.take(MAX_SUMMARY_WORDS).map(|word| word.word).collect::<Vec<_>>().join(" ")
 }
 
-/// What a correction of a statement changed, part by part; nothing for any other text and for a
-/// statement that cannot be parsed.
-pub fn changes_of(original: &str, corrected: &str) -> Vec<AnswerChange> {
-    let (Some(before), Some(after)) = (statement_of(original), statement_of(corrected)) else {
+/// Lists the changes of an SQL correction; empty for other texts and unparsable statements.
+pub fn extract_changes(original: &str, corrected: &str) -> Vec<AnswerChange> {
+    let (Some(before), Some(after)) = (extract_statement(original), extract_statement(corrected))
+    else {
         return Vec::new();
     };
-    let change = |edit: Edit| {
+    let change = |edit: SqlEdit| {
         let side = |side: Option<String>| side.unwrap_or_default();
         let text = format!("{:?}: {} -> {}", edit.part, side(edit.removed), side(edit.added));
         AnswerChange { about: edit.about, text }
     };
-    edits(before, after).into_iter().map(change).collect()
+    diff_statements(before, after).into_iter().map(change).collect()
 }

@@ -1,47 +1,52 @@
-//! Remarks that speak to the model instead of about its answer.
+//! Detects remarks that address the model instead of describing its answer.
 //!
-//! "Ignore previous instructions", "you are now …", "reveal the system prompt": whoever writes that
-//! wants it to end up in a prompt. Such a text becomes no part of an instruction, however many say
-//! it. A list knows what was thought of and no more: a suggestion is read by a person before it is used.
+//! Examples: "ignore previous instructions", "you are now …", "reveal the system prompt". Such a
+//! text never becomes part of an instruction, whatever its support. The phrase lists are incomplete
+//! by nature, so a person reviews every suggestion before use.
 
 mod phrases;
 
 use unicode_normalization::UnicodeNormalization;
 
-use phrases::{MARKS, OPENINGS, OVERRIDING, PHRASES, RUN_TOGETHER};
+use phrases::{
+    COMMAND_OPENINGS, INJECTION_PHRASES, OVERRIDE_VERBS_AND_OBJECTS, PROMPT_MARKERS,
+    UNSPACED_PHRASES,
+};
 
-/// An object may come so many words after its verb, or before it.
-const REACH: usize = 6;
+/// Maximum distance in words between a verb and its object, in either order.
+const MAX_VERB_OBJECT_DISTANCE: usize = 6;
 
-/// Whether a text speaks to the model. Case, accents, invisible characters, letters that look like
-/// others and digits in the place of letters do not hide it.
+/// True when a text addresses the model. Case, accents, invisible characters, look-alike letters
+/// and digits used as letters are folded first.
 pub fn is_prompt_injection(text: &str) -> bool {
-    let lower = folded(text);
-    if MARKS.iter().any(|mark| lower.contains(mark)) {
+    let lower = fold_text(text);
+    if PROMPT_MARKERS.iter().any(|mark| lower.contains(mark)) {
         return true;
     }
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    if is_ordering(&words) {
+    if matches_injection(&words) {
         return true;
     }
-    let spelt: Vec<String> = words.iter().map(|word| without_digits(word)).collect();
+    let spelt: Vec<String> = words.iter().map(|word| replace_digits(word)).collect();
     let spelt: Vec<&str> = spelt.iter().map(String::as_str).collect();
-    spelt != words && is_ordering(&spelt)
+    spelt != words && matches_injection(&spelt)
 }
 
-fn is_ordering(words: &[&str]) -> bool {
+fn matches_injection(words: &[&str]) -> bool {
     let line = format!(" {} ", words.join(" "));
     let together: String = words.concat();
-    let spaced = |phrase: &str| format!(" {} ", folded(phrase));
-    PHRASES.iter().any(|phrase| line.contains(&spaced(phrase)))
-        || OPENINGS.iter().any(|opening| line.starts_with(&spaced(opening)))
-        || RUN_TOGETHER.iter().any(|run| together.contains(run))
-        || OVERRIDING.iter().any(|(verbs, objects)| reaches(words, verbs, objects))
+    let spaced = |phrase: &str| format!(" {} ", fold_text(phrase));
+    INJECTION_PHRASES.iter().any(|phrase| line.contains(&spaced(phrase)))
+        || COMMAND_OPENINGS.iter().any(|opening| line.starts_with(&spaced(opening)))
+        || UNSPACED_PHRASES.iter().any(|run| together.contains(run))
+        || OVERRIDE_VERBS_AND_OBJECTS
+            .iter()
+            .any(|(verbs, objects)| has_verb_near_object(words, verbs, objects))
 }
 
-/// The letters that digits stand for inside a word; a number stays a number.
-fn without_digits(word: &str) -> String {
+/// Replaces digits by the letters they resemble, except in pure numbers.
+fn replace_digits(word: &str) -> String {
     if !word.chars().any(char::is_alphabetic) {
         return word.to_owned();
     }
@@ -57,29 +62,32 @@ fn without_digits(word: &str) -> String {
     word.chars().map(letter).collect()
 }
 
-fn reaches(words: &[&str], verbs: &str, objects: &str) -> bool {
-    let (verbs, objects) = (folded(verbs), folded(objects));
+fn has_verb_near_object(words: &[&str], verbs: &str, objects: &str) -> bool {
+    let (verbs, objects) = (fold_text(verbs), fold_text(objects));
     let is_in = |list: &str, word: &str| list.split_whitespace().any(|one| one == word);
     words.iter().enumerate().filter(|(_, word)| is_in(&verbs, word)).any(|(at, _)| {
-        let (first, last) = (at.saturating_sub(REACH), words.len().min(at + REACH + 1));
+        let (first, last) = (
+            at.saturating_sub(MAX_VERB_OBJECT_DISTANCE),
+            words.len().min(at + MAX_VERB_OBJECT_DISTANCE + 1),
+        );
         words[first..last].iter().any(|word| is_in(&objects, word))
     })
 }
 
-fn folded(text: &str) -> String {
-    // Compatibility forms as what they stand for: bold, wide, in circles.
+fn fold_text(text: &str) -> String {
+    // NFKD maps bold, wide and circled letters to plain ones.
     let visible: String = text.nfkd().filter(|c| !is_invisible(*c)).collect();
-    visible.to_lowercase().chars().map(as_latin).collect()
+    visible.to_lowercase().chars().map(fold_lookalike).collect()
 }
 
-/// What nobody sees and a model may read.
+/// Characters that are invisible to people but read by models.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
         | '\u{feff}' | '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Small letters of other alphabets as the Latin ones that they look like.
-fn as_latin(c: char) -> char {
+/// Maps letters of other alphabets to the Latin letters they resemble.
+fn fold_lookalike(c: char) -> char {
     match c {
         'а' | 'α' => 'a',
         'е' | 'ε' => 'e',

@@ -1,16 +1,19 @@
-//! Instructions from what users said, and from errors.
+//! Instructions from contrasts, remarks and errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::consensus::{Agreed, Given, Support, is_shared, of_turns};
+use super::consensus::{
+    AgreedInstruction, AuthoredTurn, Support, has_two_authors, support_from_turns,
+};
 use super::{PatternEvidence, Remark, SuggestionBasis, is_prompt_injection, sanitisation};
-use crate::failures::{CountedContrast, gist};
+use crate::failures::{CountedContrast, extract_signed_terms};
 
-/// Different remarks that are compared with all others: the commonest.
-const MOST_COMPARED: usize = 500;
+/// Distinct remarks that are compared with all others, most common first.
+const MAX_COMPARED_REMARKS: usize = 500;
 
-/// What several turns wanted instead of the same.
-pub(super) fn from_contrasts<'a>(evidence: &PatternEvidence<'a>) -> Vec<Agreed<'a>> {
+pub(super) fn suggest_from_contrasts<'a>(
+    evidence: &PatternEvidence<'a>,
+) -> Vec<AgreedInstruction<'a>> {
     let pattern = evidence.pattern;
     let told = |contrast: &'a CountedContrast| {
         let sides = [&contrast.wants, &contrast.instead_of];
@@ -18,7 +21,7 @@ pub(super) fn from_contrasts<'a>(evidence: &PatternEvidence<'a>) -> Vec<Agreed<'
             return None;
         }
         let side = |side: &Option<String>| {
-            side.as_deref().map(sanitisation::words).filter(|text| !text.is_empty())
+            side.as_deref().map(sanitisation::sanitise_words).filter(|text| !text.is_empty())
         };
         let what = match (side(&contrast.wants), side(&contrast.instead_of)) {
             (Some(wants), Some(instead_of)) => format!("prefer {wants} over {instead_of}"),
@@ -26,77 +29,96 @@ pub(super) fn from_contrasts<'a>(evidence: &PatternEvidence<'a>) -> Vec<Agreed<'
             (None, Some(instead_of)) => format!("avoid {instead_of} unless asked for"),
             (None, None) => return None,
         };
-        let support = of_turns(&contrast.turns, &evidence.voices);
+        let support = support_from_turns(&contrast.turns, &evidence.authors);
         let of = pattern.count as usize;
         let basis = SuggestionBasis::Contrast;
-        is_shared(&support).then_some(Agreed { basis, what, support, of })
+        has_two_authors(&support).then_some(AgreedInstruction {
+            basis,
+            instruction: what,
+            support,
+            total: of,
+        })
     };
     pattern.contrasts.iter().filter_map(told).collect()
 }
 
-/// What asks for the same in the same words, but for endings and little words.
-struct Said<'a> {
-    gist: BTreeSet<String>,
-    /// The shortest, of equals the first in the alphabet.
+/// Remarks with the same signed terms.
+struct RemarkGroup<'a> {
+    terms: BTreeSet<String>,
+    /// The shortest remark; ties go to the alphabetically first.
     text: &'a str,
     support: Support<'a>,
 }
 
-/// What several turns said in about the same words: the shortest of those remarks speaks for all.
-pub(super) fn from_remarks<'a>(evidence: &PatternEvidence<'a>) -> Option<Agreed<'a>> {
-    let said = by_words(evidence);
+/// Finds the most supported remark. The shortest wording stands for all.
+pub(super) fn suggest_from_remarks<'a>(
+    evidence: &PatternEvidence<'a>,
+) -> Option<AgreedInstruction<'a>> {
+    let said = group_remarks(evidence);
     let of = said.iter().map(|one| one.support.len()).sum();
     let supporters = |own: &BTreeSet<String>| -> Support<'a> {
-        let agrees = |other: &&Said<'a>| own.is_subset(&other.gist);
+        let agrees = |other: &&RemarkGroup<'a>| own.is_subset(&other.terms);
         said.iter().filter(agrees).flat_map(|other| other.support.iter().copied()).collect()
     };
-    // A single word is too little to go by.
+    // A single word is too vague to act on.
     let (text, support) = said
         .iter()
-        .filter(|one| one.gist.len() >= 2)
-        .take(MOST_COMPARED)
-        .map(|one| (one.text, supporters(&one.gist)))
-        .filter(|(_, support)| is_shared(support))
+        .filter(|one| one.terms.len() >= 2)
+        .take(MAX_COMPARED_REMARKS)
+        .map(|one| (one.text, supporters(&one.terms)))
+        .filter(|(_, support)| has_two_authors(support))
         .max_by(|a, b| {
             let shorter = b.0.len().cmp(&a.0.len());
             a.1.len().cmp(&b.1.len()).then(shorter).then_with(|| b.0.cmp(a.0))
         })?;
-    let what = format!("follow what users asked for: {}", sanitisation::quoted(text));
-    Some(Agreed { basis: SuggestionBasis::Remarks, what, support, of })
+    let what = format!("follow what users asked for: {}", sanitisation::quote_words(text));
+    Some(AgreedInstruction {
+        basis: SuggestionBasis::Remarks,
+        instruction: what,
+        support,
+        total: of,
+    })
 }
 
-/// Remarks that are none to the model, those of most people first.
-fn by_words<'a>(evidence: &PatternEvidence<'a>) -> Vec<Said<'a>> {
-    let mut by_person: BTreeMap<Given<'a>, &Remark<'a>> = BTreeMap::new();
+/// Groups remarks by signed terms, most supported first. Prompt injections are dropped.
+fn group_remarks<'a>(evidence: &PatternEvidence<'a>) -> Vec<RemarkGroup<'a>> {
+    let mut by_person: BTreeMap<AuthoredTurn<'a>, &Remark<'a>> = BTreeMap::new();
     evidence.remarks.iter().for_each(|remark| {
-        by_person.entry((remark.turn_id, remark.by)).or_insert(remark);
+        by_person.entry((remark.turn_id, remark.author)).or_insert(remark);
     });
-    let mut found: BTreeMap<BTreeSet<String>, Said<'a>> = BTreeMap::new();
+    let mut found: BTreeMap<BTreeSet<String>, RemarkGroup<'a>> = BTreeMap::new();
     for (given, remark) in by_person {
-        let gist = gist(remark.said);
-        if gist.is_empty() || is_prompt_injection(remark.said) {
+        let gist = extract_signed_terms(remark.text);
+        if gist.is_empty() || is_prompt_injection(remark.text) {
             continue;
         }
-        let new = || Said { gist: gist.clone(), text: remark.said, support: Support::new() };
+        let new =
+            || RemarkGroup { terms: gist.clone(), text: remark.text, support: Support::new() };
         let said = found.entry(gist.clone()).or_insert_with(new);
         said.support.insert(given);
-        if (remark.said.len(), remark.said) < (said.text.len(), said.text) {
-            said.text = remark.said;
+        if (remark.text.len(), remark.text) < (said.text.len(), said.text) {
+            said.text = remark.text;
         }
     }
-    let mut said: Vec<Said<'a>> = found.into_values().collect();
-    said.sort_by(|a, b| b.support.len().cmp(&a.support.len()).then_with(|| a.gist.cmp(&b.gist)));
+    let mut said: Vec<RemarkGroup<'a>> = found.into_values().collect();
+    said.sort_by(|a, b| b.support.len().cmp(&a.support.len()).then_with(|| a.terms.cmp(&b.terms)));
     said
 }
 
-/// Answers that fail with the same error.
-pub(super) fn from_errors<'a>(evidence: &PatternEvidence<'a>) -> Option<Agreed<'a>> {
+pub(super) fn suggest_from_errors<'a>(
+    evidence: &PatternEvidence<'a>,
+) -> Option<AgreedInstruction<'a>> {
     let pattern = evidence.pattern;
     let named = pattern.error_type.as_deref().filter(|name| !is_prompt_injection(name))?;
-    let error_type = sanitisation::words(named);
-    let support = of_turns(&pattern.turns, &evidence.voices);
+    let error_type = sanitisation::sanitise_words(named);
+    let support = support_from_turns(&pattern.turns, &evidence.authors);
     let of = support.len();
     let what = format!("take care: answers fail with {error_type}");
-    let enough = !error_type.is_empty() && is_shared(&support);
-    enough.then_some(Agreed { basis: SuggestionBasis::Errors, what, support, of })
+    let enough = !error_type.is_empty() && has_two_authors(&support);
+    enough.then_some(AgreedInstruction {
+        basis: SuggestionBasis::Errors,
+        instruction: what,
+        support,
+        total: of,
+    })
 }

@@ -1,7 +1,7 @@
-//! What a correction changed in a statement: parts that were added, removed or exchanged.
+//! Finds the clauses that a correction added, removed or replaced in an SQL statement.
 //!
-//! Both statements are parsed and taken apart into facts (`facts.rs`); the difference of the two
-//! sets is what was corrected. What no dialect parses says nothing.
+//! Both statements are parsed and decomposed into facts (`facts.rs`). The difference of the two
+//! sets is the correction. A statement that no dialect parses yields nothing.
 
 mod parser;
 mod normalisation;
@@ -9,9 +9,9 @@ mod rendering;
 mod facts;
 mod diff;
 
-pub(super) use diff::{Edit, edits};
-pub(super) use facts::Part;
-pub(super) use parser::statement_of;
+pub(super) use diff::{SqlEdit, diff_statements};
+pub(super) use facts::ClauseKind;
+pub(super) use parser::extract_statement;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! From patterns to instructions, end to end.
+//! Suggestions from patterns, end to end.
 
 mod authors;
 mod instruction_text;
@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use super::*;
 use crate::failures::{
-    AnsweredTotals, CountedContrast, FailedTurn, FailureKind, PatternRule, Period, failure_patterns,
+    AnsweredTotals, CountedContrast, FailedTurn, FailureKind, FailureWindow, PatternRule,
+    find_failure_patterns,
 };
 
 struct Correction {
@@ -17,7 +18,7 @@ struct Correction {
     said: &'static str,
 }
 
-/// Ten users, ten questions about orders, one thing that they miss.
+/// Ten users ask ten questions about orders and miss the same filter.
 fn ten_corrections() -> Vec<Correction> {
     let rows = [
         ("How many orders did we have last month?", "count(*)", "", "completed orders only"),
@@ -65,7 +66,7 @@ fn ten_corrections() -> Vec<Correction> {
     rows.map(correction).into()
 }
 
-fn pattern_of(corrections: &[Correction]) -> Vec<FailurePattern> {
+fn patterns_from(corrections: &[Correction]) -> Vec<FailurePattern> {
     let vector = |text: &str| embed::built_in().embed(text).values().to_vec();
     let others = ["weather in Rome", "rain in Rome", "snow in Oslo tomorrow", "lentil soup recipe"];
     let mut texts: Vec<(String, &str, Option<&str>)> = (0..)
@@ -81,8 +82,8 @@ fn pattern_of(corrections: &[Correction]) -> Vec<FailurePattern> {
             turn_id: id,
             question,
             question_vector: Some(asked),
-            said: *said,
-            said_vector: heard.as_deref(),
+            remark: *said,
+            remark_vector: heard.as_deref(),
             contrast: None,
             changes: &[],
             kind: FailureKind::Correction,
@@ -91,38 +92,38 @@ fn pattern_of(corrections: &[Correction]) -> Vec<FailurePattern> {
             prompt: None,
             strategy: None,
             when_ms: 0,
-            period: Period::Now,
+            window: FailureWindow::Current,
         })
         .collect();
-    failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default())
+    find_failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default())
 }
 
-fn answer_of<'a>(turn_id: &'a str, correction: &'a Correction) -> CorrectedAnswer<'a> {
+fn corrected_answer<'a>(turn_id: &'a str, correction: &'a Correction) -> CorrectedAnswer<'a> {
     let (original, corrected) = (&correction.original, &correction.corrected);
-    CorrectedAnswer { turn_id, original, corrected, by: Voice::User(turn_id) }
+    CorrectedAnswer { turn_id, original, corrected, author: Author::User(turn_id) }
 }
 
 #[test]
 fn identical_corrections_become_one_instruction() {
     let corrections = ten_corrections();
-    let patterns = pattern_of(&corrections);
+    let patterns = patterns_from(&corrections);
     assert_eq!(patterns[0].count, 10, "{patterns:?}");
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
-    let answer = |(turn_id, c): (_, _)| answer_of(turn_id, c);
+    let answer = |(turn_id, c): (_, _)| corrected_answer(turn_id, c);
     let corrections = ids.iter().map(String::as_str).zip(&corrections).map(answer).collect();
     let evidence = [PatternEvidence {
         pattern: &patterns[0],
         corrections,
         remarks: Vec::new(),
-        voices: voices(),
+        authors: turn_authors(),
     }];
-    let found = suggestions(&evidence);
+    let found = suggest_instructions(&evidence);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
         found[0].instruction,
         "When the question is about orders, filter status = 'completed' unless asked otherwise."
     );
-    assert_eq!((found[0].agree, found[0].of, found[0].evidence.len()), (10, 10, 10));
+    assert_eq!((found[0].agree, found[0].total, found[0].evidence.len()), (10, 10, 10));
     assert_eq!(found[0].basis, SuggestionBasis::Corrections);
     assert!((found[0].reach - 10.0 / 14.0).abs() < 1e-12);
 }
@@ -130,38 +131,38 @@ fn identical_corrections_become_one_instruction() {
 #[test]
 fn remarks_become_an_instruction_without_corrections() {
     let corrections = ten_corrections();
-    let patterns = pattern_of(&corrections);
+    let patterns = patterns_from(&corrections);
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
     let remarks = ids
         .iter()
         .zip(&corrections)
-        .map(|(turn_id, c)| Remark { turn_id, said: c.said, by: Voice::User(turn_id) })
+        .map(|(turn_id, c)| Remark { turn_id, text: c.said, author: Author::User(turn_id) })
         .collect();
     let evidence = [PatternEvidence {
         pattern: &patterns[0],
         corrections: Vec::new(),
         remarks,
-        voices: voices(),
+        authors: turn_authors(),
     }];
-    let found = suggestions(&evidence);
+    let found = suggest_instructions(&evidence);
     assert_eq!(found.len(), 1);
     assert!(found[0].instruction.contains("\"completed orders only\""), "{}", found[0].instruction);
     assert_eq!((found[0].agree, found[0].basis), (10, SuggestionBasis::Remarks));
 }
 
-/// Turns t0 to t9, a and b are of a user each.
-fn voices() -> BTreeMap<&'static str, Voice<'static>> {
+/// Turns t0 to t9, a and b belong to a user each.
+fn turn_authors() -> BTreeMap<&'static str, Author<'static>> {
     let turns = ["t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "a", "b"];
-    turns.into_iter().map(|turn| (turn, Voice::User(turn))).collect()
+    turns.into_iter().map(|turn| (turn, Author::User(turn))).collect()
 }
 
 fn pattern() -> FailurePattern {
     static FOUND: OnceLock<FailurePattern> = OnceLock::new();
-    let found = FOUND.get_or_init(|| pattern_of(&ten_corrections()).remove(0));
+    let found = FOUND.get_or_init(|| patterns_from(&ten_corrections()).remove(0));
     FailurePattern { topic: "orders".to_owned(), ..found.clone() }
 }
 
-fn with_corrections(pairs: &[(&str, &str)]) -> Vec<String> {
+fn instructions_from_corrections(pairs: &[(&str, &str)]) -> Vec<String> {
     let ids: Vec<String> = (0..pairs.len()).map(|at| format!("t{at}")).collect();
     let corrections = ids
         .iter()
@@ -170,28 +171,35 @@ fn with_corrections(pairs: &[(&str, &str)]) -> Vec<String> {
             turn_id,
             original,
             corrected,
-            by: Voice::User(turn_id),
+            author: Author::User(turn_id),
         })
         .collect();
     let pattern = pattern();
-    let evidence =
-        [PatternEvidence { pattern: &pattern, corrections, remarks: Vec::new(), voices: voices() }];
-    suggestions(&evidence).into_iter().map(|s| s.instruction).collect()
+    let evidence = [PatternEvidence {
+        pattern: &pattern,
+        corrections,
+        remarks: Vec::new(),
+        authors: turn_authors(),
+    }];
+    suggest_instructions(&evidence).into_iter().map(|s| s.instruction).collect()
 }
 
 #[test]
 fn single_correction_is_not_suggested() {
     let none: [&str; 0] = [];
-    assert_eq!(with_corrections(&[("SELECT a FROM t", "SELECT a FROM t WHERE b = 1")]), none);
+    assert_eq!(
+        instructions_from_corrections(&[("SELECT a FROM t", "SELECT a FROM t WHERE b = 1")]),
+        none
+    );
     let apart = [
         ("SELECT a FROM t", "SELECT a FROM t WHERE b = 1"),
         ("SELECT a FROM t", "SELECT a FROM t LIMIT 3"),
     ];
-    assert_eq!(with_corrections(&apart), none);
+    assert_eq!(instructions_from_corrections(&apart), none);
     let prose = [("It is 5.", "It is 6."), ("It is 5.", "It is 6.")];
-    assert_eq!(with_corrections(&prose), none);
+    assert_eq!(instructions_from_corrections(&prose), none);
     let same = [("SELECT a FROM t", "select a from t;"), ("SELECT a FROM t", "SELECT a FROM t")];
-    assert_eq!(with_corrections(&same), none);
+    assert_eq!(instructions_from_corrections(&same), none);
 }
 
 #[test]
@@ -201,7 +209,7 @@ fn shared_columns_with_different_values_are_suggested() {
         ("SELECT a FROM t", "SELECT a FROM t WHERE created_at >= '2025-06-01'"),
     ];
     let expected = "When the question is about orders, add the condition on created_at that it implies, as in created_at >= '2024-01-01'.";
-    assert_eq!(with_corrections(&dates), [expected]);
+    assert_eq!(instructions_from_corrections(&dates), [expected]);
 }
 
 #[test]
@@ -227,9 +235,9 @@ fn contrast_becomes_a_preference() {
         pattern: &pattern,
         corrections: Vec::new(),
         remarks: Vec::new(),
-        voices: voices(),
+        authors: turn_authors(),
     }];
-    let found = suggestions(&evidence);
+    let found = suggest_instructions(&evidence);
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0].instruction,
@@ -252,9 +260,10 @@ fn one_sided_contrast_is_avoided_and_wordless_one_dropped() {
         pattern: &pattern,
         corrections: Vec::new(),
         remarks: Vec::new(),
-        voices: voices(),
+        authors: turn_authors(),
     }];
-    let found: Vec<String> = suggestions(&evidence).into_iter().map(|s| s.instruction).collect();
+    let found: Vec<String> =
+        suggest_instructions(&evidence).into_iter().map(|s| s.instruction).collect();
     assert_eq!(found, ["When the question is about orders, avoid drafts unless asked for."]);
 }
 
@@ -263,15 +272,16 @@ fn most_supported_then_shortest_remark_is_quoted() {
     let check = |said: [&str; 5], expected: &str| {
         let pattern = pattern();
         let remarks = ["t0", "t1", "t2", "t3", "t4"].into_iter().zip(said);
-        let remark = |(turn_id, said)| Remark { turn_id, said, by: Voice::User(turn_id) };
+        let remark =
+            |(turn_id, said)| Remark { turn_id, text: said, author: Author::User(turn_id) };
         let remarks = remarks.map(remark).collect();
         let evidence = [PatternEvidence {
             pattern: &pattern,
             corrections: Vec::new(),
             remarks,
-            voices: voices(),
+            authors: turn_authors(),
         }];
-        let found = suggestions(&evidence);
+        let found = suggest_instructions(&evidence);
         assert!(found[0].instruction.contains(expected), "{}", found[0].instruction);
     };
     let (long, short) = ("completed orders in Germany", "gross revenue");
@@ -294,9 +304,9 @@ fn error_pattern_suggests_by_error_type() {
         pattern: &pattern,
         corrections: Vec::new(),
         remarks: Vec::new(),
-        voices: voices(),
+        authors: turn_authors(),
     }];
-    let found = suggestions(&evidence);
+    let found = suggest_instructions(&evidence);
     assert_eq!(
         found[0].instruction,
         "When the question is about orders, take care: answers fail with timeout x."
@@ -314,20 +324,20 @@ fn correction_summary_lists_added_or_removed_parts() {
         ("There are 42 orders.", "SELECT a FROM t", ""),
     ];
     for (original, corrected, expected) in rows {
-        assert_eq!(asked_for(original, corrected), expected, "{original}");
+        assert_eq!(summarise_correction(original, corrected), expected, "{original}");
     }
 }
 
 #[test]
 fn unparsable_statement_yields_no_changes() {
     let broken = "SELECT a FROM t WHERE status = = 'completed' AND AND";
-    assert_eq!(asked_for("SELECT a FROM t", broken), "");
-    assert_eq!(changes_of("SELECT a FROM t", broken), []);
-    assert_eq!(changes_of("SELECT a FROM t", "There are 42 orders."), []);
+    assert_eq!(summarise_correction("SELECT a FROM t", broken), "");
+    assert_eq!(extract_changes("SELECT a FROM t", broken), []);
+    assert_eq!(extract_changes("SELECT a FROM t", "There are 42 orders."), []);
     let none: [&str; 0] = [];
-    assert_eq!(with_corrections(&[("SELECT a FROM t", broken); 3]), none);
-    let change = changes_of("SELECT a FROM t", "SELECT a FROM t WHERE t.s = 'x'");
-    assert_eq!(change, changes_of("SELECT b FROM t u", "select b from t u where u.S = 'x'"));
+    assert_eq!(instructions_from_corrections(&[("SELECT a FROM t", broken); 3]), none);
+    let change = extract_changes("SELECT a FROM t", "SELECT a FROM t WHERE t.s = 'x'");
+    assert_eq!(change, extract_changes("SELECT b FROM t u", "select b from t u where u.S = 'x'"));
     assert_eq!((change.len(), change[0].about.as_str()), (1, "s"));
 }
 
@@ -336,9 +346,9 @@ proptest::proptest! {
     fn instruction_is_one_bounded_line(said in "\\PC{0,300}", topic in ".{0,300}") {
         let mut pattern = pattern();
         pattern.topic = topic;
-        let remarks = ["a", "b"].map(|turn_id| Remark { turn_id, said: &said, by: Voice::User(turn_id) }).into();
-        let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks, voices: voices() }];
-        for suggestion in suggestions(&evidence) {
+        let remarks = ["a", "b"].map(|turn_id| Remark { turn_id, text: &said, author: Author::User(turn_id) }).into();
+        let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks, authors: turn_authors() }];
+        for suggestion in suggest_instructions(&evidence) {
             proptest::prop_assert!(suggestion.instruction.chars().count() < 400);
             proptest::prop_assert!(!suggestion.instruction.chars().any(char::is_control));
             proptest::prop_assert!(!suggestion.instruction.contains(['<', '>', '`']));

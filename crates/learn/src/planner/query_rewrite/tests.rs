@@ -11,9 +11,9 @@ fn contrast(wants: &str, instead_of: &str) -> Contrast {
 fn check(rows: &[(&str, &str, &str, Option<&str>)]) {
     for (query, wants, instead_of, expected) in rows {
         let contrast = contrast(wants, instead_of);
-        let found = rewrite(query, &contrast);
+        let found = rewrite_query(query, &contrast);
         assert_eq!(found.as_deref(), *expected, "{query} | {wants} | {instead_of}");
-        let again = found.and_then(|found| rewrite(&found, &contrast));
+        let again = found.and_then(|found| rewrite_query(&found, &contrast));
         assert_eq!(again, None, "again: {query} | {wants} | {instead_of}");
     }
 }
@@ -133,25 +133,25 @@ fn rewrite_inserts_beside_the_shared_words() {
 #[test]
 fn rewrite_returns_none_when_unsure() {
     check(&[
-        // It is there already.
+        // The query already fits.
         ("gaming laptops under $1000", "gaming laptops", "business laptops", None),
         ("trains from Berlin to Bern", "Berlin", "Bern", None),
-        // Nothing in common.
+        // Query and wish share nothing.
         ("photos of the Alps", "Dolomites", "Pyrenees", None),
         ("revenue by region", "quarterly", "monthly", None),
         ("laptops", "", "business laptops", None),
         ("laptops", "the other one", "", None),
         ("", "gaming laptops", "business laptops", None),
-        // The place is taken by more than can be exchanged.
+        // The existing phrase is too long to replace.
         ("flights from Rome to New York", "flights to London", "", None),
         ("show laptops", "show total revenue", "", None),
-        // What is not wanted would stay.
+        // The unwanted words would stay.
         ("business laptops", "gaming laptops", "laptops for business use", None),
-        // Code.
+        // Code is never rewritten.
         ("SELECT * FROM laptops WHERE price < 1000", "gaming laptops", "business laptops", None),
         ("{\"match\": \"laptops\"}", "gaming laptops", "business laptops", None),
         ("https://shop.example/laptops", "gaming laptops", "business laptops", None),
-        // Scripts without spaces have no words that we know.
+        // Scripts without spaces have no word boundaries.
         ("笔记本电脑", "游戏笔记本", "商务笔记本", None),
     ]);
 }
@@ -169,11 +169,11 @@ fn emphasis_capitalises_the_distinguishing_words() {
         ("", "x", ""),
     ];
     for (wants, against, expected) in rows {
-        assert_eq!(emphasised(wants, against), expected, "{wants}");
+        assert_eq!(emphasise_difference(wants, against), expected, "{wants}");
     }
 }
 
-/// Words that meet often, so that the rules are reached, and anything at all.
+/// Words that often meet, to reach the rules, and arbitrary text.
 fn any_text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => prop::sample::select(vec![
@@ -192,10 +192,10 @@ proptest! {
     #[test]
     fn rewrite_is_idempotent(query in any_text(), wants in any_text(), instead_of in any_text()) {
         let contrast = contrast(&wants, &instead_of);
-        if let Some(once) = rewrite(&query, &contrast) {
-            prop_assert_eq!(rewrite(&once, &contrast), None);
-            prop_assert!(once != query && once.chars().count() <= QUOTED);
+        if let Some(once) = rewrite_query(&query, &contrast) {
+            prop_assert_eq!(rewrite_query(&once, &contrast), None);
+            prop_assert!(once != query && once.chars().count() <= MAX_QUOTED_CHARS);
         }
-        emphasised(&wants, &instead_of);
+        emphasise_difference(&wants, &instead_of);
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for any conversations.
+//! Properties that hold for any conversations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,9 @@ use model::{CorrectionType, TurnId, UnitInterval, VerdictStatus};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{as_json, conversation, corrected, everything, turn, uncut, unit};
+use super::{
+    as_json, conversation, export_everything, make_correction, train_only_rule, turn, unit,
+};
 use crate::preferences::*;
 
 fn any_turn() -> impl Strategy<Value = PreferenceTurn> {
@@ -35,7 +37,7 @@ fn any_turn() -> impl Strategy<Value = PreferenceTurn> {
             }),
             rating: rating
                 .map(|value| TurnRating { value: unit(value), confidence: UnitInterval::ONE }),
-            corrections: correction.iter().map(|text| corrected(text, 1)).collect(),
+            corrections: correction.iter().map(|text| make_correction(text, 1)).collect(),
             arms: Vec::from_iter(arm.map(|treated| ServedVariant {
                 experiment: "e".to_owned(),
                 name: "E".to_owned(),
@@ -78,11 +80,11 @@ fn columns(row: &Value) -> Vec<(String, &'static str)> {
 proptest! {
     #[test]
     fn splits_are_disjoint_and_rows_unique(talks in any_conversations()) {
-        // Half is held out, so that pairs across the cut would be seen.
+        // Half is held out, so that a pair across splits would be noticed.
         let shares = SplitShares { validation: 25, test: 25 };
         for format in ExportFormat::ALL {
             let rule = ExportRule { shares, ..ExportRule::new(format) };
-            let rows = everything(&rule, &talks);
+            let rows = export_everything(&rule, &talks);
             let mut parts: BTreeMap<String, &str> = BTreeMap::new();
             let mut ids = BTreeSet::new();
             for row in &rows {
@@ -97,18 +99,18 @@ proptest! {
             let mut by_part: Vec<String> = Vec::new();
             for split in Split::ALL {
                 let only = ExportRule { split: Some(split), ..rule.clone() };
-                by_part.extend(everything(&only, &talks).iter().map(|r| r.provenance().id.clone()));
+                by_part.extend(export_everything(&only, &talks).iter().map(|r| r.provenance().id.clone()));
             }
             prop_assert_eq!(by_part.len(), ids.len(), "the parts together are all, without repeats");
             prop_assert!(by_part.iter().all(|id| ids.contains(id)));
-            prop_assert_eq!(rows, everything(&rule, &talks));
+            prop_assert_eq!(rows, export_everything(&rule, &talks));
         }
     }
 
     #[test]
     fn all_rows_share_the_same_columns(talks in any_conversations()) {
         for format in ExportFormat::ALL {
-            let rows = as_json(&everything(&uncut(format), &talks));
+            let rows = as_json(&export_everything(&train_only_rule(format), &talks));
             for row in &rows {
                 prop_assert_eq!(columns(row), columns(&rows[0]));
                 prop_assert!(columns(row).iter().all(|(_, kind)| !["null", "empty"].contains(kind)));

@@ -1,4 +1,4 @@
-//! What is an order to the model, and what is a remark about an answer.
+//! Prompt injections and harmless remarks.
 
 use super::*;
 

@@ -1,6 +1,6 @@
-//! A statement as a set of facts: what it reads, keeps, computes and shows, wherever it says so.
+//! Decomposes a statement into facts: tables, conditions, aggregates and columns.
 //!
-//! Named queries and subqueries count like the statement around them: a condition is a condition.
+//! CTEs and subqueries contribute facts like the outer statement.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -11,12 +11,14 @@ use sqlparser::ast::{
     Visitor, visit_expressions,
 };
 
-use super::normalisation::{Names, table_name, tidied};
-use super::rendering::{bare, columns, conjuncts, rendered, sides_sorted};
+use super::normalisation::{SqlNames, normalise_statements, table_name};
+use super::rendering::{
+    list_columns, render_condition, render_sorted_sides, render_unqualified, split_conjuncts,
+};
 
-/// Which part of a statement a fact is of.
+/// Clause of a fact. The order is by effect on the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::suggestions) enum Part {
+pub(in crate::suggestions) enum ClauseKind {
     Filter,
     Table,
     Join,
@@ -30,17 +32,15 @@ pub(in crate::suggestions) enum Part {
     Combination,
 }
 
-/// One thing that a statement says.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fact {
-    pub(super) part: Part,
-    /// As SQL.
+pub(super) struct SqlFact {
+    pub(super) part: ClauseKind,
     pub(super) text: String,
-    /// What it says something about: columns or a table. Facts about the same can be exchanged.
+    /// The columns or the table it concerns. Facts about the same can replace each other.
     pub(super) about: String,
 }
 
-const AGGREGATES: &[&str] = &[
+const AGGREGATE_FUNCTIONS: &[&str] = &[
     "count",
     "sum",
     "avg",
@@ -56,30 +56,29 @@ const AGGREGATES: &[&str] = &[
     "approx_count_distinct",
 ];
 
-/// The facts of statements.
-pub(super) fn facts_of(mut statements: Vec<Statement>) -> BTreeSet<Fact> {
-    let names = tidied(&mut statements);
-    let mut reader = Reader { names: &names, facts: BTreeSet::new() };
+pub(super) fn extract_facts(mut statements: Vec<Statement>) -> BTreeSet<SqlFact> {
+    let names = normalise_statements(&mut statements);
+    let mut reader = FactCollector { names: &names, facts: BTreeSet::new() };
     let _ = statements.visit(&mut reader);
     reader.facts
 }
 
-struct Reader<'n> {
-    names: &'n Names,
-    facts: BTreeSet<Fact>,
+struct FactCollector<'n> {
+    names: &'n SqlNames,
+    facts: BTreeSet<SqlFact>,
 }
 
-impl Visitor for Reader<'_> {
+impl Visitor for FactCollector<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         if let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|by| &by.kind) {
             let one = |by: &sqlparser::ast::OrderByExpr| {
                 let down = by.options.sort == Some(OrderBySort::Desc);
-                format!("{}{}", bare(&by.expr), if down { " DESC" } else { "" })
+                format!("{}{}", render_unqualified(&by.expr), if down { " DESC" } else { "" })
             };
             let text: Vec<String> = by.iter().map(one).collect();
-            self.note(Part::Order, text.join(", "), String::new());
+            self.add_fact(ClauseKind::Order, text.join(", "), String::new());
         }
         let limit = match &query.limit_clause {
             Some(LimitClause::LimitOffset { limit, .. }) => limit.as_ref(),
@@ -87,11 +86,11 @@ impl Visitor for Reader<'_> {
             None => None,
         };
         if let Some(limit) = limit {
-            self.note(Part::Limit, limit.to_string(), String::new());
+            self.add_fact(ClauseKind::Limit, limit.to_string(), String::new());
         }
         if let SetExpr::SetOperation { op, set_quantifier, .. } = query.body.as_ref() {
             let text = format!("{op} {set_quantifier}");
-            self.note(Part::Combination, text.trim().to_owned(), String::new());
+            self.add_fact(ClauseKind::Combination, text.trim().to_owned(), String::new());
         }
         ControlFlow::Continue(())
     }
@@ -99,12 +98,12 @@ impl Visitor for Reader<'_> {
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
         match &select.distinct {
             Some(Distinct::Distinct) => {
-                self.note(Part::Distinct, "DISTINCT".to_owned(), String::new());
+                self.add_fact(ClauseKind::Distinct, "DISTINCT".to_owned(), String::new());
             }
             Some(Distinct::On(by)) => {
-                let by: Vec<String> = by.iter().map(bare).collect();
+                let by: Vec<String> = by.iter().map(render_unqualified).collect();
                 let text = format!("DISTINCT ON ({})", by.join(", "));
-                self.note(Part::Distinct, text, String::new());
+                self.add_fact(ClauseKind::Distinct, text, String::new());
             }
             Some(Distinct::All) | None => {}
         }
@@ -116,19 +115,21 @@ impl Visitor for Reader<'_> {
                 TopQuantity::Constant(rows) => rows.to_string(),
             };
             let percent = if top.percent { " PERCENT" } else { "" };
-            self.note(Part::Limit, format!("{rows}{percent}"), String::new());
+            self.add_fact(ClauseKind::Limit, format!("{rows}{percent}"), String::new());
         }
-        select.projection.iter().for_each(|item| self.shown(item));
-        for condition in select.selection.iter().flat_map(conjuncts) {
-            self.condition(Part::Filter, condition);
+        select.projection.iter().for_each(|item| self.add_projection(item));
+        for condition in select.selection.iter().flat_map(split_conjuncts) {
+            self.add_condition(ClauseKind::Filter, condition);
         }
-        for condition in select.having.iter().flat_map(conjuncts) {
-            self.condition(Part::Having, condition);
+        for condition in select.having.iter().flat_map(split_conjuncts) {
+            self.add_condition(ClauseKind::Having, condition);
         }
         if let GroupByExpr::Expressions(by, _) = &select.group_by {
-            by.iter().for_each(|by| self.note(Part::Group, bare(by), String::new()));
+            by.iter().for_each(|by| {
+                self.add_fact(ClauseKind::Group, render_unqualified(by), String::new())
+            });
         }
-        select.from.iter().flat_map(|from| &from.joins).for_each(|join| self.joined(join));
+        select.from.iter().flat_map(|from| &from.joins).for_each(|join| self.add_join(join));
         ControlFlow::Continue(())
     }
 
@@ -136,62 +137,62 @@ impl Visitor for Reader<'_> {
         if let TableFactor::Table { name, .. } = table {
             let name = table_name(name);
             if !self.names.is_query(&name) {
-                self.note(Part::Table, name, String::new());
+                self.add_fact(ClauseKind::Table, name, String::new());
             }
         }
         ControlFlow::Continue(())
     }
 }
 
-impl Reader<'_> {
-    fn note(&mut self, part: Part, text: String, about: String) {
-        self.facts.insert(Fact { part, text, about });
+impl FactCollector<'_> {
+    fn add_fact(&mut self, part: ClauseKind, text: String, about: String) {
+        self.facts.insert(SqlFact { part, text, about });
     }
 
-    fn shown(&mut self, item: &SelectItem) {
+    fn add_projection(&mut self, item: &SelectItem) {
         let expr = match item {
             SelectItem::UnnamedExpr(expr)
             | SelectItem::ExprWithAlias { expr, .. }
             | SelectItem::ExprWithAliases { expr, .. } => expr,
             SelectItem::QualifiedWildcard(..) | SelectItem::Wildcard(_) => {
-                return self.note(Part::Column, "*".to_owned(), String::new());
+                return self.add_fact(ClauseKind::Column, "*".to_owned(), String::new());
             }
         };
-        let part = if is_aggregate(expr) { Part::Aggregate } else { Part::Column };
-        self.note(part, bare(expr), String::new());
+        let part = if is_aggregate(expr) { ClauseKind::Aggregate } else { ClauseKind::Column };
+        self.add_fact(part, render_unqualified(expr), String::new());
     }
 
-    fn condition(&mut self, part: Part, condition: &Expr) {
-        self.note(part, rendered(condition), columns(condition));
+    fn add_condition(&mut self, part: ClauseKind, condition: &Expr) {
+        self.add_fact(part, render_condition(condition), list_columns(condition));
     }
 
-    fn joined(&mut self, join: &Join) {
+    fn add_join(&mut self, join: &Join) {
         let TableFactor::Table { name, .. } = &join.relation else { return };
         let table = table_name(name);
-        let (kind, constraint) = kind_of(&join.join_operator);
+        let (kind, constraint) = join_kind(&join.join_operator);
         let text = match constraint {
             Some(JoinConstraint::On(on)) => {
-                let on = conjuncts(on).into_iter().map(sides_sorted);
-                format!("{kind} {table} ON {}", sorted(on).join(" AND "))
+                let on = split_conjuncts(on).into_iter().map(render_sorted_sides);
+                format!("{kind} {table} ON {}", to_sorted(on).join(" AND "))
             }
             Some(JoinConstraint::Using(by)) => {
                 let by = by.iter().map(table_name);
-                format!("{kind} {table} USING ({})", sorted(by).join(", "))
+                format!("{kind} {table} USING ({})", to_sorted(by).join(", "))
             }
             Some(JoinConstraint::Natural) => format!("NATURAL {kind} {table}"),
             Some(JoinConstraint::None) | None => format!("{kind} {table}"),
         };
-        self.note(Part::Join, text, table);
+        self.add_fact(ClauseKind::Join, text, table);
     }
 }
 
-fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
+fn to_sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut texts: Vec<String> = texts.collect();
     texts.sort_unstable();
     texts
 }
 
-fn kind_of(operator: &JoinOperator) -> (&'static str, Option<&JoinConstraint>) {
+fn join_kind(operator: &JoinOperator) -> (&'static str, Option<&JoinConstraint>) {
     match operator {
         JoinOperator::Join(on) | JoinOperator::Inner(on) | JoinOperator::StraightJoin(on) => {
             ("JOIN", Some(on))
@@ -216,10 +217,10 @@ fn kind_of(operator: &JoinOperator) -> (&'static str, Option<&JoinConstraint>) {
 
 fn is_aggregate(expr: &Expr) -> bool {
     let found = visit_expressions(expr, |inner| {
-        // Over a window it is computed row by row.
+        // A window function is computed per row, so it is no aggregate.
         if let Expr::Function(function) = inner
             && function.over.is_none()
-            && AGGREGATES.contains(&table_name(&function.name).as_str())
+            && AGGREGATE_FUNCTIONS.contains(&table_name(&function.name).as_str())
         {
             return ControlFlow::Break(());
         }

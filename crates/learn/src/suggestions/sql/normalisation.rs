@@ -1,5 +1,5 @@
-//! Writes a statement one way: names in lower case without quotes, aliases as what they stand for,
-//! columns on the left, lists of one as equality.
+//! Normalises a statement: lower-case unquoted names, resolved aliases, columns on the left, and
+//! single-element lists as equality.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -9,28 +9,28 @@ use sqlparser::ast::{
     UnaryOperator, Visit, VisitMut, Visitor, VisitorMut,
 };
 
-/// What names stand for: aliases of tables, and queries that have a name.
+/// Table aliases and names of CTEs.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct SqlNames {
     tables: BTreeMap<String, Option<String>>,
     queries: Vec<String>,
 }
 
-impl Names {
+impl SqlNames {
     pub(super) fn is_query(&self, name: &str) -> bool {
         self.queries.iter().any(|query| query == name)
     }
 
-    fn note(&mut self, alias: String, table: &str) {
+    fn add_alias(&mut self, alias: String, table: &str) {
         let known = self.tables.entry(alias).or_insert_with(|| Some(table.to_owned()));
-        // The same alias for two tables stands for neither.
+        // An alias used for two tables is ambiguous.
         if known.as_deref() != Some(table) {
             *known = None;
         }
     }
 }
 
-impl Visitor for Names {
+impl Visitor for SqlNames {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -41,31 +41,31 @@ impl Visitor for Names {
 
     fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
         if let TableFactor::Table { name, alias: Some(alias), .. } = table {
-            self.note(alias.name.value.to_lowercase(), &table_name(name));
+            self.add_alias(alias.name.value.to_lowercase(), &table_name(name));
         }
         ControlFlow::Continue(())
     }
 }
 
-/// The last part of a table's name, in lower case: schemas come and go.
+/// Lower-case table name without its schema.
 pub(super) fn table_name(name: &ObjectName) -> String {
     let last = name.0.last().and_then(ObjectNamePart::as_ident);
     last.map_or_else(|| name.to_string(), |ident| ident.value.clone()).to_lowercase()
 }
 
-/// Tidies statements and says what their names stand for.
-pub(super) fn tidied(statements: &mut Vec<Statement>) -> Names {
-    let mut names = Names::default();
+/// Normalises statements in place and returns their names.
+pub(super) fn normalise_statements(statements: &mut Vec<Statement>) -> SqlNames {
+    let mut names = SqlNames::default();
     let _ = Visit::visit(&*statements, &mut names);
-    let _ = VisitMut::visit(statements, &mut Tidy { names: &names });
+    let _ = VisitMut::visit(statements, &mut Normaliser { names: &names });
     names
 }
 
-struct Tidy<'n> {
-    names: &'n Names,
+struct Normaliser<'n> {
+    names: &'n SqlNames,
 }
 
-impl VisitorMut for Tidy<'_> {
+impl VisitorMut for Normaliser<'_> {
     type Break = ();
 
     fn pre_visit_ident(&mut self, ident: &mut Ident) -> ControlFlow<()> {
@@ -84,37 +84,37 @@ impl VisitorMut for Tidy<'_> {
             }
         }
         unwrap_nested(expr);
-        list_of_one(expr);
-        column_first(expr);
-        negated(expr);
+        simplify_in_list(expr);
+        put_column_first(expr);
+        simplify_negation(expr);
         ControlFlow::Continue(())
     }
 }
 
-/// Parentheses around what is no operation say nothing.
+/// Removes parentheses around anything but an operation.
 fn unwrap_nested(expr: &mut Expr) {
     if let Expr::Nested(inner) = expr
         && !matches!(**inner, Expr::BinaryOp { .. } | Expr::UnaryOp { .. })
     {
-        *expr = std::mem::replace(inner.as_mut(), nothing());
+        *expr = std::mem::replace(inner.as_mut(), placeholder_expr());
     }
 }
 
-/// `a IN ('x')` is `a = 'x'`; longer lists are sorted.
-fn list_of_one(expr: &mut Expr) {
+/// Rewrites `a IN ('x')` to `a = 'x'` and sorts longer lists.
+fn simplify_in_list(expr: &mut Expr) {
     let Expr::InList { expr: left, list, negated } = expr else { return };
     list.sort_by_key(ToString::to_string);
     list.dedup();
     if let [only] = list.as_mut_slice() {
         let op = if *negated { BinaryOperator::NotEq } else { BinaryOperator::Eq };
-        let right = Box::new(std::mem::replace(only, nothing()));
-        let left = Box::new(std::mem::replace(left.as_mut(), nothing()));
+        let right = Box::new(std::mem::replace(only, placeholder_expr()));
+        let left = Box::new(std::mem::replace(left.as_mut(), placeholder_expr()));
         *expr = Expr::BinaryOp { left, op, right };
     }
 }
 
-/// `5 < a` is `a > 5`.
-fn column_first(expr: &mut Expr) {
+/// Rewrites `5 < a` to `a > 5`.
+fn put_column_first(expr: &mut Expr) {
     let Expr::BinaryOp { left, op, right } = expr else { return };
     let turned = if *op == BinaryOperator::Eq || *op == BinaryOperator::NotEq {
         op.clone()
@@ -136,8 +136,8 @@ fn column_first(expr: &mut Expr) {
     }
 }
 
-/// `NOT a = b` is `a <> b`.
-fn negated(expr: &mut Expr) {
+/// Rewrites `NOT a = b` to `a <> b`.
+fn simplify_negation(expr: &mut Expr) {
     let Expr::UnaryOp { op: UnaryOperator::Not, expr: inner } = expr else { return };
     let mut inside: &mut Expr = inner;
     while let Expr::Nested(deeper) = inside {
@@ -148,13 +148,13 @@ fn negated(expr: &mut Expr) {
     {
         let equal = *op == BinaryOperator::Eq;
         let op = if equal { BinaryOperator::NotEq } else { BinaryOperator::Eq };
-        let left = Box::new(std::mem::replace(left.as_mut(), nothing()));
-        let right = Box::new(std::mem::replace(right.as_mut(), nothing()));
+        let left = Box::new(std::mem::replace(left.as_mut(), placeholder_expr()));
+        let right = Box::new(std::mem::replace(right.as_mut(), placeholder_expr()));
         *expr = Expr::BinaryOp { left, op, right };
     }
 }
 
 /// Stands in for an expression that is moved elsewhere.
-fn nothing() -> Expr {
+fn placeholder_expr() -> Expr {
     Expr::Identifier(Ident::new(""))
 }

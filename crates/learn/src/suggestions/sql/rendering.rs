@@ -1,16 +1,16 @@
-//! Expressions of a tidied statement as text that is the same for the same meaning.
+//! Renders normalised expressions, so that equal conditions have equal text.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{BinaryOperator, Expr, Ident, visit_expressions, visit_expressions_mut};
 
-/// The conditions that must all hold.
-pub(super) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
-    split(expr, &BinaryOperator::And)
+/// Conditions joined by AND.
+pub(super) fn split_conjuncts(expr: &Expr) -> Vec<&Expr> {
+    split_operands(expr, &BinaryOperator::And)
 }
 
-fn split<'e>(expr: &'e Expr, by: &BinaryOperator) -> Vec<&'e Expr> {
+fn split_operands<'e>(expr: &'e Expr, by: &BinaryOperator) -> Vec<&'e Expr> {
     let (mut open, mut parts) = (vec![expr], Vec::new());
     while let Some(expr) = open.pop() {
         if let Expr::Nested(inner) = expr {
@@ -26,22 +26,23 @@ fn split<'e>(expr: &'e Expr, by: &BinaryOperator) -> Vec<&'e Expr> {
     parts
 }
 
-/// One condition as text: alternatives sorted, subqueries left out (they have facts of their own).
-pub(super) fn rendered(condition: &Expr) -> String {
+/// Renders a condition with sorted alternatives. Subqueries are elided, because they contribute
+/// facts of their own.
+pub(super) fn render_condition(condition: &Expr) -> String {
     if let Expr::InSubquery { expr, negated, .. } = condition {
         let not = if *negated { "NOT " } else { "" };
-        return format!("{} {not}IN (subquery)", bare(expr));
+        return format!("{} {not}IN (subquery)", render_unqualified(expr));
     }
     if let Expr::Exists { negated, .. } = condition {
         return if *negated { "NOT EXISTS (subquery)" } else { "EXISTS (subquery)" }.to_owned();
     }
-    let alternatives = split(condition, &BinaryOperator::Or);
+    let alternatives = split_operands(condition, &BinaryOperator::Or);
     if alternatives.len() > 1 {
         let mut texts: Vec<String> = alternatives
             .into_iter()
             .map(|one| {
-                let all = conjuncts(one);
-                let mut texts: Vec<String> = all.into_iter().map(bare).collect();
+                let all = split_conjuncts(one);
+                let mut texts: Vec<String> = all.into_iter().map(render_unqualified).collect();
                 texts.sort_unstable();
                 texts.join(" AND ")
             })
@@ -52,11 +53,11 @@ pub(super) fn rendered(condition: &Expr) -> String {
     }
     let both_columns = matches!(condition, Expr::BinaryOp { left, right, .. }
         if is_column(left) && is_column(right));
-    if both_columns { sides_sorted(condition) } else { bare(condition) }
+    if both_columns { render_sorted_sides(condition) } else { render_unqualified(condition) }
 }
 
-/// `b = a` is `a = b`.
-pub(super) fn sides_sorted(condition: &Expr) -> String {
+/// Renders `b = a` as `a = b`.
+pub(super) fn render_sorted_sides(condition: &Expr) -> String {
     let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else {
         return condition.to_string();
     };
@@ -69,9 +70,8 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
-/// As text, columns without their tables: a statement with one table more would name them all
-/// differently.
-pub(super) fn bare(expr: &Expr) -> String {
+/// Omits table names, which change whenever a table is added to the statement.
+pub(super) fn render_unqualified(expr: &Expr) -> String {
     let mut expr = expr.clone();
     let _ = visit_expressions_mut(&mut expr, |inner| {
         if let Expr::CompoundIdentifier(parts) = inner {
@@ -83,10 +83,10 @@ pub(super) fn bare(expr: &Expr) -> String {
     expr.to_string()
 }
 
-/// The columns of a condition, without those of a query in it.
-pub(super) fn columns(expr: &Expr) -> String {
+/// Column names of a condition, without those of its subqueries.
+pub(super) fn list_columns(expr: &Expr) -> String {
     if let Expr::InSubquery { expr, .. } = expr {
-        return columns(expr);
+        return list_columns(expr);
     }
     if matches!(expr, Expr::Exists { .. }) {
         return String::new();
@@ -94,7 +94,7 @@ pub(super) fn columns(expr: &Expr) -> String {
     let mut names = BTreeSet::new();
     let _ = visit_expressions(expr, |inner| {
         if is_column(inner) {
-            names.insert(bare(inner));
+            names.insert(render_unqualified(inner));
         }
         ControlFlow::<()>::Continue(())
     });

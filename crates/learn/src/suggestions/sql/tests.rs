@@ -1,8 +1,9 @@
-//! Rows of an original, a correction, and what changed: `+` added, `-` removed, `a => b` exchanged.
+//! Rows of an original, a correction and the expected diff: `+` added, `-` removed, `a => b`
+//! replaced.
 
 use super::*;
 
-fn shown(edit: &Edit) -> String {
+fn describe_edit(edit: &SqlEdit) -> String {
     let part = format!("{:?}", edit.part).to_lowercase();
     match (&edit.removed, &edit.added) {
         (None, Some(added)) => format!("{part} + {added}"),
@@ -12,24 +13,25 @@ fn shown(edit: &Edit) -> String {
     }
 }
 
-/// Original, correction, what changed.
-type Rows = &'static [(&'static str, &'static str, &'static [&'static str])];
+/// Original, correction and expected diff.
+type DiffRows = &'static [(&'static str, &'static str, &'static [&'static str])];
 
 const ORDERS: &str = "SELECT SUM(amount) FROM orders";
 
-fn check_all(rows: Rows) {
+fn check_all(rows: DiffRows) {
     rows.iter().for_each(|(original, corrected, expected)| check(original, corrected, expected));
 }
 
 fn check(original: &str, corrected: &str, expected: &[&str]) {
-    let original = statement_of(original).unwrap_or(original);
-    let corrected = statement_of(corrected).unwrap_or(corrected);
-    let found: Vec<String> = edits(original, corrected).iter().map(shown).collect();
+    let original = extract_statement(original).unwrap_or(original);
+    let corrected = extract_statement(corrected).unwrap_or(corrected);
+    let found: Vec<String> =
+        diff_statements(original, corrected).iter().map(describe_edit).collect();
     assert_eq!(found, expected, "{original} -> {corrected}");
 }
 
 #[rustfmt::skip]
-const CONDITIONS: Rows = &[
+const CONDITIONS: DiffRows = &[
     (ORDERS, "SELECT SUM(amount) FROM orders WHERE status = 'completed'", &["filter + status = 'completed'"]),
     (ORDERS, "select sum(amount) from Orders where STATUS='completed';", &["filter + status = 'completed'"]),
     (ORDERS, "SELECT SUM(o.amount) FROM orders o WHERE o.status = 'completed'", &["filter + status = 'completed'"]),
@@ -58,7 +60,7 @@ fn sql_diff_compares_conditions_individually() {
 }
 
 #[rustfmt::skip]
-const OTHER_PARTS: Rows = &[
+const OTHER_PARTS: DiffRows = &[
     ("SELECT COUNT(id) FROM t", "SELECT COUNT(DISTINCT id) FROM t", &["aggregate count(id) => count(DISTINCT id)"]),
     ("SELECT AVG(x) FROM t", "SELECT MEDIAN(x) FROM t", &["aggregate avg(x) => median(x)"]),
     ("SELECT a FROM t", "SELECT DISTINCT a FROM t", &["distinct + DISTINCT"]),
@@ -93,7 +95,7 @@ fn sql_diff_compares_every_clause() {
 }
 
 #[rustfmt::skip]
-const INNER_QUERIES: Rows = &[
+const INNER_QUERIES: DiffRows = &[
     ("WITH m AS (SELECT * FROM orders) SELECT sum(x) FROM m", "WITH m AS (SELECT * FROM orders WHERE status = 'completed') SELECT sum(x) FROM m", &["filter + status = 'completed'"]),
     ("SELECT a FROM t WHERE id IN (SELECT t_id FROM u)", "SELECT a FROM t WHERE id IN (SELECT t_id FROM u WHERE active)", &["filter + active"]),
     ("WITH a AS (SELECT id, SUM(CASE WHEN (x > 0 AND (y < 1 OR z IN (1, 2))) THEN ROUND(COALESCE(v, 0), 2) ELSE 0 END) s
@@ -109,7 +111,7 @@ fn sql_diff_includes_ctes_and_subqueries() {
 }
 
 #[rustfmt::skip]
-const DIALECTS: Rows = &[
+const DIALECTS: DiffRows = &[
     ("SELECT `a` FROM `t`", "SELECT `a` FROM `t` WHERE `s` = 'x'", &["filter + s = 'x'"]),
     ("SELECT [A] FROM [t]", "SELECT [a] FROM [t] WHERE [s] = 'x'", &["filter + s = 'x'"]),
     ("```sql\nSELECT a FROM t\n```", "Here:\n```sql\nSELECT a FROM t WHERE s = 'x'\n```", &["filter + s = 'x'"]),
@@ -127,10 +129,10 @@ fn sql_diff_reads_dialects_and_fences_and_skips_broken_sql() {
 #[test]
 fn text_without_sql_has_no_statement() {
     for text in ["", "The answer is 42.", "selected items", "```\nhello\n```", "--", "/*"] {
-        assert_eq!(statement_of(text), None, "{text}");
+        assert_eq!(extract_statement(text), None, "{text}");
     }
-    assert!(statement_of("-- why\n(SELECT 1)").is_some());
-    assert_eq!(statement_of(&format!("SELECT {}", "a".repeat(30_000))), None);
+    assert!(extract_statement("-- why\n(SELECT 1)").is_some());
+    assert_eq!(extract_statement(&format!("SELECT {}", "a".repeat(30_000))), None);
 }
 
 #[test]
@@ -150,18 +152,22 @@ fn sql_diff_survives_long_and_deep_statements() {
     let others =
         [deep(30), deep(5_000), nested(10), nested(900), unions, nots, "SELECT".repeat(3_000)];
     for text in statements.iter().chain(&others) {
-        let _ = edits(text, "SELECT a FROM t");
-        let _ = edits("SELECT a FROM t WHERE x = 1", text);
+        let _ = diff_statements(text, "SELECT a FROM t");
+        let _ = diff_statements("SELECT a FROM t WHERE x = 1", text);
     }
-    assert_eq!(edits(&chain(" AND ", 60), &chain(" AND ", 61)).len(), 1);
-    assert_eq!(edits(&chain(" AND ", 1_000), &chain(" AND ", 1_001)), [], "too long to parse");
+    assert_eq!(diff_statements(&chain(" AND ", 60), &chain(" AND ", 61)).len(), 1);
+    assert_eq!(
+        diff_statements(&chain(" AND ", 1_000), &chain(" AND ", 1_001)),
+        [],
+        "too long to parse"
+    );
 }
 
 proptest::proptest! {
     #[test]
     fn sql_diff_never_panics(a in ".{0,200}", b in "(SELECT|WITH|FROM|WHERE|AND|OR|\\(|\\)|'|a|b|=|,|\\*| ){0,60}") {
-        let _ = edits(&a, &b);
-        let _ = edits(&format!("SELECT {b}"), &format!("SELECT {a}"));
-        proptest::prop_assert!(edits(&b, &b).is_empty());
+        let _ = diff_statements(&a, &b);
+        let _ = diff_statements(&format!("SELECT {b}"), &format!("SELECT {a}"));
+        proptest::prop_assert!(diff_statements(&b, &b).is_empty());
     }
 }

@@ -1,21 +1,21 @@
-//! How each part of a statement is told, when it is added, taken out or exchanged.
+//! Instruction text for every clause that is added, removed or replaced.
 
-use super::with_corrections;
+use super::instructions_from_corrections;
 
-/// Two statements, and what is told when users turn the first into the second.
-type Rows = &'static [(&'static str, &'static str, &'static str)];
+/// Original, correction and expected instruction.
+type InstructionRows = &'static [(&'static str, &'static str, &'static str)];
 
 fn check(original: &str, corrected: &str, what: &str) {
-    let told = with_corrections(&[(original, corrected); 2]);
+    let told = instructions_from_corrections(&[(original, corrected); 2]);
     let expected = format!("When the question is about orders, {what}.");
     assert_eq!(told, [expected], "{original} -> {corrected}");
 }
 
 const GROUPED: &str = "SELECT a, count(*) FROM t GROUP BY a";
 
-/// A statement, one with something more, and what is told when it is added and when it is taken out.
+/// A statement, the same with one more clause, and the texts for adding and removing it.
 #[rustfmt::skip]
-const MORE: &[(&str, &str, [&str; 2])] = &[
+const ADDED_CLAUSES: &[(&str, &str, [&str; 2])] = &[
     ("SELECT a FROM t", "SELECT a FROM t WHERE b = 1", ["filter b = 1 unless asked otherwise", "do not filter b = 1 unless asked to"]),
     (GROUPED, "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 5", ["keep only groups with count(*) > 5 unless asked otherwise", "do not leave out groups by count(*) > 5 unless asked to"]),
     ("SELECT a FROM t", "SELECT a FROM t, u", ["use the table u", "do not use the table u"]),
@@ -31,14 +31,14 @@ const MORE: &[(&str, &str, [&str; 2])] = &[
 
 #[test]
 fn added_and_removed_clauses_are_described() {
-    for (less, more, [added, removed]) in MORE {
+    for (less, more, [added, removed]) in ADDED_CLAUSES {
         check(less, more, added);
         check(more, less, removed);
     }
 }
 
 #[rustfmt::skip]
-const EXCHANGED: Rows = &[
+const REPLACED_CLAUSES: InstructionRows = &[
     ("SELECT a FROM t WHERE b = 1", "SELECT a FROM t WHERE b = 2", "filter b = 2 rather than b = 1"),
     ("SELECT a FROM t", "SELECT a FROM u", "use the table u rather than t"),
     ("SELECT a FROM t JOIN u USING (id)", "SELECT a FROM t LEFT JOIN u USING (id)", "use LEFT JOIN u USING (id) rather than JOIN u USING (id)"),
@@ -53,7 +53,7 @@ const EXCHANGED: Rows = &[
 
 #[test]
 fn replaced_clauses_are_described_with_both_sides() {
-    for (original, corrected, what) in EXCHANGED {
+    for (original, corrected, what) in REPLACED_CLAUSES {
         check(original, corrected, what);
     }
 }
@@ -62,14 +62,15 @@ fn replaced_clauses_are_described_with_both_sides() {
 fn overlong_conditions_are_not_suggested() {
     let long = format!("SELECT a FROM t WHERE b = '{}'", "x".repeat(200));
     let nothing: [&str; 0] = [];
-    assert_eq!(with_corrections(&[("SELECT a FROM t", &*long); 2]), nothing);
-    assert_eq!(with_corrections(&[(&*long, "SELECT a FROM t"); 2]), nothing);
+    assert_eq!(instructions_from_corrections(&[("SELECT a FROM t", &*long); 2]), nothing);
+    assert_eq!(instructions_from_corrections(&[(&*long, "SELECT a FROM t"); 2]), nothing);
 }
 
 #[test]
 fn suggestions_are_sorted_by_support_then_clause_kind() {
     let all = ("SELECT a FROM t", "SELECT a, c FROM t WHERE b = 1 LIMIT 5");
-    let told = with_corrections(&[all, all, ("SELECT a FROM t", "SELECT a FROM t LIMIT 5")]);
+    let told =
+        instructions_from_corrections(&[all, all, ("SELECT a FROM t", "SELECT a FROM t LIMIT 5")]);
     let expected = [
         "show at most 5 rows unless asked otherwise",
         "filter b = 1 unless asked otherwise",
