@@ -9,28 +9,28 @@ use super::neighbours::Neighbour;
 pub(super) fn plan_merges(
     near: &[Vec<Neighbour>],
     sizes: &[usize],
-    may: impl Fn(usize, &Neighbour) -> bool,
+    can_merge: impl Fn(usize, &Neighbour) -> bool,
 ) -> Vec<usize> {
-    let mut wishes: Vec<(f32, usize, usize)> = Vec::new();
-    for (at, list) in near.iter().enumerate() {
-        if let Some(best) = list.iter().find(|neighbour| may(at, neighbour)) {
+    let mut candidates: Vec<(f32, usize, usize)> = Vec::new();
+    for (index, list) in near.iter().enumerate() {
+        if let Some(best) = list.iter().find(|neighbour| can_merge(index, neighbour)) {
             let other = best.index as usize;
             // The smaller merges into the larger; of equals, the later into the earlier.
-            let smaller = (sizes[at], other) < (sizes[other], at);
-            let (from, to) = if smaller { (at, other) } else { (other, at) };
-            wishes.push((best.similarity, from, to));
+            let smaller = (sizes[index], other) < (sizes[other], index);
+            let (from, to) = if smaller { (index, other) } else { (other, index) };
+            candidates.push((best.similarity, from, to));
         }
     }
-    wishes.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let mut joins: Vec<usize> = (0..near.len()).collect();
-    let mut stays = vec![false; near.len()];
-    for (_, from, to) in wishes {
-        if joins[from] == from && !stays[from] && joins[to] == to {
-            joins[from] = to;
-            stays[to] = true;
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut targets: Vec<usize> = (0..near.len()).collect();
+    let mut is_target = vec![false; near.len()];
+    for (_, from, to) in candidates {
+        if targets[from] == from && !is_target[from] && targets[to] == to {
+            targets[from] = to;
+            is_target[to] = true;
         }
     }
-    joins
+    targets
 }
 
 #[cfg(test)]

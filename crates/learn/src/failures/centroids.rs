@@ -21,20 +21,20 @@ impl Centroids {
     pub(super) fn from_groups(vectors: &[Vec<f32>], groups: &GroupAssignment) -> Self {
         let dims = vectors.first().map_or(0, Vec::len);
         let count = groups.iter().flatten().max().map_or(0, |last| *last as usize + 1);
-        let mut middles = vec![vec![0.0; dims]; count];
+        let mut sums = vec![vec![0.0; dims]; count];
         let mut sizes = vec![0; count];
         for (vector, group) in vectors.iter().zip(groups) {
             if let Some(group) = group.map(|group| group as usize) {
-                middles[group].iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+                sums[group].iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
                 sizes[group] += 1;
             }
         }
         let length = |sum: &Vec<f32>| dot(sum, sum).sqrt().max(f32::MIN_POSITIVE);
-        let lengths: Vec<f32> = middles.iter().map(length).collect();
-        for (middle, length) in middles.iter_mut().zip(&lengths) {
-            middle.iter_mut().for_each(|value| *value /= length);
+        let lengths: Vec<f32> = sums.iter().map(length).collect();
+        for (sum, length) in sums.iter_mut().zip(&lengths) {
+            sum.iter_mut().for_each(|value| *value /= length);
         }
-        Self { vectors: middles, lengths, sizes }
+        Self { vectors: sums, lengths, sizes }
     }
 
     pub(super) fn group_count(&self) -> usize {
@@ -53,10 +53,10 @@ impl Centroids {
 
     /// Similarity of a member to the centroid of the other members; 0 for a group of one.
     pub(super) fn similarity_without_self(&self, group: usize, vector: &[f32]) -> f32 {
-        let (sum, near) = (self.lengths[group], self.similarity(group, vector));
+        let (sum, similarity) = (self.lengths[group], self.similarity(group, vector));
         // For s - v with |v| = 1: its product with v, and its length.
-        let product = sum * near - 1.0;
-        let length = (sum * sum - 2.0 * sum * near + 1.0).max(0.0).sqrt();
+        let product = sum * similarity - 1.0;
+        let length = (sum * sum - 2.0 * sum * similarity + 1.0).max(0.0).sqrt();
         if length > 1e-3 { product / length } else { 0.0 }
     }
 }
@@ -71,18 +71,18 @@ pub(super) fn refine_groups(
     floor: f32,
 ) -> GroupAssignment {
     for _ in 0..MAX_REFINEMENT_ROUNDS {
-        let centres = Centroids::from_groups(vectors, &groups);
+        let centroids = Centroids::from_groups(vectors, &groups);
         let next = (0..vectors.len()).map(|at| {
-            let of_neighbours = near[at].iter().filter_map(|n| groups[n.index as usize]);
-            let mut reached: Vec<u32> = of_neighbours.chain(groups[at]).collect();
-            reached.sort_unstable();
-            reached.dedup();
-            let nearness = |group: u32| centres.similarity(group as usize, &vectors[at]);
-            reached
+            let neighbour_groups = near[at].iter().filter_map(|n| groups[n.index as usize]);
+            let mut candidates: Vec<u32> = neighbour_groups.chain(groups[at]).collect();
+            candidates.sort_unstable();
+            candidates.dedup();
+            let similarity = |group: u32| centroids.similarity(group as usize, &vectors[at]);
+            candidates
                 .into_iter()
-                .filter(|group| centres.sizes[*group as usize] > 1)
-                .map(|group| (nearness(group), group))
-                .filter(|(nearness, _)| *nearness >= floor)
+                .filter(|group| centroids.sizes[*group as usize] > 1)
+                .map(|group| (similarity(group), group))
+                .filter(|(similarity, _)| *similarity >= floor)
                 // Ties go to the lower group number.
                 .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
                 .map(|(_, group)| group)

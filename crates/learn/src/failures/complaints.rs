@@ -54,25 +54,25 @@ pub(super) fn group_by_complaint(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<
     if turns.iter().all(|turn| turn.remark.is_none() && turn.changes.is_empty()) {
         return Vec::new();
     }
-    let mut pieces = group_identical(turns, dims);
+    let mut clusters = group_identical(turns, dims);
     for _ in 0..MAX_MERGE_ROUNDS {
-        let means: Vec<Vec<f32>> = pieces.iter().map(ComplaintCluster::mean_vector).collect();
+        let means: Vec<Vec<f32>> = clusters.iter().map(ComplaintCluster::mean_vector).collect();
         let near = find_neighbours(&means, NEIGHBOURS_PER_CLUSTER, MIN_SHARED_WORD_SIMILARITY);
-        let leading: Vec<MajorityTerms<'_>> =
-            pieces.iter().map(ComplaintCluster::find_majority).collect();
-        let sizes: Vec<usize> = pieces.iter().map(|piece| piece.members.len()).collect();
-        let joins = plan_merges(&near, &sizes, |at, neighbour| {
-            leading[at].can_merge(&leading[neighbour.index as usize], neighbour.similarity)
+        let majority: Vec<MajorityTerms<'_>> =
+            clusters.iter().map(ComplaintCluster::find_majority).collect();
+        let sizes: Vec<usize> = clusters.iter().map(|cluster| cluster.members.len()).collect();
+        let targets = plan_merges(&near, &sizes, |at, neighbour| {
+            majority[at].can_merge(&majority[neighbour.index as usize], neighbour.similarity)
         });
-        if joins.iter().enumerate().all(|(at, to)| at == *to) {
+        if targets.iter().enumerate().all(|(at, to)| at == *to) {
             break;
         }
-        pieces = merge_clusters(pieces, &joins);
+        clusters = merge_clusters(clusters, &targets);
     }
-    let mut groups: Vec<Vec<usize>> = pieces
+    let mut groups: Vec<Vec<usize>> = clusters
         .into_iter()
         .filter(ComplaintCluster::is_complaint)
-        .map(|piece| piece.members)
+        .map(|cluster| cluster.members)
         .collect();
     groups.iter_mut().for_each(|members| members.sort_unstable());
     groups
@@ -80,41 +80,42 @@ pub(super) fn group_by_complaint(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<
 
 /// Clusters turns with an identical change or identical words.
 fn group_identical(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<ComplaintCluster> {
-    let said: Vec<BTreeSet<String>> =
+    let remarks: Vec<BTreeSet<String>> =
         turns.iter().map(|turn| turn.remark.map(extract_stems).unwrap_or_default()).collect();
-    let asked = count_occurrences(turns.iter().map(|turn| extract_stems(turn.question)));
-    let often = (turns.len() / TOPIC_WORD_DIVISOR).max(MIN_TOPIC_WORD_COUNT);
+    let question_counts = count_occurrences(turns.iter().map(|turn| extract_stems(turn.question)));
+    let topic_count = (turns.len() / TOPIC_WORD_DIVISOR).max(MIN_TOPIC_WORD_COUNT);
     let changes = count_occurrences(
         turns.iter().map(|turn| turn.changes.iter().map(|c| c.text.clone()).collect()),
     );
-    let mut pieces: BTreeMap<ComplaintKey, ComplaintCluster> = BTreeMap::new();
+    let mut clusters: BTreeMap<ComplaintKey, ComplaintCluster> = BTreeMap::new();
     for (at, turn) in turns.iter().enumerate() {
         let times = |change: &str| changes.get(change).copied().unwrap_or_default();
         let shared = turn.changes.iter().filter(|change| times(&change.text) > 1);
         let change = shared
             .max_by(|a, b| times(&a.text).cmp(&times(&b.text)).then_with(|| b.text.cmp(&a.text)));
-        let is_new = |word: &&String| asked.get(*word).is_none_or(|times| *times < often);
-        let new: BTreeSet<String> = said[at].iter().filter(is_new).cloned().collect();
-        let words = if new.is_empty() { said[at].clone() } else { new };
+        let is_specific =
+            |word: &&String| question_counts.get(*word).is_none_or(|times| *times < topic_count);
+        let specific: BTreeSet<String> = remarks[at].iter().filter(is_specific).cloned().collect();
+        let words = if specific.is_empty() { remarks[at].clone() } else { specific };
         let key = match change {
             Some(change) => ComplaintKey::Change(change.text.clone()),
             None if words.is_empty() => continue,
             None => ComplaintKey::Words(words.clone()),
         };
-        let piece = pieces.entry(key).or_default();
-        piece.members.push(at);
-        piece.descriptive += usize::from(said[at].len() >= MIN_REMARK_WORDS);
-        words.into_iter().for_each(|word| *piece.words.entry(word).or_default() += 1);
+        let cluster = clusters.entry(key).or_default();
+        cluster.members.push(at);
+        cluster.descriptive += usize::from(remarks[at].len() >= MIN_REMARK_WORDS);
+        words.into_iter().for_each(|word| *cluster.words.entry(word).or_default() += 1);
         if let Some(change) = change {
             let change = (change.about.clone(), change.text.clone());
-            *piece.changes.entry(change).or_default() += 1;
+            *cluster.changes.entry(change).or_default() += 1;
         }
-        piece.sum.resize(dims, 0.0);
+        cluster.sum.resize(dims, 0.0);
         if let Some(vector) = turn.remark_vector.filter(|vector| vector.len() == dims) {
-            piece.sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+            cluster.sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
         }
     }
-    pieces.into_values().collect()
+    clusters.into_values().collect()
 }
 
 /// Counts the sets that contain each text.
@@ -126,20 +127,20 @@ fn count_occurrences(sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeMap<S
     counts
 }
 
-fn merge_clusters(pieces: Vec<ComplaintCluster>, joins: &[usize]) -> Vec<ComplaintCluster> {
-    let mut kept: BTreeMap<usize, ComplaintCluster> = BTreeMap::new();
-    for (piece, to) in pieces.into_iter().zip(joins) {
-        let into = kept.entry(*to).or_default();
-        into.members.extend(piece.members);
-        into.sum.resize(piece.sum.len(), 0.0);
-        into.sum.iter_mut().zip(&piece.sum).for_each(|(sum, value)| *sum += value);
-        into.descriptive += piece.descriptive;
-        piece.words.into_iter().for_each(|(word, n)| *into.words.entry(word).or_default() += n);
-        for (change, times) in piece.changes {
-            *into.changes.entry(change).or_default() += times;
+fn merge_clusters(clusters: Vec<ComplaintCluster>, targets: &[usize]) -> Vec<ComplaintCluster> {
+    let mut merged: BTreeMap<usize, ComplaintCluster> = BTreeMap::new();
+    for (cluster, to) in clusters.into_iter().zip(targets) {
+        let target = merged.entry(*to).or_default();
+        target.members.extend(cluster.members);
+        target.sum.resize(cluster.sum.len(), 0.0);
+        target.sum.iter_mut().zip(&cluster.sum).for_each(|(sum, value)| *sum += value);
+        target.descriptive += cluster.descriptive;
+        cluster.words.into_iter().for_each(|(word, n)| *target.words.entry(word).or_default() += n);
+        for (change, times) in cluster.changes {
+            *target.changes.entry(change).or_default() += times;
         }
     }
-    kept.into_values().collect()
+    merged.into_values().collect()
 }
 
 impl ComplaintCluster {
@@ -160,9 +161,9 @@ impl ComplaintCluster {
     }
 
     fn is_complaint(&self) -> bool {
-        let tells =
+        let is_descriptive =
             self.descriptive * 2 >= self.members.len() || !self.find_majority().changes.is_empty();
-        tells && self.members.len() >= MIN_COMPLAINT_TURNS
+        is_descriptive && self.members.len() >= MIN_COMPLAINT_TURNS
     }
 }
 
@@ -174,11 +175,11 @@ struct MajorityTerms<'p> {
 
 impl MajorityTerms<'_> {
     fn can_merge(&self, other: &Self, similarity: f32) -> bool {
-        let against = |own: &(&str, &str)| {
-            let same_place = |their: &(&str, &str)| own.0 == their.0 && own.1 != their.1;
-            !own.0.is_empty() && other.changes.iter().any(same_place)
+        let conflicts = |own: &(&str, &str)| {
+            let same_columns = |their: &(&str, &str)| own.0 == their.0 && own.1 != their.1;
+            !own.0.is_empty() && other.changes.iter().any(same_columns)
         };
         let agree = similarity >= MIN_MERGE_SIMILARITY || !self.words.is_disjoint(&other.words);
-        agree && !self.changes.iter().any(against)
+        agree && !self.changes.iter().any(conflicts)
     }
 }

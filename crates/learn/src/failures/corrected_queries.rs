@@ -19,7 +19,7 @@ pub struct CorrectedQuery {
 /// Wordings that differ only in order, endings and stop words are one question.
 pub fn rank_corrected_queries<'a>(
     corrections: impl IntoIterator<Item = (&'a str, &'a str)>,
-    most: usize,
+    max: usize,
 ) -> Vec<CorrectedQuery> {
     #[derive(Default)]
     struct QueryCorrections<'a> {
@@ -48,7 +48,7 @@ pub fn rank_corrected_queries<'a>(
         })
         .collect();
     queries.sort_by(|a, b| b.corrections.cmp(&a.corrections).then_with(|| a.query.cmp(&b.query)));
-    queries.truncate(most);
+    queries.truncate(max);
     queries
 }
 

@@ -52,12 +52,13 @@ pub fn find_failure_patterns(
     totals: &AnsweredTotals,
     rule: &PatternRule,
 ) -> Vec<FailurePattern> {
-    let (looked, dims) = prepare_turns(turns, rule);
-    let counts = TermCounts::from_turns(looked.iter().map(|turn| &turn.terms));
-    let question_counts = TermCounts::from_turns(looked.iter().map(|turn| &turn.question_terms));
-    let all_now = looked.iter().filter(|turn| turn.turn.window == FailureWindow::Current).count();
+    let (prepared, dims) = prepare_turns(turns, rule);
+    let counts = TermCounts::from_turns(prepared.iter().map(|turn| &turn.terms));
+    let question_counts = TermCounts::from_turns(prepared.iter().map(|turn| &turn.question_terms));
+    let failed_now =
+        prepared.iter().filter(|turn| turn.turn.window == FailureWindow::Current).count();
     let mut found: Vec<(PatternIdentity, FailurePattern)> = Vec::new();
-    for (error_type, members) in cluster_turns(&looked, dims, rule) {
+    for (error_type, members) in cluster_turns(&prepared, dims, rule) {
         let members = sort_by_typicality(members);
         let now: Vec<&FailedTurn<'_>> = members
             .iter()
@@ -67,22 +68,22 @@ pub fn find_failure_patterns(
         if (now.len() as u32) < rule.min_turns.max(2) {
             continue;
         }
-        let own = build_label(&TermCounts::from_turns(members.iter().map(|m| &m.terms)), &counts);
-        let asked = TermCounts::from_turns(members.iter().map(|m| &m.question_terms));
-        let topic = find_topic(&asked, &question_counts);
+        let label = build_label(&TermCounts::from_turns(members.iter().map(|m| &m.terms)), &counts);
+        let question_terms = TermCounts::from_turns(members.iter().map(|m| &m.question_terms));
+        let topic = find_topic(&question_terms, &question_counts);
         let before = members.len() - now.len();
-        let written = format_label(&own.terms, error_type.as_deref(), now[0].question);
-        let known = PatternIdentity {
+        let text = format_label(&label.terms, error_type.as_deref(), now[0].question);
+        let identity = PatternIdentity {
             error_type: error_type.clone(),
-            stems: own.stems,
+            stems: label.stems,
             size: members.len(),
         };
         let pattern = FailurePattern {
             id: String::new(),
-            label: written,
+            label: text,
             topic,
             count: now.len() as u32,
-            share: now.len() as f64 / all_now.max(1) as f64,
+            share: now.len() as f64 / failed_now.max(1) as f64,
             trend: FailureTrend::compute(now.len() as u32, before as u32, totals),
             examples: pick_examples(&now, rule.max_examples),
             lifts: compute_lifts(&now, totals),
@@ -90,13 +91,13 @@ pub fn find_failure_patterns(
             error_type: error_type.map(|name| truncate_chars(&name, MAX_LABEL_CHARS)),
             turns: now.iter().map(|turn| turn.turn_id.to_owned()).collect(),
         };
-        found.push((known, pattern));
+        found.push((identity, pattern));
     }
     found.sort_by(|a, b| {
         let size = b.1.count.cmp(&a.1.count).then(b.0.size.cmp(&a.0.size));
         size.then_with(|| a.1.label.cmp(&b.1.label)).then_with(|| a.1.turns.cmp(&b.1.turns))
     });
-    let ids = assign_ids(found.iter().map(|(known, _)| known));
+    let ids = assign_ids(found.iter().map(|(identity, _)| identity));
     found.into_iter().zip(ids).map(|((_, p), id)| FailurePattern { id, ..p }).collect()
 }
 
@@ -116,18 +117,18 @@ fn prepare_turns<'a>(
     }
     let dims =
         sorted.iter().find_map(|t| t.question_vector.or(t.remark_vector)).map_or(0, <[f32]>::len);
-    let looked = |turn: &'a FailedTurn<'a>| {
+    let prepare = |turn: &'a FailedTurn<'a>| {
         let wants = turn.contrast.and_then(|contrast| contrast.wants.as_deref());
         let question_terms = Terms::from_texts([turn.question]);
         let terms = question_terms.with_texts(turn.remark.into_iter().chain(wants));
         PreparedTurn { turn, vector: compute_turn_vector(turn, dims), terms, question_terms }
     };
-    (sorted.into_iter().map(looked).collect(), dims)
+    (sorted.into_iter().map(prepare).collect(), dims)
 }
 
 /// Groups errors by type, then turns by complaint, and the rest by meaning.
 fn cluster_turns<'t, 'a>(
-    looked: &'t [PreparedTurn<'a>],
+    prepared: &'t [PreparedTurn<'a>],
     dims: usize,
     rule: &PatternRule,
 ) -> Vec<(Option<String>, Vec<&'t PreparedTurn<'a>>)> {
@@ -137,29 +138,30 @@ fn cluster_turns<'t, 'a>(
     };
     let mut errors: BTreeMap<String, Vec<&PreparedTurn<'_>>> = BTreeMap::new();
     let mut others: Vec<&PreparedTurn<'_>> = Vec::new();
-    for turn in looked {
+    for turn in prepared {
         match error_type(turn.turn) {
             Some(name) => errors.entry(name).or_default().push(turn),
             None => others.push(turn),
         }
     }
-    let turns: Vec<&FailedTurn<'_>> = others.iter().map(|looked| looked.turn).collect();
+    let turns: Vec<&FailedTurn<'_>> = others.iter().map(|prepared| prepared.turn).collect();
     let complaints = group_by_complaint(&turns, dims);
-    let mut is_left = vec![true; others.len()];
-    complaints.iter().flatten().for_each(|at| is_left[*at] = false);
-    let left = others.iter().zip(is_left).filter(|(_, left)| *left).map(|(turn, _)| *turn);
-    let meant = left.filter_map(|turn| Some((turn, turn.vector.clone()?)));
-    let (meant, vectors): (Vec<&PreparedTurn<'_>>, Vec<Vec<f32>>) = meant.unzip();
+    let mut is_free = vec![true; others.len()];
+    complaints.iter().flatten().for_each(|at| is_free[*at] = false);
+    let free = others.iter().zip(is_free).filter(|(_, free)| *free).map(|(turn, _)| *turn);
+    let embedded = free.filter_map(|turn| Some((turn, turn.vector.clone()?)));
+    let (embedded, vectors): (Vec<&PreparedTurn<'_>>, Vec<Vec<f32>>) = embedded.unzip();
     let mut by_meaning: BTreeMap<u32, Vec<&PreparedTurn<'_>>> = BTreeMap::new();
-    for (turn, found) in meant.into_iter().zip(group_vectors(&vectors, rule.min_similarity)) {
-        if let Some(found) = found {
-            by_meaning.entry(found).or_default().push(turn);
+    for (turn, group) in embedded.into_iter().zip(group_vectors(&vectors, rule.min_similarity)) {
+        if let Some(group) = group {
+            by_meaning.entry(group).or_default().push(turn);
         }
     }
     let errors = errors.into_iter().map(|(name, turns)| (Some(name), turns));
-    let said =
-        complaints.into_iter().map(|of| (None, of.into_iter().map(|at| others[at]).collect()));
-    errors.chain(said).chain(by_meaning.into_values().map(|turns| (None, turns))).collect()
+    let by_complaint = complaints
+        .into_iter()
+        .map(|members| (None, members.into_iter().map(|at| others[at]).collect()));
+    errors.chain(by_complaint).chain(by_meaning.into_values().map(|turns| (None, turns))).collect()
 }
 
 /// Sorts by similarity to the centroid, then newest first.
@@ -170,26 +172,26 @@ fn sort_by_typicality<'t, 'a>(mut members: Vec<&'t PreparedTurn<'a>>) -> Vec<&'t
         sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
         sum
     });
-    let middle = to_unit_length(sum).unwrap_or_default();
-    let nearness =
-        |m: &PreparedTurn<'_>| m.vector.as_ref().map_or(-1.0, |vector| dot(vector, &middle));
+    let centroid = to_unit_length(sum).unwrap_or_default();
+    let similarity =
+        |m: &PreparedTurn<'_>| m.vector.as_ref().map_or(-1.0, |vector| dot(vector, &centroid));
     members.sort_by(|a, b| {
         let newest = (b.turn.when_ms, a.turn.turn_id).cmp(&(a.turn.when_ms, b.turn.turn_id));
-        nearness(b).total_cmp(&nearness(a)).then(newest)
+        similarity(b).total_cmp(&similarity(a)).then(newest)
     });
     members
 }
 
-fn pick_examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
+fn pick_examples(turns: &[&FailedTurn<'_>], max: usize) -> Vec<FailureExample> {
     let mut seen = BTreeSet::new();
     turns
         .iter()
         .filter(|turn| seen.insert(cluster_of_text(turn.question)))
-        .take(most)
+        .take(max)
         .map(|turn| FailureExample {
             turn_id: turn.turn_id.to_owned(),
             question: truncate_chars(turn.question, MAX_QUOTE_CHARS),
-            remark: turn.remark.map(|said| truncate_chars(said, MAX_QUOTE_CHARS)),
+            remark: turn.remark.map(|remark| truncate_chars(remark, MAX_QUOTE_CHARS)),
         })
         .collect()
 }
@@ -208,8 +210,8 @@ fn format_label(terms: &[String], error_type: Option<&str>, question: &str) -> S
 }
 
 /// The subject of most questions; empty when they have none in common.
-fn find_topic(asked: &TermCounts, all: &TermCounts) -> String {
-    let terms = build_label(asked, all).terms.into_iter();
-    let mut common = terms.filter(|term| asked.is_common(term));
+fn find_topic(questions: &TermCounts, all: &TermCounts) -> String {
+    let terms = build_label(questions, all).terms.into_iter();
+    let mut common = terms.filter(|term| questions.is_common(term));
     common.next().map(|term| truncate_chars(&term, MAX_LABEL_CHARS)).unwrap_or_default()
 }

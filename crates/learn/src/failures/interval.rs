@@ -2,14 +2,14 @@
 
 const Z_95: f64 = 1.959_963_984_540_054;
 
-pub(super) fn wilson_interval(part: f64, of: f64) -> [f64; 2] {
-    if of <= 0.0 {
+pub(super) fn wilson_interval(part: f64, total: f64) -> [f64; 2] {
+    if total <= 0.0 {
         return [0.0, 1.0];
     }
-    let (p, z2) = (part / of, Z_95 * Z_95);
-    let middle = p + z2 / (2.0 * of);
-    let half = Z_95 * (p * (1.0 - p) / of + z2 / (4.0 * of * of)).max(0.0).sqrt();
-    let scale = 1.0 + z2 / of;
+    let (p, z2) = (part / total, Z_95 * Z_95);
+    let middle = p + z2 / (2.0 * total);
+    let half = Z_95 * (p * (1.0 - p) / total + z2 / (4.0 * total * total)).max(0.0).sqrt();
+    let scale = 1.0 + z2 / total;
     [((middle - half) / scale).max(0.0), ((middle + half) / scale).min(1.0)]
 }
 
@@ -17,26 +17,26 @@ pub(super) fn wilson_interval(part: f64, of: f64) -> [f64; 2] {
 /// it has a width when all of a few turns are of one kind.
 pub(super) fn ratio_interval(
     part: f64,
-    of: f64,
+    total: f64,
     base_part: f64,
-    base_of: f64,
+    base_total: f64,
 ) -> Option<(f64, [f64; 2])> {
-    if of <= 0.0 || base_of <= 0.0 || base_part <= 0.0 {
+    if total <= 0.0 || base_total <= 0.0 || base_part <= 0.0 {
         return None;
     }
-    let (p, q) = (part / of, base_part / base_of);
+    let (p, q) = (part / total, base_part / base_total);
     let ([lo, hi], [base_lo, base_hi]) =
-        (wilson_interval(part, of), wilson_interval(base_part, base_of));
-    let both = p * q;
+        (wilson_interval(part, total), wilson_interval(base_part, base_total));
+    let product = p * q;
     let bound = |side: f64, base: f64, sign: f64| {
-        let under = both * both - side * base * (2.0 * p - side) * (2.0 * q - base);
-        (both + sign * under.max(0.0).sqrt()) / (base * (2.0 * q - base))
+        let under = product * product - side * base * (2.0 * p - side) * (2.0 * q - base);
+        (product + sign * under.max(0.0).sqrt()) / (base * (2.0 * q - base))
     };
     let low = bound(lo, base_hi, -1.0);
     let high = bound(hi, base_lo, 1.0);
     // With too few turns the base share may be near zero, and the ratio has no bound.
-    let sure = low.is_finite() && high.is_finite() && base_hi < 2.0 * q && base_lo > 0.0;
-    sure.then_some((p / q, [low.max(0.0), high.max(p / q)]))
+    let bounded = low.is_finite() && high.is_finite() && base_hi < 2.0 * q && base_lo > 0.0;
+    bounded.then_some((p / q, [low.max(0.0), high.max(p / q)]))
 }
 
 #[cfg(test)]

@@ -64,17 +64,17 @@ impl TermCounts {
     }
 
     /// True when at least a third of the turns contain the term with this preferred spelling.
-    pub(super) fn is_common(&self, written: &str) -> bool {
-        let is_it = |term: &&String| self.preferred_spelling(term) == written;
-        let count = self.spellings.keys().find(is_it).and_then(|term| self.counts.get(term));
+    pub(super) fn is_common(&self, spelling: &str) -> bool {
+        let is_term = |term: &&String| self.preferred_spelling(term) == spelling;
+        let count = self.spellings.keys().find(is_term).and_then(|term| self.counts.get(term));
         count.is_some_and(|count| *count * 3 >= self.turns)
     }
 
     /// The most frequent spelling; ties go to the alphabetically first.
     fn preferred_spelling(&self, term: &str) -> String {
-        let ways = self.spellings.get(term).into_iter().flatten();
-        let most = ways.max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
-        most.map_or_else(|| term.to_owned(), |(word, _)| word.clone())
+        let spellings = self.spellings.get(term).into_iter().flatten();
+        let preferred = spellings.max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
+        preferred.map_or_else(|| term.to_owned(), |(word, _)| word.clone())
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn build_label(inside: &TermCounts, all: &TermCounts) -> Label {
         if !used.iter().any(|known| have_common_prefix(known, stem)) {
             let term = find_bigram(stem, *score, &scored).unwrap_or(stem);
             // "oil, oil change" becomes "oil change".
-            terms.retain(|told: &&str| !term.split(' ').any(|part| part == *told));
+            terms.retain(|known: &&str| !term.split(' ').any(|part| part == *known));
             used.extend(term.split(' '));
             terms.push(term);
         }
@@ -117,12 +117,12 @@ pub(super) fn build_label(inside: &TermCounts, all: &TermCounts) -> Label {
 }
 
 fn score_term(count: u32, term: &str, inside: &TermCounts, all: &TermCounts) -> f64 {
-    let here = f64::from(count) / f64::from(inside.turns.max(1));
+    let share_inside = f64::from(count) / f64::from(inside.turns.max(1));
     let elsewhere = all.counts.get(term).copied().unwrap_or(count).saturating_sub(count);
     let others = all.turns.saturating_sub(inside.turns);
     // Smoothing: a term that occurs nowhere else is rare, not impossible.
-    let there = (f64::from(elsewhere) + 0.5) / (f64::from(others) + 1.0);
-    here * (1.0 + here / there).ln()
+    let share_elsewhere = (f64::from(elsewhere) + 0.5) / (f64::from(others) + 1.0);
+    share_inside * (1.0 + share_inside / share_elsewhere).ln()
 }
 
 /// True for inflections such as "spend" and "spent". A label needs only one of them.

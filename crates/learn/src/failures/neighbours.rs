@@ -16,20 +16,15 @@ pub(super) struct Neighbour {
 }
 
 /// Returns for each unit vector its `most` nearest with at least `floor` similarity, nearest first.
-pub(super) fn find_neighbours(
-    vectors: &[Vec<f32>],
-    most: usize,
-    floor: f32,
-) -> Vec<Vec<Neighbour>> {
+pub(super) fn find_neighbours(vectors: &[Vec<f32>], max: usize, floor: f32) -> Vec<Vec<Neighbour>> {
     let dims = vectors.first().map_or(0, Vec::len);
-    let whole = |v: &f32| (v * QUANTISATION_SCALE).round() as i16;
-    let rows: Vec<i16> = vectors.iter().flat_map(|vector| vector.iter().map(whole)).collect();
-    let lists =
-        pulp::Arch::new().dispatch(PairwiseComparison { rows: &rows, dims, max: most, floor });
+    let quantise = |v: &f32| (v * QUANTISATION_SCALE).round() as i16;
+    let rows: Vec<i16> = vectors.iter().flat_map(|vector| vector.iter().map(quantise)).collect();
+    let lists = pulp::Arch::new().dispatch(PairwiseComparison { rows: &rows, dims, max, floor });
     let similarity = |dot: i32| dot as f32 / (QUANTISATION_SCALE * QUANTISATION_SCALE);
     let list = |near: Vec<(i32, u32)>| {
         near.into_iter()
-            .map(|(dot, of)| Neighbour { index: of, similarity: similarity(dot) })
+            .map(|(dot, index)| Neighbour { index, similarity: similarity(dot) })
             .collect()
     };
     lists.into_iter().map(list).collect()
@@ -76,14 +71,14 @@ fn dot_i16(a: &[i16], b: &[i16]) -> i32 {
 /// Inserts into a sorted list of bounded length. Ties go by index, so the order of pairs does not
 /// matter.
 #[inline(always)]
-fn insert_candidate(list: &mut Vec<(i32, u32)>, new: (i32, u32), most: usize) {
+fn insert_candidate(list: &mut Vec<(i32, u32)>, new: (i32, u32), max: usize) {
     let before = |a: (i32, u32), b: (i32, u32)| (-i64::from(a.0), a.1) < (-i64::from(b.0), b.1);
-    if list.len() == most && list.last().is_none_or(|last| !before(new, *last)) {
+    if list.len() == max && list.last().is_none_or(|last| !before(new, *last)) {
         return;
     }
     let at = list.partition_point(|old| before(*old, new));
     list.insert(at, new);
-    list.truncate(most);
+    list.truncate(max);
 }
 
 #[cfg(test)]

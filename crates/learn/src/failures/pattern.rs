@@ -122,19 +122,19 @@ impl FailureTrend {
 /// Finds values whose lift is above 1 with 95% confidence.
 pub(super) fn compute_lifts(turns: &[&FailedTurn<'_>], totals: &AnsweredTotals) -> Vec<Lift> {
     let mut lifts = Vec::new();
-    for by in LiftDimension::ALL {
+    for dimension in LiftDimension::ALL {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         turns
             .iter()
-            .filter_map(|turn| by.read_value(turn))
+            .filter_map(|turn| dimension.read_value(turn))
             .for_each(|v| *counts.entry(v).or_default() += 1);
         for (value, count) in counts {
-            let of = totals.by_dimension.iter().find(|(b, v, _)| *b == by && v == value);
-            let answered = of.map_or(0.0, |(_, _, count)| *count as f64);
+            let total = totals.by_dimension.iter().find(|(b, v, _)| *b == dimension && v == value);
+            let answered = total.map_or(0.0, |(_, _, count)| *count as f64);
             let size = turns.len() as f64;
             let found = ratio_interval(f64::from(count), size, answered, totals.now as f64);
             if let Some((lift, interval)) = found.filter(|(_, interval)| interval[0] > 1.0) {
-                lifts.push(Lift { dimension: by, value: value.to_owned(), lift, interval });
+                lifts.push(Lift { dimension, value: value.to_owned(), lift, interval });
             }
         }
     }
@@ -153,18 +153,19 @@ const MAX_CONTRASTS: usize = 20;
 /// Merges contrasts that differ only in case, articles and word endings. Different numbers stay
 /// separate.
 pub(super) fn count_contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
-    let mut merged: BTreeMap<(String, String), BTreeMap<ContrastPair<'_>, Vec<&str>>> =
+    let mut by_key: BTreeMap<(String, String), BTreeMap<ContrastPair<'_>, Vec<&str>>> =
         BTreeMap::new();
     for turn in turns {
         let Some(contrast) = turn.contrast else { continue };
         let side = |text: &'_ Option<String>| normalise_side(text.as_deref());
         let sides = (contrast.wants.as_deref(), contrast.instead_of.as_deref());
-        let ways = merged.entry((side(&contrast.wants), side(&contrast.instead_of))).or_default();
-        ways.entry(sides).or_default().push(turn.turn_id);
+        let spellings =
+            by_key.entry((side(&contrast.wants), side(&contrast.instead_of))).or_default();
+        spellings.entry(sides).or_default().push(turn.turn_id);
     }
-    merged.remove(&(String::new(), String::new()));
+    by_key.remove(&(String::new(), String::new()));
     let mut counted: Vec<CountedContrast> =
-        merged.into_values().filter_map(merge_spellings).collect();
+        by_key.into_values().filter_map(merge_spellings).collect();
     counted.sort_by(|a, b| {
         let texts = (&a.wants, &a.instead_of).cmp(&(&b.wants, &b.instead_of));
         b.count.cmp(&a.count).then(texts)
@@ -181,12 +182,14 @@ fn normalise_side(side: Option<&str>) -> String {
 }
 
 /// Merges spellings into the most frequent one; ties go to the first.
-fn merge_spellings(ways: BTreeMap<ContrastPair<'_>, Vec<&str>>) -> Option<CountedContrast> {
-    let mut turns: Vec<String> = ways.values().flatten().map(|turn| (*turn).to_owned()).collect();
+fn merge_spellings(spellings: BTreeMap<ContrastPair<'_>, Vec<&str>>) -> Option<CountedContrast> {
+    let mut turns: Vec<String> =
+        spellings.values().flatten().map(|turn| (*turn).to_owned()).collect();
     turns.sort_unstable();
-    let most = ways.into_iter().max_by(|a, b| a.1.len().cmp(&b.1.len()).then(b.0.cmp(&a.0)));
+    let preferred =
+        spellings.into_iter().max_by(|a, b| a.1.len().cmp(&b.1.len()).then(b.0.cmp(&a.0)));
     let side = |side: Option<&str>| side.map(|text| truncate_chars(text.trim(), MAX_LABEL_CHARS));
-    most.map(|((wants, instead_of), _)| CountedContrast {
+    preferred.map(|((wants, instead_of), _)| CountedContrast {
         wants: side(wants),
         instead_of: side(instead_of),
         count: turns.len() as u32,

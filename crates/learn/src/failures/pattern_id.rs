@@ -18,29 +18,29 @@ pub(super) fn assign_ids<'k>(
     patterns: impl IntoIterator<Item = &'k PatternIdentity>,
 ) -> Vec<String> {
     let mut taken = BTreeSet::new();
-    let id = |known: &PatternIdentity| {
-        let mut id = format_id(known, 2, 0);
-        for further in 0.. {
+    let id = |identity: &PatternIdentity| {
+        let mut id = format_id(identity, 2, 0);
+        for attempt in 0.. {
             if taken.insert(id.clone()) {
                 break;
             }
-            id = format_id(known, 3, further);
+            id = format_id(identity, 3, attempt);
         }
         id
     };
     patterns.into_iter().map(id).collect()
 }
 
-fn format_id(known: &PatternIdentity, stems: usize, further: u32) -> String {
-    let mut parts: Vec<&str> = match &known.error_type {
+fn format_id(identity: &PatternIdentity, stems: usize, attempt: u32) -> String {
+    let mut parts: Vec<&str> = match &identity.error_type {
         Some(error_type) => vec![error_type],
-        None => known.stems.iter().take(stems).map(String::as_str).collect(),
+        None => identity.stems.iter().take(stems).map(String::as_str).collect(),
     };
     parts.sort_unstable();
-    let kind = if known.error_type.is_some() { "error" } else { "meaning" };
+    let kind = if identity.error_type.is_some() { "error" } else { "meaning" };
     let mut text = format!("{kind} {}", parts.join(" "));
-    if further > 0 {
-        text.push_str(&format!(" {further}"));
+    if attempt > 0 {
+        text.push_str(&format!(" {attempt}"));
     }
     format!("fp_{:016x}", hash_fnv1a(text.as_bytes()))
 }
@@ -55,7 +55,7 @@ fn hash_fnv1a(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    fn known(stems: &[&str]) -> PatternIdentity {
+    fn identity(stems: &[&str]) -> PatternIdentity {
         PatternIdentity {
             error_type: None,
             stems: stems.iter().map(|s| (*s).to_owned()).collect(),
@@ -65,11 +65,11 @@ mod tests {
 
     #[test]
     fn pattern_ids_ignore_stem_order_and_are_unique() {
-        let patterns = [known(&["order", "complet"]), known(&["complet", "order", "region"])];
+        let patterns = [identity(&["order", "complet"]), identity(&["complet", "order", "region"])];
         let ids = assign_ids(&patterns);
-        assert_eq!(ids[0], assign_ids(&[known(&["complet", "order", "x"])])[0]);
+        assert_eq!(ids[0], assign_ids(&[identity(&["complet", "order", "x"])])[0]);
         assert_ne!(ids[0], ids[1]);
-        let same = vec![known(&["a", "b", "c"]); 4];
+        let same = vec![identity(&["a", "b", "c"]); 4];
         assert_eq!(assign_ids(&same).into_iter().collect::<BTreeSet<_>>().len(), 4);
     }
 }

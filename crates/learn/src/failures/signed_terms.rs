@@ -45,7 +45,7 @@ const REQUEST_OPENINGS: &str = " can could would will may please kannst könntes
 
 /// Extracts the stems that a text requests, each prefixed by its polarity.
 pub(crate) fn extract_signed_terms(text: &str) -> BTreeSet<String> {
-    let mut left = MAX_WORDS;
+    let mut budget = MAX_WORDS;
     let mut found = BTreeSet::new();
     for sentence in split_sentences(text) {
         let words = sentence.split(is_separator).find(|word| !word.is_empty());
@@ -56,8 +56,8 @@ pub(crate) fn extract_signed_terms(text: &str) -> BTreeSet<String> {
             continue;
         }
         for clause in split_clauses(&sentence) {
-            let words = &clause[..clause.len().min(left)];
-            left -= words.len();
+            let words = &clause[..clause.len().min(budget)];
+            budget -= words.len();
             found.extend(sign_terms(words));
         }
     }
@@ -116,28 +116,29 @@ fn split_clauses(sentence: &str) -> Vec<Vec<&str>> {
 /// negation ("die Rechnungen nicht") get a prefix of their own.
 fn sign_terms(clause: &[&str]) -> Vec<String> {
     let next = |at: usize, word: &str| clause.get(at + 1) == Some(&word);
-    let denies = |at: usize, word: &str| {
+    let negates = |at: usize, word: &str| {
         list_contains(NEGATIONS, word)
             || word.ends_with("n't")
             || (word == "instead" && next(at, "of"))
             || (word == "rather" && next(at, "than"))
     };
-    let any = clause
+    let has_negation = clause
         .iter()
         .enumerate()
-        .any(|(at, word)| denies(at, word) || list_contains(PAST_EXCLUSIONS, word));
-    let (mut denied, mut direction) = (String::new(), "");
+        .any(|(at, word)| negates(at, word) || list_contains(PAST_EXCLUSIONS, word));
+    let (mut negation, mut direction) = (String::new(), "");
     let mut found = Vec::new();
     for (at, word) in clause.iter().enumerate() {
-        if denies(at, word) || list_contains(PAST_EXCLUSIONS, word) {
-            denied.push_str(if list_contains(PAST_EXCLUSIONS, word) { "did " } else { "not " });
+        if negates(at, word) || list_contains(PAST_EXCLUSIONS, word) {
+            negation.push_str(if list_contains(PAST_EXCLUSIONS, word) { "did " } else { "not " });
             direction = "";
         } else if let Some((name, _)) =
             DIRECTIONS.iter().find(|(_, words)| list_contains(words, word))
         {
             direction = name;
         } else if is_content_word(word) || word.chars().any(|c| c.is_ascii_digit()) {
-            let mark = if any && denied.is_empty() { "then-not " } else { denied.as_str() };
+            let mark =
+                if has_negation && negation.is_empty() { "then-not " } else { negation.as_str() };
             found.push(format!("{mark}{direction}>{}", stem(word)));
         }
     }

@@ -20,20 +20,20 @@ pub(super) fn compute_turn_vector(turn: &FailedTurn<'_>, dims: usize) -> Option<
     let fits = |vector: Option<&[f32]>| {
         to_unit_length(vector.filter(|vector| vector.len() == dims)?.to_vec())
     };
-    let (asked, said) = (fits(turn.question_vector), fits(turn.remark_vector));
-    match (asked, said) {
-        (Some(asked), Some(said)) => {
+    let (question, remark) = (fits(turn.question_vector), fits(turn.remark_vector));
+    match (question, remark) {
+        (Some(question), Some(remark)) => {
             let weight = weigh_remark(turn.remark.unwrap_or_default());
-            to_unit_length(asked.iter().zip(&said).map(|(a, s)| a + weight * s).collect())
+            to_unit_length(question.iter().zip(&remark).map(|(a, s)| a + weight * s).collect())
         }
         (Some(only), None) | (None, Some(only)) => Some(only),
         (None, None) => None,
     }
 }
 
-fn weigh_remark(said: &str) -> f32 {
-    let telling = extract_content_words(said).len() as f32;
-    MAX_REMARK_WEIGHT * telling / (telling + HALF_WEIGHT_WORDS)
+fn weigh_remark(remark: &str) -> f32 {
+    let words = extract_content_words(remark).len() as f32;
+    MAX_REMARK_WEIGHT * words / (words + HALF_WEIGHT_WORDS)
 }
 
 /// Scales to length 1; `None` for a zero or non-finite vector.

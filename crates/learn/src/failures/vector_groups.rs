@@ -39,44 +39,44 @@ const MAX_MERGE_ROUNDS: usize = 20;
 ///
 /// Two vectors are similar from `floor` on. Equal vectors count as one vector at first.
 pub(super) fn group_vectors(vectors: &[Vec<f32>], floor: f32) -> GroupAssignment {
-    let mut places: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
-    let (mut distinct, mut times) = (Vec::new(), Vec::new());
-    let mut place = |vector: &Vec<f32>| {
+    let mut index_by_bits: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+    let (mut distinct, mut counts) = (Vec::new(), Vec::new());
+    let mut intern = |vector: &Vec<f32>| {
         let bits: Vec<u32> = vector.iter().map(|value| value.to_bits()).collect();
-        let at = *places.entry(bits).or_insert(distinct.len());
-        if at == distinct.len() {
+        let index = *index_by_bits.entry(bits).or_insert(distinct.len());
+        if index == distinct.len() {
             distinct.push(vector.clone());
-            times.push(0);
+            counts.push(0);
         }
-        times[at] += 1;
-        at
+        counts[index] += 1;
+        index
     };
-    let of: Vec<usize> = vectors.iter().map(&mut place).collect();
+    let indexes: Vec<usize> = vectors.iter().map(&mut intern).collect();
     let mut groups = merge_close_groups(&distinct, group_distinct_vectors(&distinct, floor));
     // Equal vectors without other neighbours form a group.
     let mut next = groups.iter().flatten().max().map_or(0, |last| last + 1);
-    for (group, times) in groups.iter_mut().zip(times) {
-        if group.is_none() && times > 1 {
+    for (group, counts) in groups.iter_mut().zip(counts) {
+        if group.is_none() && counts > 1 {
             *group = Some(next);
             next += 1;
         }
     }
-    of.into_iter().map(|at| groups[at]).collect()
+    indexes.into_iter().map(|index| groups[index]).collect()
 }
 
 fn merge_close_groups(vectors: &[Vec<f32>], mut groups: GroupAssignment) -> GroupAssignment {
     for _ in 0..MAX_MERGE_ROUNDS {
-        let centres = Centroids::from_groups(vectors, &groups);
-        let (middles, sizes) = centres.with_sizes();
-        let joins = plan_merges(
-            &find_neighbours(middles, CENTROID_NEIGHBOURS, MIN_MERGE_SIMILARITY),
+        let centroids = Centroids::from_groups(vectors, &groups);
+        let (vectors, sizes) = centroids.with_sizes();
+        let targets = plan_merges(
+            &find_neighbours(vectors, CENTROID_NEIGHBOURS, MIN_MERGE_SIMILARITY),
             &sizes,
             |_, _| true,
         );
-        if joins.iter().enumerate().all(|(at, to)| at == *to) {
+        if targets.iter().enumerate().all(|(at, to)| at == *to) {
             break;
         }
-        groups.iter_mut().flatten().for_each(|group| *group = joins[*group as usize] as u32);
+        groups.iter_mut().flatten().for_each(|group| *group = targets[*group as usize] as u32);
     }
     groups
 }

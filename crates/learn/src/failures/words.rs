@@ -65,11 +65,11 @@ pub(super) fn extract_stems(text: &str) -> BTreeSet<String> {
 
 pub(super) fn is_content_word(word: &str) -> bool {
     static STOP_WORDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
-    let stopped = STOP_WORDS
+    let stop_words = STOP_WORDS
         .get_or_init(|| empty_words().chain(COMPLAINT_STOP_WORDS.split_whitespace()).collect());
     let number = word.chars().all(|c| c.is_ascii_digit());
     let long_enough = word.len() > MAX_SHORT_WORD_BYTES || !word.is_ascii();
-    !number && long_enough && word.len() <= MAX_WORD_BYTES && !stopped.contains(word)
+    !number && long_enough && word.len() <= MAX_WORD_BYTES && !stop_words.contains(word)
 }
 
 #[cfg(test)]

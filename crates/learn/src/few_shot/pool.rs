@@ -119,37 +119,37 @@ impl<T> ExamplePool<T> {
     }
 
     pub fn find_best(&self, question: QuestionKey) -> Option<BestExample<'_, T>> {
-        let (rank, kept) = self.offers.range(OfferRank::question_range(question)).next_back()?;
+        let (rank, stored) = self.offers.range(OfferRank::question_range(question)).next_back()?;
         Some(BestExample {
             source: rank.source,
-            rating: kept.rating,
+            rating: stored.rating,
             when: rank.when,
-            tokens: kept.tokens,
-            payload: &kept.payload,
+            tokens: stored.tokens,
+            payload: &stored.payload,
             turn: rank.key.turn,
         })
     }
 
     /// Adds an offer. It replaces an earlier offer with the same turn, source and id.
     pub fn insert(&mut self, offer: ExampleOffer<'_, T>) -> IndexChange {
-        let ExampleOffer { question, source, rating, when, tokens, payload: words, .. } = offer;
-        let name = OfferKey { turn: fingerprint(offer.turn), source, id: fingerprint(offer.id) };
-        let mut effect = self.remove_offers(name.turn, |held| *held == name);
+        let ExampleOffer { question, source, rating, when, tokens, payload, .. } = offer;
+        let key = OfferKey { turn: fingerprint(offer.turn), source, id: fingerprint(offer.id) };
+        let mut change = self.remove_offers(key.turn, |existing| *existing == key);
         // Ratings do not rank corrections: the latest correction wins.
         let counted = rating.filter(|_| source == ExampleSource::Rating);
         let rating_bits = counted.map_or(0.0, UnitInterval::get).to_bits();
-        let rank = OfferRank { question, source, rating: rating_bits, when, key: name };
+        let rank = OfferRank { question, source, rating: rating_bits, when, key };
         if self.find_best(question).is_none() {
             self.questions += 1;
-            if effect.removed.contains(&question) {
-                effect.removed.clear();
+            if change.removed.contains(&question) {
+                change.removed.clear();
             } else {
-                effect.added = Some(question);
+                change.added = Some(question);
             }
         }
-        self.offers.insert(rank, StoredOffer { rating, tokens, payload: words });
-        self.turns.insert(name, rank);
-        effect
+        self.offers.insert(rank, StoredOffer { rating, tokens, payload });
+        self.turns.insert(key, rank);
+        change
     }
 
     /// Removes all offers of a turn, for an erasure or before a re-insert.
@@ -157,19 +157,19 @@ impl<T> ExamplePool<T> {
         self.remove_offers(fingerprint(turn), |_| true)
     }
 
-    fn remove_offers(&mut self, turn: u64, goes: impl Fn(&OfferKey) -> bool) -> IndexChange {
-        let of_turn = self.turns.range(OfferKey::turn_range(turn)).filter(|(name, _)| goes(name));
-        let gone: Vec<OfferRank> = of_turn.map(|(_, rank)| *rank).collect();
-        let mut left = Vec::new();
-        for rank in gone {
+    fn remove_offers(&mut self, turn: u64, matches: impl Fn(&OfferKey) -> bool) -> IndexChange {
+        let offers = self.turns.range(OfferKey::turn_range(turn)).filter(|(key, _)| matches(key));
+        let ranks: Vec<OfferRank> = offers.map(|(_, rank)| *rank).collect();
+        let mut removed = Vec::new();
+        for rank in ranks {
             self.turns.remove(&rank.key);
             self.offers.remove(&rank);
             if self.find_best(rank.question).is_none() {
                 self.questions -= 1;
-                left.push(rank.question);
+                removed.push(rank.question);
             }
         }
-        IndexChange { added: None, removed: left }
+        IndexChange { added: None, removed }
     }
 }
 

@@ -59,27 +59,27 @@ pub struct SelectedExample<T> {
 /// candidate over the remaining token budget is skipped. Ties go to the newer example.
 pub fn select_examples<T: Clone>(
     pool: &ExamplePool<T>,
-    asked: &ExampleQuery<'_>,
+    query: &ExampleQuery<'_>,
     near: Vec<NearQuestion>,
 ) -> Vec<SelectedExample<T>> {
-    let weight = (1.0 - asked.diversity.clamp(0.0, 1.0)) as f32;
-    let mut left = asked.max_tokens.unwrap_or(u32::MAX);
-    let mut candidates = find_candidates(pool, asked, near);
-    let mut picked = Vec::with_capacity(asked.k.min(candidates.len()));
-    while picked.len() < asked.k {
-        candidates.retain(|candidate| candidate.example.tokens <= left);
-        let scored =
+    let weight = (1.0 - query.diversity.clamp(0.0, 1.0)) as f32;
+    let mut budget = query.max_tokens.unwrap_or(u32::MAX);
+    let mut candidates = find_candidates(pool, query, near);
+    let mut picked = Vec::with_capacity(query.k.min(candidates.len()));
+    while picked.len() < query.k {
+        candidates.retain(|candidate| candidate.example.tokens <= budget);
+        let score =
             |c: &ExampleCandidate<'_, T>| weight * c.similarity - (1.0 - weight) * c.redundancy;
         let best = (0..candidates.len()).max_by(|a, b| {
             let (a, b) = (&candidates[*a], &candidates[*b]);
-            scored(a).total_cmp(&scored(b)).then_with(|| a.compare_relevance(b))
+            score(a).total_cmp(&score(b)).then_with(|| a.compare_relevance(b))
         });
         let Some(best) = best else { break };
         let chosen = candidates.swap_remove(best);
-        left -= chosen.example.tokens;
+        budget -= chosen.example.tokens;
         for candidate in &mut candidates {
-            let likeness = dot(&candidate.vector, &chosen.vector).clamp(-1.0, 1.0);
-            candidate.redundancy = candidate.redundancy.max(likeness);
+            let similarity = dot(&candidate.vector, &chosen.vector).clamp(-1.0, 1.0);
+            candidate.redundancy = candidate.redundancy.max(similarity);
         }
         picked.push(chosen.to_selected());
     }
@@ -97,28 +97,28 @@ struct ExampleCandidate<'a, T> {
 
 fn find_candidates<'a, T>(
     pool: &'a ExamplePool<T>,
-    asked: &ExampleQuery<'_>,
+    query: &ExampleQuery<'_>,
     near: Vec<NearQuestion>,
 ) -> Vec<ExampleCandidate<'a, T>> {
     // The same words are an exact match, whether or not the index returned them.
-    let same = QuestionKey::from_text(asked.query).map(|question| NearQuestion {
+    let same = QuestionKey::from_text(query.query).map(|question| NearQuestion {
         question,
         similarity: 1.0,
-        vector: asked.vector.to_vec(),
+        vector: query.vector.to_vec(),
     });
     let others =
         near.into_iter().filter(|near| same.as_ref().is_none_or(|s| s.question != near.question));
     let mut others: Vec<NearQuestion> = others.collect();
     others.extend(same);
     let candidate = |near: NearQuestion| {
-        let held = pool.find_best(near.question)?;
-        let excluded = asked.excluded.iter().any(|turn| held.belongs_to(turn));
+        let example = pool.find_best(near.question)?;
+        let excluded = query.excluded.iter().any(|turn| example.belongs_to(turn));
         // NaN similarity fails this comparison too.
-        let alike = near.similarity >= SIMILARITY_FLOOR;
+        let similar = near.similarity >= SIMILARITY_FLOOR;
         let similarity = near.similarity.min(1.0);
-        (alike && !excluded).then_some(ExampleCandidate {
+        (similar && !excluded).then_some(ExampleCandidate {
             question: near.question,
-            example: held,
+            example,
             similarity,
             vector: near.vector,
             redundancy: 0.0,
@@ -145,9 +145,9 @@ impl<T> ExampleCandidate<'_, T> {
 
 impl<T: Clone> ExampleCandidate<'_, T> {
     fn to_selected(&self) -> SelectedExample<T> {
-        let BestExample { payload: words, source, rating, when, tokens, .. } = &self.example;
+        let BestExample { payload, source, rating, when, tokens, .. } = &self.example;
         SelectedExample {
-            payload: (*words).clone(),
+            payload: (*payload).clone(),
             source: *source,
             rating: *rating,
             similarity: f64::from(self.similarity),

@@ -17,7 +17,11 @@ const MAX_PHRASE_WORDS: usize = 8;
 ///
 /// Returns `None` when the wanted side is no noun phrase, or when neither the message nor the
 /// question shows that it is wanted.
-pub(super) fn filter_contrast(contrast: &Contrast, said: &str, question: &str) -> Option<Contrast> {
+pub(super) fn filter_contrast(
+    contrast: &Contrast,
+    message: &str,
+    question: &str,
+) -> Option<Contrast> {
     let cleaned =
         |side: &Option<String>| side.as_deref().map(to_single_line).filter(|s| !s.is_empty());
     let wants = cleaned(&contrast.wants);
@@ -28,8 +32,8 @@ pub(super) fn filter_contrast(contrast: &Contrast, said: &str, question: &str) -
     let sides = [&wants, &instead_of].map(|side| split_words(side.as_deref().unwrap_or_default()));
     let shared =
         |with: &[Word<'_>]| sides[0].iter().any(|w| w.is_content() && contains_word(with, w));
-    let shown = shared(&sides[1]) || shared(&split_words(question)) || is_wish(said);
-    if !shown || refuses_both_sides(said, &sides) {
+    let is_wanted = shared(&sides[1]) || shared(&split_words(question)) || is_wish(message);
+    if !is_wanted || refuses_both_sides(message, &sides) {
         return None;
     }
     let instead_of = instead_of.filter(|side| is_noun_phrase(side));
@@ -38,17 +42,17 @@ pub(super) fn filter_contrast(contrast: &Contrast, said: &str, question: &str) -
     named.then(|| Contrast { wants: side(wants), instead_of: side(instead_of) })
 }
 
-fn is_wish(said: &str) -> bool {
-    let said = split_words(said);
-    let opens = said.first().is_some_and(|first| NEGATIVE_OPENINGS.contains(&first.key()));
-    opens || said.iter().any(|word| WISH_WORDS.contains(&word.key()))
+fn is_wish(message: &str) -> bool {
+    let message = split_words(message);
+    let opens = message.first().is_some_and(|first| NEGATIVE_OPENINGS.contains(&first.key()));
+    opens || message.iter().any(|word| WISH_WORDS.contains(&word.key()))
 }
 
 /// "No subscription, no drama" refuses both sides.
-fn refuses_both_sides(said: &str, sides: &[Vec<Word<'_>>; 2]) -> bool {
-    let said = split_words(said);
+fn refuses_both_sides(message: &str, sides: &[Vec<Word<'_>>; 2]) -> bool {
+    let message = split_words(message);
     let refused = |side: &Vec<Word<'_>>| {
-        let before = find_phrase(&said, side, 0).and_then(|at| said.get(at.checked_sub(1)?));
+        let before = find_phrase(&message, side, 0).and_then(|at| message.get(at.checked_sub(1)?));
         before.is_some_and(|word| word.key() == "no")
     };
     sides.iter().all(refused)
@@ -57,10 +61,10 @@ fn refuses_both_sides(said: &str, sides: &[Vec<Word<'_>>; 2]) -> bool {
 fn is_noun_phrase(side: &str) -> bool {
     let found = split_words(side);
     let one_clause = !side.contains([',', ';', ':', '!', '?', '[', ']', '(', ')', '{', '}']);
-    let spoken =
+    let is_clause =
         found.iter().any(|word| CLAUSE_WORDS.contains(&word.text().to_lowercase().as_str()));
-    let named = found.iter().any(|word| !word.is_function_word());
-    one_clause && named && !spoken && found.len() <= MAX_PHRASE_WORDS
+    let is_named = found.iter().any(|word| !word.is_function_word());
+    one_clause && is_named && !is_clause && found.len() <= MAX_PHRASE_WORDS
 }
 
 #[cfg(test)]

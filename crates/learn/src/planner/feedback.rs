@@ -80,10 +80,10 @@ impl Feedback {
 
     fn with_rejection(self, input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> Self {
         let verdict = judged.verdict;
-        let said = verdict.user_said.as_deref().unwrap_or(input.message);
+        let message = verdict.user_said.as_deref().unwrap_or(input.message);
         let contrast = verdict.contrast.as_ref();
         let contrast =
-            contrast.and_then(|contrast| filter_contrast(contrast, said, judged.question));
+            contrast.and_then(|contrast| filter_contrast(contrast, message, judged.question));
         let contrast = contrast.as_ref();
         let query = previous_query(judged);
         let rewritten_query = contrast.and_then(|contrast| rewrite_query(query, contrast));
@@ -94,11 +94,15 @@ impl Feedback {
         instructions.extend(rewritten_query.as_deref().map(|query| {
             format!("Adjust search query to be specific: {}", quote_text(query, MAX_QUOTED_CHARS))
         }));
-        let wrong = contrast.and_then(describe_mismatch);
-        let wrong = wrong.unwrap_or_else(|| describe_rejection(verdict.correction_type).to_owned());
+        let reason = contrast.and_then(describe_mismatch);
+        let reason =
+            reason.unwrap_or_else(|| describe_rejection(verdict.correction_type).to_owned());
         Self {
-            user_said: verdict.user_said.as_deref().map(|said| quote_text(said, MAX_QUOTED_CHARS)),
-            what_went_wrong: Some(wrong),
+            user_said: verdict
+                .user_said
+                .as_deref()
+                .map(|message| quote_text(message, MAX_QUOTED_CHARS)),
+            what_went_wrong: Some(reason),
             instructions,
             rewritten_query,
             ..self
@@ -125,8 +129,8 @@ fn describe_detection(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>)
 /// Example: `commerce_search with query "laptops under $1000"`.
 fn describe_strategy(strategy: &Strategy) -> String {
     let query_first = |name: &&String| {
-        let known = QUERY_PARAMS.iter().position(|known| known == name);
-        known.unwrap_or(QUERY_PARAMS.len())
+        let position = QUERY_PARAMS.iter().position(|position| position == name);
+        position.unwrap_or(QUERY_PARAMS.len())
     };
     let mut names: Vec<&String> = strategy.params.keys().collect();
     names.sort_by_key(query_first);

@@ -21,9 +21,9 @@ fn describe_exchange(past: &PastExchange<'_>) -> String {
     let answered =
         past.answer.map(|answer| format!("answered {}", quote_text(answer, MAX_ANSWER_CHARS)));
     let answered = answered.unwrap_or_else(|| "no answer".to_owned());
-    let with = past.strategy.map(to_bare_text).filter(|name| !name.is_empty());
-    let with = with.map(|name| format!(" with {name}")).unwrap_or_default();
-    format!("Turn {} ({}): asked {asked}, {answered}{with}", past.turn, past.status.as_word())
+    let strategy = past.strategy.map(to_bare_text).filter(|name| !name.is_empty());
+    let strategy = strategy.map(|name| format!(" with {name}")).unwrap_or_default();
+    format!("Turn {} ({}): asked {asked}, {answered}{strategy}", past.turn, past.status.as_word())
 }
 
 /// The lines under "Session Preferences".
@@ -35,8 +35,8 @@ pub(super) fn render_preferences(preferences: &UserPreferences) -> String {
     render_list(&lines)
 }
 
-fn describe_strategies(label: &str, counted: &[(String, u32)]) -> Option<String> {
-    let names: Vec<String> = counted
+fn describe_strategies(label: &str, counts: &[(String, u32)]) -> Option<String> {
+    let names: Vec<String> = counts
         .iter()
         .map(|(name, count)| (to_bare_text(name), count))
         .filter(|(name, _)| !name.is_empty())

@@ -58,71 +58,85 @@ pub(super) fn is_code(text: &str) -> bool {
 }
 
 fn rewrite_once(query: &str, sides: &ContrastSides<'_>) -> Option<String> {
-    let asked = split_words(query);
-    if sides.wanted.is_empty() || already_satisfied(&asked, sides) {
+    let query_words = split_words(query);
+    if sides.wanted.is_empty() || already_satisfied(&query_words, sides) {
         return None;
     }
-    let result = replace_middle(query, &asked, sides)
-        .or_else(|| replace_whole(query, &asked, sides))
-        .or_else(|| replace_period(query, &asked, sides))
-        .or_else(|| insert_beside_shared(query, &asked, sides))
-        .or_else(|| overlay_wanted(query, &asked, sides.wanted))?;
-    let left = split_words(&result);
-    let unwanted_stays = sides.only_unwanted().any(|word| contains_word(&left, word));
+    let result = replace_middle(query, &query_words, sides)
+        .or_else(|| replace_whole(query, &query_words, sides))
+        .or_else(|| replace_period(query, &query_words, sides))
+        .or_else(|| insert_beside_shared(query, &query_words, sides))
+        .or_else(|| overlay_wanted(query, &query_words, sides.wanted))?;
+    let result_words = split_words(&result);
+    let unwanted_stays = sides.only_unwanted().any(|word| contains_word(&result_words, word));
     (!unwanted_stays && result != query).then_some(result)
 }
 
 /// True when the query has all distinguishing words of the wanted side, or the whole phrase.
-fn already_satisfied(asked: &[Word<'_>], sides: &ContrastSides<'_>) -> bool {
+fn already_satisfied(query_words: &[Word<'_>], sides: &ContrastSides<'_>) -> bool {
     let mut new = sides.only_wanted().peekable();
-    let has_new = new.peek().is_some() && new.all(|word| contains_word(asked, word));
-    let says = |side| find_phrase(asked, side, 0).is_some();
-    has_new || (says(sides.wanted) && !says(sides.unwanted))
+    let has_new = new.peek().is_some() && new.all(|word| contains_word(query_words, word));
+    let contains = |side| find_phrase(query_words, side, 0).is_some();
+    has_new || (contains(sides.wanted) && !contains(sides.unwanted))
 }
 
 /// "business laptop": replaces the part of "business laptops" that the sides do not share.
-fn replace_middle(query: &str, asked: &[Word<'_>], sides: &ContrastSides<'_>) -> Option<String> {
+fn replace_middle(
+    query: &str,
+    query_words: &[Word<'_>],
+    sides: &ContrastSides<'_>,
+) -> Option<String> {
     let (wanted, unwanted) = sides.differing_parts();
     let named = !wanted.is_empty() && unwanted.iter().any(Word::is_content);
-    let edits = replace_phrase(asked, unwanted, wanted).filter(|_| named)?;
-    let said_twice = wanted
+    let edits = replace_phrase(query_words, unwanted, wanted).filter(|_| named)?;
+    let repeats = wanted
         .iter()
         .filter(|w| w.is_content())
-        .any(|word| text_edit::occurs_outside(&edits, asked, word));
-    if said_twice { None } else { apply_edits(query, edits) }
+        .any(|word| text_edit::occurs_outside(&edits, query_words, word));
+    if repeats { None } else { apply_edits(query, edits) }
 }
 
 /// "price with tax": replaces the whole unwanted phrase by the wanted one.
-fn replace_whole(query: &str, asked: &[Word<'_>], sides: &ContrastSides<'_>) -> Option<String> {
-    let edits = replace_phrase(asked, sides.unwanted, sides.wanted)?;
-    let said_twice = sides.only_wanted().any(|word| text_edit::occurs_outside(&edits, asked, word));
-    if !said_twice {
+fn replace_whole(
+    query: &str,
+    query_words: &[Word<'_>],
+    sides: &ContrastSides<'_>,
+) -> Option<String> {
+    let edits = replace_phrase(query_words, sides.unwanted, sides.wanted)?;
+    let repeats =
+        sides.only_wanted().any(|word| text_edit::occurs_outside(&edits, query_words, word));
+    if !repeats {
         return apply_edits(query, edits);
     }
     // "laptops for business", wanted "gaming laptops": drop "for business", then overlay.
-    let rest = apply_edits(query, vec![cut_phrase(asked, sides.unwanted)?])
+    let rest = apply_edits(query, vec![cut_phrase(query_words, sides.unwanted)?])
         .map(|rest| to_single_line(&rest))?;
     overlay_wanted(&rest, &split_words(&rest), sides.wanted)
 }
 
 /// Removes a phrase with the prepositions before it, unless another word follows it directly.
-fn cut_phrase(asked: &[Word<'_>], unwanted: &[Word<'_>]) -> Option<TextEdit> {
-    let at = find_phrase(asked, unwanted, 0)?;
+fn cut_phrase(query_words: &[Word<'_>], unwanted: &[Word<'_>]) -> Option<TextEdit> {
+    let at = find_phrase(query_words, unwanted, 0)?;
     let end = at + unwanted.len();
-    let ends_there = asked.get(end).is_none_or(Word::is_preposition);
-    let links = asked.get(..at)?.iter().rev().take_while(|word| word.is_preposition()).count();
-    let (first, last) = (asked.get(at - links)?, asked.get(end - 1)?);
+    let ends_there = query_words.get(end).is_none_or(Word::is_preposition);
+    let links =
+        query_words.get(..at)?.iter().rev().take_while(|word| word.is_preposition()).count();
+    let (first, last) = (query_words.get(at - links)?, query_words.get(end - 1)?);
     ends_there.then(|| TextEdit { range: first.start..last.end, text: String::new() })
 }
 
 /// "revenue by month" with "quarterly, not monthly": replaces the period in its other form.
-fn replace_period(query: &str, asked: &[Word<'_>], sides: &ContrastSides<'_>) -> Option<String> {
+fn replace_period(
+    query: &str,
+    query_words: &[Word<'_>],
+    sides: &ContrastSides<'_>,
+) -> Option<String> {
     let ([wanted], [unwanted]) = sides.differing_parts() else { return None };
     let known = |word: &Word<'_>| {
         PERIODS.iter().find(|(adjective, noun)| word.key() == *adjective || word.key() == *noun)
     };
     let ((adjective, noun), (old_adjective, old_noun)) = (known(wanted)?, known(unwanted)?);
-    let place = asked.iter().find(|w| w.key() == *old_adjective || w.key() == *old_noun)?;
+    let place = query_words.iter().find(|w| w.key() == *old_adjective || w.key() == *old_noun)?;
     let text = if place.key() == *old_noun { noun } else { adjective };
     apply_edits(query, vec![TextEdit { range: place.start..place.end, text: (*text).to_owned() }])
 }

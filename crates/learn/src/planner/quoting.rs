@@ -11,8 +11,8 @@ pub(super) const MAX_ANSWER_CHARS: usize = 160;
 const MAX_BARE_CHARS: usize = 120;
 
 /// Adds quotation marks; those inside become single ones.
-pub(super) fn quote_text(text: &str, most: usize) -> String {
-    format!("\"{}\"", truncate_chars(&to_single_line(text).replace('"', "'"), most))
+pub(super) fn quote_text(text: &str, max: usize) -> String {
+    format!("\"{}\"", truncate_chars(&to_single_line(text).replace('"', "'"), max))
 }
 
 /// Prepares text for use in a line without quotation marks.

@@ -2,7 +2,7 @@
 
 use model::{UnitInterval, VerdictStatus};
 
-use super::pair::{AnswerOrigin, PairSource, PreferencePair, RatedAnswer};
+use super::pair::{AnswerOrigin, PairEvidence, PairSource, PreferencePair, RatedAnswer};
 use super::rejection_chain::{JudgedTurn, find_chain_pairs};
 use super::rows::Message;
 use super::turn::{PreferenceConversation, PreferenceTurn, TurnCorrection};
@@ -12,16 +12,20 @@ use crate::question::QuestionKey;
 const REGENERATION_CONFIDENCE: f64 = 0.8;
 const REGENERATION_MARGIN: f64 = 0.5;
 
-/// Builds a prompt from the latest `most` exchanges and the question.
+/// Builds a prompt from the latest `max_turns` exchanges and the question.
 ///
 /// Turns without an answer are left out. So are discarded answers, because the model did not see
 /// them.
-pub(super) fn build_prompt(before: &[PreferenceTurn], question: &str, most: usize) -> Vec<Message> {
-    let mut said: Vec<&PreferenceTurn> =
-        before.iter().rev().filter(|t| t.has_answer() && !t.regenerated).take(most).collect();
-    said.reverse();
-    let mut messages = Vec::with_capacity(said.len() * 2 + 1);
-    for turn in said {
+pub(super) fn build_prompt(
+    before: &[PreferenceTurn],
+    question: &str,
+    max_turns: usize,
+) -> Vec<Message> {
+    let mut exchanges: Vec<&PreferenceTurn> =
+        before.iter().rev().filter(|t| t.has_answer() && !t.regenerated).take(max_turns).collect();
+    exchanges.reverse();
+    let mut messages = Vec::with_capacity(exchanges.len() * 2 + 1);
+    for turn in exchanges {
         messages.push(Message::user(&turn.question));
         messages.push(Message::assistant(&turn.answer));
     }
@@ -32,21 +36,22 @@ pub(super) fn build_prompt(before: &[PreferenceTurn], question: &str, most: usiz
 /// Extracts all pairs, most reliable sources first.
 pub(super) fn extract_pairs(
     conversation: &PreferenceConversation,
-    context: usize,
+    max_turns: usize,
 ) -> Vec<PreferencePair<'_>> {
     let corrected =
-        (0..conversation.turns.len()).filter_map(|at| correction_pair(conversation, at, context));
+        (0..conversation.turns.len()).filter_map(|at| correction_pair(conversation, at, max_turns));
     let mut pairs: Vec<PreferencePair<'_>> = corrected.collect();
     pairs.extend(
-        (0..conversation.turns.len()).filter_map(|at| regeneration_pair(conversation, at, context)),
+        (0..conversation.turns.len())
+            .filter_map(|at| regeneration_pair(conversation, at, max_turns)),
     );
-    pairs.extend(rephrase_pairs(conversation, context));
+    pairs.extend(rephrase_pairs(conversation, max_turns));
     pairs
 }
 
 pub(super) fn extract_rated_answers(
     conversation: &PreferenceConversation,
-    context: usize,
+    max_turns: usize,
 ) -> Vec<RatedAnswer<'_>> {
     let turns = conversation.turns.iter().enumerate();
     let single =
@@ -55,14 +60,15 @@ pub(super) fn extract_rated_answers(
     let made = rated.map(|(at, rating)| {
         let turn = &conversation.turns[at];
         RatedAnswer {
-            prompt: build_prompt(&conversation.turns[..at], &turn.question, context),
+            prompt: build_prompt(&conversation.turns[..at], &turn.question, max_turns),
             answer: turn.answer.trim(),
             good: rating.is_up(),
             rating: Some(rating.value.get()),
-            source: PairSource::Rating,
-            experiment: "",
-            margin: (rating.value.get() - 0.5).abs() * 2.0,
-            confidence: rating.confidence.get(),
+            evidence: PairEvidence::new(
+                PairSource::Rating,
+                (rating.value.get() - 0.5).abs() * 2.0,
+                rating.confidence.get(),
+            ),
             origin: origin_of_turn(conversation, at),
         }
     });
@@ -77,20 +83,17 @@ fn origin_of_turn(conversation: &PreferenceConversation, at: usize) -> AnswerOri
 fn correction_pair(
     conversation: &PreferenceConversation,
     at: usize,
-    context: usize,
+    max_turns: usize,
 ) -> Option<PreferencePair<'_>> {
     let turn = &conversation.turns[at];
     let given = turn.corrections.iter().filter(|given| !given.corrected.trim().is_empty());
     let latest: &TurnCorrection = given.max_by_key(|given| given.when)?;
     let original = latest.original.as_deref().unwrap_or(&turn.answer);
     Some(PreferencePair {
-        prompt: build_prompt(&conversation.turns[..at], &turn.question, context),
+        prompt: build_prompt(&conversation.turns[..at], &turn.question, max_turns),
         chosen: latest.corrected.trim(),
         rejected: original.trim(),
-        source: PairSource::Correction,
-        experiment: "",
-        margin: 1.0,
-        confidence: latest.confidence.get(),
+        evidence: PairEvidence::new(PairSource::Correction, 1.0, latest.confidence.get()),
         better: origin_of_turn(conversation, at),
         worse: origin_of_turn(conversation, at),
     })
@@ -100,26 +103,27 @@ fn correction_pair(
 fn regeneration_pair(
     conversation: &PreferenceConversation,
     at: usize,
-    context: usize,
+    max_turns: usize,
 ) -> Option<PreferencePair<'_>> {
-    let thrown_away = |t: &&PreferenceTurn| t.regenerated && t.has_answer() && !t.context_only;
-    let discarded = Some(&conversation.turns[at]).filter(thrown_away)?;
+    let is_discarded = |t: &&PreferenceTurn| t.regenerated && t.has_answer() && !t.context_only;
+    let discarded = Some(&conversation.turns[at]).filter(is_discarded)?;
     let question = QuestionKey::from_text(&discarded.question)?;
-    let again = conversation.turns.iter().enumerate().skip(at + 1);
-    let mut again =
-        again.take_while(|(_, turn)| QuestionKey::from_text(&turn.question) == Some(question));
-    let (kept_at, kept) = again.find(|(_, turn)| !turn.regenerated)?;
+    let repeats = conversation.turns.iter().enumerate().skip(at + 1);
+    let mut repeats =
+        repeats.take_while(|(_, turn)| QuestionKey::from_text(&turn.question) == Some(question));
+    let (kept_at, kept) = repeats.find(|(_, turn)| !turn.regenerated)?;
     let rejected =
         kept.effective_verdict().is_some_and(|judged| judged.status == VerdictStatus::Rejected);
     let rated_down = kept.rating.is_some_and(|rating| rating.is_down());
     (kept.has_answer() && !rejected && !rated_down).then(|| PreferencePair {
-        prompt: build_prompt(&conversation.turns[..at], &discarded.question, context),
+        prompt: build_prompt(&conversation.turns[..at], &discarded.question, max_turns),
         chosen: kept.answer.trim(),
         rejected: discarded.answer.trim(),
-        source: PairSource::Regeneration,
-        experiment: "",
-        margin: REGENERATION_MARGIN,
-        confidence: REGENERATION_CONFIDENCE,
+        evidence: PairEvidence::new(
+            PairSource::Regeneration,
+            REGENERATION_MARGIN,
+            REGENERATION_CONFIDENCE,
+        ),
         better: origin_of_turn(conversation, kept_at),
         worse: origin_of_turn(conversation, at),
     })
@@ -127,22 +131,23 @@ fn regeneration_pair(
 
 fn rephrase_pairs(
     conversation: &PreferenceConversation,
-    context: usize,
+    max_turns: usize,
 ) -> Vec<PreferencePair<'_>> {
     let turns = &conversation.turns;
     let judged: Vec<JudgedTurn<'_>> = turns.iter().map(to_judged_turn).collect();
     let chains = find_chain_pairs(&judged).into_iter();
     let pair = |chain: super::rejection_chain::ChainPair| {
         let (worse, better) = (&turns[chain.worse], &turns[chain.better]);
-        let sure = |turn: &PreferenceTurn| verdict_confidence(turn).get();
+        let confidence = |turn: &PreferenceTurn| verdict_confidence(turn).get();
         (!worse.failed).then(|| PreferencePair {
-            prompt: build_prompt(&turns[..chain.worse], &chain.prompt, context),
+            prompt: build_prompt(&turns[..chain.worse], &chain.prompt, max_turns),
             chosen: better.answer.trim(),
             rejected: worse.answer.trim(),
-            source: PairSource::Rephrase,
-            experiment: "",
-            margin: f64::midpoint(sure(worse), sure(better)),
-            confidence: chain.confidence.get(),
+            evidence: PairEvidence::new(
+                PairSource::Rephrase,
+                f64::midpoint(confidence(worse), confidence(better)),
+                chain.confidence.get(),
+            ),
             better: origin_of_turn(conversation, chain.better),
             worse: origin_of_turn(conversation, chain.worse),
         })

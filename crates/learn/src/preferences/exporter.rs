@@ -7,7 +7,7 @@ use model::UnitInterval;
 use super::conversation_pairs;
 use super::export_rule::{ExportFormat, ExportRule};
 use super::group_pairs::{self, GroupedAnswer};
-use super::pair::{AnswerOrigin, PairSource, PreferencePair, RatedAnswer};
+use super::pair::{AnswerOrigin, PairEvidence, PairSource, PreferencePair, RatedAnswer};
 use super::rows::{
     DpoRow, KtoRow, Message, OpenAiInput, OpenAiRow, PreferenceRow, Provenance, SftRow,
 };
@@ -55,19 +55,17 @@ impl Exporter {
     /// Then an answer rated several times gets one label by its mean, and a pair is exported in one
     /// direction only.
     pub fn count_votes(&mut self, conversation: &PreferenceConversation) {
-        let context = self.rule.context_turns;
+        let max_turns = self.rule.context_turns;
         if !self.is_unpaired() {
-            for pair in conversation_pairs::extract_pairs(conversation, context) {
-                if self.is_wanted(pair.source, pair.confidence) {
+            for pair in conversation_pairs::extract_pairs(conversation, max_turns) {
+                if self.is_wanted(pair.evidence) {
                     self.votes.add_preference(&pair);
                 }
             }
             return;
         }
-        for single in conversation_pairs::extract_rated_answers(conversation, context) {
-            if let (Some(value), true) =
-                (single.rating, self.is_wanted(single.source, single.confidence))
-            {
+        for single in conversation_pairs::extract_rated_answers(conversation, max_turns) {
+            if let (Some(value), true) = (single.rating, self.is_wanted(single.evidence)) {
                 self.votes.add_rating(&single.prompt, single.answer, value);
             }
         }
@@ -80,16 +78,17 @@ impl Exporter {
         conversation: &PreferenceConversation,
     ) -> Vec<PreferenceRow> {
         let split = self.rule.shares.assign_split(&conversation.id);
-        let context = self.rule.context_turns;
+        let max_turns = self.rule.context_turns;
         let mut rows = Vec::new();
-        for pair in conversation_pairs::extract_pairs(conversation, context) {
+        for pair in conversation_pairs::extract_pairs(conversation, max_turns) {
             self.add_pair(&mut rows, pair, split);
         }
         if self.is_unpaired() {
-            for single in conversation_pairs::extract_rated_answers(conversation, context) {
+            for single in conversation_pairs::extract_rated_answers(conversation, max_turns) {
                 let mean = self.votes.mean_rating(&single.prompt, single.answer).or(single.rating);
                 let Some((good, margin)) = mean.and_then(label_mean) else { continue };
-                self.add_rated_answer(&mut rows, RatedAnswer { good, margin, ..single }, split);
+                let evidence = PairEvidence { margin, ..single.evidence };
+                self.add_rated_answer(&mut rows, RatedAnswer { good, evidence, ..single }, split);
             }
         }
         rows
@@ -100,7 +99,7 @@ impl Exporter {
         let mut rows = Vec::new();
         for pair in group_pairs::extract_pairs(answers, self.rule.shares, self.rule.context_turns) {
             // Unpaired formats already contain the rated answers.
-            if self.is_unpaired() && pair.source == PairSource::Rating {
+            if self.is_unpaired() && pair.evidence.source == PairSource::Rating {
                 continue;
             }
             let split = self.rule.shares.assign_split(pair.better.conversation);
@@ -110,7 +109,7 @@ impl Exporter {
     }
 
     fn add_pair(&mut self, rows: &mut Vec<PreferenceRow>, pair: PreferencePair<'_>, split: Split) {
-        if pair.chosen == pair.rejected || !self.check_wanted(pair.source, pair.confidence) {
+        if pair.chosen == pair.rejected || !self.check_wanted(pair.evidence) {
             return;
         }
         match self.rule.format {
@@ -120,9 +119,8 @@ impl Exporter {
                 if answers.contains(&"") || self.votes.is_contradicted(&pair) {
                     return;
                 }
-                let told = RowEvidence::from_pair(&pair);
                 let Some(provenance) =
-                    self.admit_row(&pair.prompt, &answers, told, &origins, split)
+                    self.admit_row(&pair.prompt, &answers, pair.evidence, &origins, split)
                 else {
                     return;
                 };
@@ -131,7 +129,7 @@ impl Exporter {
             ExportFormat::Kto | ExportFormat::Sft => {
                 for single in pair.into_rated_answers() {
                     let mean = self.votes.mean_rating(&single.prompt, single.answer);
-                    let tried = single.source == PairSource::Experiment;
+                    let tried = single.evidence.source == PairSource::Experiment;
                     // A single rating must not override the mean of all.
                     let agrees =
                         |mean| label_mean(mean).is_some_and(|(good, _)| good == single.good);
@@ -151,19 +149,16 @@ impl Exporter {
     ) {
         let sft = self.rule.format == ExportFormat::Sft;
         let unfit = single.answer.is_empty() || (sft && !single.good);
-        if unfit || !self.check_wanted(single.source, single.confidence) {
+        if unfit || !self.check_wanted(single.evidence) {
             return;
         }
-        let told = RowEvidence {
-            source: single.source,
-            experiment: single.experiment,
-            margin: single.margin,
-            confidence: single.confidence,
-        };
-        let answers = [single.answer];
-        let Some(provenance) =
-            self.admit_row(&single.prompt, &answers, told, &[single.origin], split)
-        else {
+        let Some(provenance) = self.admit_row(
+            &single.prompt,
+            &[single.answer],
+            single.evidence,
+            &[single.origin],
+            split,
+        ) else {
             return;
         };
         let completion = Message::assistant(single.answer);
@@ -182,14 +177,15 @@ impl Exporter {
         matches!(self.rule.format, ExportFormat::Kto | ExportFormat::Sft)
     }
 
-    fn check_wanted(&mut self, source: PairSource, confidence: f64) -> bool {
-        let wanted = self.is_wanted(source, confidence);
-        self.tally.unsure += u64::from(!wanted && self.rule.sources.contains(&source));
+    fn check_wanted(&mut self, evidence: PairEvidence<'_>) -> bool {
+        let wanted = self.is_wanted(evidence);
+        self.tally.unsure += u64::from(!wanted && self.rule.sources.contains(&evidence.source));
         wanted
     }
 
-    fn is_wanted(&self, source: PairSource, confidence: f64) -> bool {
-        confidence >= self.rule.min_confidence.get() && self.rule.sources.contains(&source)
+    fn is_wanted(&self, evidence: PairEvidence<'_>) -> bool {
+        evidence.confidence >= self.rule.min_confidence.get()
+            && self.rule.sources.contains(&evidence.source)
     }
 
     /// Counts a row, unless it is a duplicate, belongs to another split, or exceeds its cap.
@@ -200,7 +196,7 @@ impl Exporter {
         &mut self,
         prompt: &[Message],
         answers: &[&str],
-        told: RowEvidence<'_>,
+        evidence: PairEvidence<'_>,
         origins: &[AnswerOrigin<'_>],
         split: Split,
     ) -> Option<Provenance> {
@@ -216,21 +212,21 @@ impl Exporter {
         if self.rule.split.is_some_and(|only| only != split) {
             return None;
         }
-        let count = self.tally.rows.entry(told.source).or_default();
-        if self.rule.caps.get(&told.source).is_some_and(|cap| *count >= *cap) {
+        let count = self.tally.rows.entry(evidence.source).or_default();
+        if self.rule.caps.get(&evidence.source).is_some_and(|cap| *count >= *cap) {
             self.tally.capped += 1;
             return None;
         }
         *count += 1;
         Some(Provenance {
             id: format!("{id:016x}"),
-            source: told.source.as_word(),
-            margin: round_to_millionths(told.margin),
-            confidence: round_to_millionths(told.confidence),
+            source: evidence.source.as_word(),
+            margin: round_to_millionths(evidence.margin),
+            confidence: round_to_millionths(evidence.confidence),
             split: split.as_word(),
             turn_ids: origins.iter().map(|origin| origin.turn.to_string()).collect(),
             conversation_ids: origins.iter().map(|o| o.conversation.to_string()).collect(),
-            experiment: told.experiment.to_owned(),
+            experiment: evidence.experiment.to_owned(),
         })
     }
 
@@ -249,26 +245,6 @@ impl Exporter {
     }
 }
 
-/// Source and strength of the evidence for a row.
-#[derive(Clone, Copy)]
-struct RowEvidence<'a> {
-    source: PairSource,
-    experiment: &'a str,
-    margin: f64,
-    confidence: f64,
-}
-
-impl<'a> RowEvidence<'a> {
-    fn from_pair(pair: &PreferencePair<'a>) -> Self {
-        Self {
-            source: pair.source,
-            experiment: pair.experiment,
-            margin: pair.margin,
-            confidence: pair.confidence,
-        }
-    }
-}
-
 /// Good or bad, with a margin from 0 to 1; `None` for ratings in the middle.
 fn label_mean(mean: f64) -> Option<(bool, f64)> {
     let mean = UnitInterval::new(mean)?;
@@ -277,11 +253,12 @@ fn label_mean(mean: f64) -> Option<(bool, f64)> {
 }
 
 fn hash_row(prompt: &[Message], answers: &[&str]) -> u64 {
-    let said = prompt.iter().fold(Fingerprint::new(), |hash, message| {
+    let prompt_hash = prompt.iter().fold(Fingerprint::new(), |hash, message| {
         hash.part(message.role.as_word().as_bytes()).part(message.content.as_bytes())
     });
-    let all =
-        answers.iter().fold(said, |hash, answer| hash.part(b"answer").part(answer.as_bytes()));
+    let all = answers
+        .iter()
+        .fold(prompt_hash, |hash, answer| hash.part(b"answer").part(answer.as_bytes()));
     all.finish()
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use model::{ConversationId, Vector};
 
 use super::conversation_pairs::build_prompt;
-use super::pair::{AnswerOrigin, PairSource, PreferencePair};
+use super::pair::{AnswerOrigin, PairEvidence, PairSource, PreferencePair};
 use super::question_similarity::{is_same_context, is_same_question, is_self_contained};
 use super::rows::Message;
 use super::split::SplitShares;
@@ -31,7 +31,7 @@ const MAX_ANSWERS_PER_SIDE: usize = 64;
 pub(super) fn extract_pairs<'a>(
     group: &[GroupedAnswer<'a>],
     shares: SplitShares,
-    context: usize,
+    max_turns: usize,
 ) -> Vec<PreferencePair<'a>> {
     let usable = group.iter().filter(|answer| answer.turn.has_answer());
     let group: Vec<GroupedAnswer<'a>> = usable.copied().collect();
@@ -46,15 +46,21 @@ pub(super) fn extract_pairs<'a>(
     };
     // Experiments come first, because they are stronger evidence and the first of two equal pairs
     // is exported.
-    let mut found = experiment_pairs(&group, &fits, context);
-    found.extend(rating_pairs(&group, &fits, context));
+    let differs = |better: &GroupedAnswer<'a>, worse: &GroupedAnswer<'a>| {
+        find_shared_experiment(better.turn, worse.turn).is_some() && fits(better, worse)
+    };
+    let mut found = pair_by_rating(&group, &differs, PairSource::Experiment, max_turns, |turn| {
+        turn.effective_rating().filter(|_| !turn.arms.is_empty())
+    });
+    let rated = pair_by_rating(&group, &fits, PairSource::Rating, max_turns, |turn| turn.rating);
+    found.extend(rated);
     drop_contradictions(found)
 }
 
 /// Of two opposite pairs, keeps the one with the higher total margin; neither when equal.
 fn drop_contradictions(found: Vec<PreferencePair<'_>>) -> Vec<PreferencePair<'_>> {
     // Whole millionths add up to the same sum in any order.
-    let margin = |pair: &PreferencePair<'_>| (pair.margin * 1e6).round() as i64;
+    let margin = |pair: &PreferencePair<'_>| (pair.evidence.margin * 1e6).round() as i64;
     let mut sums: BTreeMap<(&str, &str), i64> = BTreeMap::new();
     for pair in &found {
         *sums.entry((pair.chosen, pair.rejected)).or_default() += margin(pair);
@@ -69,67 +75,43 @@ fn drop_contradictions(found: Vec<PreferencePair<'_>>) -> Vec<PreferencePair<'_>
 
 type PairPredicate<'f, 'a> = &'f dyn Fn(&GroupedAnswer<'a>, &GroupedAnswer<'a>) -> bool;
 
-fn rating_pairs<'a>(
-    group: &[GroupedAnswer<'a>],
-    fits: PairPredicate<'_, 'a>,
-    context: usize,
-) -> Vec<PreferencePair<'a>> {
-    let value = |answer: &GroupedAnswer<'a>| answer.turn.rating.map_or(0.5, |r| r.value.get());
-    let sure = |answer: &GroupedAnswer<'a>| {
-        answer.turn.rating.map_or(0.0, |rating| rating.confidence.get())
-    };
-    let side = |up: bool| {
-        let on_side = |answer: &&GroupedAnswer<'a>| {
-            answer.turn.rating.is_some_and(|r| if up { r.is_up() } else { r.is_down() })
-        };
-        let mut side: Vec<GroupedAnswer<'a>> = group.iter().filter(on_side).copied().collect();
-        // Highest confidence and margin first, then newest.
-        let key = |answer: &GroupedAnswer<'a>| sure(answer) * (value(answer) - 0.5).abs();
-        side.sort_by(|a, b| key(b).total_cmp(&key(a)).then_with(|| compare_newest_first(a, b)));
-        side.truncate(MAX_ANSWERS_PER_SIDE);
-        side
-    };
-    let matched = match_partners(&side(true), &side(false), fits);
-    let pair = |(better, worse): (GroupedAnswer<'a>, GroupedAnswer<'a>)| {
-        let margin = value(&better) - value(&worse);
-        let confidence = sure(&better).min(sure(&worse));
-        build_pair(better, worse, PairSource::Rating, margin, confidence, context)
-    };
-    matched.into_iter().filter_map(pair).collect()
-}
+type RatedMember<'a> = (GroupedAnswer<'a>, TurnRating);
 
-/// Pairs answers of two variants of one experiment, one judged good and one bad.
-fn experiment_pairs<'a>(
+/// Pairs answers that `rating_of` rates up with answers that it rates down.
+fn pair_by_rating<'a>(
     group: &[GroupedAnswer<'a>],
     fits: PairPredicate<'_, 'a>,
-    context: usize,
+    source: PairSource,
+    max_turns: usize,
+    rating_of: impl Fn(&PreferenceTurn) -> Option<TurnRating>,
 ) -> Vec<PreferencePair<'a>> {
-    let side = |good: bool| {
-        let judged = group.iter().filter_map(|answer| {
-            let worth = answer.turn.effective_rating().filter(|_| !answer.turn.arms.is_empty())?;
-            let on_side = if good { worth.is_up() } else { worth.is_down() };
-            on_side.then_some((*answer, worth))
+    let side = |keep: fn(TurnRating) -> bool| {
+        let rated = group.iter().filter_map(|answer| {
+            rating_of(answer.turn).filter(|rating| keep(*rating)).map(|rating| (*answer, rating))
         });
-        let mut side: Vec<(GroupedAnswer<'a>, TurnRating)> = judged.collect();
-        let key = |worth: &TurnRating| worth.confidence.get() * (worth.value.get() - 0.5).abs();
+        let mut side: Vec<RatedMember<'a>> = rated.collect();
+        // Highest confidence and margin first, then newest.
+        let key = |rating: &TurnRating| rating.confidence.get() * (rating.value.get() - 0.5).abs();
         side.sort_by(|(a, x), (b, y)| {
             key(y).total_cmp(&key(x)).then_with(|| compare_newest_first(a, b))
         });
         side.truncate(MAX_ANSWERS_PER_SIDE);
-        side.into_iter().map(|(answer, _)| answer).collect::<Vec<_>>()
+        side
     };
-    let differs = |better: &GroupedAnswer<'a>, worse: &GroupedAnswer<'a>| {
-        find_shared_experiment(better.turn, worse.turn).is_some() && fits(better, worse)
-    };
-    let matched = match_partners(&side(true), &side(false), &differs);
-    let pair = |(better, worse): (GroupedAnswer<'a>, GroupedAnswer<'a>)| {
-        let (good, bad) = (better.turn.effective_rating()?, worse.turn.effective_rating()?);
+    let matched = match_partners(&side(TurnRating::is_up), &side(TurnRating::is_down), fits);
+    let pair = |((better, good), (worse, bad)): (RatedMember<'a>, RatedMember<'a>)| {
         let margin = good.value.get() - bad.value.get();
         let confidence = good.confidence.get().min(bad.confidence.get());
-        let made = build_pair(better, worse, PairSource::Experiment, margin, confidence, context)?;
+        let is_experiment = source == PairSource::Experiment;
+        let experiment =
+            if is_experiment { find_shared_experiment(better.turn, worse.turn)? } else { "" };
         Some(PreferencePair {
-            experiment: find_shared_experiment(better.turn, worse.turn)?,
-            ..made
+            prompt: find_common_prompt(better, worse, max_turns)?,
+            chosen: better.turn.answer.trim(),
+            rejected: worse.turn.answer.trim(),
+            evidence: PairEvidence { source, experiment, margin, confidence },
+            better: AnswerOrigin { conversation: better.conversation, turn: &better.turn.id },
+            worse: AnswerOrigin { conversation: worse.conversation, turn: &worse.turn.id },
         })
     };
     matched.into_iter().filter_map(pair).collect()
@@ -151,18 +133,18 @@ fn compare_newest_first(a: &GroupedAnswer<'_>, b: &GroupedAnswer<'_>) -> std::cm
 /// Finds a partner for every answer. Each search starts at another candidate, so that many answers
 /// are used.
 fn match_partners<'a>(
-    better: &[GroupedAnswer<'a>],
-    worse: &[GroupedAnswer<'a>],
+    better: &[RatedMember<'a>],
+    worse: &[RatedMember<'a>],
     fits: PairPredicate<'_, 'a>,
-) -> Vec<(GroupedAnswer<'a>, GroupedAnswer<'a>)> {
+) -> Vec<(RatedMember<'a>, RatedMember<'a>)> {
     let mut matched = Vec::new();
     if better.is_empty() || worse.is_empty() {
         return matched;
     }
     for at in 0..better.len().max(worse.len()).min(MAX_PAIRS_PER_SOURCE) {
         let bad = &worse[at % worse.len()];
-        let mut tried = (0..better.len()).map(|step| &better[(at + step) % better.len()]);
-        if let Some(good) = tried.find(|good| fits(good, bad)) {
+        let mut candidates = (0..better.len()).map(|step| &better[(at + step) % better.len()]);
+        if let Some(good) = candidates.find(|good| fits(&good.0, &bad.0)) {
             matched.push((*good, *bad));
         }
     }
@@ -170,40 +152,19 @@ fn match_partners<'a>(
 }
 
 /// Returns `None` when the question depends on context and the contexts differ.
-fn build_pair<'a>(
-    better: GroupedAnswer<'a>,
-    worse: GroupedAnswer<'a>,
-    source: PairSource,
-    margin: f64,
-    confidence: f64,
-    context: usize,
-) -> Option<PreferencePair<'a>> {
-    Some(PreferencePair {
-        prompt: find_common_prompt(better, worse, context)?,
-        chosen: better.turn.answer.trim(),
-        rejected: worse.turn.answer.trim(),
-        source,
-        experiment: "",
-        margin,
-        confidence,
-        better: AnswerOrigin { conversation: better.conversation, turn: &better.turn.id },
-        worse: AnswerOrigin { conversation: worse.conversation, turn: &worse.turn.id },
-    })
-}
-
 fn find_common_prompt(
     better: GroupedAnswer<'_>,
     worse: GroupedAnswer<'_>,
-    context: usize,
+    max_turns: usize,
 ) -> Option<Vec<Message>> {
     let question = &better.turn.question;
     if better.conversation == worse.conversation {
         // Asked twice in one conversation: both answer the first question.
         let first = if better.before.len() <= worse.before.len() { better } else { worse };
-        return Some(build_prompt(first.before, question, context));
+        return Some(build_prompt(first.before, question, max_turns));
     }
     if is_same_context(better.before, worse.before) {
-        return Some(build_prompt(better.before, question, context));
+        return Some(build_prompt(better.before, question, max_turns));
     }
     is_self_contained(question).then(|| vec![Message::user(question)])
 }

@@ -44,17 +44,29 @@ pub(super) struct AnswerOrigin<'a> {
     pub(super) turn: &'a TurnId,
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct PreferencePair<'a> {
-    pub(super) prompt: Vec<Message>,
-    pub(super) chosen: &'a str,
-    pub(super) rejected: &'a str,
+/// Source and strength of the evidence for a pair or a rated answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PairEvidence<'a> {
     pub(super) source: PairSource,
     /// Name of the experiment; empty for other sources.
     pub(super) experiment: &'a str,
     /// Strength of the preference, from 0 to 1.
     pub(super) margin: f64,
     pub(super) confidence: f64,
+}
+
+impl PairEvidence<'_> {
+    pub(super) fn new(source: PairSource, margin: f64, confidence: f64) -> Self {
+        Self { source, experiment: "", margin, confidence }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PreferencePair<'a> {
+    pub(super) prompt: Vec<Message>,
+    pub(super) chosen: &'a str,
+    pub(super) rejected: &'a str,
+    pub(super) evidence: PairEvidence<'a>,
     pub(super) better: AnswerOrigin<'a>,
     pub(super) worse: AnswerOrigin<'a>,
 }
@@ -67,40 +79,21 @@ pub(super) struct RatedAnswer<'a> {
     pub(super) good: bool,
     /// From 0 to 1, if it was rated.
     pub(super) rating: Option<f64>,
-    pub(super) source: PairSource,
-    pub(super) experiment: &'a str,
-    pub(super) margin: f64,
-    pub(super) confidence: f64,
+    pub(super) evidence: PairEvidence<'a>,
     pub(super) origin: AnswerOrigin<'a>,
 }
 
 impl<'a> PreferencePair<'a> {
     pub(super) fn into_rated_answers(self) -> [RatedAnswer<'a>; 2] {
-        let Self { source, experiment, margin, confidence, .. } = self;
-        let (given, prompt) = (self.better, self.prompt.clone());
-        let better = RatedAnswer {
-            prompt,
-            answer: self.chosen,
-            good: true,
+        let (prompt, evidence) = (self.prompt, self.evidence);
+        let answers = [(self.chosen, true, self.better), (self.rejected, false, self.worse)];
+        answers.map(|(answer, good, origin)| RatedAnswer {
+            prompt: prompt.clone(),
+            answer,
+            good,
             rating: None,
-            source,
-            experiment,
-            margin,
-            confidence,
-            origin: given,
-        };
-        let (given, prompt) = (self.worse, self.prompt);
-        let worse = RatedAnswer {
-            prompt,
-            answer: self.rejected,
-            good: false,
-            rating: None,
-            source,
-            experiment,
-            margin,
-            confidence,
-            origin: given,
-        };
-        [better, worse]
+            evidence,
+            origin,
+        })
     }
 }

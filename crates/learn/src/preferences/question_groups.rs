@@ -25,9 +25,9 @@ impl<T: Copy + Ord> QuestionGroups<T> {
     /// Adds a turn that can be paired, and returns its question.
     pub fn add_turn(&mut self, turn: &PreferenceTurn, place: T) -> Option<QuestionKey> {
         let rated = turn.rating.is_some_and(|rating| rating.is_up() || rating.is_down());
-        let tried = || !turn.arms.is_empty() && turn.effective_rating().is_some();
-        let worth = turn.has_answer() && (rated || tried());
-        let question = QuestionKey::from_text(&turn.question).filter(|_| worth)?;
+        let judged = || !turn.arms.is_empty() && turn.effective_rating().is_some();
+        let pairable = turn.has_answer() && (rated || judged());
+        let question = QuestionKey::from_text(&turn.question).filter(|_| pairable)?;
         self.turns.insert((question, place));
         Some(question)
     }

@@ -60,9 +60,9 @@ pub(super) fn is_self_contained(question: &str) -> bool {
     if plain.split(' ').any(|word| in_list(BACK_REFERENCES, word)) {
         return false;
     }
-    let said = || plain.split(' ').filter(|word| !in_list(UNINFORMATIVE_WORDS, word));
+    let informative = || plain.split(' ').filter(|word| !in_list(UNINFORMATIVE_WORDS, word));
     let unspaced = plain.chars().filter(|c| *c >= '\u{2e80}').count();
-    said().count() >= 2 || unspaced >= MIN_UNSPACED_CHARS
+    informative().count() >= 2 || unspaced >= MIN_UNSPACED_CHARS
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl Votes {
 
     pub(super) fn add_preference(&mut self, pair: &PreferencePair<'_>) {
         let (key, sign) = order_answers(pair);
-        *self.pairs.entry(key).or_default() += sign * to_millionths(pair.margin);
+        *self.pairs.entry(key).or_default() += sign * to_millionths(pair.evidence.margin);
     }
 
     /// True when the votes for the other answer are at least as strong.
@@ -53,9 +53,12 @@ fn order_answers(pair: &PreferencePair<'_>) -> (u64, i64) {
 }
 
 fn hash_answers(prompt: &[Message], answers: &[&str]) -> u64 {
-    let said = prompt.iter().fold(Fingerprint::new(), |hash, message| {
+    let prompt_hash = prompt.iter().fold(Fingerprint::new(), |hash, message| {
         hash.part(message.role.as_word().as_bytes())
             .part(normalise_question(&message.content).as_bytes())
     });
-    answers.iter().fold(said, |hash, answer| hash.part(b"answer").part(answer.as_bytes())).finish()
+    answers
+        .iter()
+        .fold(prompt_hash, |hash, answer| hash.part(b"answer").part(answer.as_bytes()))
+        .finish()
 }

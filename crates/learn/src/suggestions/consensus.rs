@@ -25,22 +25,22 @@ pub(super) type Support<'a> = BTreeSet<AuthoredTurn<'a>>;
 
 /// True for two users or, where users are unknown, two conversations. An unknown person may be any
 /// known user.
-pub fn have_two_authors<'a>(voices: impl IntoIterator<Item = Author<'a>>) -> bool {
-    let found: BTreeSet<Author<'a>> = voices.into_iter().collect();
-    let users = found.iter().filter(|voice| matches!(voice, Author::User(_))).count();
-    users >= MIN_AUTHORS || found.len() - users >= MIN_AUTHORS
+pub fn have_two_authors<'a>(authors: impl IntoIterator<Item = Author<'a>>) -> bool {
+    let distinct: BTreeSet<Author<'a>> = authors.into_iter().collect();
+    let users = distinct.iter().filter(|author| matches!(author, Author::User(_))).count();
+    users >= MIN_AUTHORS || distinct.len() - users >= MIN_AUTHORS
 }
 
 pub(super) fn has_two_authors(support: &Support<'_>) -> bool {
-    have_two_authors(support.iter().map(|(_, voice)| *voice))
+    have_two_authors(support.iter().map(|(_, author)| *author))
 }
 
 pub(super) fn support_from_turns<'a>(
     turns: &'a [String],
-    voices: &BTreeMap<&str, Author<'a>>,
+    authors: &BTreeMap<&str, Author<'a>>,
 ) -> Support<'a> {
-    let voiced = |turn: &'a String| Some((turn.as_str(), *voices.get(turn.as_str())?));
-    turns.iter().filter_map(voiced).collect()
+    let authored = |turn: &'a String| Some((turn.as_str(), *authors.get(turn.as_str())?));
+    turns.iter().filter_map(authored).collect()
 }
 
 /// An instruction for one pattern with its supporters.
@@ -83,31 +83,31 @@ pub(super) fn merge_instructions<'a>(
 
 impl MergedInstruction<'_> {
     fn into_suggestion(self) -> Option<Suggestion> {
-        let AgreedInstruction { basis, instruction: what, support, total: of } = self.agreed;
+        let AgreedInstruction { basis, instruction, support, total } = self.agreed;
         let turns: BTreeSet<&str> = support.iter().map(|(turn, _)| *turn).collect();
         let first = self.patterns.first()?;
         let topics: BTreeSet<&str> = self.patterns.iter().map(|p| p.topic.as_str()).collect();
         // An instruction for several topics names none.
         let topic = if topics.len() == 1 { first.topic.as_str() } else { "" };
         let agree = support.len();
-        let of = of.max(agree);
+        let total = total.max(agree);
         let why = match basis {
             SuggestionBasis::Corrections => {
-                format!("{agree} of {of} corrections change this in the same way")
+                format!("{agree} of {total} corrections change this in the same way")
             }
-            SuggestionBasis::Contrast => format!("{agree} of {of} turns asked for this instead"),
-            SuggestionBasis::Remarks => format!("{agree} of {of} remarks say this"),
+            SuggestionBasis::Contrast => format!("{agree} of {total} turns asked for this instead"),
+            SuggestionBasis::Remarks => format!("{agree} of {total} remarks say this"),
             SuggestionBasis::Errors => format!("{agree} answers failed with this"),
         };
         Some(Suggestion {
             pattern_id: first.id.clone(),
-            instruction: to_sentence(&format!("{}{what}", format_topic_clause(topic))),
+            instruction: to_sentence(&format!("{}{instruction}", format_topic_clause(topic))),
             why,
             basis,
             reach: self.patterns.iter().map(|pattern| pattern.share).sum::<f64>().min(1.0),
             evidence: turns.into_iter().map(str::to_owned).collect(),
             agree: agree as u32,
-            total: of as u32,
+            total: total as u32,
         })
     }
 }

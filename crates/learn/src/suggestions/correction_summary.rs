@@ -20,11 +20,11 @@ pub fn summarise_correction(original: &str, corrected: &str) -> String {
         };
         let edits = diff_statements(before, after);
         // A sentence inside a literal is user text, not a condition.
-        let told = |text: &&str| !contains_sentence(text);
+        let is_condition = |text: &&str| !contains_sentence(text);
         let added = edits.iter().filter_map(|edit| edit.added.as_deref());
-        let added: Vec<&str> = added.filter(told).collect();
+        let added: Vec<&str> = added.filter(is_condition).collect();
         let removed = edits.iter().filter_map(|edit| edit.removed.as_deref());
-        let removed: Vec<&str> = removed.filter(told).collect();
+        let removed: Vec<&str> = removed.filter(is_condition).collect();
         return if added.is_empty() { removed.join(", ") } else { added.join(", ") };
     }
     let known: Vec<String> =

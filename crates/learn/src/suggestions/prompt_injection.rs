@@ -28,9 +28,9 @@ pub fn is_prompt_injection(text: &str) -> bool {
     if matches_injection(&words) {
         return true;
     }
-    let spelt: Vec<String> = words.iter().map(|word| replace_digits(word)).collect();
-    let spelt: Vec<&str> = spelt.iter().map(String::as_str).collect();
-    spelt != words && matches_injection(&spelt)
+    let folded: Vec<String> = words.iter().map(|word| replace_digits(word)).collect();
+    let folded: Vec<&str> = folded.iter().map(String::as_str).collect();
+    folded != words && matches_injection(&folded)
 }
 
 fn matches_injection(words: &[&str]) -> bool {

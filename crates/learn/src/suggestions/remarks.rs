@@ -15,7 +15,7 @@ pub(super) fn suggest_from_contrasts<'a>(
     evidence: &PatternEvidence<'a>,
 ) -> Vec<AgreedInstruction<'a>> {
     let pattern = evidence.pattern;
-    let told = |contrast: &'a CountedContrast| {
+    let agreed = |contrast: &'a CountedContrast| {
         let sides = [&contrast.wants, &contrast.instead_of];
         if sides.into_iter().flatten().any(|side| is_prompt_injection(side)) {
             return None;
@@ -23,23 +23,23 @@ pub(super) fn suggest_from_contrasts<'a>(
         let side = |side: &Option<String>| {
             side.as_deref().map(sanitisation::sanitise_words).filter(|text| !text.is_empty())
         };
-        let what = match (side(&contrast.wants), side(&contrast.instead_of)) {
+        let instruction = match (side(&contrast.wants), side(&contrast.instead_of)) {
             (Some(wants), Some(instead_of)) => format!("prefer {wants} over {instead_of}"),
             (Some(wants), None) => format!("prefer {wants}"),
             (None, Some(instead_of)) => format!("avoid {instead_of} unless asked for"),
             (None, None) => return None,
         };
         let support = support_from_turns(&contrast.turns, &evidence.authors);
-        let of = pattern.count as usize;
+        let total = pattern.count as usize;
         let basis = SuggestionBasis::Contrast;
         has_two_authors(&support).then_some(AgreedInstruction {
             basis,
-            instruction: what,
+            instruction,
             support,
-            total: of,
+            total,
         })
     };
-    pattern.contrasts.iter().filter_map(told).collect()
+    pattern.contrasts.iter().filter_map(agreed).collect()
 }
 
 /// Remarks with the same signed terms.
@@ -54,14 +54,14 @@ struct RemarkGroup<'a> {
 pub(super) fn suggest_from_remarks<'a>(
     evidence: &PatternEvidence<'a>,
 ) -> Option<AgreedInstruction<'a>> {
-    let said = group_remarks(evidence);
-    let of = said.iter().map(|one| one.support.len()).sum();
+    let groups = group_remarks(evidence);
+    let total = groups.iter().map(|one| one.support.len()).sum();
     let supporters = |own: &BTreeSet<String>| -> Support<'a> {
         let agrees = |other: &&RemarkGroup<'a>| own.is_subset(&other.terms);
-        said.iter().filter(agrees).flat_map(|other| other.support.iter().copied()).collect()
+        groups.iter().filter(agrees).flat_map(|other| other.support.iter().copied()).collect()
     };
     // A single word is too vague to act on.
-    let (text, support) = said
+    let (text, support) = groups
         .iter()
         .filter(|one| one.terms.len() >= 2)
         .take(MAX_COMPARED_REMARKS)
@@ -71,13 +71,8 @@ pub(super) fn suggest_from_remarks<'a>(
             let shorter = b.0.len().cmp(&a.0.len());
             a.1.len().cmp(&b.1.len()).then(shorter).then_with(|| b.0.cmp(a.0))
         })?;
-    let what = format!("follow what users asked for: {}", sanitisation::quote_words(text));
-    Some(AgreedInstruction {
-        basis: SuggestionBasis::Remarks,
-        instruction: what,
-        support,
-        total: of,
-    })
+    let instruction = format!("follow what users asked for: {}", sanitisation::quote_words(text));
+    Some(AgreedInstruction { basis: SuggestionBasis::Remarks, instruction, support, total })
 }
 
 /// Groups remarks by signed terms, most supported first. Prompt injections are dropped.
@@ -86,23 +81,23 @@ fn group_remarks<'a>(evidence: &PatternEvidence<'a>) -> Vec<RemarkGroup<'a>> {
     evidence.remarks.iter().for_each(|remark| {
         by_person.entry((remark.turn_id, remark.author)).or_insert(remark);
     });
-    let mut found: BTreeMap<BTreeSet<String>, RemarkGroup<'a>> = BTreeMap::new();
-    for (given, remark) in by_person {
-        let gist = extract_signed_terms(remark.text);
-        if gist.is_empty() || is_prompt_injection(remark.text) {
+    let mut by_terms: BTreeMap<BTreeSet<String>, RemarkGroup<'a>> = BTreeMap::new();
+    for (authored, remark) in by_person {
+        let terms = extract_signed_terms(remark.text);
+        if terms.is_empty() || is_prompt_injection(remark.text) {
             continue;
         }
         let new =
-            || RemarkGroup { terms: gist.clone(), text: remark.text, support: Support::new() };
-        let said = found.entry(gist.clone()).or_insert_with(new);
-        said.support.insert(given);
-        if (remark.text.len(), remark.text) < (said.text.len(), said.text) {
-            said.text = remark.text;
+            || RemarkGroup { terms: terms.clone(), text: remark.text, support: Support::new() };
+        let group = by_terms.entry(terms.clone()).or_insert_with(new);
+        group.support.insert(authored);
+        if (remark.text.len(), remark.text) < (group.text.len(), group.text) {
+            group.text = remark.text;
         }
     }
-    let mut said: Vec<RemarkGroup<'a>> = found.into_values().collect();
-    said.sort_by(|a, b| b.support.len().cmp(&a.support.len()).then_with(|| a.terms.cmp(&b.terms)));
-    said
+    let mut group: Vec<RemarkGroup<'a>> = by_terms.into_values().collect();
+    group.sort_by(|a, b| b.support.len().cmp(&a.support.len()).then_with(|| a.terms.cmp(&b.terms)));
+    group
 }
 
 pub(super) fn suggest_from_errors<'a>(
@@ -112,13 +107,13 @@ pub(super) fn suggest_from_errors<'a>(
     let named = pattern.error_type.as_deref().filter(|name| !is_prompt_injection(name))?;
     let error_type = sanitisation::sanitise_words(named);
     let support = support_from_turns(&pattern.turns, &evidence.authors);
-    let of = support.len();
-    let what = format!("take care: answers fail with {error_type}");
-    let enough = !error_type.is_empty() && has_two_authors(&support);
-    enough.then_some(AgreedInstruction {
+    let total = support.len();
+    let instruction = format!("take care: answers fail with {error_type}");
+    let usable = !error_type.is_empty() && has_two_authors(&support);
+    usable.then_some(AgreedInstruction {
         basis: SuggestionBasis::Errors,
-        instruction: what,
+        instruction,
         support,
-        total: of,
+        total,
     })
 }

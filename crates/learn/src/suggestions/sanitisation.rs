@@ -28,17 +28,17 @@ pub(super) fn quote_words(text: &str) -> String {
 /// Returns a foreign instruction as one line, or `None` when it is unsafe.
 ///
 /// Unsafe texts are too long, contain markup, code or a link, or address the model.
-pub fn sanitise_instruction(text: &str, longest: usize) -> Option<String> {
+pub fn sanitise_instruction(text: &str, max_chars: usize) -> Option<String> {
     const MARKUP_TOKENS: [&str; 8] = ["```", "~~~", "](", "**", "##", "{{", "}}", "|>"];
     let line = to_single_line(text);
     let letters: Vec<char> = line.chars().collect();
     let opens_tag = |pair: &[char]| {
         pair[0] == '<' && (pair[1].is_alphabetic() || matches!(pair[1], '/' | '!' | '|' | '<'))
     };
-    let barred = MARKUP_TOKENS.iter().any(|mark| line.contains(mark))
+    let has_markup = MARKUP_TOKENS.iter().any(|mark| line.contains(mark))
         || text.lines().any(|line| line.trim_start().starts_with('#'));
-    let long = line.is_empty() || letters.len() > longest;
-    if barred || long || letters.windows(2).any(opens_tag) || contains_link(&line) {
+    let bad_length = line.is_empty() || letters.len() > max_chars;
+    if has_markup || bad_length || letters.windows(2).any(opens_tag) || contains_link(&line) {
         return None;
     }
     let line = to_single_line(&line.replace(['`', '\\', '|', '{', '}', '[', ']'], " "));

@@ -68,87 +68,91 @@ fn trim_function_words<'a>(words: &'a [Word<'a>]) -> &'a [Word<'a>] {
 /// Example: "laptops under $1000" with "gaming laptops, not business laptops".
 pub(super) fn insert_beside_shared(
     query: &str,
-    asked: &[Word<'_>],
+    query_words: &[Word<'_>],
     sides: &ContrastSides<'_>,
 ) -> Option<String> {
     let (new, _) = sides.differing_parts();
-    let unsaid = new.iter().filter(|w| w.is_content()).all(|w| !contains_word(asked, w));
-    if new.is_empty() || !unsaid {
+    let is_new = new.iter().filter(|w| w.is_content()).all(|w| !contains_word(query_words, w));
+    if new.is_empty() || !is_new {
         return None;
     }
     let text = phrase_text(new);
     let shared = sides.wanted.get(sides.wanted.len() - sides.shared_end()..)?;
-    if let Some(at) = find_shared_end(asked, shared) {
-        let start = asked.get(at)?.start;
+    if let Some(at) = find_shared_end(query_words, shared) {
+        let start = query_words.get(at)?.start;
         return apply_edits(
             query,
             vec![TextEdit { range: start..start, text: format!("{text} ") }],
         );
     }
     let begins = sides.wanted.get(..sides.shared_start())?;
-    let at =
-        find_phrase(asked, begins, 0).filter(|_| begins.last().is_some_and(Word::is_content))?;
-    let end = asked.get(at + begins.len() - 1)?.end;
+    let at = find_phrase(query_words, begins, 0)
+        .filter(|_| begins.last().is_some_and(Word::is_content))?;
+    let end = query_words.get(at + begins.len() - 1)?.end;
     apply_edits(query, vec![TextEdit { range: end..end, text: format!(" {text}") }])
 }
 
 /// Finds the shared end in the query, whole or by its last word.
-fn find_shared_end(asked: &[Word<'_>], shared: &[Word<'_>]) -> Option<usize> {
+fn find_shared_end(query_words: &[Word<'_>], shared: &[Word<'_>]) -> Option<usize> {
     let last = shared.last().filter(|word| word.is_content())?;
-    find_phrase(asked, shared, 0).or_else(|| find_phrase(asked, std::slice::from_ref(last), 0))
+    find_phrase(query_words, shared, 0)
+        .or_else(|| find_phrase(query_words, std::slice::from_ref(last), 0))
 }
 
 /// Extends the part of the wanted phrase that the query has: "laptops" becomes "gaming laptops".
 pub(super) fn overlay_wanted(
     query: &str,
-    asked: &[Word<'_>],
+    query_words: &[Word<'_>],
     wanted: &[Word<'_>],
 ) -> Option<String> {
     let thing = wanted.iter().position(Word::is_preposition).unwrap_or(wanted.len());
-    let (thing, behind) = wanted.split_at(thing);
+    let (thing, suffix) = wanted.split_at(thing);
     thing.last().filter(|head| head.is_content())?;
     let shared = (1..=thing.len()).rev().find_map(|n| {
         let end = thing.get(thing.len() - n..)?;
-        find_phrase(asked, end, 0).map(|at| (at, n))
+        find_phrase(query_words, end, 0).map(|at| (at, n))
     });
     let (at, n) = shared?;
-    let lead = thing.get(..thing.len() - n)?;
+    let prefix = thing.get(..thing.len() - n)?;
     let mut edits = Vec::new();
-    if !lead.is_empty() {
-        edits.push(insert_before(asked, at, lead)?);
+    if !prefix.is_empty() {
+        edits.push(insert_before(query_words, at, prefix)?);
     }
-    if !behind.is_empty() {
-        edits.push(insert_after(asked, at + n, behind)?);
+    if !suffix.is_empty() {
+        edits.push(insert_after(query_words, at + n, suffix)?);
     }
     let content = |w: &&Word<'_>| w.is_content();
-    let said_twice =
-        lead.iter().chain(behind).filter(content).any(|word| occurs_outside(&edits, asked, word));
-    if said_twice { None } else { apply_edits(query, edits) }
+    let repeats = prefix
+        .iter()
+        .chain(suffix)
+        .filter(content)
+        .any(|word| occurs_outside(&edits, query_words, word));
+    if repeats { None } else { apply_edits(query, edits) }
 }
 
 /// Puts modifiers before a noun and replaces equal ones that are there already.
-fn insert_before(asked: &[Word<'_>], at: usize, lead: &[Word<'_>]) -> Option<TextEdit> {
-    let already = asked.get(..at)?;
-    let same = (0..=lead.len()).rev().find(|n| ends_with(already, lead.get(..*n)))?;
+fn insert_before(query_words: &[Word<'_>], at: usize, prefix: &[Word<'_>]) -> Option<TextEdit> {
+    let already = query_words.get(..at)?;
+    let same = (0..=prefix.len()).rev().find(|n| ends_with(already, prefix.get(..*n)))?;
     // "top 10 products" with "20 products": a number replaces a number.
     let numbers =
-        lead.last().is_some_and(Word::is_number) && already.last().is_some_and(Word::is_number);
+        prefix.last().is_some_and(Word::is_number) && already.last().is_some_and(Word::is_number);
     let first = at - same.max(usize::from(numbers));
-    let (start, end) = (asked.get(first)?.start, asked.get(at)?.start);
-    Some(TextEdit { range: start..end, text: format!("{} ", phrase_text(lead)) })
+    let (start, end) = (query_words.get(first)?.start, query_words.get(at)?.start);
+    Some(TextEdit { range: start..end, text: format!("{} ", phrase_text(prefix)) })
 }
 
 /// Appends a prepositional phrase such as "with a good keyboard".
 ///
 /// When the query already has the preposition, only a final word or a number can be replaced.
-fn insert_after(asked: &[Word<'_>], at: usize, behind: &[Word<'_>]) -> Option<TextEdit> {
-    let (relation, rest) = behind.split_first()?;
-    let Some(taken) = asked.iter().position(|word| word.matches(relation)) else {
-        let end = asked.get(at - 1)?.end;
-        return Some(TextEdit { range: end..end, text: format!(" {}", phrase_text(behind)) });
+fn insert_after(query_words: &[Word<'_>], at: usize, suffix: &[Word<'_>]) -> Option<TextEdit> {
+    let (relation, rest) = suffix.split_first()?;
+    let Some(taken) = query_words.iter().position(|word| word.matches(relation)) else {
+        let end = query_words.get(at - 1)?.end;
+        return Some(TextEdit { range: end..end, text: format!(" {}", phrase_text(suffix)) });
     };
-    let ([new], old) = (rest, asked.get(taken + 1)?) else { return None };
-    let last = taken + 2 == asked.len();
+    let ([new], old) = (rest, query_words.get(taken + 1)?) else { return None };
+    let last = taken + 2 == query_words.len();
     let exchangeable = taken + 1 > at && (last || (new.is_number() && old.is_number()));
     let edit = TextEdit { range: old.start..old.end, text: phrase_text(rest).to_owned() };
     exchangeable.then_some(edit)

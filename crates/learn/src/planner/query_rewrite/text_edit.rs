@@ -28,18 +28,18 @@ pub(super) fn apply_edits(text: &str, edits: Vec<TextEdit>) -> Option<String> {
 ///
 /// Example: "daily" → "monthly total" in "daily total" gives "monthly total".
 pub(super) fn replace_phrase(
-    asked: &[Word<'_>],
+    query_words: &[Word<'_>],
     old: &[Word<'_>],
     new: &[Word<'_>],
 ) -> Option<Vec<TextEdit>> {
     let mut edits = Vec::new();
     let mut from = 0;
-    while let Some(at) = find_phrase(asked, old, from).filter(|_| !old.is_empty()) {
+    while let Some(at) = find_phrase(query_words, old, from).filter(|_| !old.is_empty()) {
         let end = at + old.len();
-        let (before, after) = (asked.get(..at)?, asked.get(end..)?);
+        let (before, after) = (query_words.get(..at)?, query_words.get(end..)?);
         let left = (0..=new.len()).rev().find(|n| ends_with(before, new.get(..*n)))?;
         let right = (0..=new.len()).rev().find(|n| starts_with(after, new.get(new.len() - n..)))?;
-        let (first, last) = (asked.get(at - left)?, asked.get(end + right - 1)?);
+        let (first, last) = (query_words.get(at - left)?, query_words.get(end + right - 1)?);
         edits.push(TextEdit { range: first.start..last.end, text: phrase_text(new).to_owned() });
         from = end + right;
     }
@@ -47,9 +47,13 @@ pub(super) fn replace_phrase(
 }
 
 /// True when a word also occurs outside the edits.
-pub(super) fn occurs_outside(edits: &[TextEdit], asked: &[Word<'_>], word: &Word<'_>) -> bool {
+pub(super) fn occurs_outside(
+    edits: &[TextEdit],
+    query_words: &[Word<'_>],
+    word: &Word<'_>,
+) -> bool {
     let inside = |w: &Word<'_>| edits.iter().any(|edit| edit.range.contains(&w.start));
-    asked.iter().any(|other| other.matches(word) && !inside(other))
+    query_words.iter().any(|other| other.matches(word) && !inside(other))
 }
 
 pub(super) fn ends_with(words: &[Word<'_>], end: Option<&[Word<'_>]>) -> bool {

@@ -74,8 +74,8 @@ impl Visitor for FactCollector<'_> {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         if let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|by| &by.kind) {
             let one = |by: &sqlparser::ast::OrderByExpr| {
-                let down = by.options.sort == Some(OrderBySort::Desc);
-                format!("{}{}", render_unqualified(&by.expr), if down { " DESC" } else { "" })
+                let descending = by.options.sort == Some(OrderBySort::Desc);
+                format!("{}{}", render_unqualified(&by.expr), if descending { " DESC" } else { "" })
             };
             let text: Vec<String> = by.iter().map(one).collect();
             self.add_fact(ClauseKind::Order, text.join(", "), String::new());

@@ -22,18 +22,18 @@ pub(in crate::suggestions) fn extract_statement(answer: &str) -> Option<&str> {
     let inside = answer.split("```").nth(1).unwrap_or(answer);
     let inside = inside.strip_prefix("sql").or(inside.strip_prefix("SQL")).unwrap_or(inside);
     let text = inside.trim();
-    let mut begin = text;
+    let mut start = text;
     // Comments may precede the first keyword.
-    while let Some(comment) = begin.strip_prefix("--") {
-        begin = comment.split_once('\n')?.1.trim_start();
+    while let Some(comment) = start.strip_prefix("--") {
+        start = comment.split_once('\n')?.1.trim_start();
     }
-    while let Some(comment) = begin.strip_prefix("/*") {
-        begin = comment.split_once("*/")?.1.trim_start();
+    while let Some(comment) = start.strip_prefix("/*") {
+        start = comment.split_once("*/")?.1.trim_start();
     }
-    let first = begin.trim_start_matches(['(', ' ']).split(|c: char| !c.is_alphabetic()).next()?;
-    let opens = ["select", "with", "insert", "update", "delete"];
+    let first = start.trim_start_matches(['(', ' ']).split(|c: char| !c.is_alphabetic()).next()?;
+    let keywords = ["select", "with", "insert", "update", "delete"];
     let short = text.len() <= MAX_STATEMENT_BYTES;
-    (short && opens.iter().any(|word| first.eq_ignore_ascii_case(word))).then_some(text)
+    (short && keywords.iter().any(|word| first.eq_ignore_ascii_case(word))).then_some(text)
 }
 
 /// Parses with the first dialect that accepts the text.
@@ -62,7 +62,7 @@ fn parse_dialect(dialect: &dyn Dialect, sql: &str) -> Option<Vec<Statement>> {
 
 fn may_nest(token: &Token) -> bool {
     if let Token::Word(word) = token {
-        let nests = [
+        let nesting_keywords = [
             Keyword::AND,
             Keyword::OR,
             Keyword::NOT,
@@ -73,10 +73,10 @@ fn may_nest(token: &Token) -> bool {
             Keyword::LIKE,
             Keyword::CASE,
         ];
-        return nests.contains(&word.keyword);
+        return nesting_keywords.contains(&word.keyword);
     }
     let marks = [Token::Comma, Token::Period, Token::SemiColon, Token::RParen];
-    let plain =
+    let is_literal =
         matches!(token, Token::Whitespace(_) | Token::Number(..) | Token::SingleQuotedString(_));
-    !plain && !marks.contains(token)
+    !is_literal && !marks.contains(token)
 }
