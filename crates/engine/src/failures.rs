@@ -15,7 +15,7 @@ use std::sync::Arc;
 use learn::{
     AnsweredTotals, LiftDimension, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern,
     PatternEvidence, PatternRule, FailureWindow, Remark, Suggestion, have_two_authors, find_failure_patterns,
-    rank_corrected_queries, suggestions,
+    rank_corrected_queries, suggest_instructions,
 };
 use model::{Scope, Timestamp, TurnId, Window};
 use store::{QualityQuery, Stopwatch, StoreError};

@@ -7,17 +7,14 @@ use super::*;
 use crate::question::QuestionKey;
 use ExampleSource::{Accepted, Correction, Rating};
 
+type TestOffer = ExampleOffer<'static, String>;
+
 fn key(question: &str) -> QuestionKey {
     QuestionKey::from_text(question).unwrap()
 }
 
 /// The payload is the id of the offer.
-fn offer(
-    question: &str,
-    source: ExampleSource,
-    id: &'static str,
-    secs: i64,
-) -> ExampleOffer<'static, String> {
+fn offer(question: &str, source: ExampleSource, id: &'static str, secs: i64) -> TestOffer {
     ExampleOffer {
         question: key(question),
         source,
@@ -30,16 +27,11 @@ fn offer(
     }
 }
 
-fn rated_offer(
-    question: &str,
-    id: &'static str,
-    rating: f64,
-    secs: i64,
-) -> ExampleOffer<'static, String> {
+fn rated(question: &str, id: &'static str, rating: f64, secs: i64) -> TestOffer {
     ExampleOffer { rating: UnitInterval::new(rating), ..offer(question, Rating, id, secs) }
 }
 
-fn pool(offers: Vec<ExampleOffer<'static, String>>) -> ExamplePool<String> {
+fn pool(offers: Vec<TestOffer>) -> ExamplePool<String> {
     let mut pool = ExamplePool::default();
     for offer in offers {
         pool.insert(offer);
@@ -47,27 +39,23 @@ fn pool(offers: Vec<ExampleOffer<'static, String>>) -> ExamplePool<String> {
     pool
 }
 
-fn best_payload(pool: &ExamplePool<String>, question: &str) -> Option<String> {
+fn best(pool: &ExamplePool<String>, question: &str) -> Option<String> {
     pool.find_best(key(question)).map(|best| best.payload.clone())
 }
 
 #[test]
 fn best_example_is_latest_correction_then_best_rating_then_newest() {
-    let rows: [(Vec<ExampleOffer<'static, String>>, &str); 5] = [
-        (vec![offer("q", Correction, "c", 1), rated_offer("q", "r", 1.0, 9)], "c"),
+    let rows: [(Vec<TestOffer>, &str); 5] = [
+        (vec![offer("q", Correction, "c", 1), rated("q", "r", 1.0, 9)], "c"),
         (vec![offer("q", Correction, "old", 1), offer("Q?", Correction, "new", 2)], "new"),
-        (vec![rated_offer("q", "good", 0.9, 1), rated_offer("q", "fair", 0.7, 9)], "good"),
-        (vec![rated_offer("q", "old", 0.9, 1), rated_offer("q", "new", 0.9, 2)], "new"),
-        (vec![offer("q", Accepted, "a", 9), rated_offer("q", "r", 0.7, 1)], "r"),
+        (vec![rated("q", "good", 0.9, 1), rated("q", "fair", 0.7, 9)], "good"),
+        (vec![rated("q", "old", 0.9, 1), rated("q", "new", 0.9, 2)], "new"),
+        (vec![offer("q", Accepted, "a", 9), rated("q", "r", 0.7, 1)], "r"),
     ];
     for (mut offers, expected) in rows {
-        assert_eq!(best_payload(&pool(offers.clone()), "q").as_deref(), Some(expected));
+        assert_eq!(best(&pool(offers.clone()), "q").as_deref(), Some(expected));
         offers.reverse();
-        assert_eq!(
-            best_payload(&pool(offers), "q").as_deref(),
-            Some(expected),
-            "in the other order"
-        );
+        assert_eq!(best(&pool(offers), "q").as_deref(), Some(expected), "in the other order");
     }
 }
 
@@ -75,22 +63,19 @@ fn best_example_is_latest_correction_then_best_rating_then_newest() {
 fn rating_does_not_rank_corrections() {
     let scored =
         ExampleOffer { rating: UnitInterval::new(1.0), ..offer("q", Correction, "old", 1) };
-    assert_eq!(
-        best_payload(&pool(vec![scored, offer("q", Correction, "new", 2)]), "q").unwrap(),
-        "new"
-    );
+    assert_eq!(best(&pool(vec![scored, offer("q", Correction, "new", 2)]), "q").unwrap(), "new");
 }
 
 #[test]
 fn removing_the_best_example_promotes_the_next() {
     let mut pool = pool(vec![
         offer("q", Correction, "c", 3),
-        rated_offer("q", "r", 0.8, 2),
+        rated("q", "r", 0.8, 2),
         offer("q", Accepted, "a", 1),
     ]);
     for (turn, next) in [("c", Some("r")), ("r", Some("a")), ("a", None)] {
         let effect = pool.remove_turn(turn);
-        assert_eq!(best_payload(&pool, "q").as_deref(), next);
+        assert_eq!(best(&pool, "q").as_deref(), next);
         let left = if next.is_none() { vec![key("q")] } else { vec![] };
         assert_eq!(effect, IndexChange { added: None, removed: left });
     }
@@ -101,16 +86,16 @@ fn removing_the_best_example_promotes_the_next() {
 fn removing_a_turn_removes_its_corrections() {
     let correction = ExampleOffer { turn: "t", ..offer("q", Correction, "event", 3) };
     let mut pool =
-        pool(vec![rated_offer("q", "t", 1.0, 1), correction, offer("other", Accepted, "u", 1)]);
+        pool(vec![rated("q", "t", 1.0, 1), correction, offer("other", Accepted, "u", 1)]);
     assert_eq!(pool.remove_turn("t").removed, [key("q")]);
-    assert_eq!((best_payload(&pool, "q"), pool.len()), (None, 1));
+    assert_eq!((best(&pool, "q"), pool.len()), (None, 1));
 }
 
 #[test]
 fn second_rating_of_a_turn_replaces_the_first() {
-    let mut pool = pool(vec![rated_offer("q", "t", 1.0, 1), rated_offer("q", "u", 0.8, 1)]);
-    assert_eq!(pool.insert(rated_offer("q", "t", 0.7, 2)), IndexChange::default());
-    assert_eq!(best_payload(&pool, "q").unwrap(), "u");
+    let mut pool = pool(vec![rated("q", "t", 1.0, 1), rated("q", "u", 0.8, 1)]);
+    assert_eq!(pool.insert(rated("q", "t", 0.7, 2)), IndexChange::default());
+    assert_eq!(best(&pool, "q").unwrap(), "u");
 }
 
 #[test]
@@ -130,7 +115,7 @@ fn near(question: &str, similarity: f32, vector: &[f32]) -> NearQuestion {
     NearQuestion { question: key(question), similarity, vector: vector.to_vec() }
 }
 
-fn example_query<'a>(k: usize, diversity: f64) -> ExampleQuery<'a> {
+fn query<'a>(k: usize, diversity: f64) -> ExampleQuery<'a> {
     ExampleQuery { query: "", vector: &[], k, max_tokens: None, diversity, excluded: &[] }
 }
 
@@ -156,26 +141,16 @@ fn make_twins() -> (ExamplePool<String>, Vec<NearQuestion>) {
 #[test]
 fn diversity_avoids_near_duplicates() {
     let (pool, near) = make_twins();
-    assert_eq!(
-        names(&select_examples(&pool, &example_query(2, 0.3), near.clone())),
-        ["one", "other"]
-    );
-    assert_eq!(
-        names(&select_examples(&pool, &example_query(2, 0.0), near.clone())),
-        ["one", "two"]
-    );
-    assert_eq!(
-        names(&select_examples(&pool, &example_query(3, 0.3), near)),
-        ["one", "other", "two"]
-    );
+    assert_eq!(names(&select_examples(&pool, &query(2, 0.3), near.clone())), ["one", "other"]);
+    assert_eq!(names(&select_examples(&pool, &query(2, 0.0), near.clone())), ["one", "two"]);
+    assert_eq!(names(&select_examples(&pool, &query(3, 0.3), near)), ["one", "other", "two"]);
 }
 
 #[test]
 fn examples_over_the_token_budget_are_skipped() {
     let (mut pool, near) = make_twins();
     pool.insert(ExampleOffer { tokens: 91, ..offer("twin two", Correction, "long", 2) });
-    let budget =
-        |max_tokens| ExampleQuery { max_tokens: Some(max_tokens), ..example_query(3, 0.0) };
+    let budget = |max_tokens| ExampleQuery { max_tokens: Some(max_tokens), ..query(3, 0.0) };
     assert_eq!(
         names(&select_examples(&pool, &budget(111), near.clone())),
         ["one", "long", "other"]
@@ -192,7 +167,7 @@ fn examples_below_the_similarity_floor_are_dropped() {
         near("odd", f32::NAN, &[1.0]),
         near("never in the pool", 0.9, &[1.0]),
     ];
-    assert!(select_examples(&pool, &example_query(3, 0.3), near).is_empty());
+    assert!(select_examples(&pool, &query(3, 0.3), near).is_empty());
 }
 
 #[test]
@@ -205,7 +180,7 @@ fn similarity_ties_go_to_the_newer_example() {
         let given = |question, id| offer(question, Accepted, id, secs(id) as i64);
         let pool = pool(vec![given("a", a), given("b", b), given("c", c)]);
         let found = ["a", "b", "c"].map(|question| near(question, 0.8, &[0.0]));
-        let selected = select_examples(&pool, &example_query(3, 0.3), found.to_vec());
+        let selected = select_examples(&pool, &query(3, 0.3), found.to_vec());
         assert_eq!(names(&selected), ["newest", "newer", "old"]);
     }
 }
@@ -213,7 +188,7 @@ fn similarity_ties_go_to_the_newer_example() {
 #[test]
 fn identical_question_is_found_without_the_index() {
     let pool = pool(vec![offer("Reset my password", Correction, "c", 1)]);
-    let same = ExampleQuery { query: "reset my PASSWORD?", ..example_query(3, 0.3) };
+    let same = ExampleQuery { query: "reset my PASSWORD?", ..query(3, 0.3) };
     let selected = select_examples(&pool, &same, Vec::new());
     assert_eq!((names(&selected), selected[0].similarity), (vec!["c"], 1.0));
     let twice = vec![near("reset my password", 0.99, &[1.0])];
@@ -223,7 +198,7 @@ fn identical_question_is_found_without_the_index() {
 #[test]
 fn excluded_turns_are_not_selected() {
     let (pool, near) = make_twins();
-    let without = ExampleQuery { excluded: &["one"], ..example_query(2, 0.0) };
+    let without = ExampleQuery { excluded: &["one"], ..query(2, 0.0) };
     assert_eq!(names(&select_examples(&pool, &without, near)), ["two", "other"]);
 }
 
@@ -301,7 +276,7 @@ proptest! {
                 source: Accepted, rating: None, when: Timestamp::from_micros(*secs) });
             found.push(near(&id, *similarity, vector));
         }
-        let asked = ExampleQuery { max_tokens, ..example_query(k, diversity) };
+        let asked = ExampleQuery { max_tokens, ..query(k, diversity) };
         let selected = select_examples(&pool, &asked, found.clone());
         if turn_around { found.reverse(); }
         prop_assert_eq!(&select_examples(&pool, &asked, found), &selected, "the order of candidates matters");

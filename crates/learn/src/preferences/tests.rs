@@ -38,7 +38,7 @@ fn rating(value: f64) -> Option<TurnRating> {
     Some(TurnRating { value: unit(value), confidence: UnitInterval::ONE })
 }
 
-fn make_correction(text: &str, secs: i64) -> TurnCorrection {
+fn correction_at(text: &str, secs: i64) -> TurnCorrection {
     TurnCorrection {
         corrected: text.to_owned(),
         original: None,
@@ -52,7 +52,7 @@ fn conversation(id: &str, turns: Vec<PreferenceTurn>) -> PreferenceConversation 
 }
 
 /// Everything is in the training split, so that no pair is lost.
-fn train_only_rule(format: ExportFormat) -> ExportRule {
+fn train_only(format: ExportFormat) -> ExportRule {
     ExportRule { shares: SplitShares { validation: 0, test: 0 }, ..ExportRule::new(format) }
 }
 
@@ -68,14 +68,14 @@ fn format_and_source_words_round_trip() {
 }
 
 fn rows(format: ExportFormat, conversation: &PreferenceConversation) -> Vec<Value> {
-    as_json(&Exporter::new(train_only_rule(format)).export_conversation(conversation))
+    as_json(&Exporter::new(train_only(format)).export_conversation(conversation))
 }
 
 fn as_json(rows: &[PreferenceRow]) -> Vec<Value> {
     rows.iter().map(|row| serde_json::to_value(row).unwrap()).collect()
 }
 
-fn grouped_answers(conversations: &[PreferenceConversation]) -> Vec<GroupedAnswer<'_>> {
+fn answers_of(conversations: &[PreferenceConversation]) -> Vec<GroupedAnswer<'_>> {
     let mut all = Vec::new();
     for PreferenceConversation { id, turns } in conversations {
         all.extend(turns.iter().enumerate().map(|(at, turn)| GroupedAnswer {
@@ -89,13 +89,10 @@ fn grouped_answers(conversations: &[PreferenceConversation]) -> Vec<GroupedAnswe
 }
 
 fn group_rows(conversations: &[PreferenceConversation]) -> Vec<Value> {
-    as_json(
-        &Exporter::new(train_only_rule(ExportFormat::Dpo))
-            .export_group(&grouped_answers(conversations)),
-    )
+    as_json(&Exporter::new(train_only(ExportFormat::Dpo)).export_group(&answers_of(conversations)))
 }
 
-fn row_summary(row: &Value) -> (&str, &str, &str) {
+fn summary(row: &Value) -> (&str, &str, &str) {
     let content = |column: &str| row[column][0]["content"].as_str().unwrap();
     (row["source"].as_str().unwrap(), content("chosen"), content("rejected"))
 }
@@ -103,11 +100,8 @@ fn row_summary(row: &Value) -> (&str, &str, &str) {
 #[test]
 fn correction_is_preferred_over_the_corrected_answer() {
     let mut wrong = turn("t2", "total sales", "SELECT 1");
-    wrong.corrections = vec![
-        make_correction("SELECT 3", 2),
-        make_correction("SELECT 2", 1),
-        make_correction("  ", 9),
-    ];
+    wrong.corrections =
+        vec![correction_at("SELECT 3", 2), correction_at("SELECT 2", 1), correction_at("  ", 9)];
     let talk = conversation("c", vec![turn("t1", "hello", "hi"), wrong]);
     let rows = rows(ExportFormat::Dpo, &talk);
     assert_eq!(
@@ -136,9 +130,9 @@ fn correction_is_preferred_over_the_corrected_answer() {
 fn correction_may_name_its_original_text() {
     let mut wrong = turn("t", "q", "long answer around SELECT 1");
     let original = Some("SELECT 1".to_owned());
-    wrong.corrections = vec![TurnCorrection { original, ..make_correction("SELECT 2", 1) }];
+    wrong.corrections = vec![TurnCorrection { original, ..correction_at("SELECT 2", 1) }];
     let rows = rows(ExportFormat::Dpo, &conversation("c", vec![wrong]));
-    assert_eq!(row_summary(&rows[0]), ("correction", "SELECT 2", "SELECT 1"));
+    assert_eq!(summary(&rows[0]), ("correction", "SELECT 2", "SELECT 1"));
 }
 
 #[test]
@@ -155,7 +149,7 @@ fn accepted_rephrase_is_preferred_over_the_rejected_answer() {
     };
     let talk = conversation("c", vec![bad(Rephrased), good.clone()]);
     let found = rows(ExportFormat::Dpo, &talk);
-    assert_eq!(row_summary(&found[0]), ("rephrase", "good", "bad"));
+    assert_eq!(summary(&found[0]), ("rephrase", "good", "bad"));
     assert_eq!(found[0]["turn_ids"], json!(["t2", "t1"]));
     let rated_down = PreferenceTurn { rating: rating(0.0), ..good.clone() };
     for turns in [
@@ -180,7 +174,7 @@ fn kept_answer_is_preferred_over_regenerated_ones() {
         conversation("c", turns.into_iter().chain([kept]).collect())
     };
     let found = rows(ExportFormat::Dpo, &talk(kept.clone()));
-    let pairs: Vec<_> = found.iter().map(row_summary).collect();
+    let pairs: Vec<_> = found.iter().map(summary).collect();
     assert_eq!(pairs, [("regeneration", "third", "first"), ("regeneration", "third", "second")]);
     for row in &found {
         assert_eq!(row["prompt"].as_array().unwrap().len(), 3, "no answer that was thrown away");
@@ -188,7 +182,7 @@ fn kept_answer_is_preferred_over_regenerated_ones() {
     let mut later = talk(kept.clone());
     later.turns[..2].iter_mut().for_each(|turn| turn.context_only = true);
     let found = rows(ExportFormat::Dpo, &later);
-    let pairs: Vec<_> = found.iter().map(row_summary).collect();
+    let pairs: Vec<_> = found.iter().map(summary).collect();
     assert_eq!(pairs, [("regeneration", "third", "second")], "the first was before");
     assert_eq!(found[0]["prompt"].as_array().unwrap().len(), 3, "and is no context either");
     let rejected = verdict(VerdictStatus::Rejected, Some(CorrectionType::Explicit));
@@ -202,12 +196,7 @@ fn kept_answer_is_preferred_over_regenerated_ones() {
     }
 }
 
-fn rated_conversation(
-    id: &str,
-    question: &str,
-    answer: &str,
-    value: f64,
-) -> PreferenceConversation {
+fn rated(id: &str, question: &str, answer: &str, value: f64) -> PreferenceConversation {
     let turn = PreferenceTurn { rating: rating(value), ..turn(id, question, answer) };
     conversation(&format!("c-{id}"), vec![turn])
 }
@@ -215,12 +204,12 @@ fn rated_conversation(
 #[test]
 fn same_question_rated_up_and_down_makes_a_pair() {
     let found = group_rows(&[
-        rated_conversation("up", "Show total sales", "good", 1.0),
-        rated_conversation("down", "show total sales?", "bad", 0.25),
-        rated_conversation("so", "show total sales", "fair", 0.5),
-        rated_conversation("else", "show all customers", "other", 0.0),
+        rated("up", "Show total sales", "good", 1.0),
+        rated("down", "show total sales?", "bad", 0.25),
+        rated("so", "show total sales", "fair", 0.5),
+        rated("else", "show all customers", "other", 0.0),
     ]);
-    assert_eq!(found.iter().map(row_summary).collect::<Vec<_>>(), [("rating", "good", "bad")]);
+    assert_eq!(found.iter().map(summary).collect::<Vec<_>>(), [("rating", "good", "bad")]);
     assert_eq!(found[0]["margin"], 0.75);
     assert_eq!(found[0]["conversation_ids"], json!(["c-up", "c-down"]));
 }
@@ -228,7 +217,7 @@ fn same_question_rated_up_and_down_makes_a_pair() {
 #[test]
 fn context_dependent_question_needs_the_same_context() {
     let after = |id: &str, before: &str, question: &str, answer: &str, value: f64| {
-        let mut talk = rated_conversation(id, question, answer, value);
+        let mut talk = rated(id, question, answer, value);
         talk.turns.insert(0, turn(&format!("{id}-0"), before, "Shall I?"));
         talk
     };
@@ -245,21 +234,21 @@ fn context_dependent_question_needs_the_same_context() {
 #[test]
 fn similar_question_is_paired_by_vector() {
     let talks = [
-        rated_conversation("up", "total sales by region", "good", 1.0),
-        rated_conversation("down", "total sales per region", "bad", 0.0),
+        rated("up", "total sales by region", "good", 1.0),
+        rated("down", "total sales per region", "bad", 0.0),
     ];
     let vector = |y: f32| Vector::new("m".into(), vec![1.0, y]);
     for (near, expected) in [(vector(0.1), 1), (vector(1.0), 0)] {
         let vectors = [vector(0.0), near];
-        let mut answers = grouped_answers(&talks);
+        let mut answers = answers_of(&talks);
         answers.iter_mut().zip(&vectors).for_each(|(answer, v)| answer.vector = Some(v));
-        let found = Exporter::new(train_only_rule(ExportFormat::Dpo)).export_group(&answers);
+        let found = Exporter::new(train_only(ExportFormat::Dpo)).export_group(&answers);
         assert_eq!(found.len(), expected);
     }
 }
 
 /// A conversation with one turn of an experiment, its rating and its verdict.
-fn experiment_conversation(
+fn variant(
     id: &str,
     (experiment, variant): (&str, &str),
     rated_as: Option<f64>,
@@ -284,36 +273,32 @@ fn experiment_pairs_prefer_the_variant_judged_good() {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let (new, old) = (("e", "treatment"), ("e", "control"));
     let found = group_rows(&[
-        experiment_conversation("high", new, Some(1.0), None),
-        experiment_conversation("low", old, Some(0.25), None),
-        experiment_conversation("fair", old, Some(0.5), None),
-        experiment_conversation("unsaid", old, None, None),
-        experiment_conversation("shrugged", old, None, Some(Neutral)),
-        experiment_conversation("contested", old, Some(0.0), Some(Accepted)),
-        experiment_conversation("elsewhere", ("f", "control"), None, Some(Rejected)),
+        variant("high", new, Some(1.0), None),
+        variant("low", old, Some(0.25), None),
+        variant("fair", old, Some(0.5), None),
+        variant("unsaid", old, None, None),
+        variant("shrugged", old, None, Some(Neutral)),
+        variant("contested", old, Some(0.0), Some(Accepted)),
+        variant("elsewhere", ("f", "control"), None, Some(Rejected)),
     ]);
-    let told: Vec<_> = found.iter().map(row_summary).collect();
+    let told: Vec<_> = found.iter().map(summary).collect();
     // Two ratings within one experiment are an experiment pair; others stay rating pairs.
     assert_eq!(told[0], ("experiment", "high", "low"));
     assert!(told[1..].iter().all(|(source, ..)| *source == "rating"), "{told:?}");
     assert_eq!((&found[0]["margin"], &found[0]["experiment"]), (&json!(0.75), &json!("Trial e")));
     assert!(found[1..].iter().all(|row| row["experiment"] == ""));
 
-    let heard = [
-        experiment_conversation("kept", new, None, Some(Accepted)),
-        experiment_conversation("lost", old, None, Some(Rejected)),
-    ];
+    let heard =
+        [variant("kept", new, None, Some(Accepted)), variant("lost", old, None, Some(Rejected))];
     let found = group_rows(&heard);
     assert_eq!(found.len(), 1, "what the next messages said is enough");
     assert_eq!((&found[0]["margin"], &found[0]["confidence"]), (&json!(1.0), &json!(0.9)));
-    let same = [
-        experiment_conversation("kept", old, None, Some(Accepted)),
-        experiment_conversation("lost", old, None, Some(Rejected)),
-    ];
+    let same =
+        [variant("kept", old, None, Some(Accepted)), variant("lost", old, None, Some(Rejected))];
     assert!(group_rows(&same).is_empty(), "one variant against itself");
     let apart = [
-        experiment_conversation("kept", new, None, Some(Accepted)),
-        experiment_conversation("lost", ("f", "control"), None, Some(Rejected)),
+        variant("kept", new, None, Some(Accepted)),
+        variant("lost", ("f", "control"), None, Some(Rejected)),
     ];
     assert!(group_rows(&apart).is_empty(), "two experiments");
 }
@@ -322,12 +307,7 @@ fn experiment_pairs_prefer_the_variant_judged_good() {
 fn popular_question_makes_a_bounded_number_of_pairs() {
     let talks: Vec<PreferenceConversation> = (0..200)
         .map(|at| {
-            rated_conversation(
-                &format!("t{at}"),
-                "show total sales",
-                &format!("a{at}"),
-                f64::from(at % 2),
-            )
+            rated(&format!("t{at}"), "show total sales", &format!("a{at}"), f64::from(at % 2))
         })
         .collect();
     let found = group_rows(&talks);
@@ -340,7 +320,7 @@ fn popular_question_makes_a_bounded_number_of_pairs() {
 #[test]
 fn unpaired_formats_include_single_answers() {
     let mut wrong = turn("t1", "q one", "bad");
-    wrong.corrections = vec![make_correction("good", 1)];
+    wrong.corrections = vec![correction_at("good", 1)];
     let mut liked = turn("t2", "q two", "liked");
     liked.rating = rating(1.0);
     let talk = conversation("c", vec![wrong, liked]);
@@ -362,7 +342,7 @@ fn unpaired_formats_include_single_answers() {
 #[test]
 fn correction_of_a_failed_turn_makes_no_pair() {
     let mut failed = PreferenceTurn { failed: true, ..turn("t1", "q", "") };
-    failed.corrections = vec![make_correction("good", 1)];
+    failed.corrections = vec![correction_at("good", 1)];
     let talk = conversation("c", vec![failed]);
     for (format, count) in [(ExportFormat::Dpo, 0), (ExportFormat::Kto, 1), (ExportFormat::Sft, 1)]
     {
@@ -373,18 +353,18 @@ fn correction_of_a_failed_turn_makes_no_pair() {
 #[test]
 fn unpaired_rated_answer_is_exported_once() {
     let mut talks = [
-        rated_conversation("up", "show total sales", "good", 1.0),
-        rated_conversation("down", "show total sales", "bad", 0.0),
+        rated("up", "show total sales", "good", 1.0),
+        rated("down", "show total sales", "bad", 0.0),
     ];
     talks[0].turns.insert(0, turn("before", "hello", "hi"));
-    let rows = export_everything(&train_only_rule(ExportFormat::Kto), &talks);
+    let rows = export_all(&train_only(ExportFormat::Kto), &talks);
     assert_eq!(rows.len(), 2, "with what was said before, and not again without it");
 }
 
 #[test]
 fn openai_format_uses_its_field_names() {
     let mut wrong = turn("t1", "q", "bad");
-    wrong.corrections = vec![make_correction("good", 1)];
+    wrong.corrections = vec![correction_at("good", 1)];
     let row = &rows(ExportFormat::OpenAiDpo, &conversation("c", vec![wrong]))[0];
     assert_eq!(row["input"]["messages"], json!([{"role": "user", "content": "q"}]));
     assert_eq!(row["preferred_output"], json!([{"role": "assistant", "content": "good"}]));
@@ -396,11 +376,11 @@ fn tally_counts_repeated_unsure_and_capped_rows() {
     let talk = |id: &str, answer: &str, confidence: f64| {
         let mut wrong = turn(id, "q", "bad");
         let sure = unit(confidence);
-        wrong.corrections = vec![TurnCorrection { confidence: sure, ..make_correction(answer, 1) }];
+        wrong.corrections = vec![TurnCorrection { confidence: sure, ..correction_at(answer, 1) }];
         conversation(id, vec![wrong])
     };
     let caps = BTreeMap::from([(PairSource::Correction, 2)]);
-    let mut exporter = Exporter::new(ExportRule { caps, ..train_only_rule(ExportFormat::Dpo) });
+    let mut exporter = Exporter::new(ExportRule { caps, ..train_only(ExportFormat::Dpo) });
     let talks = [("a", "one", 1.0), ("b", "one", 1.0), ("c", "two", 0.69), ("d", "two", 0.7)];
     let counts: Vec<usize> = talks
         .into_iter()
@@ -416,13 +396,13 @@ fn tally_counts_repeated_unsure_and_capped_rows() {
 #[test]
 fn export_filters_by_source_and_split() {
     let mut wrong = turn("t", "q", "bad");
-    wrong.corrections = vec![make_correction("good", 1)];
+    wrong.corrections = vec![correction_at("good", 1)];
     let talk = conversation("c", vec![wrong]);
     let none =
-        ExportRule { sources: [PairSource::Rephrase].into(), ..train_only_rule(ExportFormat::Dpo) };
+        ExportRule { sources: [PairSource::Rephrase].into(), ..train_only(ExportFormat::Dpo) };
     assert!(Exporter::new(none).export_conversation(&talk).is_empty());
     for (split, expected) in [(Split::Train, 1), (Split::Test, 0)] {
-        let rule = ExportRule { split: Some(split), ..train_only_rule(ExportFormat::Dpo) };
+        let rule = ExportRule { split: Some(split), ..train_only(ExportFormat::Dpo) };
         assert_eq!(Exporter::new(rule).export_conversation(&talk).len(), expected);
     }
 }
@@ -431,8 +411,8 @@ fn export_filters_by_source_and_split() {
 fn prompt_is_limited_to_the_latest_turns() {
     let mut turns: Vec<PreferenceTurn> =
         (0..5).map(|at| turn(&format!("t{at}"), &format!("q{at}"), "a")).collect();
-    turns[4].corrections = vec![make_correction("good", 1)];
-    let rule = ExportRule { context_turns: 2, ..train_only_rule(ExportFormat::Dpo) };
+    turns[4].corrections = vec![correction_at("good", 1)];
+    let rule = ExportRule { context_turns: 2, ..train_only(ExportFormat::Dpo) };
     let found = as_json(&Exporter::new(rule).export_conversation(&conversation("c", turns)));
     let asked: Vec<&Value> = found[0]["prompt"].as_array().unwrap().iter().collect();
     assert_eq!((asked.len(), &asked[0]["content"]), (5, &json!("q2")));
@@ -454,11 +434,11 @@ fn question_groups_collect_turns_of_merged_questions() {
     assert_eq!(groups.into_groups().collect::<Vec<_>>(), [[1, 2, 3, 4]]);
 }
 
-fn export_everything(rule: &ExportRule, talks: &[PreferenceConversation]) -> Vec<PreferenceRow> {
+fn export_all(rule: &ExportRule, talks: &[PreferenceConversation]) -> Vec<PreferenceRow> {
     let mut exporter = Exporter::new(rule.clone());
     let mut rows: Vec<PreferenceRow> =
         talks.iter().flat_map(|talk| exporter.export_conversation(talk)).collect();
-    rows.extend(exporter.export_group(&grouped_answers(talks)));
+    rows.extend(exporter.export_group(&answers_of(talks)));
     assert_eq!(exporter.tally().rows.values().sum::<u64>(), rows.len() as u64);
     rows
 }
@@ -467,7 +447,7 @@ fn export_everything(rule: &ExportRule, talks: &[PreferenceConversation]) -> Vec
 fn blank_question_makes_no_row() {
     for blank in ["", " \n\t "] {
         let fixed = PreferenceTurn {
-            corrections: vec![make_correction("better", 1)],
+            corrections: vec![correction_at("better", 1)],
             rating: rating(0.0),
             ..turn("t1", blank, "worse")
         };

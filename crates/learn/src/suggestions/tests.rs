@@ -98,9 +98,29 @@ fn patterns_from(corrections: &[Correction]) -> Vec<FailurePattern> {
     find_failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default())
 }
 
-fn corrected_answer<'a>(turn_id: &'a str, correction: &'a Correction) -> CorrectedAnswer<'a> {
-    let (original, corrected) = (&correction.original, &correction.corrected);
+fn corrected_answer<'a>(
+    turn_id: &'a str,
+    original: &'a str,
+    corrected: &'a str,
+) -> CorrectedAnswer<'a> {
     CorrectedAnswer { turn_id, original, corrected, author: Author::User(turn_id) }
+}
+
+fn suggest<'a>(
+    pattern: &'a FailurePattern,
+    corrections: Vec<CorrectedAnswer<'a>>,
+    remarks: Vec<Remark<'a>>,
+) -> Vec<Suggestion> {
+    let authors = turn_authors();
+    suggest_instructions(&[PatternEvidence { pattern, corrections, remarks, authors }])
+}
+
+fn instructions(found: Vec<Suggestion>) -> Vec<String> {
+    found.into_iter().map(|suggestion| suggestion.instruction).collect()
+}
+
+fn user_remark<'a>(turn_id: &'a str, text: &'a str) -> Remark<'a> {
+    Remark { turn_id, text, author: Author::User(turn_id) }
 }
 
 #[test]
@@ -109,15 +129,10 @@ fn identical_corrections_become_one_instruction() {
     let patterns = patterns_from(&corrections);
     assert_eq!(patterns[0].count, 10, "{patterns:?}");
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
-    let answer = |(turn_id, c): (_, _)| corrected_answer(turn_id, c);
-    let corrections = ids.iter().map(String::as_str).zip(&corrections).map(answer).collect();
-    let evidence = [PatternEvidence {
-        pattern: &patterns[0],
-        corrections,
-        remarks: Vec::new(),
-        authors: turn_authors(),
-    }];
-    let found = suggest_instructions(&evidence);
+    let pairs = ids.iter().zip(&corrections);
+    let corrections =
+        pairs.map(|(id, c)| corrected_answer(id, &c.original, &c.corrected)).collect();
+    let found = suggest(&patterns[0], corrections, Vec::new());
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
         found[0].instruction,
@@ -133,18 +148,8 @@ fn remarks_become_an_instruction_without_corrections() {
     let corrections = ten_corrections();
     let patterns = patterns_from(&corrections);
     let ids: Vec<String> = (0..10).map(|at| format!("t{at}")).collect();
-    let remarks = ids
-        .iter()
-        .zip(&corrections)
-        .map(|(turn_id, c)| Remark { turn_id, text: c.said, author: Author::User(turn_id) })
-        .collect();
-    let evidence = [PatternEvidence {
-        pattern: &patterns[0],
-        corrections: Vec::new(),
-        remarks,
-        authors: turn_authors(),
-    }];
-    let found = suggest_instructions(&evidence);
+    let remarks = ids.iter().zip(&corrections).map(|(id, c)| user_remark(id, c.said)).collect();
+    let found = suggest(&patterns[0], Vec::new(), remarks);
     assert_eq!(found.len(), 1);
     assert!(found[0].instruction.contains("\"completed orders only\""), "{}", found[0].instruction);
     assert_eq!((found[0].agree, found[0].basis), (10, SuggestionBasis::Remarks));
@@ -162,44 +167,27 @@ fn pattern() -> FailurePattern {
     FailurePattern { topic: "orders".to_owned(), ..found.clone() }
 }
 
-fn instructions_from_corrections(pairs: &[(&str, &str)]) -> Vec<String> {
+fn instruct_sql(pairs: &[(&str, &str)]) -> Vec<String> {
     let ids: Vec<String> = (0..pairs.len()).map(|at| format!("t{at}")).collect();
-    let corrections = ids
-        .iter()
-        .zip(pairs)
-        .map(|(turn_id, (original, corrected))| CorrectedAnswer {
-            turn_id,
-            original,
-            corrected,
-            author: Author::User(turn_id),
-        })
-        .collect();
+    let pairs = ids.iter().zip(pairs);
+    let corrections = pairs.map(|(id, (old, new))| corrected_answer(id, old, new)).collect();
     let pattern = pattern();
-    let evidence = [PatternEvidence {
-        pattern: &pattern,
-        corrections,
-        remarks: Vec::new(),
-        authors: turn_authors(),
-    }];
-    suggest_instructions(&evidence).into_iter().map(|s| s.instruction).collect()
+    instructions(suggest(&pattern, corrections, Vec::new()))
 }
 
 #[test]
 fn single_correction_is_not_suggested() {
     let none: [&str; 0] = [];
-    assert_eq!(
-        instructions_from_corrections(&[("SELECT a FROM t", "SELECT a FROM t WHERE b = 1")]),
-        none
-    );
+    assert_eq!(instruct_sql(&[("SELECT a FROM t", "SELECT a FROM t WHERE b = 1")]), none);
     let apart = [
         ("SELECT a FROM t", "SELECT a FROM t WHERE b = 1"),
         ("SELECT a FROM t", "SELECT a FROM t LIMIT 3"),
     ];
-    assert_eq!(instructions_from_corrections(&apart), none);
+    assert_eq!(instruct_sql(&apart), none);
     let prose = [("It is 5.", "It is 6."), ("It is 5.", "It is 6.")];
-    assert_eq!(instructions_from_corrections(&prose), none);
+    assert_eq!(instruct_sql(&prose), none);
     let same = [("SELECT a FROM t", "select a from t;"), ("SELECT a FROM t", "SELECT a FROM t")];
-    assert_eq!(instructions_from_corrections(&same), none);
+    assert_eq!(instruct_sql(&same), none);
 }
 
 #[test]
@@ -209,7 +197,7 @@ fn shared_columns_with_different_values_are_suggested() {
         ("SELECT a FROM t", "SELECT a FROM t WHERE created_at >= '2025-06-01'"),
     ];
     let expected = "When the question is about orders, add the condition on created_at that it implies, as in created_at >= '2024-01-01'.";
-    assert_eq!(instructions_from_corrections(&dates), [expected]);
+    assert_eq!(instruct_sql(&dates), [expected]);
 }
 
 #[test]
@@ -231,13 +219,7 @@ fn contrast_becomes_a_preference() {
             turns: vec!["t3".to_owned()],
         },
     ];
-    let evidence = [PatternEvidence {
-        pattern: &pattern,
-        corrections: Vec::new(),
-        remarks: Vec::new(),
-        authors: turn_authors(),
-    }];
-    let found = suggest_instructions(&evidence);
+    let found = suggest(&pattern, Vec::new(), Vec::new());
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0].instruction,
@@ -256,14 +238,7 @@ fn one_sided_contrast_is_avoided_and_wordless_one_dropped() {
         turns: vec!["t1".to_owned(), "t2".to_owned()],
     };
     pattern.contrasts = vec![contrast(None, Some("drafts")), contrast(Some("**"), Some("?"))];
-    let evidence = [PatternEvidence {
-        pattern: &pattern,
-        corrections: Vec::new(),
-        remarks: Vec::new(),
-        authors: turn_authors(),
-    }];
-    let found: Vec<String> =
-        suggest_instructions(&evidence).into_iter().map(|s| s.instruction).collect();
+    let found: Vec<String> = instructions(suggest(&pattern, Vec::new(), Vec::new()));
     assert_eq!(found, ["When the question is about orders, avoid drafts unless asked for."]);
 }
 
@@ -272,16 +247,8 @@ fn most_supported_then_shortest_remark_is_quoted() {
     let check = |said: [&str; 5], expected: &str| {
         let pattern = pattern();
         let remarks = ["t0", "t1", "t2", "t3", "t4"].into_iter().zip(said);
-        let remark =
-            |(turn_id, said)| Remark { turn_id, text: said, author: Author::User(turn_id) };
-        let remarks = remarks.map(remark).collect();
-        let evidence = [PatternEvidence {
-            pattern: &pattern,
-            corrections: Vec::new(),
-            remarks,
-            authors: turn_authors(),
-        }];
-        let found = suggest_instructions(&evidence);
+        let remarks = remarks.map(|(turn_id, text)| user_remark(turn_id, text)).collect();
+        let found = suggest(&pattern, Vec::new(), remarks);
         assert!(found[0].instruction.contains(expected), "{}", found[0].instruction);
     };
     let (long, short) = ("completed orders in Germany", "gross revenue");
@@ -300,13 +267,7 @@ fn prompt_injection_is_detected() {
 fn error_pattern_suggests_by_error_type() {
     let mut pattern = pattern();
     pattern.error_type = Some("timeout\n# x".to_owned());
-    let evidence = [PatternEvidence {
-        pattern: &pattern,
-        corrections: Vec::new(),
-        remarks: Vec::new(),
-        authors: turn_authors(),
-    }];
-    let found = suggest_instructions(&evidence);
+    let found = suggest(&pattern, Vec::new(), Vec::new());
     assert_eq!(
         found[0].instruction,
         "When the question is about orders, take care: answers fail with timeout x."
@@ -335,7 +296,7 @@ fn unparsable_statement_yields_no_changes() {
     assert_eq!(extract_changes("SELECT a FROM t", broken), []);
     assert_eq!(extract_changes("SELECT a FROM t", "There are 42 orders."), []);
     let none: [&str; 0] = [];
-    assert_eq!(instructions_from_corrections(&[("SELECT a FROM t", broken); 3]), none);
+    assert_eq!(instruct_sql(&[("SELECT a FROM t", broken); 3]), none);
     let change = extract_changes("SELECT a FROM t", "SELECT a FROM t WHERE t.s = 'x'");
     assert_eq!(change, extract_changes("SELECT b FROM t u", "select b from t u where u.S = 'x'"));
     assert_eq!((change.len(), change[0].about.as_str()), (1, "s"));
@@ -346,9 +307,8 @@ proptest::proptest! {
     fn instruction_is_one_bounded_line(said in "\\PC{0,300}", topic in ".{0,300}") {
         let mut pattern = pattern();
         pattern.topic = topic;
-        let remarks = ["a", "b"].map(|turn_id| Remark { turn_id, text: &said, author: Author::User(turn_id) }).into();
-        let evidence = [PatternEvidence { pattern: &pattern, corrections: Vec::new(), remarks, authors: turn_authors() }];
-        for suggestion in suggest_instructions(&evidence) {
+        let remarks = ["a", "b"].map(|turn_id| user_remark(turn_id, &said)).into();
+        for suggestion in suggest(&pattern, Vec::new(), remarks) {
             proptest::prop_assert!(suggestion.instruction.chars().count() < 400);
             proptest::prop_assert!(!suggestion.instruction.chars().any(char::is_control));
             proptest::prop_assert!(!suggestion.instruction.contains(['<', '>', '`']));

@@ -6,9 +6,7 @@ use model::{CorrectionType, TurnId, UnitInterval, VerdictStatus};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{
-    as_json, conversation, export_everything, make_correction, train_only_rule, turn, unit,
-};
+use super::{as_json, conversation, correction_at, export_all, train_only, turn, unit};
 use crate::preferences::*;
 
 fn any_turn() -> impl Strategy<Value = PreferenceTurn> {
@@ -37,7 +35,7 @@ fn any_turn() -> impl Strategy<Value = PreferenceTurn> {
             }),
             rating: rating
                 .map(|value| TurnRating { value: unit(value), confidence: UnitInterval::ONE }),
-            corrections: correction.iter().map(|text| make_correction(text, 1)).collect(),
+            corrections: correction.iter().map(|text| correction_at(text, 1)).collect(),
             arms: Vec::from_iter(arm.map(|treated| ServedVariant {
                 experiment: "e".to_owned(),
                 name: "E".to_owned(),
@@ -84,7 +82,7 @@ proptest! {
         let shares = SplitShares { validation: 25, test: 25 };
         for format in ExportFormat::ALL {
             let rule = ExportRule { shares, ..ExportRule::new(format) };
-            let rows = export_everything(&rule, &talks);
+            let rows = export_all(&rule, &talks);
             let mut parts: BTreeMap<String, &str> = BTreeMap::new();
             let mut ids = BTreeSet::new();
             for row in &rows {
@@ -99,18 +97,18 @@ proptest! {
             let mut by_part: Vec<String> = Vec::new();
             for split in Split::ALL {
                 let only = ExportRule { split: Some(split), ..rule.clone() };
-                by_part.extend(export_everything(&only, &talks).iter().map(|r| r.provenance().id.clone()));
+                by_part.extend(export_all(&only, &talks).iter().map(|r| r.provenance().id.clone()));
             }
             prop_assert_eq!(by_part.len(), ids.len(), "the parts together are all, without repeats");
             prop_assert!(by_part.iter().all(|id| ids.contains(id)));
-            prop_assert_eq!(rows, export_everything(&rule, &talks));
+            prop_assert_eq!(rows, export_all(&rule, &talks));
         }
     }
 
     #[test]
     fn all_rows_share_the_same_columns(talks in any_conversations()) {
         for format in ExportFormat::ALL {
-            let rows = as_json(&export_everything(&train_only_rule(format), &talks));
+            let rows = as_json(&export_all(&train_only(format), &talks));
             for row in &rows {
                 prop_assert_eq!(columns(row), columns(&rows[0]));
                 prop_assert!(columns(row).iter().all(|(_, kind)| !["null", "empty"].contains(kind)));

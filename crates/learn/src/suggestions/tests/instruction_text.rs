@@ -1,12 +1,12 @@
 //! Instruction text for every clause that is added, removed or replaced.
 
-use super::instructions_from_corrections;
+use super::instruct_sql;
 
 /// Original, correction and expected instruction.
 type InstructionRows = &'static [(&'static str, &'static str, &'static str)];
 
 fn check(original: &str, corrected: &str, what: &str) {
-    let told = instructions_from_corrections(&[(original, corrected); 2]);
+    let told = instruct_sql(&[(original, corrected); 2]);
     let expected = format!("When the question is about orders, {what}.");
     assert_eq!(told, [expected], "{original} -> {corrected}");
 }
@@ -62,15 +62,14 @@ fn replaced_clauses_are_described_with_both_sides() {
 fn overlong_conditions_are_not_suggested() {
     let long = format!("SELECT a FROM t WHERE b = '{}'", "x".repeat(200));
     let nothing: [&str; 0] = [];
-    assert_eq!(instructions_from_corrections(&[("SELECT a FROM t", &*long); 2]), nothing);
-    assert_eq!(instructions_from_corrections(&[(&*long, "SELECT a FROM t"); 2]), nothing);
+    assert_eq!(instruct_sql(&[("SELECT a FROM t", &*long); 2]), nothing);
+    assert_eq!(instruct_sql(&[(&*long, "SELECT a FROM t"); 2]), nothing);
 }
 
 #[test]
 fn suggestions_are_sorted_by_support_then_clause_kind() {
     let all = ("SELECT a FROM t", "SELECT a, c FROM t WHERE b = 1 LIMIT 5");
-    let told =
-        instructions_from_corrections(&[all, all, ("SELECT a FROM t", "SELECT a FROM t LIMIT 5")]);
+    let told = instruct_sql(&[all, all, ("SELECT a FROM t", "SELECT a FROM t LIMIT 5")]);
     let expected = [
         "show at most 5 rows unless asked otherwise",
         "filter b = 1 unless asked otherwise",
