@@ -25,17 +25,12 @@ use feedback::Feedback;
 pub struct PlannerContext {
     /// All sections, ready for a prompt.
     pub markdown: String,
-    /// Verdict on the previous response.
     pub status: VerdictStatus,
     pub judged: Option<TurnId>,
-    /// True after several rejected answers in a row.
     pub suggest_clarify: bool,
     pub rejection_streak: u32,
-    /// Strategy of the judged turn, as text.
     pub previous_strategy: Option<String>,
-    /// Reason for the rejection, as text.
     pub what_went_wrong: Option<String>,
-    /// One sentence each.
     pub instructions: Vec<String>,
     /// The previous query, changed to what the user wants.
     pub rewritten_query: Option<String>,

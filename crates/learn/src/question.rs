@@ -3,7 +3,6 @@
 
 use crate::fingerprint::fingerprint;
 
-/// Hash of a normalised question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionKey(u64);
 

@@ -42,24 +42,20 @@ pub enum RankMode {
     Formula,
 }
 
-/// An earlier turn whose strategy might be reused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrategyCandidate<T> {
     pub turn: T,
     pub status: VerdictStatus,
-    /// The validator's score, if any.
     pub quality: Option<UnitInterval>,
     /// Cosine similarity of its question to the current one.
     pub similarity: f64,
     /// True when the session ended without another message.
     pub silent: bool,
     pub ts: Timestamp,
-    /// True when the turn recorded its strategy.
     pub has_strategy: bool,
 }
 
-/// Sorts candidates, best first. Rejected turns are dropped. In a tier, turns without a strategy
-/// come last.
+/// Best first, without rejected turns. In a tier, turns without a strategy come last.
 pub fn rank_strategies<T: Ord>(
     mode: RankMode,
     candidates: Vec<StrategyCandidate<T>>,

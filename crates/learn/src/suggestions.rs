@@ -30,7 +30,6 @@ pub struct CorrectedAnswer<'a> {
     pub author: Author<'a>,
 }
 
-/// A remark about a turn's answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Remark<'a> {
     pub turn_id: &'a str,
@@ -38,7 +37,6 @@ pub struct Remark<'a> {
     pub author: Author<'a>,
 }
 
-/// A pattern with the corrections and remarks about its turns.
 #[derive(Clone, Debug)]
 pub struct PatternEvidence<'a> {
     pub pattern: &'a FailurePattern,
@@ -52,9 +50,7 @@ pub struct PatternEvidence<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SuggestionBasis {
-    /// Corrections that make the same change.
     Corrections,
-    /// Turns that want one thing instead of another.
     Contrast,
     Remarks,
     Errors,
@@ -64,19 +60,16 @@ pub enum SuggestionBasis {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
     pub pattern_id: String,
-    /// Text for the prompt. User text in it is one line of bounded length, without quotation marks,
-    /// markup and invisible characters.
+    /// Text for the prompt. User text in it is sanitised, see `sanitisation.rs`.
     pub instruction: String,
-    /// The evidence in one sentence.
     pub why: String,
     pub basis: SuggestionBasis,
     /// Share of failed turns covered by its patterns, 0 to 1.
     pub reach: f64,
-    /// Ids of the supporting turns.
     pub evidence: Vec<String>,
     /// Number of supporting authors, counted once per turn.
     pub agree: u32,
-    /// Number of authors who could have supported it, counted once per turn.
+    /// Number of authors who could have supported it.
     pub total: u32,
 }
 

@@ -4,8 +4,8 @@ use super::neighbours::Neighbour;
 
 /// Returns the merge target of each cluster, itself when it stays.
 ///
-/// A cluster merges with the nearest neighbour that `may` allows. A cluster that is a target stays
-/// where it is for the rest of the round.
+/// A cluster merges with the nearest neighbour that `can_merge` allows. A target does not move
+/// itself.
 pub(super) fn plan_merges(
     near: &[Vec<Neighbour>],
     sizes: &[usize],

@@ -41,12 +41,10 @@ impl Centroids {
         self.vectors.len()
     }
 
-    /// The centroids, each of length 1, and the size of each group.
     pub(super) fn with_sizes(&self) -> (&[Vec<f32>], Vec<usize>) {
         (&self.vectors, self.sizes.iter().map(|size| *size as usize).collect())
     }
 
-    /// Cosine similarity of a vector to a centroid, -1 to 1.
     pub(super) fn similarity(&self, group: usize, vector: &[f32]) -> f32 {
         dot(&self.vectors[group], vector)
     }

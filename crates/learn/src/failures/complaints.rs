@@ -34,7 +34,6 @@ const MIN_TOPIC_WORD_COUNT: usize = 3;
 #[derive(Debug, Default)]
 struct ComplaintCluster {
     members: Vec<usize>,
-    /// Sum of the remark vectors.
     sum: Vec<f32>,
     words: BTreeMap<String, usize>,
     /// Turn counts by columns and change.
@@ -42,7 +41,6 @@ struct ComplaintCluster {
     descriptive: usize,
 }
 
-/// Key of the initial clusters.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum ComplaintKey {
     Change(String),
@@ -78,7 +76,6 @@ pub(super) fn group_by_complaint(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<
     groups
 }
 
-/// Clusters turns with an identical change or identical words.
 fn group_identical(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<ComplaintCluster> {
     let remarks: Vec<BTreeSet<String>> =
         turns.iter().map(|turn| turn.remark.map(extract_stems).unwrap_or_default()).collect();
@@ -118,7 +115,6 @@ fn group_identical(turns: &[&FailedTurn<'_>], dims: usize) -> Vec<ComplaintClust
     clusters.into_values().collect()
 }
 
-/// Counts the sets that contain each text.
 fn count_occurrences(sets: impl Iterator<Item = BTreeSet<String>>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for text in sets.flatten() {

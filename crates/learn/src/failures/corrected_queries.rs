@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::relevance::{QueryCluster, cluster_of_text};
 
-/// A question, all its wordings merged, with its number of corrections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorrectedQuery {
     /// The most frequent wording.
@@ -14,9 +13,8 @@ pub struct CorrectedQuery {
     pub turns: Vec<String>,
 }
 
-/// Counts corrections, given as turn and question, per question; most corrected first.
-///
-/// Wordings that differ only in order, endings and stop words are one question.
+/// Counts corrections, given as turn and question, per question; most corrected first. Wordings
+/// that differ only in order, endings and stop words are one question.
 pub fn rank_corrected_queries<'a>(
     corrections: impl IntoIterator<Item = (&'a str, &'a str)>,
     max: usize,

@@ -17,7 +17,6 @@ use super::vector_groups::group_vectors;
 use crate::relevance::cluster_of_text;
 use crate::text::truncate_chars;
 
-/// Thresholds and limits of the pattern search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatternRule {
     /// Minimum similarity of two turns in a group. The default fits the built-in embedding model.
@@ -35,7 +34,6 @@ impl Default for PatternRule {
     }
 }
 
-/// A failed turn with its precomputed vector and terms.
 struct PreparedTurn<'a> {
     turn: &'a FailedTurn<'a>,
     vector: Option<Vec<f32>>,
@@ -101,8 +99,7 @@ pub fn find_failure_patterns(
     found.into_iter().zip(ids).map(|((_, p), id)| FailurePattern { id, ..p }).collect()
 }
 
-/// Sorts and deduplicates the turns, keeps the newest up to the limit, and returns them with the
-/// vector dimension.
+/// Sorts, deduplicates and truncates the turns; also returns the vector dimension.
 fn prepare_turns<'a>(
     turns: &'a [FailedTurn<'a>],
     rule: &PatternRule,

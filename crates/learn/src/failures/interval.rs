@@ -34,7 +34,7 @@ pub(super) fn ratio_interval(
     };
     let low = bound(lo, base_hi, -1.0);
     let high = bound(hi, base_lo, 1.0);
-    // With too few turns the base share may be near zero, and the ratio has no bound.
+    // Few turns: the base share may be near zero, and the ratio has no bound.
     let bounded = low.is_finite() && high.is_finite() && base_hi < 2.0 * q && base_lo > 0.0;
     bounded.then_some((p / q, [low.max(0.0), high.max(p / q)]))
 }

@@ -12,7 +12,6 @@ const MAX_TERMS: usize = 3;
 const MIN_TERM_SCORE_RATIO: f64 = 0.55;
 /// Minimum score of a bigram that replaces a word, relative to the word.
 const MIN_BIGRAM_SCORE_RATIO: f64 = 0.6;
-/// Minimum number of the pattern's turns that contain a term.
 const MIN_TERM_TURNS: u32 = 2;
 
 /// Terms of one turn: stems and bigrams of stems, each with its spelling.
@@ -24,7 +23,6 @@ impl Terms {
         Self::default().with_texts(texts)
     }
 
-    /// A copy extended by the terms of more texts.
     pub(super) fn with_texts<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut terms = self.0.clone();
         for text in texts {
@@ -80,7 +78,6 @@ impl TermCounts {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Label {
-    /// Terms for display, best first.
     pub(super) terms: Vec<String>,
     /// The most distinctive stems, best first. They identify the pattern.
     pub(super) stems: Vec<String>,

@@ -8,8 +8,7 @@ const MIN_GAIN: f64 = 1e-9;
 /// Sweeps over all nodes per level; later sweeps move few nodes.
 const MAX_SWEEPS: usize = 20;
 
-/// A weighted graph. Each edge is in both adjacency lists; a self-loop is listed once with double
-/// weight.
+/// Adjacency lists. Each edge is in both lists, a self-loop once with double weight.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     edges: Vec<Vec<(u32, f64)>>,

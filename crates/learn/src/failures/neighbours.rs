@@ -3,8 +3,7 @@
 //! Vectors are quantised to 16-bit integers, so similarities are the same on every machine and use
 //! the widest SIMD registers. Each pair is compared once.
 
-/// Keeps the dot product of two unit vectors, and every partial sum, inside 32 bits
-/// (Cauchy–Schwarz).
+/// Keeps dot products of unit vectors and their partial sums inside 32 bits (Cauchy–Schwarz).
 const QUANTISATION_SCALE: f32 = 32_000.0;
 /// Vectors are compared in tiles of this many rows, which fit into the cache.
 const TILE_ROWS: usize = 64;
@@ -15,7 +14,7 @@ pub(super) struct Neighbour {
     pub(super) similarity: f32,
 }
 
-/// Returns for each unit vector its `most` nearest with at least `floor` similarity, nearest first.
+/// Returns for each unit vector its `max` nearest with at least `floor` similarity, nearest first.
 pub(super) fn find_neighbours(vectors: &[Vec<f32>], max: usize, floor: f32) -> Vec<Vec<Neighbour>> {
     let dims = vectors.first().map_or(0, Vec::len);
     let quantise = |v: &f32| (v * QUANTISATION_SCALE).round() as i16;
@@ -68,8 +67,7 @@ fn dot_i16(a: &[i16], b: &[i16]) -> i32 {
     a.iter().zip(b).map(|(x, y)| i32::from(*x) * i32::from(*y)).sum()
 }
 
-/// Inserts into a sorted list of bounded length. Ties go by index, so the order of pairs does not
-/// matter.
+/// Keeps the list sorted and bounded. Ties go by index, so the order of pairs does not matter.
 #[inline(always)]
 fn insert_candidate(list: &mut Vec<(i32, u32)>, new: (i32, u32), max: usize) {
     let before = |a: (i32, u32), b: (i32, u32)| (-i64::from(a.0), a.1) < (-i64::from(b.0), b.1);

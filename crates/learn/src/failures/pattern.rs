@@ -7,12 +7,10 @@ use super::signed_terms::extract_signed_terms;
 use super::turn::{AnsweredTotals, FailedTurn, LiftDimension};
 use crate::text::truncate_chars;
 
-/// Length limit of a quoted question or remark.
 pub(super) const MAX_QUOTE_CHARS: usize = 300;
-/// Length limit of a label, a topic, an error type or one side of a contrast.
+/// Also limits a topic, an error type and one side of a contrast.
 pub(super) const MAX_LABEL_CHARS: usize = 120;
 
-/// A cluster of turns that failed in the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailurePattern {
     /// Stable id, built from the distinctive terms or the error type.
@@ -37,18 +35,14 @@ pub struct FailurePattern {
     pub turns: Vec<String>,
 }
 
-/// The current window compared with the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureTrend {
-    /// Turns in the current window.
     pub now: u32,
-    /// Turns in the previous window.
     pub before: u32,
     pub difference: i64,
     pub direction: FailureDirection,
 }
 
-/// Direction of a change that is statistically significant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureDirection {
     Rising,
@@ -85,14 +79,10 @@ pub struct Lift {
     pub interval: [f64; 2],
 }
 
-/// A wanted and an unwanted side, merged over all turns that state them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedContrast {
-    /// Most frequent spelling.
     pub wants: Option<String>,
-    /// Most frequent spelling.
     pub instead_of: Option<String>,
-    /// Number of turns that state it.
     pub count: u32,
     pub turns: Vec<String>,
 }
@@ -106,7 +96,7 @@ impl FailureTrend {
         let expected = if answered > 0.0 { totals.now as f64 / answered } else { 0.5 };
         let [low, high] = wilson_interval(f64::from(now), both);
         let direction = if totals.before == 0 {
-            // There is no previous window to compare with.
+            // Nothing to compare with.
             FailureDirection::Steady
         } else if low > expected {
             FailureDirection::Rising
@@ -145,13 +135,11 @@ pub(super) fn compute_lifts(turns: &[&FailedTurn<'_>], totals: &AnsweredTotals) 
     lifts
 }
 
-/// The wanted and the unwanted side as one turn writes them.
 type ContrastPair<'a> = (Option<&'a str>, Option<&'a str>);
 
 const MAX_CONTRASTS: usize = 20;
 
-/// Merges contrasts that differ only in case, articles and word endings. Different numbers stay
-/// separate.
+/// Merges contrasts that differ only in case, articles and word endings, not in numbers.
 pub(super) fn count_contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
     let mut by_key: BTreeMap<(String, String), BTreeMap<ContrastPair<'_>, Vec<&str>>> =
         BTreeMap::new();
@@ -174,7 +162,6 @@ pub(super) fn count_contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast>
     counted
 }
 
-/// Key shared by all spellings of one side.
 fn normalise_side(side: Option<&str>) -> String {
     let text = side.unwrap_or_default();
     let words: Vec<String> = extract_signed_terms(text).into_iter().collect();

@@ -1,8 +1,7 @@
-//! Stable ids of patterns.
+//! Stable ids of patterns, from the error type or the two most distinctive stems.
 //!
-//! An id is built from the error type or from the two most distinctive stems in alphabetical order.
-//! A turn that joins or leaves rarely changes them; `bench/learning` measures how often. Of two
-//! patterns with the same two stems, the larger keeps the id and the other adds its third stem.
+//! A turn that joins or leaves rarely changes these stems; `bench/learning` measures how often. Of
+//! two patterns with the same stems, the larger keeps the id and the other adds its third stem.
 
 use std::collections::BTreeSet;
 

@@ -9,10 +9,8 @@ use std::collections::BTreeSet;
 use super::words::is_content_word;
 use crate::relevance::stem;
 
-/// Words read per remark.
 const MAX_WORDS: usize = 200;
 
-/// Words that negate what follows.
 #[rustfmt::skip]
 const NEGATIONS: &str = " not no never none nor neither cannot without except excluding exclude excludes omit omitting \
     ignore ignoring avoid avoiding skip skipping remove removing drop hide stop unlike statt anstatt anstelle \
@@ -30,7 +28,6 @@ const DIRECTIONS: &[(&str, &str)] = &[
     ("before", " before until prior vor bis avant antes prima voor "),
     ("after", " after since from nach seit ab après después desde dopo na "),
 ];
-/// Conjunctions that start another clause.
 const CONTRAST_CONJUNCTIONS: &str = " but sondern aber mais sino pero ma maar mas ";
 /// Words that identify French, where "mais" is "but". In Portuguese it is "more".
 #[rustfmt::skip]
@@ -38,7 +35,6 @@ const FRENCH_WORDS: &str = " le les des du une et est sont pas non je il elle no
     ce cette ces votre notre leur seulement veux voudrais voulais ";
 /// Words that start a question about a reason.
 const WHY_WORDS: &str = " why warum wieso weshalb pourquoi perché waarom porque почему ";
-/// Words that start a question that is a request.
 #[rustfmt::skip]
 const REQUEST_OPENINGS: &str = " can could would will may please kannst könntest können könnten würdest bitte peux pouvez \
     pourriez puedes puede podrías pode poderia puoi potresti kun kunt kan ";
@@ -64,8 +60,7 @@ pub(crate) fn extract_signed_terms(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Splits into lower-case sentences that keep their final punctuation. A point between digits does
-/// not end one.
+/// Lower-case sentences with their final punctuation. A point between digits does not end one.
 fn split_sentences(text: &str) -> Vec<String> {
     let lower = text.to_lowercase().replace('’', "'");
     let letters: Vec<char> = lower.chars().collect();

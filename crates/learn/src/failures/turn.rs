@@ -2,7 +2,6 @@
 
 use model::Contrast;
 
-/// The evidence that a turn failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {
     /// The next message rejected the answer.
@@ -10,12 +9,10 @@ pub enum FailureKind {
     /// Feedback marked the answer as not ok.
     NotOk,
     Rating,
-    /// A person wrote the correct answer.
     Correction,
     Error,
 }
 
-/// The window a turn belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureWindow {
     Current,
@@ -23,7 +20,6 @@ pub enum FailureWindow {
     Previous,
 }
 
-/// One change that a correction made to an answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AnswerChange {
     /// The columns or the table it changes; may be empty.
@@ -51,12 +47,10 @@ pub struct FailedTurn<'a> {
     pub model: Option<&'a str>,
     pub prompt: Option<&'a str>,
     pub strategy: Option<&'a str>,
-    /// Time of the question, in milliseconds.
     pub when_ms: i64,
     pub window: FailureWindow,
 }
 
-/// A property of turns whose values can be over-represented in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LiftDimension {
     Model,
@@ -87,10 +81,7 @@ impl LiftDimension {
 /// Totals of all answered turns, failed or not.
 #[derive(Clone, Debug, Default)]
 pub struct AnsweredTotals {
-    /// Turns in the current window.
     pub now: u64,
-    /// Turns in the previous window.
     pub before: u64,
-    /// Turns in the current window by dimension and value.
     pub by_dimension: Vec<(LiftDimension, String, u64)>,
 }

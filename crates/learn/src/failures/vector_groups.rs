@@ -23,10 +23,9 @@ const RESOLUTION_OFFSET: f64 = 0.5;
 const RESOLUTION_STEP: f64 = 0.5;
 /// Minimum silhouette of the chosen resolution, relative to the best.
 const MIN_SILHOUETTE_RATIO: f64 = 0.95;
-/// Bounds of the neighbours per vector, which is about the square root of the number of vectors.
+/// Bounds of the neighbours per vector, otherwise the square root of the number of vectors.
 const MIN_NEIGHBOURS: usize = 5;
 const MAX_NEIGHBOURS: usize = 25;
-/// Vectors sampled for the silhouette.
 const SILHOUETTE_SAMPLE: usize = 2_000;
 
 /// Groups whose centroids are this similar are merged. A neighbour graph splits large sets of

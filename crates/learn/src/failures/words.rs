@@ -19,7 +19,6 @@ const COMPLAINT_STOP_WORDS: &str = "no not nope nah wrong incorrect bad false er
     need needs needed know expected expect tell told at completely totally forgot forget forgotten missing missed \
     excluding exclude excluded without ignore ignored ignoring already supposed";
 
-/// Words read per text.
 const MAX_WORDS: usize = 200;
 const MAX_SHORT_WORD_BYTES: usize = 2;
 /// Longer tokens are not words.
@@ -29,12 +28,10 @@ const MAX_WORD_BYTES: usize = 40;
 pub(crate) struct ContentWord {
     /// Index among all words of the text; adjacent words differ by one.
     pub(crate) position: usize,
-    /// Lower-case spelling in the text.
     pub(crate) word: String,
     pub(crate) stem: String,
 }
 
-/// Content words in text order.
 pub(crate) fn extract_content_words(text: &str) -> Vec<ContentWord> {
     let lower = text.to_lowercase();
     let words = lower

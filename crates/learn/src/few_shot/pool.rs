@@ -31,7 +31,6 @@ impl ExampleSource {
     }
 }
 
-/// An answer that may serve as an example.
 #[derive(Clone, Debug)]
 pub struct ExampleOffer<'a, T> {
     pub question: QuestionKey,
@@ -59,12 +58,11 @@ pub struct IndexChange {
 pub struct ExamplePool<T> {
     /// Ordered by question, and within a question by merit: the best is last.
     offers: BTreeMap<OfferRank, StoredOffer<T>>,
-    /// The same offers by turn, to find them for removal.
+    /// The same offers by turn, for removal.
     turns: BTreeMap<OfferKey, OfferRank>,
     questions: usize,
 }
 
-/// The offer that is the example of its question.
 #[derive(Debug)]
 pub struct BestExample<'a, T> {
     pub source: ExampleSource,
@@ -75,8 +73,8 @@ pub struct BestExample<'a, T> {
     turn: u64,
 }
 
-/// Sort key of an offer: source, rating, then time. The offer key breaks ties, so insertion order
-/// never matters.
+/// Sort key: source, rating, then time. The offer key breaks ties, so insertion order is
+/// irrelevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OfferRank {
     question: QuestionKey,
@@ -87,7 +85,7 @@ struct OfferRank {
     key: OfferKey,
 }
 
-/// Identity of an offer: hashed turn, source and hashed id.
+/// Hashed turn, source and hashed id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OfferKey {
     turn: u64,

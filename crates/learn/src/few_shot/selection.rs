@@ -7,7 +7,6 @@ use model::{Timestamp, UnitInterval, dot};
 use super::pool::{BestExample, ExamplePool, ExampleSource};
 use crate::question::QuestionKey;
 
-/// Number of nearest questions considered for a selection.
 pub const MAX_NEAR_QUESTIONS: usize = 50;
 
 /// Minimum similarity of an example's question to the query. Below it an example harms the answer
@@ -20,7 +19,6 @@ pub struct ExampleQuery<'a> {
     pub query: &'a str,
     /// Vector of the query, of length 1 or zero.
     pub vector: &'a [f32],
-    /// Maximum number of examples.
     pub k: usize,
     /// Token budget for all examples together, by estimate.
     pub max_tokens: Option<u32>,
@@ -30,26 +28,20 @@ pub struct ExampleQuery<'a> {
     pub excluded: &'a [&'a str],
 }
 
-/// A question that the vector index found near the query.
 #[derive(Clone, Debug)]
 pub struct NearQuestion {
     pub question: QuestionKey,
-    /// Cosine similarity to the query.
     pub similarity: f32,
-    /// Vector of length 1.
     pub vector: Vec<f32>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedExample<T> {
-    /// The texts, or a reference to them.
     pub payload: T,
     pub source: ExampleSource,
     pub rating: Option<UnitInterval>,
-    /// Cosine similarity of its question to the query.
     pub similarity: f64,
     pub when: Timestamp,
-    /// Estimated length in tokens.
     pub tokens: u32,
 }
 

@@ -13,10 +13,8 @@ use crate::text::to_single_line;
 
 const MAX_PHRASE_WORDS: usize = 8;
 
-/// Keeps the sides that are noun phrases, cleaned.
-///
-/// Returns `None` when the wanted side is no noun phrase, or when neither the message nor the
-/// question shows that it is wanted.
+/// Keeps the sides that are noun phrases. Returns `None` when the wanted side is none, or when
+/// neither message nor question shows that it is wanted.
 pub(super) fn filter_contrast(
     contrast: &Contrast,
     message: &str,

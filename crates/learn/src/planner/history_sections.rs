@@ -3,14 +3,11 @@
 use super::input::{PastExchange, RepeatedCorrection, UserPreferences};
 use super::quoting::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
-/// The newest turns are shown.
 const MAX_TURNS: usize = 10;
-/// Entries shown per list of preferences.
 const MAX_ENTRIES: usize = 5;
 
 const EMPTY_SECTION: &str = "None yet.";
 
-/// The lines under "Conversation Context".
 pub(super) fn render_conversation(turns: &[PastExchange<'_>]) -> String {
     let newest = turns.get(turns.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
     render_list(&newest.iter().map(describe_exchange).collect::<Vec<_>>())

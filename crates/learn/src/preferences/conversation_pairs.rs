@@ -12,10 +12,8 @@ use crate::question::QuestionKey;
 const REGENERATION_CONFIDENCE: f64 = 0.8;
 const REGENERATION_MARGIN: f64 = 0.5;
 
-/// Builds a prompt from the latest `max_turns` exchanges and the question.
-///
-/// Turns without an answer are left out. So are discarded answers, because the model did not see
-/// them.
+/// Builds a prompt from the latest `max_turns` exchanges and the question. Discarded answers are
+/// left out, because the model did not see them.
 pub(super) fn build_prompt(
     before: &[PreferenceTurn],
     question: &str,

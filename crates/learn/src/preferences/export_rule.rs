@@ -49,7 +49,6 @@ pub struct ExportRule {
     pub min_confidence: UnitInterval,
     /// Maximum rows per source, first come first.
     pub caps: BTreeMap<PairSource, u64>,
-    /// Maximum number of earlier turns in a prompt.
     pub context_turns: usize,
 }
 

@@ -18,20 +18,16 @@ use crate::fingerprint::Fingerprint;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportTally {
-    /// Exported rows by source.
     pub rows: BTreeMap<PairSource, u64>,
     /// Duplicates of exported rows.
     pub repeated: u64,
     /// Pairs below the minimum confidence.
     pub unsure: u64,
-    /// Rows beyond the cap of their source.
     pub capped: u64,
 }
 
-/// Exports conversations and groups, one at a time.
-///
-/// The same input in the same order gives the same rows, so an export can resume after the last row
-/// received.
+/// Exports conversations and groups, one at a time. The same input in the same order gives the same
+/// rows, so that an export can be resumed.
 #[derive(Clone, Debug)]
 pub struct Exporter {
     rule: ExportRule,
@@ -49,11 +45,8 @@ impl Exporter {
         &self.tally
     }
 
-    /// Counts the votes of a conversation. Call this for all conversations before exporting the
-    /// first.
-    ///
-    /// Then an answer rated several times gets one label by its mean, and a pair is exported in one
-    /// direction only.
+    /// Counts the votes of a conversation. Call this for all conversations before the first export,
+    /// so that each answer gets one label and each pair one direction.
     pub fn count_votes(&mut self, conversation: &PreferenceConversation) {
         let max_turns = self.rule.context_turns;
         if !self.is_unpaired() {
@@ -71,8 +64,7 @@ impl Exporter {
         }
     }
 
-    /// Exports corrections, regenerations and rephrased questions of a conversation. Unpaired
-    /// formats also get every rated answer.
+    /// Unpaired formats also get every rated answer.
     pub fn export_conversation(
         &mut self,
         conversation: &PreferenceConversation,
@@ -188,10 +180,8 @@ impl Exporter {
             && self.rule.sources.contains(&evidence.source)
     }
 
-    /// Counts a row, unless it is a duplicate, belongs to another split, or exceeds its cap.
-    ///
-    /// A row found in two splits belongs to the first, even when only the other is exported.
-    /// Otherwise training and test data would overlap.
+    /// Counts a row, unless it is a duplicate, belongs to another split, or exceeds its cap. A row
+    /// found in two splits belongs to the first, so that training and test data never overlap.
     fn admit_row(
         &mut self,
         prompt: &[Message],

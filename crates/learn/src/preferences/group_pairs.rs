@@ -1,5 +1,4 @@
-//! Pairs of answers to the same question in different turns: rated up and down, or by two variants
-//! of an experiment.
+//! Pairs answers to the same question by rating or by experiment variant.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,6 @@ use super::turn::{PreferenceTurn, ServedVariant, TurnRating};
 #[derive(Clone, Copy, Debug)]
 pub struct GroupedAnswer<'a> {
     pub conversation: &'a ConversationId,
-    /// Earlier turns of its conversation.
     pub before: &'a [PreferenceTurn],
     pub turn: &'a PreferenceTurn,
     /// Vector of the question. Without one, only identical words match.
@@ -26,8 +24,7 @@ pub struct GroupedAnswer<'a> {
 const MAX_PAIRS_PER_SOURCE: usize = 16;
 const MAX_ANSWERS_PER_SIDE: usize = 64;
 
-/// Extracts the pairs of a group. Both answers must be in the same split, since a pair belongs to
-/// one.
+/// Both answers of a pair must be in the same split.
 pub(super) fn extract_pairs<'a>(
     group: &[GroupedAnswer<'a>],
     shares: SplitShares,
@@ -44,8 +41,7 @@ pub(super) fn extract_pairs<'a>(
                 (&worse.turn.question, worse.vector),
             )
     };
-    // Experiments come first, because they are stronger evidence and the first of two equal pairs
-    // is exported.
+    // Experiments are stronger evidence, and the first of two equal pairs is exported.
     let differs = |better: &GroupedAnswer<'a>, worse: &GroupedAnswer<'a>| {
         find_shared_experiment(better.turn, worse.turn).is_some() && fits(better, worse)
     };
@@ -130,8 +126,7 @@ fn compare_newest_first(a: &GroupedAnswer<'_>, b: &GroupedAnswer<'_>) -> std::cm
     b.turn.asked_at.cmp(&a.turn.asked_at).then_with(|| a.turn.id.cmp(&b.turn.id))
 }
 
-/// Finds a partner for every answer. Each search starts at another candidate, so that many answers
-/// are used.
+/// Each search starts at another candidate, so that many answers are used.
 fn match_partners<'a>(
     better: &[RatedMember<'a>],
     worse: &[RatedMember<'a>],

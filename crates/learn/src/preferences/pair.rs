@@ -4,10 +4,8 @@ use model::{ConversationId, TurnId};
 
 use super::rows::Message;
 
-/// The evidence that one answer is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PairSource {
-    /// A person wrote the correct answer.
     Correction,
     /// Two answers to the same question were rated up and down.
     Rating,
@@ -44,7 +42,6 @@ pub(super) struct AnswerOrigin<'a> {
     pub(super) turn: &'a TurnId,
 }
 
-/// Source and strength of the evidence for a pair or a rated answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairEvidence<'a> {
     pub(super) source: PairSource,
@@ -71,13 +68,11 @@ pub(super) struct PreferencePair<'a> {
     pub(super) worse: AnswerOrigin<'a>,
 }
 
-/// One answer labelled good or bad.
 #[derive(Clone, Debug)]
 pub(super) struct RatedAnswer<'a> {
     pub(super) prompt: Vec<Message>,
     pub(super) answer: &'a str,
     pub(super) good: bool,
-    /// From 0 to 1, if it was rated.
     pub(super) rating: Option<f64>,
     pub(super) evidence: PairEvidence<'a>,
     pub(super) origin: AnswerOrigin<'a>,

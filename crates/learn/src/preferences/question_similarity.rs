@@ -31,7 +31,6 @@ fn words_with_digits(question: &str) -> Vec<&str> {
     question.split(' ').filter(|word| word.bytes().any(|b| b.is_ascii_digit())).collect()
 }
 
-/// True when all earlier questions and answers are equal.
 pub(super) fn is_same_context(a: &[PreferenceTurn], b: &[PreferenceTurn]) -> bool {
     a.len() == b.len()
         && a.iter().zip(b).all(|(x, y)| {
@@ -52,8 +51,7 @@ const UNINFORMATIVE_WORDS: &str = " it its this that these those they them their
 const BACK_REFERENCES: &str = " it this that these those they them instead same again also above previous es das dies diese \
     dieser dort eso esto ese ça cela ceci ";
 
-/// True when a question makes sense without context: "show total sales", but not "yes please" or
-/// "and for 2023?".
+/// True when a question needs no context: "show total sales", but not "and for 2023?".
 pub(super) fn is_self_contained(question: &str) -> bool {
     let plain = normalise_question(question);
     let in_list = |list: &str, word: &str| list.split(' ').any(|known| known == word);

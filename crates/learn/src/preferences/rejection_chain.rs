@@ -2,7 +2,6 @@
 
 use model::{CorrectionType, UnitInterval, VerdictStatus};
 
-/// A turn with the verdict of the next message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JudgedTurn<'a> {
     pub(super) question: &'a str,
@@ -15,12 +14,9 @@ pub(super) struct JudgedTurn<'a> {
     pub(super) failed: bool,
 }
 
-/// A rejected answer and the accepted one that followed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ChainPair {
-    /// Index of the turn with the rejected answer.
     pub(super) worse: usize,
-    /// Index of the turn with the accepted answer.
     pub(super) better: usize,
     pub(super) prompt: String,
     /// The lower of the two confidences.
@@ -30,10 +26,8 @@ pub(super) struct ChainPair {
 /// Below this, the user may have moved on without accepting.
 const MIN_ACCEPTANCE_CONFIDENCE: f64 = 0.7;
 
-/// Pairs each rejected answer of a chain with the accepted one.
-///
-/// The prompt is the question of the rejected answer. An explicit complaint is appended, because
-/// without it nothing favours the better answer.
+/// Pairs each rejected answer of a chain with the accepted one. An explicit complaint is added to
+/// the prompt, because without it nothing favours the better answer.
 pub(super) fn find_chain_pairs(turns: &[JudgedTurn<'_>]) -> Vec<ChainPair> {
     let mut pairs = Vec::new();
     let mut chain = 0..0;

@@ -44,9 +44,7 @@ pub struct Provenance {
     pub id: String,
     /// `correction`, `rating`, `rephrase`, `regeneration` or `experiment`.
     pub source: &'static str,
-    /// Strength of the preference, from 0 to 1.
     pub margin: f64,
-    /// Confidence from 0 to 1.
     pub confidence: f64,
     /// `train`, `validation` or `test`.
     pub split: &'static str,
@@ -61,7 +59,6 @@ pub struct Provenance {
 /// A pair for DPO and for reward models, which also read the margin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DpoRow {
-    /// The conversation up to the question.
     pub prompt: Vec<Message>,
     pub chosen: Vec<Message>,
     pub rejected: Vec<Message>,
@@ -72,10 +69,8 @@ pub struct DpoRow {
 /// A single labelled answer, for KTO.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KtoRow {
-    /// The conversation up to the question.
     pub prompt: Vec<Message>,
     pub completion: Vec<Message>,
-    /// True for a good answer.
     pub label: bool,
     #[serde(flatten)]
     pub provenance: Provenance,
@@ -91,7 +86,6 @@ pub struct SftRow {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpenAiInput {
-    /// The conversation up to the question.
     pub messages: Vec<Message>,
 }
 

@@ -5,12 +5,9 @@ use model::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, Ver
 #[derive(Clone, Debug)]
 pub struct PreferenceConversation {
     pub id: ConversationId,
-    /// In the order of the questions.
     pub turns: Vec<PreferenceTurn>,
 }
 
-/// A question, its answer and the feedback on it.
-///
 /// A correction without a turn is a conversation of one turn, under the id of its event.
 #[derive(Clone, Debug)]
 pub struct PreferenceTurn {
@@ -18,7 +15,6 @@ pub struct PreferenceTurn {
     pub question: String,
     /// Empty without an answer.
     pub answer: String,
-    /// True when the answer itself was an error.
     pub failed: bool,
     pub asked_at: Timestamp,
     /// Verdict of the next message or of a reviewer.
@@ -29,7 +25,6 @@ pub struct PreferenceTurn {
     pub regenerated: bool,
     /// True for turns that serve as context only and make no row.
     pub context_only: bool,
-    /// Experiment variants that answered it.
     pub arms: Vec<ServedVariant>,
 }
 
@@ -48,7 +43,6 @@ pub struct TurnRating {
     pub confidence: UnitInterval,
 }
 
-/// A corrected answer written by a person.
 #[derive(Clone, Debug)]
 pub struct TurnCorrection {
     /// Empty after an erasure.
@@ -60,14 +54,11 @@ pub struct TurnCorrection {
     pub confidence: UnitInterval,
 }
 
-/// The experiment variant that served a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServedVariant {
-    /// Id of the experiment.
     pub experiment: String,
     /// Display name of the experiment.
     pub name: String,
-    /// Id of the variant.
     pub variant: String,
 }
 
@@ -88,8 +79,7 @@ impl PreferenceTurn {
         !self.failed && !self.answer.trim().is_empty()
     }
 
-    /// The rating, or else a rating derived from the verdict. `None` when they disagree or are
-    /// missing.
+    /// The rating, or else one derived from the verdict. `None` when they disagree.
     pub(super) fn effective_rating(&self) -> Option<TurnRating> {
         let judged = self.effective_verdict();
         if let Some(rating) = self.rating {
@@ -105,8 +95,7 @@ impl PreferenceTurn {
         Some(TurnRating { value, confidence: judged.confidence })
     }
 
-    /// The verdict combined with the rating. A rating overrides a neutral verdict; `None` when they
-    /// disagree.
+    /// The verdict, or acceptance when only the rating is good. `None` when they disagree.
     pub(super) fn effective_verdict(&self) -> Option<TurnVerdict> {
         use VerdictStatus::{Accepted, Neutral, Rejected};
         let Some(rating) = self.rating else { return self.verdict };

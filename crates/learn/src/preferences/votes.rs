@@ -10,10 +10,8 @@ use super::rows::Message;
 use crate::fingerprint::Fingerprint;
 use crate::question::normalise_question;
 
-/// Sums by hash of question and answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Votes {
-    /// Sum and count of ratings.
     ratings: HashMap<u64, (i64, u32)>,
     /// Total margin for the alphabetically first answer; negative when the second is preferred.
     pairs: HashMap<u64, i64>,

@@ -43,7 +43,6 @@ pub(super) fn support_from_turns<'a>(
     turns.iter().filter_map(authored).collect()
 }
 
-/// An instruction for one pattern with its supporters.
 #[derive(Clone, Debug)]
 pub(super) struct AgreedInstruction<'a> {
     pub(super) basis: SuggestionBasis,
@@ -53,14 +52,12 @@ pub(super) struct AgreedInstruction<'a> {
     pub(super) total: usize,
 }
 
-/// The same instruction for one or more patterns.
 struct MergedInstruction<'a> {
     patterns: Vec<&'a FailurePattern>,
     agreed: AgreedInstruction<'a>,
 }
 
-/// Merges equal instructions into one suggestion for the first pattern, in input order. Supporting
-/// turns and reach add up.
+/// Merges equal instructions for several patterns, in input order. Support and reach add up.
 pub(super) fn merge_instructions<'a>(
     agreed: impl IntoIterator<Item = (&'a FailurePattern, AgreedInstruction<'a>)>,
 ) -> Vec<Suggestion> {
@@ -122,7 +119,6 @@ fn format_topic_clause(topic: &str) -> String {
     if topic.is_empty() { String::new() } else { format!("When the question is about {topic}, ") }
 }
 
-/// Capitalises the first letter and ends with a full stop.
 fn to_sentence(text: &str) -> String {
     let mut letters = text.trim_end_matches('.').chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();

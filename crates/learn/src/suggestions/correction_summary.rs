@@ -6,13 +6,11 @@ use crate::failures::{AnswerChange, extract_content_words};
 
 const MAX_SUMMARY_WORDS: usize = 12;
 
-/// Lists the parts a correction added, or else those it removed: SQL clauses, or new words of any
-/// other text.
+/// Lists the SQL clauses or words that a correction added, or else those it removed.
 ///
 /// The summary serves as the remark of the turn, so that equal corrections form a pattern.
 pub fn summarise_correction(original: &str, corrected: &str) -> String {
     if extract_statement(original).or(extract_statement(corrected)).is_some() {
-        // An unreadable statement has no summary.
         let (Some(before), Some(after)) =
             (extract_statement(original), extract_statement(corrected))
         else {

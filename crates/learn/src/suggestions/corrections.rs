@@ -7,8 +7,7 @@ use super::instruction_text::{describe_columns, describe_edit};
 use super::sql::{ClauseKind, SqlEdit, diff_statements, extract_statement};
 use super::{PatternEvidence, SuggestionBasis};
 
-/// Finds changes that authors agree on, most supported first. Where only the columns agree, the
-/// instruction names the columns.
+/// Changes that authors agree on, most supported first; only the columns where values differ.
 pub(super) fn suggest_from_corrections<'a>(
     evidence: &PatternEvidence<'a>,
 ) -> Vec<AgreedInstruction<'a>> {

@@ -7,9 +7,11 @@ use super::sql::{ClauseKind, SqlEdit};
 pub(super) fn describe_edit(edit: &SqlEdit) -> Option<String> {
     let safe = |text: &Option<String>| text.as_deref().map(sanitisation::sanitise_sql);
     match (safe(&edit.removed), safe(&edit.added)) {
-        (None, Some(Some(added))) => describe_added(edit.part, &added),
-        (Some(Some(removed)), None) => describe_removed(edit.part, &removed),
-        (Some(Some(removed)), Some(Some(added))) => describe_replaced(edit.part, &removed, &added),
+        (None, Some(Some(added))) => Some(describe_added(edit.part, &added)),
+        (Some(Some(removed)), None) => Some(describe_removed(edit.part, &removed)),
+        (Some(Some(removed)), Some(Some(added))) => {
+            Some(describe_replaced(edit.part, &removed, &added))
+        }
         // The SQL is too long to quote.
         (Some(None), _) | (_, Some(None)) | (None, None) => None,
     }
@@ -23,8 +25,8 @@ pub(super) fn describe_columns(part: ClauseKind, columns: &str, example: &str) -
     filters.then(|| format!("add the condition on {columns} that it implies, as in {example}"))
 }
 
-fn describe_added(part: ClauseKind, added: &str) -> Option<String> {
-    Some(match part {
+fn describe_added(part: ClauseKind, added: &str) -> String {
+    match part {
         ClauseKind::Filter => format!("filter {added} unless asked otherwise"),
         ClauseKind::Having => format!("keep only groups with {added} unless asked otherwise"),
         ClauseKind::Table => format!("use the table {added}"),
@@ -36,11 +38,11 @@ fn describe_added(part: ClauseKind, added: &str) -> Option<String> {
         ClauseKind::Order => format!("order by {added}"),
         ClauseKind::Limit => format!("show at most {added} rows unless asked otherwise"),
         ClauseKind::Combination => format!("combine the parts with {added}"),
-    })
+    }
 }
 
-fn describe_removed(part: ClauseKind, removed: &str) -> Option<String> {
-    Some(match part {
+fn describe_removed(part: ClauseKind, removed: &str) -> String {
+    match part {
         ClauseKind::Filter => format!("do not filter {removed} unless asked to"),
         ClauseKind::Having => format!("do not leave out groups by {removed} unless asked to"),
         ClauseKind::Table => format!("do not use the table {removed}"),
@@ -52,20 +54,20 @@ fn describe_removed(part: ClauseKind, removed: &str) -> Option<String> {
         ClauseKind::Order => format!("do not order by {removed}"),
         ClauseKind::Limit => format!("do not cut the result to {removed} rows unless asked to"),
         ClauseKind::Combination => format!("do not use {removed}"),
-    })
+    }
 }
 
-fn describe_replaced(part: ClauseKind, removed: &str, added: &str) -> Option<String> {
-    Some(match part {
+fn describe_replaced(part: ClauseKind, removed: &str, added: &str) -> String {
+    match part {
         ClauseKind::Filter | ClauseKind::Having => format!("filter {added} rather than {removed}"),
         ClauseKind::Table => format!("use the table {added} rather than {removed}"),
-        ClauseKind::Join => format!("use {added} rather than {removed}"),
+        ClauseKind::Join | ClauseKind::Distinct | ClauseKind::Combination => {
+            format!("use {added} rather than {removed}")
+        }
         ClauseKind::Aggregate => format!("compute {added} rather than {removed}"),
-        ClauseKind::Distinct => format!("use {added} rather than {removed}"),
         ClauseKind::Group => format!("group by {added} rather than {removed}"),
         ClauseKind::Column => format!("show {added} rather than {removed}"),
         ClauseKind::Order => format!("order by {added} rather than {removed}"),
         ClauseKind::Limit => format!("show {added} rows rather than {removed}"),
-        ClauseKind::Combination => format!("use {added} rather than {removed}"),
-    })
+    }
 }

@@ -42,7 +42,6 @@ pub(super) fn suggest_from_contrasts<'a>(
     pattern.contrasts.iter().filter_map(agreed).collect()
 }
 
-/// Remarks with the same signed terms.
 struct RemarkGroup<'a> {
     terms: BTreeSet<String>,
     /// The shortest remark; ties go to the alphabetically first.
@@ -50,7 +49,7 @@ struct RemarkGroup<'a> {
     support: Support<'a>,
 }
 
-/// Finds the most supported remark. The shortest wording stands for all.
+/// The most supported remark, in its shortest wording.
 pub(super) fn suggest_from_remarks<'a>(
     evidence: &PatternEvidence<'a>,
 ) -> Option<AgreedInstruction<'a>> {

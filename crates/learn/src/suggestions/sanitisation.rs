@@ -11,7 +11,6 @@ const MAX_QUOTATION_CHARS: usize = 120;
 /// Longer conditions are too specific to generalise.
 const MAX_SQL_CHARS: usize = 160;
 
-/// Removes quotation marks, markup and line breaks.
 pub(super) fn sanitise_words(text: &str) -> String {
     let marks = ['"', '“', '”', '«', '»', '`', '<', '>', '#', '*', '[', ']', '{', '}', '\\', '|'];
     let kept: String = text.chars().map(|c| if marks.contains(&c) { ' ' } else { c }).collect();
@@ -25,9 +24,8 @@ pub(super) fn quote_words(text: &str) -> String {
     format!("\"{}\"", sanitise_words(text))
 }
 
-/// Returns a foreign instruction as one line, or `None` when it is unsafe.
-///
-/// Unsafe texts are too long, contain markup, code or a link, or address the model.
+/// Returns a foreign instruction as one line. `None` means that it is too long, contains markup,
+/// code or a link, or addresses the model.
 pub fn sanitise_instruction(text: &str, max_chars: usize) -> Option<String> {
     const MARKUP_TOKENS: [&str; 8] = ["```", "~~~", "](", "**", "##", "{{", "}}", "|>"];
     let line = to_single_line(text);
@@ -45,7 +43,6 @@ pub fn sanitise_instruction(text: &str, max_chars: usize) -> Option<String> {
     (!is_prompt_injection(&line)).then_some(line)
 }
 
-/// Detects addresses with or without a scheme.
 fn contains_link(line: &str) -> bool {
     const TOP_LEVEL_DOMAINS: &str =
         " com net org io dev ai biz xyz ru cn eu de fr uk co example test ";
@@ -66,9 +63,8 @@ fn contains_link(line: &str) -> bool {
         || lower.split(|c: char| c.is_whitespace() || "()\"'“”,;!<>".contains(c)).any(is_domain)
 }
 
-/// Returns SQL as one line without backticks, or `None` when it is unsafe to quote.
-///
-/// Unsafe SQL is too long, contains a tag or a sentence in a literal, or addresses the model.
+/// Returns SQL as one line. `None` means that it is too long, contains a tag or a sentence in a
+/// literal, or addresses the model.
 pub(super) fn sanitise_sql(text: &str) -> Option<String> {
     let line = to_single_line(&text.replace(['`', '\\'], " "));
     let tag = line.contains("</") || line.contains("<!") || line.contains("<|");
@@ -79,7 +75,6 @@ pub(super) fn sanitise_sql(text: &str) -> Option<String> {
 /// A literal of this many words is a sentence, which could instruct a model.
 const MIN_SENTENCE_WORDS: usize = 6;
 
-/// True when a quoted literal is a sentence.
 pub(super) fn contains_sentence(sql: &str) -> bool {
     let mut open: Option<(char, String)> = None;
     for c in sql.chars() {

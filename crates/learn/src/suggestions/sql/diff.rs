@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use super::facts::{ClauseKind, SqlFact, extract_facts};
 use super::parser::parse_statements;
 
-/// A clause that was added, removed or replaced.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::suggestions) struct SqlEdit {
     pub(in crate::suggestions) part: ClauseKind,
     pub(in crate::suggestions) removed: Option<String>,
     pub(in crate::suggestions) added: Option<String>,
-    /// The columns or the table it concerns.
     pub(in crate::suggestions) about: String,
 }
 

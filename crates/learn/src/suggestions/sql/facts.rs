@@ -40,20 +40,10 @@ pub(super) struct SqlFact {
     pub(super) about: String,
 }
 
+#[rustfmt::skip]
 const AGGREGATE_FUNCTIONS: &[&str] = &[
-    "count",
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "median",
-    "stddev",
-    "variance",
-    "array_agg",
-    "string_agg",
-    "group_concat",
-    "percentile_cont",
-    "approx_count_distinct",
+    "count", "sum", "avg", "min", "max", "median", "stddev", "variance", "array_agg", "string_agg",
+    "group_concat", "percentile_cont", "approx_count_distinct",
 ];
 
 pub(super) fn extract_facts(mut statements: Vec<Statement>) -> BTreeSet<SqlFact> {

@@ -9,7 +9,6 @@ use sqlparser::ast::{
     UnaryOperator, Visit, VisitMut, Visitor, VisitorMut,
 };
 
-/// Table aliases and names of CTEs.
 #[derive(Default)]
 pub(super) struct SqlNames {
     tables: BTreeMap<String, Option<String>>,
@@ -53,7 +52,6 @@ pub(super) fn table_name(name: &ObjectName) -> String {
     last.map_or_else(|| name.to_string(), |ident| ident.value.clone()).to_lowercase()
 }
 
-/// Normalises statements in place and returns their names.
 pub(super) fn normalise_statements(statements: &mut Vec<Statement>) -> SqlNames {
     let mut names = SqlNames::default();
     let _ = Visit::visit(&*statements, &mut names);
@@ -116,23 +114,18 @@ fn simplify_in_list(expr: &mut Expr) {
 /// Rewrites `5 < a` to `a > 5`.
 fn put_column_first(expr: &mut Expr) {
     let Expr::BinaryOp { left, op, right } = expr else { return };
-    let turned = if *op == BinaryOperator::Eq || *op == BinaryOperator::NotEq {
-        op.clone()
-    } else if *op == BinaryOperator::Lt {
-        BinaryOperator::Gt
-    } else if *op == BinaryOperator::Gt {
-        BinaryOperator::Lt
-    } else if *op == BinaryOperator::LtEq {
-        BinaryOperator::GtEq
-    } else if *op == BinaryOperator::GtEq {
-        BinaryOperator::LtEq
-    } else {
-        return;
+    let mirrored = match op {
+        BinaryOperator::Eq | BinaryOperator::NotEq => op.clone(),
+        BinaryOperator::Lt => BinaryOperator::Gt,
+        BinaryOperator::Gt => BinaryOperator::Lt,
+        BinaryOperator::LtEq => BinaryOperator::GtEq,
+        BinaryOperator::GtEq => BinaryOperator::LtEq,
+        _ => return,
     };
     let is_value = |side: &Expr| matches!(side, Expr::Value(_));
     if is_value(left) && !is_value(right) {
         std::mem::swap(left, right);
-        *op = turned;
+        *op = mirrored;
     }
 }
 
@@ -154,7 +147,6 @@ fn simplify_negation(expr: &mut Expr) {
     }
 }
 
-/// Stands in for an expression that is moved elsewhere.
 fn placeholder_expr() -> Expr {
     Expr::Identifier(Ident::new(""))
 }

@@ -16,8 +16,7 @@ const MAX_TOKENS: usize = 4_000;
 const MAX_OPERATORS: usize = 150;
 const MAX_RECURSION_DEPTH: usize = 20;
 
-/// Returns the SQL of an answer without its code fence, or `None` when it does not start like a
-/// statement.
+/// Returns the SQL of an answer without its code fence; `None` for any other text.
 pub(in crate::suggestions) fn extract_statement(answer: &str) -> Option<&str> {
     let inside = answer.split("```").nth(1).unwrap_or(answer);
     let inside = inside.strip_prefix("sql").or(inside.strip_prefix("SQL")).unwrap_or(inside);
@@ -62,18 +61,8 @@ fn parse_dialect(dialect: &dyn Dialect, sql: &str) -> Option<Vec<Statement>> {
 
 fn may_nest(token: &Token) -> bool {
     if let Token::Word(word) = token {
-        let nesting_keywords = [
-            Keyword::AND,
-            Keyword::OR,
-            Keyword::NOT,
-            Keyword::UNION,
-            Keyword::EXCEPT,
-            Keyword::INTERSECT,
-            Keyword::IS,
-            Keyword::LIKE,
-            Keyword::CASE,
-        ];
-        return nesting_keywords.contains(&word.keyword);
+        use Keyword::{AND, CASE, EXCEPT, INTERSECT, IS, LIKE, NOT, OR, UNION};
+        return [AND, CASE, EXCEPT, INTERSECT, IS, LIKE, NOT, OR, UNION].contains(&word.keyword);
     }
     let marks = [Token::Comma, Token::Period, Token::SemiColon, Token::RParen];
     let is_literal =

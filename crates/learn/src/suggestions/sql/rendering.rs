@@ -26,8 +26,7 @@ fn split_operands<'e>(expr: &'e Expr, by: &BinaryOperator) -> Vec<&'e Expr> {
     parts
 }
 
-/// Renders a condition with sorted alternatives. Subqueries are elided, because they contribute
-/// facts of their own.
+/// Sorts alternatives and elides subqueries, which contribute facts of their own.
 pub(super) fn render_condition(condition: &Expr) -> String {
     if let Expr::InSubquery { expr, negated, .. } = condition {
         let not = if *negated { "NOT " } else { "" };
@@ -83,7 +82,6 @@ pub(super) fn render_unqualified(expr: &Expr) -> String {
     expr.to_string()
 }
 
-/// Column names of a condition, without those of its subqueries.
 pub(super) fn list_columns(expr: &Expr) -> String {
     if let Expr::InSubquery { expr, .. } = expr {
         return list_columns(expr);

@@ -13,7 +13,6 @@ fn describe_edit(edit: &SqlEdit) -> String {
     }
 }
 
-/// Original, correction and expected diff.
 type DiffRows = &'static [(&'static str, &'static str, &'static [&'static str])];
 
 const ORDERS: &str = "SELECT SUM(amount) FROM orders";
