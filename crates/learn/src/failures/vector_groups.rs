@@ -88,16 +88,18 @@ fn group_distinct_vectors(vectors: &[Vec<f32>], floor: f32) -> GroupAssignment {
         let found = detect_communities(&graph, power.exp2()).into_iter().map(Some).collect();
         refine_groups(vectors, &near, found, floor)
     };
-    let tried = RESOLUTIONS.map(|power| {
+    let candidates = RESOLUTIONS.map(|power| {
         let groups = cut(power);
         (mean_silhouette(vectors, &groups), groups)
     });
-    let power = mean_resolution(std::array::from_fn(|at| tried[at].0)) + RESOLUTION_OFFSET;
-    let between = cut((power / RESOLUTION_STEP).round() * RESOLUTION_STEP);
-    let fit = mean_silhouette(vectors, &between);
-    let best = tried.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let power = mean_resolution(std::array::from_fn(|at| candidates[at].0)) + RESOLUTION_OFFSET;
+    let chosen = cut((power / RESOLUTION_STEP).round() * RESOLUTION_STEP);
+    let chosen_fit = mean_silhouette(vectors, &chosen);
+    let best =
+        candidates.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best });
     // With few turns, one resolution can fit and the next can split everything.
-    best.filter(|best| fit < best.0 * MIN_SILHOUETTE_RATIO).map_or(between, |(_, groups)| groups)
+    best.filter(|best| chosen_fit < best.0 * MIN_SILHOUETTE_RATIO)
+        .map_or(chosen, |(_, groups)| groups)
 }
 
 fn mean_resolution(fits: [f64; RESOLUTIONS.len()]) -> f64 {
@@ -126,16 +128,16 @@ fn mean_silhouette(vectors: &[Vec<f32>], groups: &GroupAssignment) -> f64 {
     let step = vectors.len().div_ceil(SILHOUETTE_SAMPLE).max(1);
     let sampled = (0..vectors.len()).step_by(step);
     let count = sampled.len().max(1);
-    let of = |at: usize| {
-        let Some(own) = groups[at].map(|own| own as usize) else { return 0.0 };
-        let inside = 1.0 - centres.similarity_without_self(own, &vectors[at]);
+    let silhouette_at = |index: usize| {
+        let Some(own) = groups[index].map(|own| own as usize) else { return 0.0 };
+        let inside = 1.0 - centres.similarity_without_self(own, &vectors[index]);
         let others = (0..centres.group_count()).filter(|other| *other != own);
         let nearest =
-            others.map(|other| centres.similarity(other, &vectors[at])).fold(0.0, f32::max);
+            others.map(|other| centres.similarity(other, &vectors[index])).fold(0.0, f32::max);
         let outside = 1.0 - nearest;
         f64::from(outside - inside) / f64::from(outside.max(inside).max(f32::EPSILON))
     };
-    sampled.map(of).sum::<f64>() / count as f64
+    sampled.map(silhouette_at).sum::<f64>() / count as f64
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use model::{Timestamp, UnitInterval};
 use crate::fingerprint::fingerprint;
 use crate::question::QuestionKey;
 
-/// Why an answer may serve as an example, weakest reason first.
+/// The reason an answer may serve as an example, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExampleSource {
     /// The next message accepted the answer.

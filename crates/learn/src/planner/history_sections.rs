@@ -14,13 +14,13 @@ pub(super) fn render_conversation(turns: &[PastExchange<'_>]) -> String {
 }
 
 fn describe_exchange(past: &PastExchange<'_>) -> String {
-    let asked = quote_text(past.question, MAX_QUOTED_CHARS);
-    let answered =
+    let question = quote_text(past.question, MAX_QUOTED_CHARS);
+    let answer =
         past.answer.map(|answer| format!("answered {}", quote_text(answer, MAX_ANSWER_CHARS)));
-    let answered = answered.unwrap_or_else(|| "no answer".to_owned());
+    let answer = answer.unwrap_or_else(|| "no answer".to_owned());
     let strategy = past.strategy.map(to_bare_text).filter(|name| !name.is_empty());
     let strategy = strategy.map(|name| format!(" with {name}")).unwrap_or_default();
-    format!("Turn {} ({}): asked {asked}, {answered}{strategy}", past.turn, past.status.as_word())
+    format!("Turn {} ({}): asked {question}, {answer}{strategy}", past.turn, past.status.as_word())
 }
 
 /// The lines under "Session Preferences".

@@ -57,9 +57,9 @@ impl Exporter {
             }
             return;
         }
-        for single in conversation_pairs::extract_rated_answers(conversation, max_turns) {
-            if let (Some(value), true) = (single.rating, self.is_wanted(single.evidence)) {
-                self.votes.add_rating(&single.prompt, single.answer, value);
+        for rated in conversation_pairs::extract_rated_answers(conversation, max_turns) {
+            if let (Some(value), true) = (rated.rating, self.is_wanted(rated.evidence)) {
+                self.votes.add_rating(&rated.prompt, rated.answer, value);
             }
         }
     }
@@ -76,11 +76,11 @@ impl Exporter {
             self.add_pair(&mut rows, pair, split);
         }
         if self.is_unpaired() {
-            for single in conversation_pairs::extract_rated_answers(conversation, max_turns) {
-                let mean = self.votes.mean_rating(&single.prompt, single.answer).or(single.rating);
+            for rated in conversation_pairs::extract_rated_answers(conversation, max_turns) {
+                let mean = self.votes.mean_rating(&rated.prompt, rated.answer).or(rated.rating);
                 let Some((good, margin)) = mean.and_then(label_mean) else { continue };
-                let evidence = PairEvidence { margin, ..single.evidence };
-                self.add_rated_answer(&mut rows, RatedAnswer { good, evidence, ..single }, split);
+                let evidence = PairEvidence { margin, ..rated.evidence };
+                self.add_rated_answer(&mut rows, RatedAnswer { good, evidence, ..rated }, split);
             }
         }
         rows
@@ -119,14 +119,14 @@ impl Exporter {
                 rows.push(self.build_paired_row(pair, provenance));
             }
             ExportFormat::Kto | ExportFormat::Sft => {
-                for single in pair.into_rated_answers() {
-                    let mean = self.votes.mean_rating(&single.prompt, single.answer);
-                    let tried = single.evidence.source == PairSource::Experiment;
+                for rated in pair.into_rated_answers() {
+                    let mean = self.votes.mean_rating(&rated.prompt, rated.answer);
+                    let is_experiment = rated.evidence.source == PairSource::Experiment;
                     // A single rating must not override the mean of all.
                     let agrees =
-                        |mean| label_mean(mean).is_some_and(|(good, _)| good == single.good);
-                    if !tried || mean.is_none_or(agrees) {
-                        self.add_rated_answer(rows, single, split);
+                        |mean| label_mean(mean).is_some_and(|(good, _)| good == rated.good);
+                    if !is_experiment || mean.is_none_or(agrees) {
+                        self.add_rated_answer(rows, rated, split);
                     }
                 }
             }
@@ -136,30 +136,26 @@ impl Exporter {
     fn add_rated_answer(
         &mut self,
         rows: &mut Vec<PreferenceRow>,
-        single: RatedAnswer<'_>,
+        rated: RatedAnswer<'_>,
         split: Split,
     ) {
         let sft = self.rule.format == ExportFormat::Sft;
-        let unfit = single.answer.is_empty() || (sft && !single.good);
-        if unfit || !self.check_wanted(single.evidence) {
+        let unfit = rated.answer.is_empty() || (sft && !rated.good);
+        if unfit || !self.check_wanted(rated.evidence) {
             return;
         }
-        let Some(provenance) = self.admit_row(
-            &single.prompt,
-            &[single.answer],
-            single.evidence,
-            &[single.origin],
-            split,
-        ) else {
+        let Some(provenance) =
+            self.admit_row(&rated.prompt, &[rated.answer], rated.evidence, &[rated.origin], split)
+        else {
             return;
         };
-        let completion = Message::assistant(single.answer);
+        let completion = Message::assistant(rated.answer);
         rows.push(if sft {
-            let mut messages = single.prompt;
+            let mut messages = rated.prompt;
             messages.push(completion);
             PreferenceRow::Sft(SftRow { messages, provenance })
         } else {
-            let (prompt, label) = (single.prompt, single.good);
+            let (prompt, label) = (rated.prompt, rated.good);
             PreferenceRow::Kto(KtoRow { prompt, completion: vec![completion], label, provenance })
         });
     }
@@ -191,7 +187,7 @@ impl Exporter {
         split: Split,
     ) -> Option<Provenance> {
         // A blank or erased question is useless for training.
-        if prompt.last().is_none_or(|asked| asked.content.trim().is_empty()) {
+        if prompt.last().is_none_or(|question| question.content.trim().is_empty()) {
             return None;
         }
         let id = hash_row(prompt, answers);

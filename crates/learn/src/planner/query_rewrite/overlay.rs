@@ -49,9 +49,9 @@ impl<'a> ContrastSides<'a> {
     }
 
     fn shared_end(&self) -> usize {
-        let most = self.wanted.len().min(self.unwanted.len()) - self.shared_start();
+        let max = self.wanted.len().min(self.unwanted.len()) - self.shared_start();
         let pairs = self.wanted.iter().rev().zip(self.unwanted.iter().rev());
-        pairs.take(most).take_while(|(a, b)| a.matches(b)).count()
+        pairs.take(max).take_while(|(a, b)| a.matches(b)).count()
     }
 }
 

@@ -113,15 +113,10 @@ fn simplify_in_list(expr: &mut Expr) {
 
 /// Rewrites `5 < a` to `a > 5`.
 fn put_column_first(expr: &mut Expr) {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let Expr::BinaryOp { left, op, right } = expr else { return };
-    let mirrored = match op {
-        BinaryOperator::Eq | BinaryOperator::NotEq => op.clone(),
-        BinaryOperator::Lt => BinaryOperator::Gt,
-        BinaryOperator::Gt => BinaryOperator::Lt,
-        BinaryOperator::LtEq => BinaryOperator::GtEq,
-        BinaryOperator::GtEq => BinaryOperator::LtEq,
-        _ => return,
-    };
+    let mirror = [(Eq, Eq), (NotEq, NotEq), (Lt, Gt), (Gt, Lt), (LtEq, GtEq), (GtEq, LtEq)];
+    let Some((_, mirrored)) = mirror.into_iter().find(|(from, _)| from == op) else { return };
     let is_value = |side: &Expr| matches!(side, Expr::Value(_));
     if is_value(left) && !is_value(right) {
         std::mem::swap(left, right);
