@@ -73,12 +73,10 @@ fn split_sentences(text: &str) -> Vec<String> {
         let ends = matches!(c, '.' | '!' | '?' | ';' | '\n' | '？' | '。' | '！');
         if let Some(sentence) = found.last_mut() {
             // A placeholder letter keeps 1.5 one word.
-            sentence.push(if inside {
-                '_'
-            } else if *c == '？' {
-                '?'
-            } else {
-                *c
+            sentence.push(match c {
+                _ if inside => '_',
+                '？' => '?',
+                other => *other,
             });
         }
         if ends && !inside {
@@ -117,15 +115,14 @@ fn sign_terms(clause: &[&str]) -> Vec<String> {
             || (word == "instead" && next(at, "of"))
             || (word == "rather" && next(at, "than"))
     };
-    let has_negation = clause
-        .iter()
-        .enumerate()
-        .any(|(at, word)| negates(at, word) || list_contains(PAST_EXCLUSIONS, word));
+    let is_past = |word: &str| list_contains(PAST_EXCLUSIONS, word);
+    let has_negation =
+        clause.iter().enumerate().any(|(at, word)| negates(at, word) || is_past(word));
     let (mut negation, mut direction) = (String::new(), "");
     let mut found = Vec::new();
     for (at, word) in clause.iter().enumerate() {
-        if negates(at, word) || list_contains(PAST_EXCLUSIONS, word) {
-            negation.push_str(if list_contains(PAST_EXCLUSIONS, word) { "did " } else { "not " });
+        if negates(at, word) || is_past(word) {
+            negation.push_str(if is_past(word) { "did " } else { "not " });
             direction = "";
         } else if let Some((name, _)) =
             DIRECTIONS.iter().find(|(_, words)| list_contains(words, word))

@@ -54,8 +54,8 @@ pub(super) fn group_vectors(vectors: &[Vec<f32>], floor: f32) -> GroupAssignment
     let mut groups = merge_close_groups(&distinct, group_distinct_vectors(&distinct, floor));
     // Equal vectors without other neighbours form a group.
     let mut next = groups.iter().flatten().max().map_or(0, |last| last + 1);
-    for (group, counts) in groups.iter_mut().zip(counts) {
-        if group.is_none() && counts > 1 {
+    for (group, count) in groups.iter_mut().zip(counts) {
+        if group.is_none() && count > 1 {
             *group = Some(next);
             next += 1;
         }
@@ -67,11 +67,8 @@ fn merge_close_groups(vectors: &[Vec<f32>], mut groups: GroupAssignment) -> Grou
     for _ in 0..MAX_MERGE_ROUNDS {
         let centroids = Centroids::from_groups(vectors, &groups);
         let (vectors, sizes) = centroids.with_sizes();
-        let targets = plan_merges(
-            &find_neighbours(vectors, CENTROID_NEIGHBOURS, MIN_MERGE_SIMILARITY),
-            &sizes,
-            |_, _| true,
-        );
+        let near = find_neighbours(vectors, CENTROID_NEIGHBOURS, MIN_MERGE_SIMILARITY);
+        let targets = plan_merges(&near, &sizes, |_, _| true);
         if targets.iter().enumerate().all(|(at, to)| at == *to) {
             break;
         }
@@ -124,16 +121,16 @@ fn build_graph(near: &[Vec<Neighbour>]) -> Graph {
 
 /// Mean silhouette of the vectors, 0 for those in no group. It uses centroids, which is cheap.
 fn mean_silhouette(vectors: &[Vec<f32>], groups: &GroupAssignment) -> f64 {
-    let centres = Centroids::from_groups(vectors, groups);
+    let centroids = Centroids::from_groups(vectors, groups);
     let step = vectors.len().div_ceil(SILHOUETTE_SAMPLE).max(1);
     let sampled = (0..vectors.len()).step_by(step);
     let count = sampled.len().max(1);
     let silhouette_at = |index: usize| {
         let Some(own) = groups[index].map(|own| own as usize) else { return 0.0 };
-        let inside = 1.0 - centres.similarity_without_self(own, &vectors[index]);
-        let others = (0..centres.group_count()).filter(|other| *other != own);
+        let inside = 1.0 - centroids.similarity_without_self(own, &vectors[index]);
+        let others = (0..centroids.group_count()).filter(|other| *other != own);
         let nearest =
-            others.map(|other| centres.similarity(other, &vectors[index])).fold(0.0, f32::max);
+            others.map(|other| centroids.similarity(other, &vectors[index])).fold(0.0, f32::max);
         let outside = 1.0 - nearest;
         f64::from(outside - inside) / f64::from(outside.max(inside).max(f32::EPSILON))
     };

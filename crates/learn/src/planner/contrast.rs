@@ -28,9 +28,10 @@ pub(super) fn filter_contrast(
     }
     let instead_of = cleaned(&contrast.instead_of);
     let sides = [&wants, &instead_of].map(|side| split_words(side.as_deref().unwrap_or_default()));
-    let shared =
-        |with: &[Word<'_>]| sides[0].iter().any(|w| w.is_content() && contains_word(with, w));
-    let is_wanted = shared(&sides[1]) || shared(&split_words(question)) || is_wish(message);
+    let shares_content =
+        |words: &[Word<'_>]| sides[0].iter().any(|w| w.is_content() && contains_word(words, w));
+    let is_wanted =
+        shares_content(&sides[1]) || shares_content(&split_words(question)) || is_wish(message);
     if !is_wanted || refuses_both_sides(message, &sides) {
         return None;
     }

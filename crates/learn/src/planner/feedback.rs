@@ -98,10 +98,7 @@ impl Feedback {
         let reason =
             reason.unwrap_or_else(|| describe_rejection(verdict.correction_type).to_owned());
         Self {
-            user_said: verdict
-                .user_said
-                .as_deref()
-                .map(|message| quote_text(message, MAX_QUOTED_CHARS)),
+            user_said: verdict.user_said.as_deref().map(|text| quote_text(text, MAX_QUOTED_CHARS)),
             what_went_wrong: Some(reason),
             instructions,
             rewritten_query,

@@ -85,10 +85,10 @@ pub(super) fn insert_beside_shared(
             vec![TextEdit { range: start..start, text: format!("{text} ") }],
         );
     }
-    let begins = sides.wanted.get(..sides.shared_start())?;
-    let at = find_phrase(query_words, begins, 0)
-        .filter(|_| begins.last().is_some_and(Word::is_content))?;
-    let end = query_words.get(at + begins.len() - 1)?.end;
+    let shared_start = sides.wanted.get(..sides.shared_start())?;
+    let at = find_phrase(query_words, shared_start, 0)
+        .filter(|_| shared_start.last().is_some_and(Word::is_content))?;
+    let end = query_words.get(at + shared_start.len() - 1)?.end;
     apply_edits(query, vec![TextEdit { range: end..end, text: format!(" {text}") }])
 }
 
@@ -105,15 +105,15 @@ pub(super) fn overlay_wanted(
     query_words: &[Word<'_>],
     wanted: &[Word<'_>],
 ) -> Option<String> {
-    let thing = wanted.iter().position(Word::is_preposition).unwrap_or(wanted.len());
-    let (thing, suffix) = wanted.split_at(thing);
-    thing.last().filter(|head| head.is_content())?;
-    let shared = (1..=thing.len()).rev().find_map(|n| {
-        let end = thing.get(thing.len() - n..)?;
+    let noun = wanted.iter().position(Word::is_preposition).unwrap_or(wanted.len());
+    let (noun, suffix) = wanted.split_at(noun);
+    noun.last().filter(|head| head.is_content())?;
+    let shared = (1..=noun.len()).rev().find_map(|n| {
+        let end = noun.get(noun.len() - n..)?;
         find_phrase(query_words, end, 0).map(|at| (at, n))
     });
     let (at, n) = shared?;
-    let prefix = thing.get(..thing.len() - n)?;
+    let prefix = noun.get(..noun.len() - n)?;
     let mut edits = Vec::new();
     if !prefix.is_empty() {
         edits.push(insert_before(query_words, at, prefix)?);
@@ -132,12 +132,12 @@ pub(super) fn overlay_wanted(
 
 /// Puts modifiers before a noun and replaces equal ones that are there already.
 fn insert_before(query_words: &[Word<'_>], at: usize, prefix: &[Word<'_>]) -> Option<TextEdit> {
-    let already = query_words.get(..at)?;
-    let same = (0..=prefix.len()).rev().find(|n| ends_with(already, prefix.get(..*n)))?;
+    let before = query_words.get(..at)?;
+    let same = (0..=prefix.len()).rev().find(|n| ends_with(before, prefix.get(..*n)))?;
     // "top 10 products" with "20 products": a number replaces a number.
-    let numbers =
-        prefix.last().is_some_and(Word::is_number) && already.last().is_some_and(Word::is_number);
-    let first = at - same.max(usize::from(numbers));
+    let replaces_number =
+        prefix.last().is_some_and(Word::is_number) && before.last().is_some_and(Word::is_number);
+    let first = at - same.max(usize::from(replaces_number));
     let (start, end) = (query_words.get(first)?.start, query_words.get(at)?.start);
     Some(TextEdit { range: start..end, text: format!("{} ", phrase_text(prefix)) })
 }
@@ -146,14 +146,14 @@ fn insert_before(query_words: &[Word<'_>], at: usize, prefix: &[Word<'_>]) -> Op
 ///
 /// When the query already has the preposition, only a final word or a number can be replaced.
 fn insert_after(query_words: &[Word<'_>], at: usize, suffix: &[Word<'_>]) -> Option<TextEdit> {
-    let (relation, rest) = suffix.split_first()?;
-    let Some(taken) = query_words.iter().position(|word| word.matches(relation)) else {
+    let (preposition, rest) = suffix.split_first()?;
+    let Some(place) = query_words.iter().position(|word| word.matches(preposition)) else {
         let end = query_words.get(at - 1)?.end;
         return Some(TextEdit { range: end..end, text: format!(" {}", phrase_text(suffix)) });
     };
-    let ([new], old) = (rest, query_words.get(taken + 1)?) else { return None };
-    let last = taken + 2 == query_words.len();
-    let exchangeable = taken + 1 > at && (last || (new.is_number() && old.is_number()));
+    let ([new], old) = (rest, query_words.get(place + 1)?) else { return None };
+    let last = place + 2 == query_words.len();
+    let exchangeable = place + 1 > at && (last || (new.is_number() && old.is_number()));
     let edit = TextEdit { range: old.start..old.end, text: phrase_text(rest).to_owned() };
     exchangeable.then_some(edit)
 }
