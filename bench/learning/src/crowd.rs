@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use learn::{
-    AnsweredTotals, FailedTurn, FailureKind, PatternRule, Period, changes_of, failure_patterns,
+    AnsweredTotals, FailedTurn, FailureKind, FailureWindow, PatternRule, extract_changes,
+    find_failure_patterns,
 };
 
 const WORDINGS: [&str; 12] = [
@@ -70,7 +71,7 @@ fn crowd(size: usize) -> Vec<Row> {
         let sql = format!("SELECT sum(x{}) FROM orders o", n % 5);
         let better = format!("{sql} WHERE o.status = 'completed'");
         // Two of three correct, the others only complain.
-        let changes = if n.is_multiple_of(3) { Vec::new() } else { changes_of(&sql, &better) };
+        let changes = if n.is_multiple_of(3) { Vec::new() } else { extract_changes(&sql, &better) };
         let said = filled(WORDINGS[(n * 7 + n / 12) % 12], n / 3);
         Row { id: format!("c{n}"), question: filled(FRAMES[n % 8], n), said: Some(said), changes }
     };
@@ -103,7 +104,8 @@ pub(crate) fn measure() -> anyhow::Result<()> {
             .map(|(row, (asked, said))| failed(row, asked, said.as_deref()))
             .collect();
         let started = Instant::now();
-        let found = failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default());
+        let found =
+            find_failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default());
         let took = started.elapsed().as_secs_f64();
         let own = |turns: &[String]| turns.iter().filter(|turn| turn.starts_with('c')).count();
         let with = found.iter().filter(|pattern| own(&pattern.turns) > 0).count();
@@ -126,8 +128,8 @@ fn failed<'a>(row: &'a Row, asked: &'a [f32], said: Option<&'a [f32]>) -> Failed
         turn_id: &row.id,
         question: &row.question,
         question_vector: Some(asked),
-        said: row.said.as_deref(),
-        said_vector: said,
+        remark: row.said.as_deref(),
+        remark_vector: said,
         contrast: None,
         changes: &row.changes,
         kind: FailureKind::Rejected,
@@ -136,6 +138,6 @@ fn failed<'a>(row: &'a Row, asked: &'a [f32], said: Option<&'a [f32]>) -> Failed
         prompt: None,
         strategy: None,
         when_ms: 0,
-        period: Period::Now,
+        window: FailureWindow::Current,
     }
 }

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::Context;
 use learn::{
-    ExamplePool, ExampleSource, NearQuestion, Offer, QuestionKey, Selection, WITHIN,
-    estimated_tokens, select,
+    ExampleOffer, ExamplePool, ExampleQuery, ExampleSource, MAX_NEAR_QUESTIONS, NearQuestion,
+    QuestionKey, estimate_tokens, select_examples,
 };
 use model::{Timestamp, dot};
 use store::vectors::{Filter, Index, Labels};
@@ -43,19 +43,19 @@ struct Kept {
 
 impl Kept {
     fn put(&mut self, at: usize, text: &str, vector: &[f32]) -> anyhow::Result<()> {
-        let question = QuestionKey::of(text).context("a question without words")?;
+        let question = QuestionKey::from_text(text).context("a question without words")?;
         let id = format!("turn_{at}");
-        let effect = self.pool.put(Offer {
+        let effect = self.pool.insert(ExampleOffer {
             question,
             source: ExampleSource::Accepted,
             turn: &id,
             id: &id,
             rating: None,
             when: Timestamp::from_micros(at as i64),
-            tokens: estimated_tokens(text) + 100,
-            words: at as u64,
+            tokens: estimate_tokens(text) + 100,
+            payload: at as u64,
         });
-        if let Some(entered) = effect.entered {
+        if let Some(entered) = effect.added {
             let put = self.index.insert(entered.as_i64(), vector, Labels::default());
             anyhow::ensure!(put, "a vector of another length");
         }
@@ -65,14 +65,18 @@ impl Kept {
     /// From the words of a query to the examples: all that a call does besides reading their words.
     fn ask(&self, query: &str) -> usize {
         let vector = embed::built_in().embed(query);
-        let found =
-            self.index.search(vector.values(), WITHIN, learn::SIMILARITY_FLOOR, Filter::default());
+        let found = self.index.search(
+            vector.values(),
+            MAX_NEAR_QUESTIONS,
+            learn::SIMILARITY_FLOOR,
+            Filter::default(),
+        );
         let near = found.neutral.into_iter().filter_map(|near| {
             let question = QuestionKey::from_i64(near.key);
             let vector = self.index.vector(near.key)?;
             Some(NearQuestion { question, similarity: near.similarity, vector })
         });
-        let asked = Selection {
+        let asked = ExampleQuery {
             query,
             vector: vector.values(),
             k: 3,
@@ -80,7 +84,7 @@ impl Kept {
             diversity: 0.3,
             excluded: &[],
         };
-        select(&self.pool, &asked, near.collect()).len()
+        select_examples(&self.pool, &asked, near.collect()).len()
     }
 }
 

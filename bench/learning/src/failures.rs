@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use learn::{
-    AnsweredTotals, FailedTurn, FailureKind, FailurePattern, PatternRule, Period, failure_patterns,
+    AnsweredTotals, FailedTurn, FailureKind, FailurePattern, FailureWindow, PatternRule,
+    find_failure_patterns,
 };
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -44,7 +45,7 @@ fn read(data: &Path) -> anyhow::Result<Vec<Row>> {
 
 fn patterns(rows: &[Row]) -> Vec<FailurePattern> {
     let turns: Vec<FailedTurn<'_>> = rows.iter().map(complaint).collect();
-    failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default())
+    find_failure_patterns(&turns, &AnsweredTotals::default(), &PatternRule::default())
 }
 
 fn complaint(row: &Row) -> FailedTurn<'_> {
@@ -52,8 +53,8 @@ fn complaint(row: &Row) -> FailedTurn<'_> {
         turn_id: &row.id,
         question: &row.text,
         question_vector: Some(&row.vector),
-        said: None,
-        said_vector: None,
+        remark: None,
+        remark_vector: None,
         contrast: None,
         changes: &[],
         kind: FailureKind::Rejected,
@@ -62,7 +63,7 @@ fn complaint(row: &Row) -> FailedTurn<'_> {
         prompt: None,
         strategy: None,
         when_ms: 0,
-        period: Period::Now,
+        window: FailureWindow::Current,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use export::{ParquetWriter, write_jsonl};
 use learn::{
-    AnsweredElsewhere, ExportFormat, ExportRule, Exporter, PreferenceConversation, PreferenceRow,
+    ExportFormat, ExportRule, Exporter, GroupedAnswer, PreferenceConversation, PreferenceRow,
     PreferenceTurn, QuestionGroups, ServedVariant, TurnCorrection, TurnRating, TurnVerdict,
 };
 use model::{ConversationId, CorrectionType, Timestamp, TurnId, UnitInterval, VerdictStatus};
@@ -62,17 +62,17 @@ fn all(
     };
     for (number, talk) in talks.iter().enumerate() {
         for (at, turn) in talk.turns.iter().enumerate() {
-            groups.note(turn, (number as u32, at as u32));
+            groups.add_turn(turn, (number as u32, at as u32));
         }
-        hand_out(exporter.conversation(talk))?;
+        hand_out(exporter.export_conversation(talk))?;
     }
-    for places in groups.groups() {
+    for places in groups.into_groups() {
         let answers = places.iter().map(|(number, at)| {
             let (talk, at) = (&talks[*number as usize], *at as usize);
             let (before, turn) = (&talk.turns[..at], &talk.turns[at]);
-            AnsweredElsewhere { conversation: &talk.id, before, turn, vector: None }
+            GroupedAnswer { conversation: &talk.id, before, turn, vector: None }
         });
-        hand_out(exporter.group(&answers.collect::<Vec<_>>()))?;
+        hand_out(exporter.export_group(&answers.collect::<Vec<_>>()))?;
     }
     Ok(count)
 }

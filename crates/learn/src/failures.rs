@@ -1,37 +1,40 @@
-//! Failure patterns: turns that went wrong in the same way, found together and told apart.
+//! Failure patterns: clusters of turns that failed in the same way.
 //!
-//! Errors fall together by their type; turns of which the same was said by that, whatever was asked
-//! (`complaint.rs`); all else by meaning: what was asked and what was said of the answer make one
-//! direction (`blend.rs`), directions make groups (`group.rs`). Groups get labels and ids that stay
-//! (`label.rs`, `name.rs`).
+//! - Errors are grouped by error type.
+//! - Turns with the same complaint are grouped by it, whatever the question was (`complaints.rs`).
+//! - The rest is clustered by meaning: question and remark form one vector (`turn_vector.rs`), and
+//!   vectors form groups (`vector_groups.rs`).
+//!
+//! Each pattern gets a label (`label.rs`) and a stable id (`pattern_id.rs`).
 
 mod turn;
 mod words;
-mod gist;
-mod clip;
-mod blend;
+mod signed_terms;
+mod turn_vector;
 mod neighbours;
-mod communities;
-mod absorb;
-mod complaint;
-mod centres;
-mod group;
+mod louvain;
+mod agglomeration;
+mod complaints;
+mod centroids;
+mod vector_groups;
 mod label;
-mod name;
+mod pattern_id;
 mod interval;
 mod pattern;
-mod find;
-mod corrected;
+mod discovery;
+mod corrected_queries;
 
-pub use corrected::{CorrectedQuery, most_corrected};
-pub use find::{PatternRule, failure_patterns};
-pub(crate) use gist::gist;
+pub use corrected_queries::{CorrectedQuery, rank_corrected_queries};
+pub use discovery::{PatternRule, find_failure_patterns};
 pub use pattern::{
     CountedContrast, FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift,
 };
-pub use turn::{AnswerChange, AnsweredTotals, By, FailedTurn, FailureKind, Period};
-pub(crate) use words::content_words;
-pub use words::telling_words;
+pub(crate) use signed_terms::extract_signed_terms;
+pub use turn::{
+    AnswerChange, AnsweredTotals, FailedTurn, FailureKind, FailureWindow, LiftDimension,
+};
+pub(crate) use words::extract_content_words;
+pub use words::extract_keywords;
 
 #[cfg(test)]
 mod tests;

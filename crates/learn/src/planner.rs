@@ -1,54 +1,45 @@
-//! The planner's context: what the user made of the last answer and what to do about it, as
-//! Markdown for a prompt and as data.
+//! Planner context: the feedback on the previous answer and the instructions that follow, as
+//! Markdown and as data.
 //!
-//! The Markdown keeps the headings and labels that applications already read. Text of users is
-//! always inside a line that begins with a word of ours, so that it cannot pass for a heading.
+//! Applications parse the headings and labels, so they must not change. User text always follows a
+//! fixed label on its line, so it cannot pass for a heading.
 
 mod input;
-mod line;
+mod quoting;
 mod vocabulary;
 mod words;
 mod contrast;
-mod rewrite;
+mod query_rewrite;
 mod feedback;
-mod background;
+mod history_sections;
 
 use model::{TurnId, VerdictStatus};
 
-pub use input::{JudgedPrevious, PastExchange, PlannerInput, Preferences, RepeatedCorrection};
-
-pub(crate) use line::one_line;
+pub use input::{
+    JudgedPreviousTurn, PastExchange, PlannerInput, RepeatedCorrection, UserPreferences,
+};
 
 use feedback::Feedback;
 
-/// What a planner should know before it plans the turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannerContext {
-    /// Everything below and the background, ready for a prompt.
+    /// All sections, ready for a prompt.
     pub markdown: String,
-    /// How the previous response was taken.
     pub status: VerdictStatus,
-    /// Which turn was judged.
     pub judged: Option<TurnId>,
-    /// Several answers in a row were rejected: ask before answering.
     pub suggest_clarify: bool,
-    /// How many.
     pub rejection_streak: u32,
-    /// How the judged turn was answered, in words.
     pub previous_strategy: Option<String>,
-    /// Why it was rejected, in words.
     pub what_went_wrong: Option<String>,
-    /// What to do now, one sentence each.
     pub instructions: Vec<String>,
-    /// The previous query with what the user wants in it.
+    /// The previous query, changed to what the user wants.
     pub rewritten_query: Option<String>,
 }
 
-/// Puts together what the planner should know.
-pub fn planner_context(input: &PlannerInput<'_>) -> PlannerContext {
-    let feedback = Feedback::of(input);
+pub fn build_planner_context(input: &PlannerInput<'_>) -> PlannerContext {
+    let feedback = Feedback::new(input);
     PlannerContext {
-        markdown: markdown(input, &feedback),
+        markdown: render_markdown(input, &feedback),
         status: feedback.status,
         judged: input.judged.map(|judged| judged.turn.clone()),
         suggest_clarify: feedback.suggest_clarify,
@@ -60,7 +51,7 @@ pub fn planner_context(input: &PlannerInput<'_>) -> PlannerContext {
     }
 }
 
-fn markdown(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
+fn render_markdown(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
     let mut text = "## 2. Gathered Context\n\n### Previous Response Feedback\n".to_owned();
     let status = feedback.status.as_word().to_uppercase();
     let labelled = [
@@ -78,9 +69,9 @@ fn markdown(input: &PlannerInput<'_>, feedback: &Feedback) -> String {
         text.extend(feedback.instructions.iter().map(|line| format!("- {line}\n")));
     }
     text.push_str("\n### Conversation Context\n");
-    text.push_str(&background::conversation(input.conversation));
+    text.push_str(&history_sections::render_conversation(input.conversation));
     text.push_str("\n### Session Preferences\n");
-    text.push_str(&background::preferences(input.preferences));
+    text.push_str(&history_sections::render_preferences(input.preferences));
     text
 }
 

@@ -1,33 +1,33 @@
-//! When two people typed the same question: case, spaces and punctuation aside.
+//! Question identity: two texts are the same question when they differ only in case, spaces and
+//! punctuation.
 
 use crate::fingerprint::fingerprint;
 
-/// A question as a number: equal for questions that are equal but for case, spaces and punctuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionKey(u64);
 
 impl QuestionKey {
-    /// `None` for a text that asks nothing: empty, or punctuation only.
-    pub fn of(question: &str) -> Option<Self> {
-        let plain = normalised(question);
+    /// Returns `None` for a text that is empty or only punctuation.
+    pub fn from_text(question: &str) -> Option<Self> {
+        let plain = normalise_question(question);
         (!plain.is_empty()).then(|| Self(fingerprint(&plain)))
     }
 
-    /// As the key of an index of vectors.
+    /// Key for a vector index, which uses signed integers.
     pub const fn as_i64(self) -> i64 {
         self.0.cast_signed()
     }
 
-    /// The question of a key in an index of vectors.
     pub const fn from_i64(key: i64) -> Self {
         Self(key.cast_unsigned())
     }
 }
 
-/// The question in small letters, with single spaces and without punctuation around words. Symbols
-/// stay, and so do marks inside words and numbers: `C++` is not `C`, `3.5` is not `35`, `a < b` is
-/// not `a > b`.
-pub fn normalised(question: &str) -> String {
+/// Lower-cases a question, collapses spaces and drops punctuation around words.
+///
+/// Symbols stay, and so does punctuation inside words and numbers: `C++` differs from `C`, `3.5`
+/// from `35`, `a < b` from `a > b`.
+pub fn normalise_question(question: &str) -> String {
     let mut plain = String::with_capacity(question.len());
     let mut gap = false;
     let mut chars = question.chars().peekable();
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_spaces_and_punctuation_do_not_matter() {
+    fn normalisation_ignores_case_spaces_and_punctuation() {
         for (one, other) in [
             ("Show total sales", "  show   TOTAL sales?!"),
             ("What's new, and why?", "what’s new and why"),
@@ -71,12 +71,12 @@ mod tests {
             ("売上は？", "売上は"),
             ("(reset) my password.", "Reset my password"),
         ] {
-            assert_eq!(normalised(one), normalised(other), "{one} / {other}");
+            assert_eq!(normalise_question(one), normalise_question(other), "{one} / {other}");
         }
     }
 
     #[test]
-    fn what_changes_the_question_matters() {
+    fn normalisation_keeps_meaningful_symbols() {
         for (one, other) in [
             ("version 3.5", "version 35"),
             ("C++ or C", "C or C"),
@@ -84,26 +84,30 @@ mod tests {
             ("now here", "nowhere"),
             ("node.js", "node js"),
         ] {
-            assert_ne!(QuestionKey::of(one), QuestionKey::of(other), "{one} / {other}");
+            assert_ne!(
+                QuestionKey::from_text(one),
+                QuestionKey::from_text(other),
+                "{one} / {other}"
+            );
         }
     }
 
     #[test]
-    fn what_asks_nothing_has_no_key() {
+    fn blank_question_has_no_key() {
         for nothing in ["", "   ", "?!", "\n\t…"] {
-            assert_eq!(QuestionKey::of(nothing), None, "{nothing:?}");
+            assert_eq!(QuestionKey::from_text(nothing), None, "{nothing:?}");
         }
     }
 
     proptest! {
         #[test]
-        fn normalising_twice_changes_nothing(text in "\\PC{0,60}|[a-zA-Z0-9 .,'’!?+<>İΣ\n]{0,60}") {
-            let once = normalised(&text);
-            prop_assert_eq!(normalised(&once), once);
+        fn normalisation_is_idempotent(text in "\\PC{0,60}|[a-zA-Z0-9 .,'’!?+<>İΣ\n]{0,60}") {
+            let once = normalise_question(&text);
+            prop_assert_eq!(normalise_question(&once), once);
         }
 
         #[test]
-        fn a_key_survives_the_way_through_an_index(key in any::<i64>()) {
+        fn question_key_round_trips_through_i64(key in any::<i64>()) {
             prop_assert_eq!(QuestionKey::from_i64(key).as_i64(), key);
         }
     }

@@ -1,14 +1,14 @@
-//! Which earlier approach to reuse, and which to avoid.
+//! Ranks the strategies of earlier turns for reuse.
 
 use std::cmp::{Ordering, Reverse};
 
 use model::{Timestamp, UnitInterval, ValidationOutcome, VerdictStatus};
 
-/// A validator that said nothing is taken for an average one.
+/// Score of a turn without a validator score.
 const UNKNOWN_QUALITY: f64 = 0.5;
 
-/// How well a turn went, from −1 to 1. The user's rejection outweighs any validator.
-pub fn satisfaction(outcome: Option<ValidationOutcome>, status: VerdictStatus) -> f64 {
+/// Satisfaction with a turn, from −1 to 1. A user rejection overrides any validator outcome.
+pub fn compute_satisfaction(outcome: Option<ValidationOutcome>, status: VerdictStatus) -> f64 {
     let base = match outcome {
         Some(ValidationOutcome::Approve) => 0.5,
         Some(ValidationOutcome::Revise) => 0.3,
@@ -23,59 +23,55 @@ pub fn satisfaction(outcome: Option<ValidationOutcome>, status: VerdictStatus) -
     }
 }
 
-/// How good a turn's strategy looks for reuse: what the validator said, and what the user did.
-pub fn ranking_score(quality: Option<UnitInterval>, status: VerdictStatus) -> f64 {
+/// Score of a turn's strategy for reuse: 60% validator quality, 40% user verdict.
+pub fn compute_ranking_score(quality: Option<UnitInterval>, status: VerdictStatus) -> f64 {
     let weight = match status {
         VerdictStatus::Rejected => -1.0,
         VerdictStatus::Accepted => 0.5,
         VerdictStatus::Neutral => 0.0,
     };
     let score = 0.6 * quality.map_or(UNKNOWN_QUALITY, UnitInterval::get) + 0.4 * weight;
-    // Scores are shown to people and compared for ties: 0.74, not 0.7400000000000001.
+    // Rounded because scores are displayed and compared for ties: 0.74, not 0.7400000000000001.
     (score * 1e12).round() / 1e12
 }
 
-/// In which order strategies are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankMode {
-    /// Accepted before neutral, neutral before silent; the score decides inside a tier.
+    /// Accepted before neutral, neutral before silent. The score decides inside a tier.
     Tiered,
-    /// The score alone.
     Formula,
 }
 
-/// An earlier turn whose strategy might be reused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrategyCandidate<T> {
-    /// Which turn.
     pub turn: T,
-    /// What the user made of its answer.
     pub status: VerdictStatus,
-    /// The validator's score.
     pub quality: Option<UnitInterval>,
-    /// How near its question is to the one at hand.
+    /// Cosine similarity of its question to the current one.
     pub similarity: f64,
-    /// Its session ended without another message.
+    /// True when the session ended without another message.
     pub silent: bool,
-    /// When it was asked.
     pub ts: Timestamp,
-    /// It says how it was answered, so there is something to reuse.
     pub has_strategy: bool,
 }
 
-/// The best first. Rejected turns are left out; in a tier those without a strategy come last.
-pub fn rank<T: Ord>(
+/// Best first, without rejected turns. In a tier, turns without a strategy come last.
+pub fn rank_strategies<T: Ord>(
     mode: RankMode,
     candidates: Vec<StrategyCandidate<T>>,
 ) -> Vec<StrategyCandidate<T>> {
     let mut ranked = candidates;
     ranked.retain(|candidate| candidate.status != VerdictStatus::Rejected);
-    ranked.sort_by(|a, b| compare(mode, a, b));
+    ranked.sort_by(|a, b| compare_candidates(mode, a, b));
     ranked
 }
 
-fn compare<T: Ord>(mode: RankMode, a: &StrategyCandidate<T>, b: &StrategyCandidate<T>) -> Ordering {
-    let score = |c: &StrategyCandidate<T>| ranking_score(c.quality, c.status);
+fn compare_candidates<T: Ord>(
+    mode: RankMode,
+    a: &StrategyCandidate<T>,
+    b: &StrategyCandidate<T>,
+) -> Ordering {
+    let score = |c: &StrategyCandidate<T>| compute_ranking_score(c.quality, c.status);
     let group = |c: &StrategyCandidate<T>| match mode {
         RankMode::Tiered => (tier(c), !c.has_strategy),
         RankMode::Formula => (0, false),
@@ -85,7 +81,7 @@ fn compare<T: Ord>(mode: RankMode, a: &StrategyCandidate<T>, b: &StrategyCandida
         .then_with(|| score(b).total_cmp(&score(a)))
         .then_with(|| b.similarity.total_cmp(&a.similarity))
         .then_with(|| Reverse(a.ts).cmp(&Reverse(b.ts)))
-        // Two turns of one moment must not change places from one search to the next.
+        // The id makes the order of simultaneous turns deterministic.
         .then_with(|| a.turn.cmp(&b.turn))
 }
 

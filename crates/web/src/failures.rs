@@ -231,7 +231,7 @@ fn pattern_of(
             .map(|one| Example {
                 link: link(&one.turn_id),
                 question: crate::conversations::line(&one.question),
-                said: one.said.as_deref().map(Said::plain),
+                said: one.remark.as_deref().map(Said::plain),
             })
             .collect(),
         lifts: found.lifts.iter().map(over).collect(),
@@ -263,7 +263,7 @@ fn trend_of(trend: FailureTrend) -> (&'static str, String) {
 fn over(lift: &Lift) -> Over {
     let [low, high] = lift.interval;
     Over {
-        by: lift.by.as_word(),
+        by: lift.dimension.as_word(),
         value: lift.value.clone(),
         times: format!("{:.1}×", lift.lift),
         interval: format!("{low:.1}–{high:.1}×"),
@@ -274,7 +274,7 @@ fn help_of(found: &Suggestion) -> Help {
     Help {
         instruction: found.instruction.clone(),
         why: found.why.clone(),
-        support: format!("{} of {} agree", found.agree, found.of),
+        support: format!("{} of {} agree", found.agree, found.total),
     }
 }
 

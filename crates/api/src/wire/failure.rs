@@ -66,10 +66,10 @@ impl From<&FailurePattern> for PatternBody {
         let example = |example: &FailureExample| FailureExampleBody {
             turn_id: example.turn_id.clone(),
             question: example.question.clone(),
-            said: example.said.clone(),
+            said: example.remark.clone(),
         };
         let lift = |lift: &Lift| LiftBody {
-            by: lift.by.as_word(),
+            by: lift.dimension.as_word(),
             value: lift.value.clone(),
             lift: lift.lift,
             interval: lift.interval,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use learn::{FailurePattern, Suggestion, fit_to_instruct, speaks_to_the_model};
+use learn::{FailurePattern, Suggestion, is_prompt_injection, sanitise_instruction};
 use model::Scope;
 use outbound::RemoteWriter;
 use serde_json::{Value, json};
@@ -139,14 +139,14 @@ async fn ask(writer: Arc<RemoteWriter>, data: String) -> Option<String> {
 fn data_of(pattern: &FailurePattern, suggestions: &[Suggestion]) -> Value {
     let short = |text: &str| text.chars().take(LONGEST_QUOTE).collect::<String>();
     let kept = |text: &Option<String>| {
-        text.as_deref().filter(|text| !speaks_to_the_model(text)).map(short)
+        text.as_deref().filter(|text| !is_prompt_injection(text)).map(short)
     };
     let quoted: Vec<Value> = pattern
         .examples
         .iter()
-        .filter(|example| !speaks_to_the_model(&example.question))
+        .filter(|example| !is_prompt_injection(&example.question))
         .take(MOST_QUOTED)
-        .map(|example| json!({"asked": short(&example.question), "said": kept(&example.said)}))
+        .map(|example| json!({"asked": short(&example.question), "said": kept(&example.remark)}))
         .collect();
     let wanted: Vec<Value> = pattern
         .contrasts
@@ -172,7 +172,7 @@ fn instruction_in(text: &str) -> String {
     let read: Value =
         text.get(start..end).and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
     let written = read["instruction"].as_str().unwrap_or_default();
-    let fit = fit_to_instruct(written, LONGEST);
+    let fit = sanitise_instruction(written, LONGEST);
     if fit.is_none() && !written.trim().is_empty() {
         tracing::warn!(
             "a draft of a suggestion was dropped: it is too long, has markup or a link, or speaks to the model"

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use learn::{
-    AnsweredTotals, By, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern,
-    PatternEvidence, PatternRule, Period, Remark, Suggestion, are_several, failure_patterns,
-    most_corrected, suggestions,
+    AnsweredTotals, CorrectedAnswer, CorrectedQuery, FailedTurn, FailurePattern, FailureWindow,
+    LiftDimension, PatternEvidence, PatternRule, Remark, Suggestion, find_failure_patterns,
+    have_two_authors, rank_corrected_queries, suggest_instructions,
 };
 use model::{Scope, Timestamp, TurnId, Window};
 use store::{QualityQuery, Stopwatch, StoreError};
@@ -55,8 +55,8 @@ impl Insights {
         now: Timestamp,
     ) -> Result<FailureReport, FlowError> {
         let (rule, start) = (PatternRule::default(), query.window.start);
-        let turns = self.core.store.negative_turns(with_before(query), rule.most_turns + 1).await?;
-        let truncated = turns.len() > rule.most_turns;
+        let turns = self.core.store.negative_turns(with_before(query), rule.max_turns + 1).await?;
+        let truncated = turns.len() > rule.max_turns;
         let mut negatives = Vec::with_capacity(turns.len());
         for (scope, turns) in by_scope(turns) {
             for page in turns.chunks(PAGE) {
@@ -85,18 +85,22 @@ impl Insights {
         let mut totals = AnsweredTotals {
             now: now.counts.answered.unsigned_abs(),
             before: before.counts.answered.unsigned_abs(),
-            by: Vec::new(),
+            by_dimension: Vec::new(),
         };
         for found in self.core.store.answered_by(query.clone()).await? {
-            for (by, value) in [(By::Model, found.model), (By::Prompt, found.prompt)] {
-                match totals.by.iter_mut().find(|(b, v, _)| *b == by && *v == value) {
+            for (by, value) in
+                [(LiftDimension::Model, found.model), (LiftDimension::Prompt, found.prompt)]
+            {
+                match totals.by_dimension.iter_mut().find(|(b, v, _)| *b == by && *v == value) {
                     Some((.., count)) => *count += found.answered,
-                    None => totals.by.push((by, value, found.answered)),
+                    None => totals.by_dimension.push((by, value, found.answered)),
                 }
             }
         }
         let by_strategy = self.core.store.answered_by_strategy(query.clone()).await?.into_iter();
-        totals.by.extend(by_strategy.map(|(name, count)| (By::Strategy, name, count)));
+        totals
+            .by_dimension
+            .extend(by_strategy.map(|(name, count)| (LiftDimension::Strategy, name, count)));
         Ok(totals)
     }
 }
@@ -150,8 +154,8 @@ pub(crate) fn patterns_of(
             turn_id: &one.turn,
             question: &one.question,
             question_vector: Some(question.values()),
-            said: one.said.as_deref(),
-            said_vector: said.as_ref().map(|said| said.values()),
+            remark: one.said.as_deref(),
+            remark_vector: said.as_ref().map(|said| said.values()),
             contrast: one.contrast.as_ref(),
             changes: &one.changes,
             kind: one.kind,
@@ -160,24 +164,24 @@ pub(crate) fn patterns_of(
             prompt: one.prompt.as_deref(),
             strategy: one.strategy.as_deref(),
             when_ms: one.at.as_micros() / 1000,
-            period: one.period,
+            window: one.period,
         })
         .collect();
-    let patterns = failure_patterns(&turns, totals, rule);
-    let now = || negatives.iter().filter(|one| one.period == Period::Now);
+    let patterns = find_failure_patterns(&turns, totals, rule);
+    let now = || negatives.iter().filter(|one| one.period == FailureWindow::Current);
     let of: BTreeMap<&str, &Negative> = now().map(|one| (one.turn.as_str(), one)).collect();
     let evidence: Vec<PatternEvidence<'_>> =
         patterns.iter().map(|pattern| evidence_of(pattern, &of)).collect();
-    let suggestions = suggestions(&evidence);
+    let suggestions = suggest_instructions(&evidence);
     drop(evidence);
     let is_shared = |pattern: &&FailurePattern| {
         let turns = pattern.turns.iter().filter_map(|turn| of.get(turn.as_str()));
-        are_several(turns.flat_map(|one| one.voices()))
+        have_two_authors(turns.flat_map(|one| one.voices()))
     };
     let shared = patterns.iter().filter(is_shared).map(|pattern| pattern.id.clone()).collect();
     let corrections = now()
         .flat_map(|one| (0..one.corrections).map(|_| (one.turn.as_str(), one.question.as_str())));
-    let most_corrected = most_corrected(corrections, MOST_CORRECTED);
+    let most_corrected = rank_corrected_queries(corrections, MOST_CORRECTED);
     let ids = negatives.iter().map(|one| one.turn.as_str());
     let middles = PatternMiddles::of(&patterns, &ids.zip(vectors).collect());
     Found { count: now().count(), patterns, suggestions, most_corrected, shared, middles }
@@ -192,18 +196,23 @@ fn evidence_of<'a>(
         pattern,
         corrections: Vec::new(),
         remarks: Vec::new(),
-        voices: BTreeMap::new(),
+        authors: BTreeMap::new(),
     };
     for one in pattern.turns.iter().filter_map(|turn| negatives.get(turn.as_str())) {
         let turn_id = one.turn.as_str();
-        evidence.voices.insert(turn_id, one.voice());
+        evidence.authors.insert(turn_id, one.voice());
         for person in &one.people {
             let by = one.voice_of(person.user.as_deref());
             if let Some((original, corrected)) = &person.correction {
-                evidence.corrections.push(CorrectedAnswer { turn_id, original, corrected, by });
+                evidence.corrections.push(CorrectedAnswer {
+                    turn_id,
+                    original,
+                    corrected,
+                    author: by,
+                });
             }
             if let Some(said) = person.said.as_deref() {
-                evidence.remarks.push(Remark { turn_id, said, by });
+                evidence.remarks.push(Remark { turn_id, text: said, author: by });
             }
         }
     }

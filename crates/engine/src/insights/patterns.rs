@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use learn::{CorrectedQuery, FailurePattern, Suggestion, telling_words};
+use learn::{CorrectedQuery, FailurePattern, Suggestion, extract_keywords};
 use model::{Position, Timestamp};
 use store::QualityQuery;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -54,7 +54,7 @@ impl FailureReport {
         let is_known = |word: &String| {
             model.whole_token(word).is_some() || label.split([' ', ',']).any(|term| term == word)
         };
-        if !telling_words(text).iter().any(is_known) {
+        if !extract_keywords(text).iter().any(is_known) {
             return None;
         }
         Some(CommentTopic { id: pattern.id.clone(), label: pattern.label.clone(), similarity })

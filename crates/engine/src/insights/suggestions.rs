@@ -42,8 +42,8 @@ impl Insights {
         let mut kept = Vec::new();
         for pattern in &report.patterns {
             let by_template = report.suggestions.iter().filter(|one| one.pattern_id == pattern.id);
-            let by_template =
-                by_template.map(|one| (found(one, pattern, prompt.clone()), (one.agree, one.of)));
+            let by_template = by_template
+                .map(|one| (found(one, pattern, prompt.clone()), (one.agree, one.total)));
             let by_model = drafts.iter().filter(|draft| draft.pattern_id == pattern.id);
             let by_model = by_model.map(|draft| {
                 (drafted(draft, pattern, prompt.clone()), (pattern.count, pattern.count))

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use learn::{
-    AnsweredTotals, By, FailureKind, FailurePattern, PatternRule, Period, asked_for, changes_of,
+    AnsweredTotals, FailureKind, FailurePattern, FailureWindow, LiftDimension, PatternRule,
+    extract_changes, summarise_correction,
 };
 use model::{Timestamp, VerdictStatus};
 
@@ -58,8 +59,10 @@ impl ScanReport {
     pub fn patterns(&mut self) -> ScanPatterns {
         let negatives: &[Negative] = self.negatives.kept.make_contiguous();
         let named = self.models.iter().filter(|(model, _)| *model != NO_MODEL);
-        let by = named.map(|(model, [turns, ..])| (By::Model, model.clone(), *turns)).collect();
-        let totals = AnsweredTotals { now: self.turns, before: 0, by };
+        let by = named
+            .map(|(model, [turns, ..])| (LiftDimension::Model, model.clone(), *turns))
+            .collect();
+        let totals = AnsweredTotals { now: self.turns, before: 0, by_dimension: by };
         let found = patterns_of(negatives, &totals, &PatternRule::default());
         let (looked_at, patterns) = (found.count, found.patterns);
         ScanPatterns { negatives: self.negatives.count, looked_at, patterns }
@@ -85,7 +88,7 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
         let original = given.original.as_deref().unwrap_or(&turn.answer);
         (original, given.corrected.as_str())
     });
-    let asked = pair.map(|(original, corrected)| asked_for(original, corrected));
+    let asked = pair.map(|(original, corrected)| summarise_correction(original, corrected));
     let explanation = correction.and_then(|given| given.explanation.as_deref());
     let said = [explanation, turn.comment.as_deref()]
         .into_iter()
@@ -111,12 +114,13 @@ fn negative_of(turn: &ScannedTurn) -> Option<Negative> {
         strategy: None,
         // For suggestions, which a scan does not make.
         people: Vec::new(),
-        changes: pair.map_or(Vec::new(), |(original, corrected)| changes_of(original, corrected)),
+        changes: pair
+            .map_or(Vec::new(), |(original, corrected)| extract_changes(original, corrected)),
         user: None,
         conversation: None,
         corrections: turn.corrections.len(),
         at: turn.asked_at.unwrap_or(Timestamp::from_micros(0)),
-        period: Period::Now,
+        period: FailureWindow::Current,
     })
 }
 
@@ -145,7 +149,7 @@ mod tests {
             conversation: None,
             corrections: 0,
             at: Timestamp::from_micros(0),
-            period: Period::Now,
+            period: FailureWindow::Current,
         }
     }
 

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use store::JudgedReads;
 
-use learn::{ExampleSource, Selected, Selection};
+use learn::{ExampleQuery, ExampleSource, SelectedExample};
 use model::{Position, Scope, TurnId, UnitInterval, Vector};
 use store::{StoreError, TurnNumber};
 
@@ -101,17 +101,17 @@ impl TrainingData {
     async fn with_their_words(
         &self,
         scope: &Scope,
-        picked: Vec<Selected<Place>>,
+        picked: Vec<SelectedExample<Place>>,
     ) -> Result<(Vec<FoundExample>, Vec<Place>), FlowError> {
-        let places: Vec<Place> = picked.iter().map(|one| one.words).collect();
+        let places: Vec<Place> = picked.iter().map(|one| one.payload).collect();
         let offered = self.offered_at(scope, &places).await?;
         let (mut found, mut stale) = (Vec::with_capacity(picked.len()), Vec::new());
         for one in picked {
             let same =
-                |offered: &&Offered| offered.place == one.words && offered.source == one.source;
+                |offered: &&Offered| offered.place == one.payload && offered.source == one.source;
             match offered.iter().find(same) {
                 Some(offered) => found.push(found_example(offered, one.similarity)),
-                None => stale.push(one.words),
+                None => stale.push(one.payload),
             }
         }
         Ok((found, stale))
@@ -161,7 +161,7 @@ async fn pick(
     project: &Arc<ProjectExamples>,
     search: &Arc<ExampleSearch>,
     vector: &Arc<Vector>,
-) -> Result<Vec<Selected<Place>>, FlowError> {
+) -> Result<Vec<SelectedExample<Place>>, FlowError> {
     if project.len() < MANY {
         return Ok(pick_now(project, search, vector));
     }
@@ -178,9 +178,9 @@ fn pick_now(
     project: &ProjectExamples,
     search: &ExampleSearch,
     vector: &Vector,
-) -> Vec<Selected<Place>> {
+) -> Vec<SelectedExample<Place>> {
     let excluded: Vec<&str> = search.not.iter().map(TurnId::as_str).collect();
-    let asked = Selection {
+    let asked = ExampleQuery {
         query: &search.query,
         vector: vector.values(),
         k: search.k,

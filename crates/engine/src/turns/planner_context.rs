@@ -1,7 +1,8 @@
 //! What a planner should know before it plans a turn.
 
 use learn::{
-    JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
+    JudgedPreviousTurn, PastExchange, PlannerContext, PlannerInput, RepeatedCorrection,
+    UserPreferences,
 };
 use model::{Contrast, Event, Position, Verdict, VerdictStatus};
 use store::{ExchangeQuery, Habit, Standing, StoredExchange};
@@ -57,14 +58,16 @@ impl Turns {
             .zip(judged.as_ref())
             .map(|(previous, judged)| in_force(&previous.verdict, &judged.standing));
         let Some(turn) = &opening.turn else { return Err(FlowError::Unknown("turn")) };
-        Ok(learn::planner_context(&PlannerInput {
+        Ok(learn::build_planner_context(&PlannerInput {
             turn,
             message: message.unwrap_or_default(),
-            judged: judged.as_ref().zip(verdict.as_ref()).map(|(judged, verdict)| JudgedPrevious {
-                turn: &judged.turn,
-                question: &judged.opening.text,
-                strategy: judged.completion.as_ref().and_then(|done| done.strategy.as_ref()),
-                verdict,
+            judged: judged.as_ref().zip(verdict.as_ref()).map(|(judged, verdict)| {
+                JudgedPreviousTurn {
+                    turn: &judged.turn,
+                    question: &judged.opening.text,
+                    strategy: judged.completion.as_ref().and_then(|done| done.strategy.as_ref()),
+                    verdict,
+                }
             }),
             rejection_streak: previous.map_or(0, |previous| previous.rejection_streak),
             conversation: &shown,
@@ -115,7 +118,7 @@ fn past_exchange(exchange: &StoredExchange) -> PastExchange<'_> {
 }
 
 /// What somebody likes, from how they took their latest answers: the most frequent first.
-fn preferences(habits: Vec<Habit>) -> Preferences {
+fn preferences(habits: Vec<Habit>) -> UserPreferences {
     let mut accepted = Tally::default();
     let mut rejected = Tally::default();
     let mut corrections: Tally<Contrast> = Tally::default();
@@ -136,7 +139,7 @@ fn preferences(habits: Vec<Habit>) -> Preferences {
         instead_of: contrast.instead_of,
         count,
     });
-    Preferences {
+    UserPreferences {
         accepted_strategies: accepted.top(),
         rejected_strategies: rejected.top(),
         corrections: corrections.collect(),

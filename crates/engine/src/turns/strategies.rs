@@ -188,8 +188,8 @@ impl Core {
 fn found_strategy(turn: &SimilarTurn, exchange: StoredExchange) -> FoundStrategy {
     let standing = exchange.standing;
     FoundStrategy {
-        ranking_score: learn::ranking_score(standing.quality, standing.status),
-        satisfaction: learn::satisfaction(standing.validation_outcome, standing.status),
+        ranking_score: learn::compute_ranking_score(standing.quality, standing.status),
+        satisfaction: learn::compute_satisfaction(standing.validation_outcome, standing.status),
         question: exchange.opening.text,
         strategy: exchange.completion.and_then(|done| done.strategy),
         user_said: standing.user_said,
@@ -210,7 +210,7 @@ fn best(mode: RankMode, found: &SimilarTurns, k: usize) -> Vec<SimilarTurn> {
         ts: turn.ts,
         has_strategy: turn.has_strategy,
     });
-    let ranked = learn::rank(mode, candidates.collect());
+    let ranked = learn::rank_strategies(mode, candidates.collect());
     let of = |ranked: StrategyCandidate<TurnNumber>| {
         found.turns.iter().find(|turn| turn.number == ranked.turn).cloned()
     };

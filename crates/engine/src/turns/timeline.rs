@@ -40,7 +40,7 @@ impl TurnView {
     /// −1 to 1: how good the answer was, by validator and user together.
     pub fn satisfaction(&self) -> f64 {
         let standing = &self.exchange.standing;
-        learn::satisfaction(standing.validation_outcome, standing.status)
+        learn::compute_satisfaction(standing.validation_outcome, standing.status)
     }
 }
 

@@ -37,7 +37,7 @@ fn talk(at: usize) -> PreferenceConversation {
 
 fn rows(format: ExportFormat, talks: usize) -> Vec<PreferenceRow> {
     let mut exporter = Exporter::new(ExportRule::new(format));
-    (0..talks).flat_map(|at| exporter.conversation(&talk(at))).collect()
+    (0..talks).flat_map(|at| exporter.export_conversation(&talk(at))).collect()
 }
 
 fn file(format: ExportFormat, rows: &[PreferenceRow]) -> SerializedFileReader<bytes::Bytes> {

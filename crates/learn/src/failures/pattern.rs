@@ -1,65 +1,57 @@
-//! What comes out: a pattern, and the small parts of it that are counted.
+//! Failure patterns with their trend, lifts and contrasts.
 
 use std::collections::BTreeMap;
 
-use super::clip::{NAME, clipped};
-use super::gist::gist;
-use super::interval::{ratio, share};
-use super::turn::{AnsweredTotals, By, FailedTurn};
+use super::interval::{ratio_interval, wilson_interval};
+use super::signed_terms::extract_signed_terms;
+use super::turn::{AnsweredTotals, FailedTurn, LiftDimension};
+use crate::text::truncate_chars;
 
-/// Turns that went wrong in the same way.
+pub(super) const MAX_QUOTE_CHARS: usize = 300;
+/// Also limits a topic, an error type and one side of a contrast.
+pub(super) const MAX_LABEL_CHARS: usize = 120;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailurePattern {
-    /// Of what distinguishes it, so that it stays when turns join or leave.
+    /// Stable id, built from the distinctive terms or the error type.
     pub id: String,
-    /// Its distinctive terms, for people.
     pub label: String,
-    /// What the questions are about, for the middle of a sentence; may be empty.
+    /// The subject of the questions, for use inside a sentence; may be empty.
     pub topic: String,
-    /// Turns in the window.
+    /// Turns in the current window.
     pub count: u32,
-    /// Of all failed turns of the window.
+    /// Share of all failed turns in the current window, 0 to 1.
     pub share: f64,
-    /// Against the window before.
     pub trend: FailureTrend,
-    /// Most typical first, no question twice.
+    /// Most typical first, without repeated questions.
     pub examples: Vec<FailureExample>,
-    /// What is over-represented, most first.
+    /// Over-represented models, prompts and strategies, strongest first.
     pub lifts: Vec<Lift>,
-    /// What was wanted instead of what, most frequent first.
+    /// Most frequent first.
     pub contrasts: Vec<CountedContrast>,
-    /// The type that all its errors have.
+    /// Set when the pattern is a group of errors.
     pub error_type: Option<String>,
-    /// Its turns in the window, most typical first.
+    /// Turn ids in the current window, most typical first.
     pub turns: Vec<String>,
 }
 
-/// This window against the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureTrend {
-    /// Turns in the window.
     pub now: u32,
-    /// Turns in the window before.
     pub before: u32,
-    /// How many more.
     pub difference: i64,
-    /// Whether that is more than chance.
     pub direction: FailureDirection,
 }
 
-/// Where a count goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureDirection {
-    /// More than before.
     Rising,
-    /// Fewer than before.
     Falling,
-    /// No difference that chance does not explain.
+    /// No significant change, or no previous window.
     Steady,
 }
 
 impl FailureDirection {
-    /// The word on the wire.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Rising => "rising",
@@ -69,51 +61,40 @@ impl FailureDirection {
     }
 }
 
-/// A turn of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailureExample {
-    /// Its id.
     pub turn_id: String,
-    /// What was asked.
     pub question: String,
-    /// What was said of the answer.
-    pub said: Option<String>,
+    pub remark: Option<String>,
 }
 
-/// Something is more frequent in a pattern than among all answered turns.
+/// A value that is more frequent in a pattern than among all answered turns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lift {
-    /// What kind of thing.
-    pub by: By,
-    /// Which.
+    pub dimension: LiftDimension,
     pub value: String,
-    /// How many times as frequent.
+    /// Share in the pattern divided by the share among all answered turns.
     pub lift: f64,
-    /// 95%, by Wilson's intervals of the two shares and MOVER for their ratio.
+    /// 95% interval: MOVER on the Wilson intervals of the two shares.
     pub interval: [f64; 2],
 }
 
-/// What was wanted, and instead of what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedContrast {
-    /// As most turns write it.
     pub wants: Option<String>,
-    /// As most turns write it.
     pub instead_of: Option<String>,
-    /// In how many turns.
     pub count: u32,
-    /// Which.
     pub turns: Vec<String>,
 }
 
 impl FailureTrend {
-    /// Under no change, the turns of both windows would divide as the answered turns do; a share
-    /// of now whose interval (Wilson, 95%) leaves that out is a change.
-    pub(super) fn of(now: u32, before: u32, totals: &AnsweredTotals) -> Self {
+    /// Without a change, failures split between the windows as answered turns do. A change is
+    /// significant when the Wilson 95% interval excludes that split.
+    pub(super) fn compute(now: u32, before: u32, totals: &AnsweredTotals) -> Self {
         let both = f64::from(now) + f64::from(before);
         let answered = totals.now as f64 + totals.before as f64;
         let expected = if answered > 0.0 { totals.now as f64 / answered } else { 0.5 };
-        let [low, high] = share(f64::from(now), both);
+        let [low, high] = wilson_interval(f64::from(now), both);
         let direction = if totals.before == 0 {
             // Nothing to compare with.
             FailureDirection::Steady
@@ -128,72 +109,74 @@ impl FailureTrend {
     }
 }
 
-/// What is in a larger part of these turns than of all answered ones, for sure.
-pub(super) fn lifts(turns: &[&FailedTurn<'_>], totals: &AnsweredTotals) -> Vec<Lift> {
+/// Finds values whose lift is above 1 with 95% confidence.
+pub(super) fn compute_lifts(turns: &[&FailedTurn<'_>], totals: &AnsweredTotals) -> Vec<Lift> {
     let mut lifts = Vec::new();
-    for by in By::ALL {
+    for dimension in LiftDimension::ALL {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         turns
             .iter()
-            .filter_map(|turn| by.of(turn))
+            .filter_map(|turn| dimension.read_value(turn))
             .for_each(|v| *counts.entry(v).or_default() += 1);
         for (value, count) in counts {
-            let of = totals.by.iter().find(|(b, v, _)| *b == by && v == value);
-            let answered = of.map_or(0.0, |(_, _, count)| *count as f64);
+            let total = totals.by_dimension.iter().find(|(b, v, _)| *b == dimension && v == value);
+            let answered = total.map_or(0.0, |(_, _, count)| *count as f64);
             let size = turns.len() as f64;
-            let found = ratio(f64::from(count), size, answered, totals.now as f64);
+            let found = ratio_interval(f64::from(count), size, answered, totals.now as f64);
             if let Some((lift, interval)) = found.filter(|(_, interval)| interval[0] > 1.0) {
-                lifts.push(Lift { by, value: value.to_owned(), lift, interval });
+                lifts.push(Lift { dimension, value: value.to_owned(), lift, interval });
             }
         }
     }
     lifts.sort_by(|a, b| {
-        let names = (a.by, &a.value).cmp(&(b.by, &b.value));
+        let names = (a.dimension, &a.value).cmp(&(b.dimension, &b.value));
         b.interval[0].total_cmp(&a.interval[0]).then(names)
     });
     lifts
 }
 
-/// The two sides of a contrast, as one turn writes them.
-type Sides<'a> = (Option<&'a str>, Option<&'a str>);
+type ContrastPair<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// Contrasts that are told.
-const MOST_CONTRASTS: usize = 20;
+const MAX_CONTRASTS: usize = 20;
 
-/// Contrasts that differ only in case, articles and word endings are one; other numbers make another.
-pub(super) fn contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
-    let mut merged: BTreeMap<(String, String), BTreeMap<Sides<'_>, Vec<&str>>> = BTreeMap::new();
+/// Merges contrasts that differ only in case, articles and word endings, not in numbers.
+pub(super) fn count_contrasts(turns: &[&FailedTurn<'_>]) -> Vec<CountedContrast> {
+    let mut by_key: BTreeMap<(String, String), BTreeMap<ContrastPair<'_>, Vec<&str>>> =
+        BTreeMap::new();
     for turn in turns {
         let Some(contrast) = turn.contrast else { continue };
-        let side = |text: &'_ Option<String>| key(text.as_deref());
+        let side = |text: &'_ Option<String>| normalise_side(text.as_deref());
         let sides = (contrast.wants.as_deref(), contrast.instead_of.as_deref());
-        let ways = merged.entry((side(&contrast.wants), side(&contrast.instead_of))).or_default();
-        ways.entry(sides).or_default().push(turn.turn_id);
+        let spellings =
+            by_key.entry((side(&contrast.wants), side(&contrast.instead_of))).or_default();
+        spellings.entry(sides).or_default().push(turn.turn_id);
     }
-    merged.remove(&(String::new(), String::new()));
-    let mut counted: Vec<CountedContrast> = merged.into_values().filter_map(one_of).collect();
+    by_key.remove(&(String::new(), String::new()));
+    let mut counted: Vec<CountedContrast> =
+        by_key.into_values().filter_map(merge_spellings).collect();
     counted.sort_by(|a, b| {
         let texts = (&a.wants, &a.instead_of).cmp(&(&b.wants, &b.instead_of));
         b.count.cmp(&a.count).then(texts)
     });
-    counted.truncate(MOST_CONTRASTS);
+    counted.truncate(MAX_CONTRASTS);
     counted
 }
 
-/// What two ways to write the same have in common.
-fn key(side: Option<&str>) -> String {
+fn normalise_side(side: Option<&str>) -> String {
     let text = side.unwrap_or_default();
-    let words: Vec<String> = gist(text).into_iter().collect();
+    let words: Vec<String> = extract_signed_terms(text).into_iter().collect();
     if words.is_empty() { text.trim().to_lowercase() } else { words.join(" ") }
 }
 
-/// One contrast out of several ways to write it: as most turns do, of equals the first.
-fn one_of(ways: BTreeMap<Sides<'_>, Vec<&str>>) -> Option<CountedContrast> {
-    let mut turns: Vec<String> = ways.values().flatten().map(|turn| (*turn).to_owned()).collect();
+/// Merges spellings into the most frequent one; ties go to the first.
+fn merge_spellings(spellings: BTreeMap<ContrastPair<'_>, Vec<&str>>) -> Option<CountedContrast> {
+    let mut turns: Vec<String> =
+        spellings.values().flatten().map(|turn| (*turn).to_owned()).collect();
     turns.sort_unstable();
-    let most = ways.into_iter().max_by(|a, b| a.1.len().cmp(&b.1.len()).then(b.0.cmp(&a.0)));
-    let side = |side: Option<&str>| side.map(|text| clipped(text.trim(), NAME));
-    most.map(|((wants, instead_of), _)| CountedContrast {
+    let preferred =
+        spellings.into_iter().max_by(|a, b| a.1.len().cmp(&b.1.len()).then(b.0.cmp(&a.0)));
+    let side = |side: Option<&str>| side.map(|text| truncate_chars(text.trim(), MAX_LABEL_CHARS));
+    preferred.map(|((wants, instead_of), _)| CountedContrast {
         wants: side(wants),
         instead_of: side(instead_of),
         count: turns.len() as u32,

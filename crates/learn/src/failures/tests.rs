@@ -1,4 +1,4 @@
-//! Patterns over complaints of our own, in the directions of the built-in model.
+//! Patterns of a fixed set of complaints, embedded with the built-in model.
 
 mod complaints;
 mod crowd;
@@ -11,9 +11,9 @@ use model::Contrast;
 use super::*;
 use complaints::{COMPLAINTS, Complaint};
 
-/// A turn that owns what it is made of.
+/// A failed turn that owns its data.
 #[derive(Clone)]
-struct Made {
+struct OwnedTurn {
     id: String,
     question: String,
     said: Option<String>,
@@ -22,12 +22,12 @@ struct Made {
     changes: Vec<AnswerChange>,
     error_type: Option<String>,
     model: &'static str,
-    period: Period,
+    period: FailureWindow,
 }
 
-fn made(id: &str, question: &str, said: Option<&str>) -> Made {
+fn make_turn(id: &str, question: &str, said: Option<&str>) -> OwnedTurn {
     let vector = |text: &str| embed::built_in().embed(text).values().to_vec();
-    Made {
+    OwnedTurn {
         id: id.to_owned(),
         question: question.to_owned(),
         said: said.map(str::to_owned),
@@ -36,17 +36,17 @@ fn made(id: &str, question: &str, said: Option<&str>) -> Made {
         changes: Vec::new(),
         error_type: None,
         model: "m1",
-        period: Period::Now,
+        period: FailureWindow::Current,
     }
 }
 
-fn turn(made: &Made) -> FailedTurn<'_> {
+fn as_failed_turn(made: &OwnedTurn) -> FailedTurn<'_> {
     FailedTurn {
         turn_id: &made.id,
         question: &made.question,
         question_vector: Some(&made.vectors.0),
-        said: made.said.as_deref(),
-        said_vector: made.vectors.1.as_deref(),
+        remark: made.said.as_deref(),
+        remark_vector: made.vectors.1.as_deref(),
         contrast: made.contrast.as_ref(),
         changes: &made.changes,
         kind: if made.error_type.is_some() { FailureKind::Error } else { FailureKind::Rejected },
@@ -55,25 +55,25 @@ fn turn(made: &Made) -> FailedTurn<'_> {
         prompt: None,
         strategy: None,
         when_ms: 0,
-        period: made.period,
+        window: made.period,
     }
 }
 
-fn found(made: &[Made], totals: &AnsweredTotals) -> Vec<FailurePattern> {
-    let turns: Vec<FailedTurn<'_>> = made.iter().map(turn).collect();
-    failure_patterns(&turns, totals, &PatternRule::default())
+fn find_patterns(made: &[OwnedTurn], totals: &AnsweredTotals) -> Vec<FailurePattern> {
+    let turns: Vec<FailedTurn<'_>> = made.iter().map(as_failed_turn).collect();
+    find_failure_patterns(&turns, totals, &PatternRule::default())
 }
 
-fn all_complaints() -> Vec<Made> {
+fn all_complaints() -> Vec<OwnedTurn> {
     let one = |(at, complaint): (usize, &Complaint)| {
-        made(&format!("t{at:03}"), complaint.question, complaint.said)
+        make_turn(&format!("t{at:03}"), complaint.question, complaint.said)
     };
     COMPLAINTS.iter().enumerate().map(one).collect()
 }
 
 #[test]
-fn complaints_fall_into_the_groups_that_a_person_sees() {
-    let patterns = found(&all_complaints(), &AnsweredTotals::default());
+fn clustering_matches_manual_groups_of_complaints() {
+    let patterns = find_patterns(&all_complaints(), &AnsweredTotals::default());
     let kind_of: BTreeMap<String, &str> =
         (0..).zip(COMPLAINTS).map(|(at, c)| (format!("t{at:03}"), c.group)).collect();
     let mut together = 0;
@@ -92,8 +92,8 @@ fn complaints_fall_into_the_groups_that_a_person_sees() {
 }
 
 #[test]
-fn ten_users_who_want_completed_orders_only_are_one_pattern() {
-    let patterns = found(&all_complaints(), &AnsweredTotals::default());
+fn same_complaint_by_ten_users_is_one_pattern() {
+    let patterns = find_patterns(&all_complaints(), &AnsweredTotals::default());
     let wants: Vec<String> = (0..)
         .zip(COMPLAINTS)
         .filter(|(_, c)| c.group == "completed orders")
@@ -107,21 +107,21 @@ fn ten_users_who_want_completed_orders_only_are_one_pattern() {
 }
 
 #[test]
-fn the_order_of_turns_does_not_matter_and_a_turn_counts_once() {
+fn patterns_ignore_turn_order_and_duplicate_turns() {
     let turns = all_complaints();
-    let patterns = found(&turns, &AnsweredTotals::default());
-    let mut turned: Vec<Made> = turns.iter().rev().cloned().collect();
-    assert_eq!(found(&turned, &AnsweredTotals::default()), patterns);
+    let patterns = find_patterns(&turns, &AnsweredTotals::default());
+    let mut turned: Vec<OwnedTurn> = turns.iter().rev().cloned().collect();
+    assert_eq!(find_patterns(&turned, &AnsweredTotals::default()), patterns);
     turned.extend(turns.iter().take(20).cloned());
-    assert_eq!(found(&turned, &AnsweredTotals::default()), patterns);
+    assert_eq!(find_patterns(&turned, &AnsweredTotals::default()), patterns);
 }
 
 #[test]
-fn a_pattern_keeps_its_id_when_a_turn_joins() {
+fn pattern_id_is_stable_when_a_turn_joins() {
     let mut turns = all_complaints();
-    let before = found(&turns, &AnsweredTotals::default());
-    turns.push(made("t999", "Orders per warehouse?", Some("only completed orders please")));
-    let after = found(&turns, &AnsweredTotals::default());
+    let before = find_patterns(&turns, &AnsweredTotals::default());
+    turns.push(make_turn("t999", "Orders per warehouse?", Some("only completed orders please")));
+    let after = find_patterns(&turns, &AnsweredTotals::default());
     let pattern = after.iter().find(|p| p.turns.contains(&"t999".to_owned())).unwrap();
     let old = before.iter().find(|p| p.id == pattern.id).unwrap();
     assert_eq!(old.count + 1, pattern.count);
@@ -130,85 +130,96 @@ fn a_pattern_keeps_its_id_when_a_turn_joins() {
 }
 
 #[test]
-fn errors_fall_together_by_their_type_whatever_was_asked() {
+fn errors_are_grouped_by_type() {
     let questions = ["revenue by month", "weather in Rome", "translate this", "who is the CEO"];
-    let mut turns: Vec<Made> = questions.map(|q| made(q, q, None)).into();
+    let mut turns: Vec<OwnedTurn> = questions.map(|q| make_turn(q, q, None)).into();
     for (turn, error) in turns.iter_mut().zip(["Timeout", "timeout ", "TIMEOUT", "rate_limit"]) {
         turn.error_type = Some(error.to_owned());
     }
-    let patterns = found(&turns, &AnsweredTotals::default());
+    let patterns = find_patterns(&turns, &AnsweredTotals::default());
     assert_eq!(patterns.len(), 1);
     assert_eq!((patterns[0].count, patterns[0].error_type.as_deref()), (3, Some("timeout")));
     assert_eq!((patterns[0].share, patterns[0].label.as_str()), (0.75, "timeout"));
 }
 
 #[test]
-fn few_turns_that_have_nothing_in_common_are_no_pattern() {
+fn unrelated_turns_form_no_pattern() {
     let questions = ["reset my password", "recipe for lentil soup", "train to Berlin", "tax forms"];
-    let turns = questions.map(|q| made(q, q, Some("No, that's wrong")));
-    assert_eq!(found(&turns, &AnsweredTotals::default()), []);
-    assert_eq!(found(&[], &AnsweredTotals::default()), []);
-    let nothing = [made("a", "", None), made("b", " ", Some("")), made("c", "\u{0}", None)];
-    assert_eq!(found(&nothing, &AnsweredTotals::default()), []);
+    let turns = questions.map(|q| make_turn(q, q, Some("No, that's wrong")));
+    assert_eq!(find_patterns(&turns, &AnsweredTotals::default()), []);
+    assert_eq!(find_patterns(&[], &AnsweredTotals::default()), []);
+    let nothing =
+        [make_turn("a", "", None), make_turn("b", " ", Some("")), make_turn("c", "\u{0}", None)];
+    assert_eq!(find_patterns(&nothing, &AnsweredTotals::default()), []);
 }
 
 #[test]
-fn what_is_over_represented_is_told_and_what_is_usual_is_not() {
-    let mut turns: Vec<Made> = (0..12)
-        .map(|n| made(&format!("t{n:02}"), &format!("convert {n} euros to dollars"), None))
+fn lifts_list_only_over_represented_values() {
+    let mut turns: Vec<OwnedTurn> = (0..12)
+        .map(|n| make_turn(&format!("t{n:02}"), &format!("convert {n} euros to dollars"), None))
         .collect();
     turns.iter_mut().take(10).for_each(|turn| turn.model = "small");
-    let by = vec![(By::Model, "m1".to_owned(), 800), (By::Model, "small".to_owned(), 200)];
-    let totals = AnsweredTotals { now: 1_000, before: 1_000, by };
-    let patterns = found(&turns, &totals);
+    let by = vec![
+        (LiftDimension::Model, "m1".to_owned(), 800),
+        (LiftDimension::Model, "small".to_owned(), 200),
+    ];
+    let totals = AnsweredTotals { now: 1_000, before: 1_000, by_dimension: by };
+    let patterns = find_patterns(&turns, &totals);
     let lifts = &patterns[0].lifts;
     assert_eq!(lifts.len(), 1, "{lifts:?}");
-    assert_eq!((lifts[0].by, lifts[0].value.as_str()), (By::Model, "small"));
+    assert_eq!((lifts[0].dimension, lifts[0].value.as_str()), (LiftDimension::Model, "small"));
     let [low, high] = lifts[0].interval;
     assert!((lifts[0].lift - (10.0 / 12.0) / 0.2).abs() < 1e-9 && low > 2.0 && high < 6.0);
 }
 
 #[test]
-fn what_stands_out_most_is_told_first() {
-    let turns: Vec<Made> =
-        (0..12).map(|n| made(&format!("t{n:02}"), "convert euros to dollars", None)).collect();
+fn lifts_are_sorted_by_lower_bound() {
+    let turns: Vec<OwnedTurn> =
+        (0..12).map(|n| make_turn(&format!("t{n:02}"), "convert euros to dollars", None)).collect();
     let failed: Vec<FailedTurn<'_>> = turns
         .iter()
-        .map(|made| FailedTurn { model: Some("small"), prompt: Some("v2"), ..turn(made) })
+        .map(|made| FailedTurn { model: Some("small"), prompt: Some("v2"), ..as_failed_turn(made) })
         .collect();
-    let by = vec![(By::Model, "small".to_owned(), 400), (By::Prompt, "v2".to_owned(), 50)];
-    let totals = AnsweredTotals { now: 1_000, before: 1_000, by };
-    let patterns = failure_patterns(&failed, &totals, &PatternRule::default());
-    let told: Vec<By> = patterns[0].lifts.iter().map(|lift| lift.by).collect();
-    assert_eq!(told, [By::Prompt, By::Model], "{:?}", patterns[0].lifts);
+    let by = vec![
+        (LiftDimension::Model, "small".to_owned(), 400),
+        (LiftDimension::Prompt, "v2".to_owned(), 50),
+    ];
+    let totals = AnsweredTotals { now: 1_000, before: 1_000, by_dimension: by };
+    let patterns = find_failure_patterns(&failed, &totals, &PatternRule::default());
+    let told: Vec<LiftDimension> = patterns[0].lifts.iter().map(|lift| lift.dimension).collect();
+    assert_eq!(told, [LiftDimension::Prompt, LiftDimension::Model], "{:?}", patterns[0].lifts);
 }
 
 #[test]
-fn of_too_many_turns_the_newest_are_read() {
-    let turns: Vec<Made> =
-        (0..6).map(|n| made(&format!("t{n}"), "convert euros to dollars", None)).collect();
-    let failed: Vec<FailedTurn<'_>> =
-        (0_i64..).zip(&turns).map(|(when_ms, made)| FailedTurn { when_ms, ..turn(made) }).collect();
-    let rule = PatternRule { most_turns: 4, ..PatternRule::default() };
-    let mut patterns = failure_patterns(&failed, &AnsweredTotals::default(), &rule);
+fn turn_limit_keeps_the_newest_turns() {
+    let turns: Vec<OwnedTurn> =
+        (0..6).map(|n| make_turn(&format!("t{n}"), "convert euros to dollars", None)).collect();
+    let failed: Vec<FailedTurn<'_>> = (0_i64..)
+        .zip(&turns)
+        .map(|(when_ms, made)| FailedTurn { when_ms, ..as_failed_turn(made) })
+        .collect();
+    let rule = PatternRule { max_turns: 4, ..PatternRule::default() };
+    let mut patterns = find_failure_patterns(&failed, &AnsweredTotals::default(), &rule);
     patterns[0].turns.sort_unstable();
     assert_eq!((patterns.len(), patterns[0].share), (1, 1.0));
     assert_eq!(patterns[0].turns, ["t2", "t3", "t4", "t5"]);
 }
 
 #[test]
-fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
+fn trend_is_relative_to_answered_turns_and_significant() {
     let check = |now: usize, before: usize, answered: (u64, u64), direction: FailureDirection| {
-        let turns: Vec<Made> = (0..now + before)
+        let turns: Vec<OwnedTurn> = (0..now + before)
             .map(|n| {
                 let mut turn =
-                    made(&format!("t{n:03}"), &format!("convert {n} euros to dollars"), None);
-                turn.period = if n < now { Period::Now } else { Period::Before };
+                    make_turn(&format!("t{n:03}"), &format!("convert {n} euros to dollars"), None);
+                turn.period =
+                    if n < now { FailureWindow::Current } else { FailureWindow::Previous };
                 turn
             })
             .collect();
-        let totals = AnsweredTotals { now: answered.0, before: answered.1, by: Vec::new() };
-        let trend = found(&turns, &totals)[0].trend;
+        let totals =
+            AnsweredTotals { now: answered.0, before: answered.1, by_dimension: Vec::new() };
+        let trend = find_patterns(&turns, &totals)[0].trend;
         let counts = (trend.now, trend.before, trend.difference);
         assert_eq!(counts, (now as u32, before as u32, now as i64 - before as i64));
         assert_eq!(trend.direction, direction, "{now} {before} {answered:?}");
@@ -220,25 +231,25 @@ fn a_trend_goes_by_what_was_answered_and_by_more_than_chance() {
 }
 
 #[test]
-fn contrasts_in_other_words_are_one() {
-    let mut turns: Vec<Made> =
-        (0..3).map(|n| made(&format!("t{n}"), "find laptops for me", None)).collect();
+fn contrasts_merge_spelling_variants() {
+    let mut turns: Vec<OwnedTurn> =
+        (0..3).map(|n| make_turn(&format!("t{n}"), "find laptops for me", None)).collect();
     let wants = ["gaming laptops", "Gaming laptop", "gaming laptops"];
     for (turn, wants) in turns.iter_mut().zip(wants) {
         let contrast = |text: &str| Some(text.to_owned());
         turn.contrast =
             Some(Contrast { wants: contrast(wants), instead_of: contrast("business laptops") });
     }
-    let patterns = found(&turns, &AnsweredTotals::default());
+    let patterns = find_patterns(&turns, &AnsweredTotals::default());
     let contrasts = &patterns[0].contrasts;
     assert_eq!(contrasts.len(), 1);
     assert_eq!((contrasts[0].wants.as_deref(), contrasts[0].count), (Some("gaming laptops"), 3));
 }
 
 #[test]
-fn contrasts_with_other_numbers_or_the_other_way_round_are_others() {
-    let mut turns: Vec<Made> =
-        (0..6).map(|n| made(&format!("t{n}"), "show the sales report", None)).collect();
+fn contrasts_with_other_numbers_or_swapped_sides_stay_separate() {
+    let mut turns: Vec<OwnedTurn> =
+        (0..6).map(|n| make_turn(&format!("t{n}"), "show the sales report", None)).collect();
     let sides = [
         ("sales of 2021", "sales of 2020"),
         ("sales of 2022", "sales of 2020"),
@@ -251,7 +262,7 @@ fn contrasts_with_other_numbers_or_the_other_way_round_are_others() {
         let side = |text: &str| Some(text.to_owned());
         turn.contrast = Some(Contrast { wants: side(wants), instead_of: side(instead_of) });
     }
-    let patterns = found(&turns, &AnsweredTotals::default());
+    let patterns = find_patterns(&turns, &AnsweredTotals::default());
     let counts: Vec<u32> = patterns[0].contrasts.iter().map(|contrast| contrast.count).collect();
     assert_eq!(counts, [1; 6]);
 }

@@ -1,12 +1,12 @@
-//! The words of a turn that can tell what it is about.
+//! Content words: the words that describe the subject of a text.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::OnceLock;
 
 use crate::relevance::{empty_words, stem};
 
-/// Words by which people complain about any answer. They say that something is wrong, not what.
-const COMPLAINING: &str = "no not nope nah wrong incorrect bad false error errors mistake broken useless terrible awful \
+/// Words used in complaints about any answer. They do not describe the problem.
+const COMPLAINT_STOP_WORDS: &str = "no not nope nah wrong incorrect bad false error errors mistake broken useless terrible awful \
     stupid still again meant mean wanted wants want asked ask asking said say says answer answers answered response \
     respond result results question questions query should shouldn't must instead only just actually really again \
     isn't doesn't don't didn't wasn't can't won't i'm i've i'd it's that's correct right fix fixed redo retry try tried \
@@ -19,25 +19,20 @@ const COMPLAINING: &str = "no not nope nah wrong incorrect bad false error error
     need needs needed know expected expect tell told at completely totally forgot forget forgotten missing missed \
     excluding exclude excluded without ignore ignored ignoring already supposed";
 
-/// Words of a text that are read; the rest of a pasted page says no more.
-const MOST_WORDS: usize = 200;
-const SHORTEST: usize = 2;
-/// Longer ones are no words.
-const LONGEST: usize = 40;
+const MAX_WORDS: usize = 200;
+const MAX_SHORT_WORD_BYTES: usize = 2;
+/// Longer tokens are not words.
+const MAX_WORD_BYTES: usize = 40;
 
-/// A word that carries meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContentWord {
-    /// Where it stands among all words of the text: neighbours differ by one.
-    pub(crate) place: usize,
-    /// As written, in lower case.
+    /// Index among all words of the text; adjacent words differ by one.
+    pub(crate) position: usize,
     pub(crate) word: String,
-    /// Without its ending.
     pub(crate) stem: String,
 }
 
-/// The words of a text that carry meaning, in order.
-pub(crate) fn content_words(text: &str) -> Vec<ContentWord> {
+pub(crate) fn extract_content_words(text: &str) -> Vec<ContentWord> {
     let lower = text.to_lowercase();
     let words = lower
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’' && c != '_')
@@ -45,34 +40,33 @@ pub(crate) fn content_words(text: &str) -> Vec<ContentWord> {
         .map(|word| word.strip_suffix("'s").or(word.strip_suffix("’s")).unwrap_or(word))
         .filter(|word| !word.is_empty());
     words
-        .take(MOST_WORDS)
+        .take(MAX_WORDS)
         .enumerate()
-        .filter(|(_, word)| carries_meaning(word))
+        .filter(|(_, word)| is_content_word(word))
         .map(|(place, word)| ContentWord {
-            place,
+            position: place,
             word: word.to_owned(),
             stem: stem(word).to_owned(),
         })
         .collect()
 }
 
-/// The words of a text that can tell what it is about, in lower case.
-pub fn telling_words(text: &str) -> Vec<String> {
-    content_words(text).into_iter().map(|word| word.word).collect()
+/// Lower-case content words in text order.
+pub fn extract_keywords(text: &str) -> Vec<String> {
+    extract_content_words(text).into_iter().map(|word| word.word).collect()
 }
 
-/// The stems of a text.
-pub(super) fn stems(text: &str) -> BTreeSet<String> {
-    content_words(text).into_iter().map(|word| word.stem).collect()
+pub(super) fn extract_stems(text: &str) -> BTreeSet<String> {
+    extract_content_words(text).into_iter().map(|word| word.stem).collect()
 }
 
-pub(super) fn carries_meaning(word: &str) -> bool {
-    static STOPPED: OnceLock<HashSet<&'static str>> = OnceLock::new();
-    let stopped =
-        STOPPED.get_or_init(|| empty_words().chain(COMPLAINING.split_whitespace()).collect());
+pub(super) fn is_content_word(word: &str) -> bool {
+    static STOP_WORDS: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    let stop_words = STOP_WORDS
+        .get_or_init(|| empty_words().chain(COMPLAINT_STOP_WORDS.split_whitespace()).collect());
     let number = word.chars().all(|c| c.is_ascii_digit());
-    let long_enough = word.len() > SHORTEST || !word.is_ascii();
-    !number && long_enough && word.len() <= LONGEST && !stopped.contains(word)
+    let long_enough = word.len() > MAX_SHORT_WORD_BYTES || !word.is_ascii();
+    !number && long_enough && word.len() <= MAX_WORD_BYTES && !stop_words.contains(word)
 }
 
 #[cfg(test)]
@@ -80,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_words_with_a_meaning_are_kept() {
+    fn content_words_exclude_stop_words_and_numbers() {
         let rows: &[(&str, &[&str])] = &[
             ("No, that's wrong!", &[]),
             ("completed orders only", &["completed", "orders"]),
@@ -90,14 +84,16 @@ mod tests {
             ("Bestellungen, nicht Rechnungen", &["bestellungen", "rechnungen"]),
         ];
         for (text, expected) in rows {
-            assert_eq!(telling_words(text), *expected, "{text}");
+            assert_eq!(extract_keywords(text), *expected, "{text}");
         }
     }
 
     #[test]
-    fn neighbours_can_be_told_from_words_with_something_between() {
-        let places: Vec<usize> =
-            content_words("completed orders of the region").iter().map(|w| w.place).collect();
+    fn content_words_record_their_positions() {
+        let places: Vec<usize> = extract_content_words("completed orders of the region")
+            .iter()
+            .map(|w| w.position)
+            .collect();
         assert_eq!(places, [0, 1, 4]);
     }
 }

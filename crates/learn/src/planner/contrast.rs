@@ -1,62 +1,69 @@
-//! A contrast as far as it can be trusted: two things, not two halves of a sentence.
+//! Filters contrasts: both sides must be noun phrases, not parts of a sentence.
 //!
-//! "Talks about changing the address, not the name" has the shape of "gaming laptops, not business
-//! laptops" and means the opposite; "too vague, no numbers" means neither. Told to a planner as a
-//! wish they would do harm, so what reads like a sentence or a complaint is left out. What the user
-//! said is quoted anyway.
+//! "Talks about changing the address, not the name" has the form of "gaming laptops, not business
+//! laptops" but the opposite meaning. "Too vague, no numbers" is a complaint. Such contrasts would
+//! mislead a planner, so they are dropped. The user's message is quoted in any case.
 
 use model::Contrast;
 
-use super::line::{bare, one_line};
-use super::vocabulary::{NO, SENTENCE, WISHES};
-use super::words::{Word, find, has, words};
+use super::quoting::to_bare_text;
+use super::vocabulary::{CLAUSE_WORDS, NEGATIVE_OPENINGS, WISH_WORDS};
+use super::words::{Word, contains_word, find_phrase, split_words};
+use crate::text::to_single_line;
 
-/// Words of a thing at most.
-const MOST_WORDS: usize = 8;
+const MAX_PHRASE_WORDS: usize = 8;
 
-/// The sides that name things, cleaned; `None` when what is wanted does not, or when nothing in
-/// the message or the question before it shows that it is wanted.
-pub(super) fn things(contrast: &Contrast, said: &str, question: &str) -> Option<Contrast> {
-    let cleaned = |side: &Option<String>| side.as_deref().map(one_line).filter(|s| !s.is_empty());
+/// Keeps the sides that are noun phrases. Returns `None` when the wanted side is none, or when
+/// neither message nor question shows that it is wanted.
+pub(super) fn filter_contrast(
+    contrast: &Contrast,
+    message: &str,
+    question: &str,
+) -> Option<Contrast> {
+    let cleaned =
+        |side: &Option<String>| side.as_deref().map(to_single_line).filter(|s| !s.is_empty());
     let wants = cleaned(&contrast.wants);
-    if wants.as_deref().is_some_and(|wants| !is_thing(wants)) {
+    if wants.as_deref().is_some_and(|wants| !is_noun_phrase(wants)) {
         return None;
     }
     let instead_of = cleaned(&contrast.instead_of);
-    let sides = [&wants, &instead_of].map(|side| words(side.as_deref().unwrap_or_default()));
-    let shared = |with: &[Word<'_>]| sides[0].iter().any(|w| w.is_content() && has(with, w));
-    let shown = shared(&sides[1]) || shared(&words(question)) || is_wish(said);
-    if !shown || is_list_of_no(said, &sides) {
+    let sides = [&wants, &instead_of].map(|side| split_words(side.as_deref().unwrap_or_default()));
+    let shares_content =
+        |words: &[Word<'_>]| sides[0].iter().any(|w| w.is_content() && contains_word(words, w));
+    let is_wanted =
+        shares_content(&sides[1]) || shares_content(&split_words(question)) || is_wish(message);
+    if !is_wanted || refuses_both_sides(message, &sides) {
         return None;
     }
-    let instead_of = instead_of.filter(|side| is_thing(side));
+    let instead_of = instead_of.filter(|side| is_noun_phrase(side));
     let named = wants.is_some() || instead_of.is_some();
-    let side = |side: Option<String>| side.map(|side| bare(&side));
+    let side = |side: Option<String>| side.map(|side| to_bare_text(&side));
     named.then(|| Contrast { wants: side(wants), instead_of: side(instead_of) })
 }
 
-fn is_wish(said: &str) -> bool {
-    let said = words(said);
-    let opens = said.first().is_some_and(|first| NO.contains(&first.key()));
-    opens || said.iter().any(|word| WISHES.contains(&word.key()))
+fn is_wish(message: &str) -> bool {
+    let message = split_words(message);
+    let opens = message.first().is_some_and(|first| NEGATIVE_OPENINGS.contains(&first.key()));
+    opens || message.iter().any(|word| WISH_WORDS.contains(&word.key()))
 }
 
-/// "no subscription, no drama" wants neither.
-fn is_list_of_no(said: &str, sides: &[Vec<Word<'_>>; 2]) -> bool {
-    let said = words(said);
+/// "No subscription, no drama" refuses both sides.
+fn refuses_both_sides(message: &str, sides: &[Vec<Word<'_>>; 2]) -> bool {
+    let message = split_words(message);
     let refused = |side: &Vec<Word<'_>>| {
-        let before = find(&said, side, 0).and_then(|at| said.get(at.checked_sub(1)?));
+        let before = find_phrase(&message, side, 0).and_then(|at| message.get(at.checked_sub(1)?));
         before.is_some_and(|word| word.key() == "no")
     };
     sides.iter().all(refused)
 }
 
-fn is_thing(side: &str) -> bool {
-    let found = words(side);
+fn is_noun_phrase(side: &str) -> bool {
+    let found = split_words(side);
     let one_clause = !side.contains([',', ';', ':', '!', '?', '[', ']', '(', ')', '{', '}']);
-    let spoken = found.iter().any(|word| SENTENCE.contains(&word.text().to_lowercase().as_str()));
-    let named = found.iter().any(|word| !word.is_empty());
-    one_clause && named && !spoken && found.len() <= MOST_WORDS
+    let is_clause =
+        found.iter().any(|word| CLAUSE_WORDS.contains(&word.text().to_lowercase().as_str()));
+    let is_named = found.iter().any(|word| !word.is_function_word());
+    one_clause && is_named && !is_clause && found.len() <= MAX_PHRASE_WORDS
 }
 
 #[cfg(test)]
@@ -64,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thing_is_a_thing_and_a_sentence_is_not() {
+    fn noun_phrases_are_told_from_sentences() {
         let rows = [
             ("gaming laptops", true),
             ("the daily one", true),
@@ -81,12 +88,12 @@ mod tests {
             ("one two three four five six seven eight nine", false),
         ];
         for (side, expected) in rows {
-            assert_eq!(is_thing(side), expected, "{side}");
+            assert_eq!(is_noun_phrase(side), expected, "{side}");
         }
     }
 
     #[test]
-    fn a_side_that_is_no_thing_is_left_out() {
+    fn contrast_drops_sides_that_are_not_noun_phrases() {
         let side = |text: &str| Some(text.to_owned());
         let contrast = |wants, instead_of| Contrast { wants, instead_of };
         let rows = [
@@ -98,12 +105,12 @@ mod tests {
             (contrast(None, None), None),
         ];
         for (given, expected) in rows {
-            assert_eq!(things(&given, "I meant that", ""), expected, "{given:?}");
+            assert_eq!(filter_contrast(&given, "I meant that", ""), expected, "{given:?}");
         }
     }
 
     #[test]
-    fn a_contrast_counts_when_something_shows_that_it_is_wanted() {
+    fn contrast_needs_evidence_of_a_wish() {
         let rows = [
             ("No, gaming, not business", "laptops", "gaming", "business", true),
             (
@@ -122,7 +129,7 @@ mod tests {
         for (said, question, wants, instead_of, expected) in rows {
             let side = |text: &str| Some(text.to_owned());
             let contrast = Contrast { wants: side(wants), instead_of: side(instead_of) };
-            assert_eq!(things(&contrast, said, question).is_some(), expected, "{said}");
+            assert_eq!(filter_contrast(&contrast, said, question).is_some(), expected, "{said}");
         }
     }
 }

@@ -1,20 +1,18 @@
-//! The section on the previous response: how it was taken, what was wrong, what to do now.
+//! The feedback section: the verdict on the previous response and the instructions that follow.
 
 use model::{Contrast, CorrectionType, Strategy, VerdictStatus};
 
-use super::contrast::things;
-use super::input::{JudgedPrevious, PlannerInput};
-use super::line::{ANSWER, QUOTED, bare, quoted};
-use super::rewrite::{emphasised, is_code, rewrite};
+use super::contrast::filter_contrast;
+use super::input::{JudgedPreviousTurn, PlannerInput};
+use super::query_rewrite::{emphasise_difference, is_code, rewrite_query};
+use super::quoting::{MAX_ANSWER_CHARS, MAX_QUOTED_CHARS, quote_text, to_bare_text};
 
-/// From so many rejections in a row on, asking is better than answering.
-const CLARIFY_FROM: u32 = 2;
-/// Names of parameters that hold the query, the likeliest first.
-const QUERY_NAMES: &[&str] = &["query", "q", "search", "question", "text", "prompt"];
-/// Parameters of a strategy that are shown.
-const MOST_PARAMS: usize = 6;
+/// Rejections in a row from which a clarifying question is better than an answer.
+const MIN_CLARIFY_STREAK: u32 = 2;
+/// Parameter names that may hold the query, most likely first.
+const QUERY_PARAMS: &[&str] = &["query", "q", "search", "question", "text", "prompt"];
+const MAX_PARAMS: usize = 6;
 
-/// What is said about the previous response.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Feedback {
     pub(super) status: VerdictStatus,
@@ -28,19 +26,19 @@ pub(super) struct Feedback {
 }
 
 impl Feedback {
-    pub(super) fn of(input: &PlannerInput<'_>) -> Self {
-        let suggest_clarify = input.rejection_streak >= CLARIFY_FROM;
+    pub(super) fn new(input: &PlannerInput<'_>) -> Self {
+        let suggest_clarify = input.rejection_streak >= MIN_CLARIFY_STREAK;
         let mut feedback = match &input.judged {
-            Some(judged) => Self::on(input, judged),
-            None => Self::none(input),
+            Some(judged) => Self::from_verdict(input, judged),
+            None => Self::without_verdict(input),
         };
         if suggest_clarify {
-            feedback.instructions.push(clarify(input.rejection_streak));
+            feedback.instructions.push(format_clarify_advice(input.rejection_streak));
         }
         Self { suggest_clarify, ..feedback }
     }
 
-    fn none(input: &PlannerInput<'_>) -> Self {
+    fn without_verdict(input: &PlannerInput<'_>) -> Self {
         let first = input.conversation.is_empty();
         let detected = if first {
             "No earlier turn in this conversation".to_owned()
@@ -59,13 +57,15 @@ impl Feedback {
         }
     }
 
-    fn on(input: &PlannerInput<'_>, judged: &JudgedPrevious<'_>) -> Self {
+    fn from_verdict(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> Self {
         let status = judged.verdict.status;
         let feedback = Self {
             status,
-            detected: detected(input, judged),
-            previous_strategy: Some(judged.strategy.map_or("not recorded".to_owned(), described)),
-            ..Self::none(input)
+            detected: describe_detection(input, judged),
+            previous_strategy: Some(
+                judged.strategy.map_or("not recorded".to_owned(), describe_strategy),
+            ),
+            ..Self::without_verdict(input)
         };
         match status {
             VerdictStatus::Neutral => feedback,
@@ -74,31 +74,32 @@ impl Feedback {
                     format!("The strategy from Turn {} worked and may be reused", judged.turn);
                 Self { instructions: vec![worked], ..feedback }
             }
-            VerdictStatus::Rejected => feedback.rejected(input, judged),
+            VerdictStatus::Rejected => feedback.with_rejection(input, judged),
         }
     }
 
-    fn rejected(self, input: &PlannerInput<'_>, judged: &JudgedPrevious<'_>) -> Self {
+    fn with_rejection(self, input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> Self {
         let verdict = judged.verdict;
-        let said = verdict.user_said.as_deref().unwrap_or(input.message);
+        let message = verdict.user_said.as_deref().unwrap_or(input.message);
         let contrast = verdict.contrast.as_ref();
-        let contrast = contrast.and_then(|contrast| things(contrast, said, judged.question));
+        let contrast =
+            contrast.and_then(|contrast| filter_contrast(contrast, message, judged.question));
         let contrast = contrast.as_ref();
-        let query = query_of(judged);
-        let rewritten_query = contrast.and_then(|contrast| rewrite(query, contrast));
+        let query = previous_query(judged);
+        let rewritten_query = contrast.and_then(|contrast| rewrite_query(query, contrast));
         let mut instructions = vec![format!("Do NOT reuse the strategy from Turn {}", judged.turn)];
-        let wish = contrast.and_then(|contrast| wish(contrast, query));
-        instructions.push(wish.unwrap_or_else(|| advice(verdict.correction_type, input.message)));
-        instructions.extend(
-            rewritten_query.as_deref().map(|query| {
-                format!("Adjust search query to be specific: {}", quoted(query, QUOTED))
-            }),
-        );
-        let wrong = contrast.and_then(got_instead);
-        let wrong = wrong.unwrap_or_else(|| kind_of_wrong(verdict.correction_type).to_owned());
+        let wish = contrast.and_then(|contrast| describe_wish(contrast, query));
+        instructions
+            .push(wish.unwrap_or_else(|| format_advice(verdict.correction_type, input.message)));
+        instructions.extend(rewritten_query.as_deref().map(|query| {
+            format!("Adjust search query to be specific: {}", quote_text(query, MAX_QUOTED_CHARS))
+        }));
+        let reason = contrast.and_then(describe_mismatch);
+        let reason =
+            reason.unwrap_or_else(|| describe_rejection(verdict.correction_type).to_owned());
         Self {
-            user_said: verdict.user_said.as_deref().map(|said| quoted(said, QUOTED)),
-            what_went_wrong: Some(wrong),
+            user_said: verdict.user_said.as_deref().map(|text| quote_text(text, MAX_QUOTED_CHARS)),
+            what_went_wrong: Some(reason),
             instructions,
             rewritten_query,
             ..self
@@ -106,14 +107,14 @@ impl Feedback {
     }
 }
 
-fn clarify(streak: u32) -> String {
+fn format_clarify_advice(streak: u32) -> String {
     format!(
         "Multiple rejections - be more careful: {streak} answers in a row were rejected. \
          Consider asking a clarifying question before answering"
     )
 }
 
-fn detected(input: &PlannerInput<'_>, judged: &JudgedPrevious<'_>) -> String {
+fn describe_detection(input: &PlannerInput<'_>, judged: &JudgedPreviousTurn<'_>) -> String {
     let (now, then) = (input.turn, judged.turn);
     match judged.verdict.status {
         VerdictStatus::Rejected => format!("Turn {now} detected that Turn {then} was rejected"),
@@ -122,56 +123,57 @@ fn detected(input: &PlannerInput<'_>, judged: &JudgedPrevious<'_>) -> String {
     }
 }
 
-/// `commerce_search with query "laptops under $1000"`.
-fn described(strategy: &Strategy) -> String {
+/// Example: `commerce_search with query "laptops under $1000"`.
+fn describe_strategy(strategy: &Strategy) -> String {
     let query_first = |name: &&String| {
-        let known = QUERY_NAMES.iter().position(|known| known == name);
-        known.unwrap_or(QUERY_NAMES.len())
+        let position = QUERY_PARAMS.iter().position(|position| position == name);
+        position.unwrap_or(QUERY_PARAMS.len())
     };
     let mut names: Vec<&String> = strategy.params.keys().collect();
     names.sort_by_key(query_first);
     let mut shown: Vec<String> = names
         .iter()
-        .take(MOST_PARAMS)
+        .take(MAX_PARAMS)
         .filter_map(|name| {
             let value = strategy.params.get(*name)?;
-            let value = value
-                .as_str()
-                .map_or_else(|| bare(&value.to_string()), |text| quoted(text, QUOTED));
-            Some(format!("{} {value}", bare(name)))
+            let value = value.as_str().map_or_else(
+                || to_bare_text(&value.to_string()),
+                |text| quote_text(text, MAX_QUOTED_CHARS),
+            );
+            Some(format!("{} {value}", to_bare_text(name)))
         })
         .collect();
-    if names.len() > MOST_PARAMS {
-        shown.push(format!("{} more", names.len() - MOST_PARAMS));
+    if names.len() > MAX_PARAMS {
+        shown.push(format!("{} more", names.len() - MAX_PARAMS));
     }
-    let name = bare(&strategy.name);
+    let name = to_bare_text(&strategy.name);
     if shown.is_empty() { name } else { format!("{name} with {}", shown.join(", ")) }
 }
 
-/// The text that was searched for: the strategy's own, or else what was asked.
-fn query_of<'a>(judged: &JudgedPrevious<'a>) -> &'a str {
+/// The query parameter of the strategy, otherwise the question.
+fn previous_query<'a>(judged: &JudgedPreviousTurn<'a>) -> &'a str {
     let params = judged.strategy.map(|strategy| &strategy.params);
     let query = params.and_then(|params| {
-        QUERY_NAMES
+        QUERY_PARAMS
             .iter()
             .find_map(|name| params.get(*name)?.as_str().filter(|t| !t.trim().is_empty()))
     });
     query.filter(|query| !is_code(query)).unwrap_or(judged.question)
 }
 
-/// "User wants GAMING laptops, not business laptops".
-fn wish(contrast: &Contrast, query: &str) -> Option<String> {
+/// Example: "User wants GAMING laptops, not business laptops".
+fn describe_wish(contrast: &Contrast, query: &str) -> Option<String> {
     match (&contrast.wants, &contrast.instead_of) {
         (Some(wants), Some(not)) => {
-            Some(format!("User wants {}, not {not}", emphasised(wants, not)))
+            Some(format!("User wants {}, not {not}", emphasise_difference(wants, not)))
         }
-        (Some(wants), None) => Some(format!("User wants {}", emphasised(wants, query))),
+        (Some(wants), None) => Some(format!("User wants {}", emphasise_difference(wants, query))),
         (None, Some(not)) => Some(format!("User does not want {not}")),
         (None, None) => None,
     }
 }
 
-fn got_instead(contrast: &Contrast) -> Option<String> {
+fn describe_mismatch(contrast: &Contrast) -> Option<String> {
     match (&contrast.wants, &contrast.instead_of) {
         (Some(wants), Some(got)) => Some(format!("Wanted {wants}, got {got}")),
         (Some(wants), None) => Some(format!("Wanted {wants}, got something else")),
@@ -180,7 +182,7 @@ fn got_instead(contrast: &Contrast) -> Option<String> {
     }
 }
 
-fn kind_of_wrong(correction: Option<CorrectionType>) -> &'static str {
+fn describe_rejection(correction: Option<CorrectionType>) -> &'static str {
     match correction {
         Some(CorrectionType::Explicit) => "The user said that the answer was wrong",
         Some(CorrectionType::Rephrased) => {
@@ -191,10 +193,13 @@ fn kind_of_wrong(correction: Option<CorrectionType>) -> &'static str {
     }
 }
 
-fn advice(correction: Option<CorrectionType>, message: &str) -> String {
+fn format_advice(correction: Option<CorrectionType>, message: &str) -> String {
     match correction {
         Some(CorrectionType::Rephrased) => {
-            format!("Answer the question as it is asked now: {}", quoted(message, ANSWER))
+            format!(
+                "Answer the question as it is asked now: {}",
+                quote_text(message, MAX_ANSWER_CHARS)
+            )
         }
         Some(CorrectionType::Abandonment) => {
             "Drop that request and plan only for what the user asks now".to_owned()

@@ -1,9 +1,9 @@
-//! Little words by kind, in the languages that corrections are understood in.
+//! Word lists in the languages supported for corrections.
 //!
-//! rustfmt is kept away where one long word would put each word on a line of its own.
+//! `rustfmt::skip` keeps lists compact that rustfmt would break into one word per line.
 
-/// Words that name nothing by themselves: articles, pronouns, "one".
-pub(super) const EMPTY: &[&str] = &[
+/// Articles, pronouns and "one", which name nothing by themselves.
+pub(super) const FUNCTION_WORDS: &[&str] = &[
     "a", "an", "the", "this", "that", "these", "those", "one", "ones", "some", "any", "my", "our",
     "your", "me", "it", "its", "them", "der", "die", "das", "den", "dem", "ein", "eine", "einen",
     "le", "la", "les", "un", "une", "des", "el", "los", "las", "una", "unos", "il", "lo", "gli",
@@ -11,23 +11,23 @@ pub(super) const EMPTY: &[&str] = &[
     "mia", "mijn",
 ];
 
-/// Words that tie a thing to what stands before it; without it they mean nothing.
-pub(super) const LINKS: &[&str] = &[
+/// Prepositions and conjunctions that only link a phrase to the words before it.
+pub(super) const LINKING_PREPOSITIONS: &[&str] = &[
     "to", "for", "from", "in", "on", "at", "of", "by", "about", "as", "per", "and", "or", "nach",
     "für", "von", "zu", "aus", "im", "pour", "dans", "à", "de", "du", "para", "por", "en", "di",
     "da", "do", "em", "voor", "naar", "van", "op", "und", "et", "y", "e", "ou", "o",
 ];
 
-/// Words that tie, too, but say something of their own.
-pub(super) const RELATIONS: &[&str] = &[
+/// Prepositions with a meaning of their own.
+pub(super) const MEANINGFUL_PREPOSITIONS: &[&str] = &[
     "with", "without", "under", "over", "above", "below", "before", "after", "between", "since",
     "until", "near", "like", "mit", "ohne", "unter", "über", "vor", "avec", "sans", "sous", "con",
     "sin", "com", "sem", "senza", "met", "zonder", "onder",
 ];
 
-/// Words that make a sentence: who does something, that it is so, and what answers do.
+/// Words of a clause: subjects, auxiliary verbs, and verbs that describe answers.
 #[rustfmt::skip]
-pub(super) const SENTENCE: &[&str] = &[
+pub(super) const CLAUSE_WORDS: &[&str] = &[
     "i", "i'm", "i'd", "i've", "i'll", "im", "you", "you're", "he", "she", "we", "we're",
     "they", "they're", "it's", "that's", "thats", "there's", "what's", "who", "which", "is",
     "are", "was", "were", "am", "be", "does", "did", "doesn't", "don't", "didn't", "isn't",
@@ -40,9 +40,9 @@ pub(super) const SENTENCE: &[&str] = &[
     "que", "qu'il", "diz", "dit",
 ];
 
-/// Words by which somebody says what they want.
+/// Words that express a wish.
 #[rustfmt::skip]
-pub(super) const WISHES: &[&str] = &[
+pub(super) const WISH_WORDS: &[&str] = &[
     "meant", "mean", "want", "wanted", "need", "needed", "said", "asked", "asking", "prefer",
     "instead", "rather", "please", "looking", "meinte", "meine", "wollte", "will", "möchte",
     "brauche", "statt", "anstatt", "bitte", "voulais", "veux", "lieu", "plutôt", "quería",
@@ -50,6 +50,6 @@ pub(super) const WISHES: &[&str] = &[
     "voglio", "invece", "bedoelde", "wil", "wilde", "plaats", "graag",
 ];
 
-/// Openings by which somebody takes an answer back.
-pub(super) const NO: &[&str] =
+/// Openings that reject an answer.
+pub(super) const NEGATIVE_OPENINGS: &[&str] =
     &["no", "nope", "nah", "nein", "non", "nee", "não", "nao", "wrong", "sorry"];

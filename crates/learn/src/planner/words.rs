@@ -1,72 +1,68 @@
-//! Words of a text with their places, and when two of them are the same.
+//! Words of a text with their byte ranges, and comparison of words.
 
-use super::vocabulary::{EMPTY, LINKS, RELATIONS};
+use super::vocabulary::{FUNCTION_WORDS, LINKING_PREPOSITIONS, MEANINGFUL_PREPOSITIONS};
 
-/// One word.
 #[derive(Clone, Debug)]
 pub(super) struct Word<'a> {
     source: &'a str,
-    /// Its first byte in the text.
+    /// Byte offset of the first byte.
     pub start: usize,
-    /// One past its last byte.
+    /// Byte offset after the last byte.
     pub end: usize,
     key: String,
 }
 
 impl Word<'_> {
-    /// The same word, in any case, in the singular or the plural.
-    pub(super) fn is(&self, other: &Word<'_>) -> bool {
+    /// Compares ignoring case and English plural.
+    pub(super) fn matches(&self, other: &Word<'_>) -> bool {
         self.key == other.key
             || is_plural(&self.key, &other.key)
             || is_plural(&other.key, &self.key)
     }
 
-    /// In lower case, without a possessive ending.
+    /// Lower-case form without a possessive ending.
     pub(super) fn key(&self) -> &str {
         &self.key
     }
 
-    /// As it was written.
     pub(super) fn text(&self) -> &str {
         self.source.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// An article or a pronoun.
-    pub(super) fn is_empty(&self) -> bool {
-        EMPTY.contains(&self.key.as_str())
+    /// True for articles and pronouns.
+    pub(super) fn is_function_word(&self) -> bool {
+        FUNCTION_WORDS.contains(&self.key.as_str())
     }
 
-    /// A preposition without a meaning of its own.
-    pub(super) fn is_link(&self) -> bool {
-        LINKS.contains(&self.key.as_str())
+    /// True for a preposition without a meaning of its own.
+    pub(super) fn is_linking_preposition(&self) -> bool {
+        LINKING_PREPOSITIONS.contains(&self.key.as_str())
     }
 
-    /// Any preposition.
-    pub(super) fn is_relation(&self) -> bool {
-        self.is_link() || RELATIONS.contains(&self.key.as_str())
+    pub(super) fn is_preposition(&self) -> bool {
+        self.is_linking_preposition() || MEANINGFUL_PREPOSITIONS.contains(&self.key.as_str())
     }
 
-    /// It names or describes something.
+    /// True for a word that names or describes something.
     pub(super) fn is_content(&self) -> bool {
-        !self.is_empty() && !self.is_relation()
+        !self.is_function_word() && !self.is_preposition()
     }
 
-    /// A number, a price, a year.
+    /// True for numbers, prices and years.
     pub(super) fn is_number(&self) -> bool {
         let digits = self.key.chars().filter(char::is_ascii_digit).count();
         digits > 0 && digits * 2 >= self.key.chars().count()
     }
 }
 
-/// The words of a text in order.
-pub(super) fn words(text: &str) -> Vec<Word<'_>> {
+pub(super) fn split_words(text: &str) -> Vec<Word<'_>> {
     let mut found = Vec::new();
     let mut start = None;
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
         match (is_word_char(c), start) {
             (true, None) => start = Some(at),
             (false, Some(from)) => {
-                found.extend(word(text, from, at));
+                found.extend(make_word(text, from, at));
                 start = None;
             }
             (true, Some(_)) | (false, None) => {}
@@ -80,8 +76,8 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || combining || "$€£¥#@%+_^'’-.&".contains(c)
 }
 
-/// The word between two places, without marks at its ends that belong to the sentence.
-fn word(source: &str, from: usize, to: usize) -> Option<Word<'_>> {
+/// Builds the word of a byte range, without punctuation at its ends.
+fn make_word(source: &str, from: usize, to: usize) -> Option<Word<'_>> {
     let raw = source.get(from..to)?;
     let tail = raw.trim_start_matches(|c| "'’-.&%+".contains(c));
     let start = to - tail.len();
@@ -108,26 +104,24 @@ fn is_plural(many: &str, one: &str) -> bool {
     }
 }
 
-/// The stretch of text from the first of these words to the last.
-pub(super) fn phrase<'a>(words: &[Word<'a>]) -> &'a str {
+/// Source text from the first word to the last.
+pub(super) fn phrase_text<'a>(words: &[Word<'a>]) -> &'a str {
     let ends = words.first().zip(words.last());
     ends.and_then(|(first, last)| first.source.get(first.start..last.end)).unwrap_or_default()
 }
 
-/// Whether two stretches are the same, word by word.
-pub(super) fn same(a: &[Word<'_>], b: &[Word<'_>]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is(b))
+pub(super) fn is_same_phrase(a: &[Word<'_>], b: &[Word<'_>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.matches(b))
 }
 
-/// Whether a word is among these.
-pub(super) fn has(words: &[Word<'_>], word: &Word<'_>) -> bool {
-    words.iter().any(|other| other.is(word))
+pub(super) fn contains_word(words: &[Word<'_>], word: &Word<'_>) -> bool {
+    words.iter().any(|other| other.matches(word))
 }
 
-/// Where a stretch begins for the first time, counted in words from a given one.
-pub(super) fn find(words: &[Word<'_>], wanted: &[Word<'_>], from: usize) -> Option<usize> {
+/// Index of the first occurrence of a phrase, searched from word `from` on.
+pub(super) fn find_phrase(words: &[Word<'_>], wanted: &[Word<'_>], from: usize) -> Option<usize> {
     let windows = words.get(from..)?.windows(wanted.len().max(1));
-    windows.enumerate().find(|(_, window)| same(window, wanted)).map(|(at, _)| from + at)
+    windows.enumerate().find(|(_, window)| is_same_phrase(window, wanted)).map(|(at, _)| from + at)
 }
 
 #[cfg(test)]
@@ -135,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_of_the_sentence_are_not_part_of_a_word() {
+    fn word_split_strips_sentence_punctuation() {
         let rows = [
             ("No, I'm (really) sure...", "No|I'm|really|sure"),
             ("C++ or C#, under $1,000 at 5%.", "C++|or|C#|under|$1|000|at|5%"),
@@ -144,13 +138,14 @@ mod tests {
             ("'- . &", ""),
         ];
         for (text, expected) in rows {
-            let found: Vec<&str> = words(text).iter().map(|w| &text[w.start..w.end]).collect();
+            let found: Vec<&str> =
+                split_words(text).iter().map(|w| &text[w.start..w.end]).collect();
             assert_eq!(found.join("|"), expected, "{text}");
         }
     }
 
     #[test]
-    fn singular_and_plural_are_the_same_word_and_others_are_not() {
+    fn singular_and_plural_match_as_one_word() {
         let rows = [
             ("laptop", "Laptops", true),
             ("boxes", "box", true),
@@ -163,8 +158,8 @@ mod tests {
             ("month", "monthly", false),
         ];
         for (a, b, expected) in rows {
-            assert_eq!(words(a)[0].is(&words(b)[0]), expected, "{a} {b}");
-            assert_eq!(words(b)[0].is(&words(a)[0]), expected, "{b} {a}");
+            assert_eq!(split_words(a)[0].matches(&split_words(b)[0]), expected, "{a} {b}");
+            assert_eq!(split_words(b)[0].matches(&split_words(a)[0]), expected, "{b} {a}");
         }
     }
 }

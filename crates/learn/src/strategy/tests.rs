@@ -22,13 +22,14 @@ fn check(mode: RankMode, candidates: &[StrategyCandidate<TurnId>], expected: &st
     let mut reversed = candidates.to_vec();
     reversed.reverse();
     for given in [candidates.to_vec(), reversed] {
-        let order: Vec<String> = rank(mode, given).iter().map(|c| c.turn.to_string()).collect();
+        let order: Vec<String> =
+            rank_strategies(mode, given).iter().map(|c| c.turn.to_string()).collect();
         assert_eq!(order.join(" "), expected, "{mode:?}");
     }
 }
 
 #[test]
-fn satisfaction_starts_from_the_validator_and_ends_with_the_user() {
+fn satisfaction_combines_validator_and_user_verdict() {
     use ValidationOutcome::{Approve, Fail, Retry, Revise};
     let rows = [
         (Some(Approve), 1.0, 0.5),
@@ -38,14 +39,14 @@ fn satisfaction_starts_from_the_validator_and_ends_with_the_user() {
         (None, 0.5, 0.0),
     ];
     for (outcome, accepted, neutral) in rows {
-        assert_eq!(satisfaction(outcome, Accepted), accepted, "{outcome:?}");
-        assert_eq!(satisfaction(outcome, Neutral), neutral, "{outcome:?}");
-        assert_eq!(satisfaction(outcome, Rejected), -1.0, "{outcome:?}");
+        assert_eq!(compute_satisfaction(outcome, Accepted), accepted, "{outcome:?}");
+        assert_eq!(compute_satisfaction(outcome, Neutral), neutral, "{outcome:?}");
+        assert_eq!(compute_satisfaction(outcome, Rejected), -1.0, "{outcome:?}");
     }
 }
 
 #[test]
-fn scores_print_as_the_table_of_the_specification_has_them() {
+fn ranking_scores_match_the_specification() {
     let rows = [
         (Accepted, Some(0.9), "0.74"),
         (Accepted, Some(0.4), "0.44"),
@@ -55,13 +56,13 @@ fn scores_print_as_the_table_of_the_specification_has_them() {
         (Rejected, Some(1.0), "0.2"),
     ];
     for (status, quality, expected) in rows {
-        let score = ranking_score(quality.and_then(UnitInterval::new), status);
+        let score = compute_ranking_score(quality.and_then(UnitInterval::new), status);
         assert_eq!(score.to_string(), expected);
     }
 }
 
 #[test]
-fn the_table_of_the_specification_ranks_in_both_modes() {
+fn specification_table_ranks_in_both_modes() {
     let table = [
         candidate("a", Accepted, Some(0.9)),
         candidate("e", Accepted, Some(0.4)),
@@ -75,7 +76,7 @@ fn the_table_of_the_specification_ranks_in_both_modes() {
 }
 
 #[test]
-fn silent_neutral_turns_are_the_last_tier() {
+fn silent_neutral_turns_rank_in_the_last_tier() {
     let silent = |turn, status, quality| StrategyCandidate {
         silent: true,
         ..candidate(turn, status, Some(quality))
@@ -90,7 +91,7 @@ fn silent_neutral_turns_are_the_last_tier() {
 }
 
 #[test]
-fn turns_without_a_strategy_come_last_in_their_tier() {
+fn turns_without_a_strategy_rank_last_in_their_tier() {
     let bare = StrategyCandidate { has_strategy: false, ..candidate("bare", Accepted, Some(1.0)) };
     let turns =
         [bare, candidate("told", Accepted, Some(0.1)), candidate("plain", Neutral, Some(0.9))];
@@ -99,7 +100,7 @@ fn turns_without_a_strategy_come_last_in_their_tier() {
 }
 
 #[test]
-fn ties_go_to_the_nearer_then_the_newer_then_the_first_by_name() {
+fn ranking_ties_go_to_similarity_then_recency_then_id() {
     let row = |turn, similarity, secs| StrategyCandidate {
         similarity,
         ts: Timestamp::from_micros(0).plus_secs(secs),
@@ -134,12 +135,12 @@ fn any_candidates() -> impl Strategy<Value = Vec<StrategyCandidate<TurnId>>> {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_the_order_of_arrival_does_not_matter(
+    fn ranking_keeps_all_candidates_in_any_input_order(
         (given, shuffled) in any_candidates().prop_flat_map(|c| (Just(c.clone()), Just(c).prop_shuffle())),
     ) {
         for mode in [Tiered, Formula] {
-            let ranked = rank(mode, given.clone());
-            prop_assert_eq!(&ranked, &rank(mode, shuffled.clone()));
+            let ranked = rank_strategies(mode, given.clone());
+            prop_assert_eq!(&ranked, &rank_strategies(mode, shuffled.clone()));
             let mut names: Vec<&TurnId> = ranked.iter().map(|c| &c.turn).collect();
             let mut kept: Vec<&TurnId> =
                 given.iter().filter(|c| c.status != Rejected).map(|c| &c.turn).collect();

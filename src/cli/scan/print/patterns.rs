@@ -20,7 +20,7 @@ fn pattern_json(pattern: &FailurePattern) -> Value {
     let examples: Vec<Value> = pattern
         .examples
         .iter()
-        .map(|e| json!({"turn_id": e.turn_id, "question": e.question, "said": e.said}))
+        .map(|e| json!({"turn_id": e.turn_id, "question": e.question, "said": e.remark}))
         .collect();
     let contrasts: Vec<Value> = pattern
         .contrasts
@@ -30,7 +30,7 @@ fn pattern_json(pattern: &FailurePattern) -> Value {
     let lifts: Vec<Value> = pattern
         .lifts
         .iter()
-        .map(|l| json!({"by": l.by.as_word(), "value": l.value, "lift": l.lift, "interval": l.interval}))
+        .map(|l| json!({"by": l.dimension.as_word(), "value": l.value, "lift": l.lift, "interval": l.interval}))
         .collect();
     json!({"id": pattern.id, "label": pattern.label, "count": pattern.count, "share": pattern.share,
         "error_type": pattern.error_type, "examples": examples, "contrasts": contrasts, "lifts": lifts})
@@ -51,7 +51,7 @@ pub(super) fn as_text(found: &ScanPatterns, out: &mut String) -> std::fmt::Resul
         writeln!(out, "  {:>6}  {share:>5.1}%  {}", pattern.count, one_line(&pattern.label, 70))?;
         if let Some(example) = pattern.examples.first() {
             writeln!(out, "                  asked   {}", one_line(&example.question, 80))?;
-            if let Some(said) = &example.said {
+            if let Some(said) = &example.remark {
                 writeln!(out, "                  then    {}", one_line(said, 80))?;
             }
         }

@@ -1,6 +1,8 @@
 //! A turn of which something went wrong, as its events tell it.
 
-use learn::{AnswerChange, FailureKind, Period, Voice, asked_for, changes_of};
+use learn::{
+    AnswerChange, Author, FailureKind, FailureWindow, extract_changes, summarise_correction,
+};
 use model::{
     Body, Contrast, Finding, Origin, Reaction, Timestamp, TurnHalf, TurnStatus, VerdictStatus,
 };
@@ -31,7 +33,7 @@ pub(crate) struct Negative {
     pub(crate) user: Option<String>,
     pub(crate) conversation: Option<String>,
     pub(crate) at: Timestamp,
-    pub(crate) period: Period,
+    pub(crate) period: FailureWindow,
 }
 
 /// What its events say, in their order.
@@ -84,8 +86,9 @@ impl Negative {
             .flatten()
             .find(|said| !said.trim().is_empty());
         let (original, corrected) = told.correction.clone().unwrap_or_default();
-        let said =
-            said.or_else(|| Some(asked_for(&original, &corrected)).filter(|s| !s.is_empty()));
+        let said = said.or_else(|| {
+            Some(summarise_correction(&original, &corrected)).filter(|s| !s.is_empty())
+        });
         let error_type = told.error_type.or_else(|| told.failed.then(|| "error".to_owned()));
         Some(Self {
             turn: turn.head.turn.to_string(),
@@ -98,30 +101,34 @@ impl Negative {
             model: told.model,
             prompt: told.prompt,
             strategy: told.strategy,
-            changes: changes_of(&original, &corrected),
+            changes: extract_changes(&original, &corrected),
             people: people(turn),
             corrections: told.corrections,
             user: told.rejecting.or_else(|| turn.head.user.as_ref().map(ToString::to_string)),
             conversation: turn.head.conversation.as_ref().map(ToString::to_string),
             at: turn.head.ts,
-            period: if turn.head.ts >= start { Period::Now } else { Period::Before },
+            period: if turn.head.ts >= start {
+                FailureWindow::Current
+            } else {
+                FailureWindow::Previous
+            },
         })
     }
 }
 
 impl Negative {
     /// Who rejected it or, when nobody did, who asked.
-    pub(super) fn voice(&self) -> Voice<'_> {
+    pub(super) fn voice(&self) -> Author<'_> {
         self.voice_of(self.user.as_deref())
     }
 
     /// Somebody who spoke of it.
-    pub(super) fn voice_of<'a>(&'a self, user: Option<&'a str>) -> Voice<'a> {
+    pub(super) fn voice_of<'a>(&'a self, user: Option<&'a str>) -> Author<'a> {
         voice(user, self.conversation.as_deref(), &self.turn)
     }
 
     /// Everybody who complained or said something of it or, when nobody did, who asked.
-    pub(super) fn voices(&self) -> Vec<Voice<'_>> {
+    pub(super) fn voices(&self) -> Vec<Author<'_>> {
         if self.people.is_empty() {
             return vec![self.voice()];
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use learn::{Voice, asked_for};
+use learn::{Author, summarise_correction};
 use model::{Body, Finding, Origin, Reaction, VerdictStatus};
 use serde_json::{Map, Value};
 use store::StoredTurn;
@@ -102,7 +102,7 @@ impl Heard {
             .into_iter()
             .flatten()
             .find(|said| !said.trim().is_empty());
-        let put_in = correction.as_ref().map(|(before, after)| asked_for(before, after));
+        let put_in = correction.as_ref().map(|(before, after)| summarise_correction(before, after));
         let said = said.or(put_in.filter(|text| !text.is_empty()));
         Some(Person { user, correction, said })
     }
@@ -113,10 +113,10 @@ pub(super) fn voice<'a>(
     user: Option<&'a str>,
     conversation: Option<&'a str>,
     turn: &'a str,
-) -> Voice<'a> {
+) -> Author<'a> {
     match (user, conversation) {
-        (Some(user), _) => Voice::User(user),
-        (None, Some(conversation)) => Voice::Conversation(conversation),
-        (None, None) => Voice::Turn(turn),
+        (Some(user), _) => Author::User(user),
+        (None, Some(conversation)) => Author::Conversation(conversation),
+        (None, None) => Author::Turn(turn),
     }
 }

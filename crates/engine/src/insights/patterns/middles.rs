@@ -29,7 +29,7 @@ impl PatternMiddles {
     /// The pattern whose middle is nearest to a text, and how near; none below the similarity from which
     /// turns can belong together.
     pub(crate) fn nearest(&self, text: &str) -> Option<(usize, f32)> {
-        let floor = PatternRule::default().alike;
+        let floor = PatternRule::default().min_similarity;
         let vector = embed::built_in().embed(text);
         if vector.is_zero() {
             return None;

@@ -1,6 +1,6 @@
 //! What an answered turn, or a correction by itself, offers as an example.
 
-use learn::{ExampleSource, Offer, QuestionKey, estimated_tokens};
+use learn::{ExampleOffer, ExampleSource, QuestionKey, estimate_tokens};
 use model::{Position, Timestamp, TurnId, UnitInterval, VerdictStatus};
 use store::{GivenCorrection, GivenRating, JudgedExchange, TurnNumber};
 
@@ -35,15 +35,15 @@ pub(crate) struct Offered {
 
 impl Offered {
     /// As the pool takes it; `None` when it answers nothing.
-    pub(crate) fn put(&self, with: impl FnOnce(Offer<'_, Place>)) {
-        let Some(question) = QuestionKey::of(&self.question) else { return };
+    pub(crate) fn put(&self, with: impl FnOnce(ExampleOffer<'_, Place>)) {
+        let Some(question) = QuestionKey::from_text(&self.question) else { return };
         let texts = [Some(&self.question), Some(&self.answer), self.explanation.as_ref()];
-        let tokens = texts.into_iter().flatten().map(|text| estimated_tokens(text));
+        let tokens = texts.into_iter().flatten().map(|text| estimate_tokens(text));
         let id = match self.place {
             Place::Answer(_) => String::new(),
             Place::Correction(_, at) | Place::Loose(at) => at.to_string(),
         };
-        with(Offer {
+        with(ExampleOffer {
             question,
             source: self.source,
             turn: &self.owner(),
@@ -51,7 +51,7 @@ impl Offered {
             rating: self.rating,
             when: self.when,
             tokens: tokens.fold(0, u32::saturating_add),
-            words: self.place,
+            payload: self.place,
         });
     }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use learn::{
-    Effect, ExamplePool, NearQuestion, QuestionKey, SIMILARITY_FLOOR, Selected, Selection, WITHIN,
-    select,
+    ExamplePool, ExampleQuery, IndexChange, MAX_NEAR_QUESTIONS, NearQuestion, QuestionKey,
+    SIMILARITY_FLOOR, SelectedExample, select_examples,
 };
 use model::{Position, TurnId, Vector};
 use store::vectors::{Filter, Index, Labels};
@@ -28,9 +28,9 @@ impl Pool {
 
     /// Takes an offer in.
     pub(crate) fn put(&mut self, offered: &Offered, vector: &Vector) {
-        let Some(question) = QuestionKey::of(&offered.question) else { return };
+        let Some(question) = QuestionKey::from_text(&offered.question) else { return };
         offered.put(|offer| {
-            let effect = self.examples.put(offer);
+            let effect = self.examples.insert(offer);
             self.follow(effect);
         });
         if vector.is_zero() {
@@ -46,18 +46,18 @@ impl Pool {
 
     /// What belongs to a turn goes.
     pub(crate) fn forget(&mut self, turn: &TurnId) {
-        let effect = self.examples.forget(turn.as_str());
+        let effect = self.examples.remove_turn(turn.as_str());
         self.follow(effect);
     }
 
     /// A correction no longer stands by itself.
     pub(crate) fn forget_loose(&mut self, at: Position) {
-        let effect = self.examples.forget(&loose_name(at));
+        let effect = self.examples.remove_turn(&loose_name(at));
         self.follow(effect);
     }
 
-    fn follow(&mut self, effect: Effect) {
-        for gone in effect.left {
+    fn follow(&mut self, effect: IndexChange) {
+        for gone in effect.removed {
             for index in self.indexes.values_mut() {
                 index.remove(gone.as_i64());
             }
@@ -65,16 +65,21 @@ impl Pool {
     }
 
     /// The few that are shown for a query.
-    pub(crate) fn pick(&self, asked: &Selection<'_>, model: &str) -> Vec<Selected<Place>> {
+    pub(crate) fn pick(
+        &self,
+        asked: &ExampleQuery<'_>,
+        model: &str,
+    ) -> Vec<SelectedExample<Place>> {
         let Some(index) = self.indexes.get(model) else {
-            return select(&self.examples, asked, Vec::new());
+            return select_examples(&self.examples, asked, Vec::new());
         };
-        let found = index.search(asked.vector, WITHIN, SIMILARITY_FLOOR, Filter::default());
+        let found =
+            index.search(asked.vector, MAX_NEAR_QUESTIONS, SIMILARITY_FLOOR, Filter::default());
         let near = found.neutral.into_iter().filter_map(|near| {
             let question = QuestionKey::from_i64(near.key);
             let vector = index.vector(near.key)?;
             Some(NearQuestion { question, similarity: near.similarity, vector })
         });
-        select(&self.examples, asked, near.collect())
+        select_examples(&self.examples, asked, near.collect())
     }
 }

@@ -2,8 +2,8 @@
 
 use export::ExportError;
 use learn::{
-    AnsweredElsewhere, ExportTally, Exporter, PreferenceConversation, PreferenceRow,
-    PreferenceTurn, QuestionGroups,
+    ExportTally, Exporter, GroupedAnswer, PreferenceConversation, PreferenceRow, PreferenceTurn,
+    QuestionGroups,
 };
 use model::{ConversationId, Vector};
 use store::{JudgedExchange, StoreError};
@@ -49,10 +49,10 @@ impl Answered {
         Some(Self { conversation, turns, vector })
     }
 
-    fn elsewhere(&self) -> Option<AnsweredElsewhere<'_>> {
+    fn elsewhere(&self) -> Option<GroupedAnswer<'_>> {
         let (turn, before) = self.turns.split_last()?;
         let (conversation, vector) = (&self.conversation, self.vector.as_ref());
-        Some(AnsweredElsewhere { conversation, before, turn, vector })
+        Some(GroupedAnswer { conversation, before, turn, vector })
     }
 }
 
@@ -91,7 +91,7 @@ impl<T: Copy + Ord> Maker<T> {
         place: T,
         vector: Option<&Vector>,
     ) -> bool {
-        let Some(question) = self.groups.note(turn, place) else { return false };
+        let Some(question) = self.groups.add_turn(turn, place) else { return false };
         if let Some(vector) = vector {
             self.near.add(question, vector);
         }
@@ -102,23 +102,23 @@ impl<T: Copy + Ord> Maker<T> {
     pub(crate) fn groups(&mut self) -> Vec<Vec<T>> {
         let mut groups = std::mem::take(&mut self.groups);
         std::mem::take(&mut self.near).join_in(&mut groups);
-        groups.groups().collect()
+        groups.into_groups().collect()
     }
 
     /// Counts what a conversation says, before rows are made of any.
     pub(crate) fn weigh(&mut self, talk: &PreferenceConversation) {
-        self.exporter.weigh(talk);
+        self.exporter.count_votes(talk);
     }
 
     pub(crate) fn conversation(&mut self, talk: &PreferenceConversation) -> Result<(), FlowError> {
-        let rows = self.exporter.conversation(talk);
+        let rows = self.exporter.export_conversation(talk);
         self.push(&rows)
     }
 
     pub(crate) fn group(&mut self, answered: &[&Answered]) -> Result<(), FlowError> {
-        let answers: Vec<AnsweredElsewhere<'_>> =
+        let answers: Vec<GroupedAnswer<'_>> =
             answered.iter().filter_map(|answer| answer.elsewhere()).collect();
-        let rows = self.exporter.group(&answers);
+        let rows = self.exporter.export_group(&answers);
         self.push(&rows)
     }
 

@@ -43,7 +43,7 @@ impl NearQuestions {
             let Some(vector) = index.vector(question.as_i64()) else { continue };
             let found = index.search(&vector, NEAREST, SAME, Filter::default());
             for near in found.neutral {
-                groups.join(*question, QuestionKey::from_i64(near.key));
+                groups.merge_questions(*question, QuestionKey::from_i64(near.key));
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Complaints as they come in: seven groups that a person would make, and some that stand alone.
+//! Complaints in seven groups, labelled by hand, and some without a group.
 
-/// One question, what was said of its answer, and where a person would put it.
+/// A question, the remark about its answer, and the group assigned by hand.
 pub(super) struct Complaint {
     pub(super) group: &'static str,
     pub(super) question: &'static str,

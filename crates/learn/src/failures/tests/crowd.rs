@@ -1,7 +1,7 @@
-//! A crowd that complains: many users with one complaint in many wordings about many questions, among
-//! others with complaints of their own. Everything follows from the number of a turn.
+//! Generates many users with one complaint in many wordings, mixed with other complaints. The data
+//! is a function of the turn number.
 
-use super::{AnswerChange, Made, made};
+use super::{AnswerChange, OwnedTurn, make_turn};
 
 const WORDINGS: &[&str] = &[
     "completed orders only",
@@ -46,7 +46,7 @@ const FRAMES: &[&str] = &[
     "Which store in {place} has the best {subject}?",
     "Give me a table of {subject} by month and channel",
 ];
-/// What others ask and say.
+/// Questions and remarks of other complaints.
 const OTHERS: &[(&str, &str)] = &[
     ("How do I reset my password for the {place} portal?", "the reset link never arrives"),
     ("Weather in {place} tomorrow", "that is the weather of today"),
@@ -59,19 +59,19 @@ const OTHERS: &[(&str, &str)] = &[
     ("Book a meeting room in {place}", "no"),
 ];
 
-fn filled(template: &str, n: usize) -> String {
+fn fill_template(template: &str, n: usize) -> String {
     let subject = SUBJECTS[(n / 7) % SUBJECTS.len()];
     template.replace("{subject}", subject).replace("{place}", PLACES[(n / 3) % PLACES.len()])
 }
 
-/// `size` turns with the complaint, ids beginning with "c", and half as many others.
-pub(super) fn crowd(size: usize) -> Vec<Made> {
-    let mut turns: Vec<Made> = (0..size)
+/// `size` turns with the complaint, whose ids start with "c", and half as many others.
+pub(super) fn make_crowd(size: usize) -> Vec<OwnedTurn> {
+    let mut turns: Vec<OwnedTurn> = (0..size)
         .map(|n| {
-            let question = filled(FRAMES[n % FRAMES.len()], n);
-            // Another stride than the questions have, so that any meets any.
-            let said = filled(WORDINGS[(n * 5 + n / 14) % WORDINGS.len()], n / 2);
-            let mut turn = made(&format!("c{n:05}"), &question, Some(&said));
+            let question = fill_template(FRAMES[n % FRAMES.len()], n);
+            // Another stride than the questions, so that all combinations occur.
+            let said = fill_template(WORDINGS[(n * 5 + n / 14) % WORDINGS.len()], n / 2);
+            let mut turn = make_turn(&format!("c{n:05}"), &question, Some(&said));
             if !n.is_multiple_of(3) {
                 let text = "Filter:  -> status = 'completed'".to_owned();
                 turn.changes = vec![AnswerChange { about: "status".to_owned(), text }];
@@ -82,7 +82,7 @@ pub(super) fn crowd(size: usize) -> Vec<Made> {
     turns.extend((0..size / 2).map(|n| {
         let (question, said) = OTHERS[n % OTHERS.len()];
         let said = Some(said).filter(|said| !said.is_empty());
-        made(&format!("o{n:05}"), &filled(question, n), said)
+        make_turn(&format!("o{n:05}"), &fill_template(question, n), said)
     }));
     turns
 }

@@ -1,11 +1,11 @@
-//! However many complain, one complaint is one pattern.
+//! One complaint stays one pattern at any number of turns.
 
-use super::crowd::crowd;
+use super::crowd::make_crowd;
 use super::*;
 
-/// How many patterns hold turns of the crowd's complaint, and the part of them in the largest, with
-/// the part of it that is theirs.
-fn of_the_complaint(patterns: &[FailurePattern], size: usize) -> (usize, f64, f64) {
+/// Number of patterns that contain the complaint, the largest pattern's share of it, and that
+/// pattern's purity.
+fn measure_complaint(patterns: &[FailurePattern], size: usize) -> (usize, f64, f64) {
     let own = |pattern: &FailurePattern| {
         pattern.turns.iter().filter(|turn| turn.starts_with('c')).count()
     };
@@ -15,9 +15,9 @@ fn of_the_complaint(patterns: &[FailurePattern], size: usize) -> (usize, f64, f6
     (with, held / size as f64, held / largest.turns.len() as f64)
 }
 
-fn check(size: usize, turns: &[Made]) {
-    let patterns = found(turns, &AnsweredTotals::default());
-    let (with, held, pure) = of_the_complaint(&patterns, size);
+fn check(size: usize, turns: &[OwnedTurn]) {
+    let patterns = find_patterns(turns, &AnsweredTotals::default());
+    let (with, held, pure) = measure_complaint(&patterns, size);
     let seen: Vec<(&str, u32)> = patterns.iter().map(|p| (p.label.as_str(), p.count)).collect();
     assert!(with <= 2 && held >= 0.9 && pure >= 0.9, "{size}: {with} {held} {pure} {seen:?}");
     assert!(patterns[0].label.contains("complet"), "{seen:?}");
@@ -25,24 +25,24 @@ fn check(size: usize, turns: &[Made]) {
 }
 
 #[test]
-fn a_complaint_is_one_pattern_at_any_size() {
+fn complaint_is_one_pattern_at_any_scale() {
     for size in [10, 30, 100, 300, 1_000] {
-        check(size, &crowd(size));
+        check(size, &make_crowd(size));
     }
 }
 
 #[test]
-fn it_is_one_without_any_correction_too() {
+fn complaint_is_one_pattern_without_corrections() {
     for size in [10, 30, 100, 1_000] {
-        let mut turns = crowd(size);
+        let mut turns = make_crowd(size);
         turns.iter_mut().for_each(|turn| turn.changes.clear());
         check(size, &turns);
     }
 }
 
 #[test]
-fn corrections_that_put_other_values_to_the_same_column_stay_apart() {
-    let mut turns = crowd(60);
+fn corrections_with_different_values_for_a_column_stay_separate() {
+    let mut turns = make_crowd(60);
     for turn in turns.iter_mut().filter(|turn| turn.id.starts_with('c')).skip(30) {
         let (old, new) = ("completed", "open");
         turn.said = turn.said.as_ref().map(|said| said.replace(old, new));
@@ -56,7 +56,7 @@ fn corrections_that_put_other_values_to_the_same_column_stay_apart() {
         let text = "Filter:  -> status = 'completed'".to_owned();
         turn.changes = vec![AnswerChange { about: "status".to_owned(), text }];
     }
-    let patterns = found(&turns, &AnsweredTotals::default());
+    let patterns = find_patterns(&turns, &AnsweredTotals::default());
     for pattern in &patterns {
         let first = |letter: char| pattern.turns.iter().any(|turn| turn.starts_with(letter));
         assert!(!(first('c') && first('p')), "{} {:?}", pattern.label, pattern.turns);
@@ -64,16 +64,16 @@ fn corrections_that_put_other_values_to_the_same_column_stay_apart() {
 }
 
 #[test]
-fn neither_the_order_nor_a_turn_more_changes_a_thousand() {
-    let turns = crowd(1_000);
-    let patterns = found(&turns, &AnsweredTotals::default());
-    // A stride that has nothing in common with the number of turns visits each once.
-    let mixed: Vec<Made> =
+fn patterns_of_a_thousand_turns_are_stable() {
+    let turns = make_crowd(1_000);
+    let patterns = find_patterns(&turns, &AnsweredTotals::default());
+    // A stride coprime to the number of turns visits each turn once.
+    let mixed: Vec<OwnedTurn> =
         (0..turns.len()).map(|n| turns[(n * 7) % turns.len()].clone()).rev().collect();
-    assert_eq!(found(&mixed, &AnsweredTotals::default()), patterns);
+    assert_eq!(find_patterns(&mixed, &AnsweredTotals::default()), patterns);
     let mut more = turns;
-    more.push(made("c99999", "Refund rate in Oslo?", Some("completed orders only, please")));
-    let after = found(&more, &AnsweredTotals::default());
+    more.push(make_turn("c99999", "Refund rate in Oslo?", Some("completed orders only, please")));
+    let after = find_patterns(&more, &AnsweredTotals::default());
     assert_eq!(after[0].id, patterns[0].id);
     assert_eq!(after[0].count, patterns[0].count + 1);
     let kept = patterns.iter().filter(|old| after.iter().any(|new| new.id == old.id)).count();
@@ -81,8 +81,8 @@ fn neither_the_order_nor_a_turn_more_changes_a_thousand() {
 }
 
 #[test]
-fn long_texts_are_told_in_short() {
-    let mut turns = crowd(30);
+fn long_texts_are_truncated_in_patterns() {
+    let mut turns = make_crowd(30);
     for turn in &mut turns {
         turn.question.push_str(&" and so on and so forth".repeat(5_000));
         turn.said = turn.said.as_ref().map(|said| format!("{said}{}", "ä".repeat(120_000)));
@@ -90,11 +90,11 @@ fn long_texts_are_told_in_short() {
         turn.contrast = Some(Contrast { wants: side.clone(), instead_of: side });
         turn.error_type = turn.id.ends_with('7').then(|| "e".repeat(90_000));
     }
-    let patterns = found(&turns, &AnsweredTotals::default());
+    let patterns = find_patterns(&turns, &AnsweredTotals::default());
     assert!(patterns.iter().any(|pattern| pattern.error_type.is_some()));
     for pattern in patterns {
         let FailurePattern { label, topic, examples, contrasts, error_type, .. } = pattern;
-        let examples = examples.into_iter().flat_map(|e| [Some(e.question), e.said]).flatten();
+        let examples = examples.into_iter().flat_map(|e| [Some(e.question), e.remark]).flatten();
         let sides = contrasts.into_iter().flat_map(|c| [c.wants, c.instead_of]).flatten();
         assert!(examples.chain(sides).all(|text| text.chars().count() <= 300));
         assert!(label.chars().count() <= 120 && topic.chars().count() <= 120);

@@ -1,0 +1,93 @@
+//! Assigns conversations to train, validation and test splits by a hash of the id.
+
+use model::ConversationId;
+
+use crate::fingerprint::Fingerprint;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Split {
+    Train,
+    Validation,
+    Test,
+}
+
+impl Split {
+    pub const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
+
+    pub const fn as_word(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Validation => "validation",
+            Self::Test => "test",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|split| split.as_word() == word)
+    }
+}
+
+/// Percentage of conversations held out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitShares {
+    pub validation: u64,
+    pub test: u64,
+}
+
+impl Default for SplitShares {
+    fn default() -> Self {
+        Self { validation: 5, test: 5 }
+    }
+}
+
+impl SplitShares {
+    /// Depends on the id only, so a conversation stays in its split across exports.
+    pub fn assign_split(self, conversation: &ConversationId) -> Split {
+        let hash =
+            Fingerprint::new().part(b"split").part(conversation.as_str().as_bytes()).finish();
+        let percent = hash % 100;
+        if percent < self.test {
+            Split::Test
+        } else if percent < self.test.saturating_add(self.validation) {
+            Split::Validation
+        } else {
+            Split::Train
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn default_split(name: &str) -> Split {
+        SplitShares::default().assign_split(&ConversationId::new(name).unwrap())
+    }
+
+    #[test]
+    fn default_split_trains_on_nine_of_ten_conversations() {
+        let names = (0..20_000).map(|at| format!("c{at}"));
+        let mut counts = [0; 3];
+        names.for_each(|name| counts[default_split(&name) as usize] += 1);
+        let [train, validation, test] = counts;
+        assert!((17_800..18_200).contains(&train), "{counts:?}");
+        assert!((900..1_100).contains(&validation) && (900..1_100).contains(&test), "{counts:?}");
+    }
+
+    #[test]
+    fn zero_shares_put_everything_in_training() {
+        let all = SplitShares { validation: 0, test: 0 };
+        for at in 0..200 {
+            let name = ConversationId::new(format!("c{at}")).unwrap();
+            assert_eq!(all.assign_split(&name), Split::Train);
+        }
+    }
+
+    #[test]
+    fn split_words_round_trip() {
+        for split in Split::ALL {
+            assert_eq!(Split::from_word(split.as_word()), Some(split));
+        }
+        assert_eq!(Split::from_word("all"), None);
+    }
+}
