@@ -44,9 +44,12 @@ fn every_block_of_every_page_runs_and_is_answered_as_shown() {
     assert!(succeeded, "{printed}");
     eprintln!("{printed}");
     // Guards against a parser that finds no blocks and therefore passes.
-    for (page, minimum) in
-        [("docs/quickstart.md", 10), ("docs/api.md", 4), ("docs/api/events.md", 4), ("README.md", 4)]
-    {
+    for (page, minimum) in [
+        ("docs/quickstart.md", 10),
+        ("docs/api.md", 4),
+        ("docs/api/events.md", 4),
+        ("README.md", 4),
+    ] {
         assert!(count_blocks(&printed, page) >= minimum, "{page}\n{printed}");
     }
 }
