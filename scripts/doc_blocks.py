@@ -1,4 +1,4 @@
-"""Fenced blocks of a Markdown file, and whether an answer is the one that a page shows."""
+"""Parses fenced blocks of a Markdown file, and compares outputs with the ones a page shows."""
 
 import ast
 import json
@@ -11,7 +11,7 @@ SHOWN = {"json", "text"}
 
 @dataclass
 class Block:
-    """A fenced block. `line` is the line of its first line in the file."""
+    """A fenced block. `line` is the file line of its first line."""
 
     language: str
     mark: str
@@ -21,7 +21,7 @@ class Block:
 
 
 def blocks_of(page):
-    """The blocks of a page in order. What a command should answer is in its `answer`."""
+    """Returns the blocks of a page in order. `answer` holds the expected output of a command."""
     found, opened, last = [], None, None
     for number, line in enumerate(page.splitlines(), 1):
         if opened is None and line.startswith("```"):
@@ -43,7 +43,7 @@ def blocks_of(page):
 
 
 def difference(block, printed):
-    """What the page shows and `printed` does not have, in words; None when all is there."""
+    """Describes what the page shows and `printed` lacks; None when nothing is missing."""
     if block.language == "text":
         lines = [line.strip() for line in printed.splitlines()]
         for wanted in filter(None, map(str.strip, block.text.splitlines())):
@@ -57,7 +57,7 @@ def difference(block, printed):
 
 
 def values_of(printed):
-    """The JSON values (or Python's way to write them) in what was printed, one after the other."""
+    """Parses the JSON or Python literals in an output, in order."""
     values, at = [], 0
     while at < len(printed):
         if printed[at].isspace():
@@ -77,7 +77,7 @@ def values_of(printed):
 
 
 def unlike(wanted, real, where):
-    """Where `real` lacks something of `wanted`. It may have more; `…` stands for anything."""
+    """Describes where `real` lacks a part of `wanted`. It may have more; `…` matches anything."""
     if isinstance(wanted, str) and wanted == "…":
         return None
     if isinstance(wanted, dict) and isinstance(real, dict):
@@ -99,7 +99,7 @@ def unlike(wanted, real, where):
 
 
 def unlike_list(wanted, real, where):
-    """Items must be there in this order; others may stand between them. `[]` means none."""
+    """Compares lists: items in this order, others may be in between. `[]` means empty."""
     if not wanted and real:
         return f"{where} is not empty"
     at, why = 0, f"{where} is shorter"
@@ -116,7 +116,7 @@ def unlike_list(wanted, real, where):
 
 
 def alike(wanted, real):
-    """Whether a text is the wanted one, in which `…` stands for anything."""
+    """True when a text matches the wanted one, in which `…` matches anything."""
     pattern = ".*".join(re.escape(part) for part in wanted.split("…"))
     return re.fullmatch(pattern, real, re.DOTALL) is not None
 
@@ -126,6 +126,6 @@ def is_number(value):
 
 
 def precision(number):
-    """Half a unit of the last digit that is written; whole numbers are exact."""
+    """Half a unit of the last digit shown; whole numbers are exact."""
     _, _, digits = repr(number).partition(".")
     return 0 if isinstance(number, int) else 0.51 * 10 ** -len(digits)

@@ -1,20 +1,20 @@
-"""Runs the examples in Markdown files: run_doc.py BINARY FILE.md...
+"""Runs the examples in Markdown files: run_doc.py BINARY [--same-folder] FILE.md...
 
-Each file is read by one reader, who has a fresh clone, a running server and one terminal:
+Each file gets a fresh temporary folder, a running server and one terminal. With `--same-folder` all files
+share one folder and its data, in the given order.
 
-- Blocks marked `sh` run one after the other in one shell, those marked `python` in one Python with
-  `requests`, both in a temporary folder in which `examples` and `docs` are those of the clone.
-- `127.0.0.1:8787` becomes the address of a fresh server of BINARY, whose data is in `./data`; BINARY is
-  what `uptake` means. UPTAKE_URL is set to the address, for programs in `examples`.
-- A command that fails, fails the page; so does an HTTP status from 400 on (curl's `fail-with-body`).
-- A `json` block behind a command, under the same heading, is part of what the last command answered:
-  every field must be there with this value, lists may have more items, numbers are compared in the digits
-  that are written, and `…` stands for anything. Of a `text` block every line must have been printed.
-- A word behind the language says what is different: `sh server` starts a server and stays (`make run` and
-  `make demo` are what it may say), so the server is started anew by us; `sh fails` must fail; `sh skip: WHY` is
-  not run.
+- Blocks marked `sh` run in order in one shell, and blocks marked `python` in one Python with `requests`.
+  Both run in the temporary folder, where `examples` and `docs` link to the clone.
+- `127.0.0.1:8787` is replaced by the address of a server of BINARY with its data in `./data`. `uptake` is
+  BINARY. UPTAKE_URL holds the address, for the programs in `examples`.
+- A page fails when a command fails, or when curl gets an HTTP status of 400 or more (`fail-with-body`).
+- A `json` block after a command, under the same heading, is compared with the command's last JSON output.
+  Every field must have this value, lists may have more items, numbers are compared to the digits shown,
+  and `…` matches anything. Every line of a `text` block must have been printed.
+- A word after the language changes this. `sh server` (`make run` or `make demo`) restarts the server,
+  `sh fails` must fail, and `sh skip: REASON` is not run.
 
-All other blocks are left alone.
+Other blocks are ignored.
 """
 
 import contextlib
@@ -34,26 +34,27 @@ from doc_blocks import RUN, blocks_of, difference  # noqa: E402
 
 CLONE = Path(__file__).resolve().parent.parent
 ADDRESS = "127.0.0.1:8787"
-# Nothing here takes seconds; this ends what hangs.
-PATIENCE = 180
+# Ends a command that hangs; every block takes less than a few seconds.
+TIMEOUT_SECS = 180
 
 
 class Failed(Exception):
-    """A block did not do what the page says."""
+    """A block did not do what the page shows."""
 
 
 class Reader:
-    """Somebody who pastes the blocks of one page."""
+    """Runs the blocks of one page in a folder, with a server, a shell and a Python namespace."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder, self.port, self.server = binary, folder, 0, None
         self.names = {"__name__": "__page__"}
         tools = folder / ".tools"
-        tools.mkdir()
-        (tools / "uptake").symlink_to(binary)
-        (tools / ".curlrc").write_text("fail-with-body\n")
-        for name in ["examples", "docs"]:
-            (folder / name).symlink_to(CLONE / name)
+        if not tools.exists():
+            tools.mkdir()
+            (tools / "uptake").symlink_to(binary)
+            (tools / ".curlrc").write_text("fail-with-body\n")
+            for name in ["examples", "docs"]:
+                (folder / name).symlink_to(CLONE / name)
         mine = {name: value for name, value in os.environ.items() if not name.startswith("UPTAKE_")}
         path = [str(tools), str(Path(sys.executable).parent), mine["PATH"]]
         self.environment = mine | {
@@ -65,7 +66,7 @@ class Reader:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
 
     def serve(self, data):
-        """Starts a server on this folder; the second one of a page where the first one was."""
+        """Starts a server on this folder, at the same port as the page's previous one."""
         self.stop()
         command = [self.binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--data", data]
         with open(self.folder / "server.log", "a") as log:
@@ -77,15 +78,15 @@ class Reader:
         self.port = int(line.rsplit(":", 1)[1])
 
     def stop(self):
-        """Stops the server as Ctrl-C does. It must end well."""
+        """Stops the server with SIGTERM. It must exit with 0."""
         if self.server is not None:
             self.server.send_signal(signal.SIGTERM)
-            if self.server.wait(PATIENCE) != 0:
+            if self.server.wait(TIMEOUT_SECS) != 0:
                 raise Failed(f"the server ended with {self.server.returncode}")
             self.server = None
 
     def run(self, block):
-        """Runs a block and returns what it printed."""
+        """Runs a block and returns its output."""
         text = block.text.replace(ADDRESS, f"127.0.0.1:{self.port}")
         if block.mark == "server":
             return self.start_over(text.split("#")[0].strip())
@@ -97,7 +98,7 @@ class Reader:
 
     def start_over(self, command):
         if command == "make demo":
-            # A smaller one: what is shown of it is that it is there.
+            # A smaller demo: the pages only show that it exists.
             small = ["demo", "--data", "demo-data", "--conversations", "40"]
             subprocess.run([self.binary, *small], cwd=self.folder, env=self.environment, check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -113,7 +114,7 @@ class Reader:
         try:
             os.chdir(self.folder)
             with contextlib.redirect_stdout(printed):
-                # Blank lines in front, so that a traceback names the lines of the page.
+                # Leading blank lines make tracebacks show the line numbers of the page.
                 exec(compile("\n" * (block.line - 1) + text, "page", "exec"), self.names)
         except Exception:  # whatever a page's code raises
             raise Failed(f"{traceback.format_exc(limit=-2)}printed: {printed.getvalue()}") from None
@@ -125,7 +126,7 @@ class Reader:
         out, err, script = (self.folder / ".tools" / name for name in ("out", "err", "script"))
         script.write_text(text)
         err.write_text("")
-        # What fails says on which line of the page. A block that may fail must not end the shell.
+        # A failing command reports its line of the page. A block that may fail must not end the shell.
         keep, trap = "set +e", "trap - ERR"
         if block.mark != "fails":
             keep, trap = "set -eE", f"trap 'echo \"at line $((LINENO + {block.line - 1}))\" >&2' ERR"
@@ -139,9 +140,9 @@ class Reader:
         return printed
 
     def wait_for_line(self):
-        """The shell's next line; nothing when it ended."""
-        if not select.select([self.shell.stdout], [], [], PATIENCE)[0]:
-            raise Failed(f"it was not done after {PATIENCE} s")
+        """Returns the shell's next line, or an empty string when the shell ended."""
+        if not select.select([self.shell.stdout], [], [], TIMEOUT_SECS)[0]:
+            raise Failed(f"it was not done after {TIMEOUT_SECS} s")
         return self.shell.stdout.readline().strip()
 
     def end_shell(self):
@@ -155,48 +156,53 @@ class Reader:
             self.server.wait()
 
 
-def read(binary, page):
-    """Runs all blocks of a page. Returns how many ran, how many answers were compared, what was skipped."""
+def run_page(binary, page, folder):
+    """Runs all blocks of a page. Returns the number run, the number compared, and the reasons of skips."""
     ran, compared, line, reader = 0, 0, 1, None
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            blocks = [block for block in blocks_of(Path(page).read_text()) if block.language in RUN]
-            skipped = [block.mark[6:] for block in blocks if block.mark.startswith("skip: ")]
-            for block in blocks:
-                if block.mark.startswith("skip: "):
-                    continue
-                line = block.line
-                reader = reader or Reader(binary, Path(folder))
-                printed = reader.run(block)
-                ran += 1
-                if block.answer is not None:
-                    compared += 1
-                    line = block.answer.line
-                    if (why := difference(block.answer, printed)) is not None:
-                        raise Failed(f"{why}\nprinted: {printed}")
-            if reader is not None:
-                reader.stop()
-        except (Failed, ValueError) as failure:
-            log = Path(folder) / "server.log"
-            said = log.read_text() if log.exists() else ""
-            raise Failed(f"{page}:{line}: {failure}" + (f"\nthe server said: {said}" if said else "")) from None
-        finally:
-            if reader is not None:
-                reader.leave()
+    try:
+        blocks = [block for block in blocks_of(Path(page).read_text()) if block.language in RUN]
+        skipped = [block.mark[6:] for block in blocks if block.mark.startswith("skip: ")]
+        for block in blocks:
+            if block.mark.startswith("skip: "):
+                continue
+            line = block.line
+            reader = reader or Reader(binary, folder)
+            printed = reader.run(block)
+            ran += 1
+            if block.answer is not None:
+                compared += 1
+                line = block.answer.line
+                if (why := difference(block.answer, printed)) is not None:
+                    raise Failed(f"{why}\nprinted: {printed}")
+        if reader is not None:
+            reader.stop()
+    except (Failed, ValueError) as failure:
+        log = folder / "server.log"
+        said = log.read_text() if log.exists() else ""
+        raise Failed(f"{page}:{line}: {failure}" + (f"\nthe server said: {said}" if said else "")) from None
+    finally:
+        if reader is not None:
+            reader.leave()
     return ran, compared, skipped
 
 
-def main(binary, *pages):
+def main(binary, *arguments):
+    same_folder = arguments[:1] == ("--same-folder",)
+    pages = arguments[1:] if same_folder else arguments
     failures = 0
+    shared = tempfile.TemporaryDirectory() if same_folder else None
     for page in pages:
         try:
-            ran, compared, skipped = read(str(Path(binary).resolve()), page)
+            with contextlib.nullcontext(shared.name) if shared else tempfile.TemporaryDirectory() as folder:
+                ran, compared, skipped = run_page(str(Path(binary).resolve()), page, Path(folder))
         except Failed as failure:
             failures += 1
             print(f"FAILED {failure}\n", flush=True)
             continue
         reasons = f" ({'; '.join(sorted(set(skipped)))})" if skipped else ""
         print(f"{page}: {ran} blocks ran, {compared} answers compared, {len(skipped)} skipped{reasons}", flush=True)
+    if shared:
+        shared.cleanup()
     sys.exit(1 if failures else 0)
 
 
