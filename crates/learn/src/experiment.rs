@@ -14,24 +14,24 @@
 
 mod definition;
 mod lifecycle;
-mod shares;
-mod assign;
+mod traffic_shares;
+mod assignment;
 mod tally;
 mod mean;
-mod sequence;
+mod confidence_sequence;
 mod cuped;
 mod difference;
-mod srm;
+mod sample_ratio;
 mod evidence;
 mod guardrail;
-mod adaptive;
+mod adaptive_shares;
 mod rollout;
 mod results;
 
 pub use model::{Direction, Metric, UnitTotals};
 
-pub use adaptive::adaptive_shares;
-pub use assign::{Salt, assign};
+pub use adaptive_shares::adaptive_shares;
+pub use assignment::{Salt, assign};
 pub use definition::{Adaptive, By, ExperimentDefinition, Guardrail, Rollout, Unit, Variant};
 pub use difference::Compared;
 pub use evidence::{Evidence, Place, Stratum};
@@ -40,9 +40,9 @@ pub use lifecycle::{Action, NotPossible, Status};
 pub use mean::Mean;
 pub use results::{Comparison, Difference, Results, VariantResult, Verdict, Why, results};
 pub use rollout::{Move, NotWorse, Reason, RolloutState, next_step};
-pub use sequence::{Sequence, TUNED_FOR};
-pub use shares::Shares;
-pub use srm::{Exposures, SampleRatio};
+pub use confidence_sequence::{Sequence, TUNED_FOR};
+pub use traffic_shares::Shares;
+pub use sample_ratio::{Exposures, SampleRatio};
 pub use tally::Tally;
 
 /// Fewer units than this in an arm, and nothing is concluded.

@@ -8,17 +8,16 @@ mod streak;
 mod strategy;
 mod planner;
 mod reward;
-mod policy;
-mod evaluate;
-mod routers;
+mod bandit;
+mod evaluation;
 mod features;
-mod relevance;
+mod ranking;
 mod failures;
 mod suggest;
 // Under its own name: its words (a move, a unit, a verdict) are too plain to stand alone.
 pub mod experiment;
 
-pub use evaluate::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
+pub use evaluation::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
 pub use examples::{
     Best, Effect, ExamplePool, ExampleSource, NearQuestion, Offer, SIMILARITY_FLOOR, Selected,
     Selection, WITHIN, estimated_tokens, select,
@@ -33,7 +32,7 @@ pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
     planner_context,
 };
-pub use policy::{
+pub use bandit::{
     Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
     Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
@@ -44,7 +43,7 @@ pub use preference::{
     TurnCorrection, TurnRating, TurnVerdict,
 };
 pub use question::{QuestionKey, normalised};
-pub use relevance::{
+pub use ranking::{
     BANDS, CoecRule, Counts, Delta, Estimator, Examination, ItemStanding, Known, Multiplier,
     Opinion, QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Tally, UsageStanding,
     cluster_of_text, multiplier, rerank,
@@ -52,7 +51,7 @@ pub use relevance::{
 pub use reward::{
     Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,
 };
-pub use routers::{Router, Routers, ServedTurn, TurnRecord, signal_of};
+pub use bandit::projection::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
 pub use streak::rejection_streak;
 pub use suggest::{

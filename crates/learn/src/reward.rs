@@ -2,14 +2,14 @@
 //!
 //! Weights say how much an observation counts. They never change the reward itself.
 
-mod condition;
+mod override_condition;
 mod definition;
-mod evidence;
-mod implicit;
+mod turn_evidence;
+mod implicit_reward;
 
 pub use definition::{RewardDefinition, RewardRule};
-pub use evidence::{Answered, Judged, Signal, TurnEvidence};
-pub use implicit::Implicit;
+pub use turn_evidence::{Answered, Judged, Signal, TurnEvidence};
+pub use implicit_reward::Implicit;
 
 /// Observations heavier than this do not come out of any reward definition.
 const MOST_WEIGHT: f64 = 2.0;

@@ -8,7 +8,7 @@ use model::Metric;
 
 use super::cuped::Before;
 use super::mean::Mean;
-use super::sequence::{Sequence, TUNED_FOR};
+use super::confidence_sequence::{Sequence, TUNED_FOR};
 use super::tally::Tally;
 
 /// Treatment minus control.

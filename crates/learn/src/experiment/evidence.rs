@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::definition::ExperimentDefinition;
 use super::mean::Mean;
-use super::shares::Shares;
-use super::srm::{Exposures, SampleRatio};
+use super::traffic_shares::Shares;
+use super::sample_ratio::{Exposures, SampleRatio};
 use super::tally::Tally;
 
 /// Where a unit stands for analysis: fixed at its first exposure, kept with its row.

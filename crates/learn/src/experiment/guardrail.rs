@@ -4,7 +4,7 @@ use model::{Direction, Metric};
 
 use super::definition::ExperimentDefinition;
 use super::evidence::Evidence;
-use super::sequence::Sequence;
+use super::confidence_sequence::Sequence;
 
 /// A guardrail has to notice early, so its bounds are narrowest at fewer units than the verdict's.
 const TUNED_FOR: f64 = 500.0;

@@ -7,8 +7,8 @@ use super::evidence::Evidence;
 use super::guardrail::{GuardrailStanding, guardrail_standings};
 use super::lifecycle::Status;
 use super::mean::Mean;
-use super::sequence::{Sequence, TUNED_FOR};
-use super::srm::SampleRatio;
+use super::confidence_sequence::{Sequence, TUNED_FOR};
+use super::sample_ratio::SampleRatio;
 
 /// All of it. The first variant is the control; there is one comparison for each other.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use super::definition::{ExperimentDefinition, Rollout};
 use super::difference::Compared;
 use super::evidence::Evidence;
 use super::guardrail::guardrail_standings;
-use super::sequence::{Sequence, TUNED_FOR};
-use super::shares::Shares;
+use super::confidence_sequence::{Sequence, TUNED_FOR};
+use super::traffic_shares::Shares;
 
 /// How far a rollout has come.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,10 @@
 //! What an experiment must do, whatever its parts look like.
 
 mod arithmetic;
-mod assigning;
-mod concluding;
-mod defining;
-mod rolling;
+mod assignment;
+mod results;
+mod definition;
+mod rollout;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::relevance::{QueryCluster, cluster_of_text};
+use crate::ranking::{QueryCluster, cluster_of_text};
 
 /// A question in all its wordings, and how often its answers were corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::label::{TermCounts, Terms, label};
 use super::name::{Known, ids_of};
 use super::pattern::{FailureExample, FailurePattern, FailureTrend, contrasts, lifts};
 use super::turn::{AnsweredTotals, FailedTurn, FailureKind, Period};
-use crate::relevance::cluster_of_text;
+use crate::ranking::cluster_of_text;
 
 /// When turns are alike, and how much is told.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::words::carries_meaning;
-use crate::relevance::stem;
+use crate::ranking::stem;
 
 /// Words of a remark that are read.
 const MOST_WORDS: usize = 200;

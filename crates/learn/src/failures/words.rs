@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::OnceLock;
 
-use crate::relevance::{empty_words, stem};
+use crate::ranking::{empty_words, stem};
 
 /// Words by which people complain about any answer. They say that something is wrong, not what.
 const COMPLAINING: &str = "no not nope nah wrong incorrect bad false error errors mistake broken useless terrible awful \

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::BadData;
 use serde::{Deserialize, Serialize};
 
-use super::condition::Condition;
+use super::override_condition::Condition;
 
 /// A reward definition as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

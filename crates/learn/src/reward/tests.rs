@@ -221,7 +221,7 @@ fn of_very_many_users_the_latest_count_in_whatever_order_they_come() {
         given.for_each(|(at, signal)| evidence.take(*at, signal));
         evidence
     }
-    let most = evidence::MOST_RATINGS as u64;
+    let most = turn_evidence::MOST_RATINGS as u64;
     let of = |user: u64| (user, rating(user, if user > 2 * most { 1.0 } else { 0.0 }));
     let given: Vec<(u64, Signal)> = (1..=3 * most).map(of).collect();
     let whole = heard(given.iter());

@@ -1,0 +1,199 @@
+//! What is chosen, how often, and within which limits.
+
+use serde_json::json;
+
+use super::*;
+
+fn router_of(definition: serde_json::Value) -> Result<RouterRule, model::BadData> {
+    RouterRule::new(serde_json::from_value(definition).unwrap())
+}
+
+#[test]
+fn choices_come_as_often_as_their_propensities_say() {
+    for algorithm in ALL {
+        let rule = rule(router(algorithm, 4));
+        let mut state = RouterState::new(&rule);
+        for turn in 0..40u32 {
+            let arm = ["a", "b", "c", "d"][turn as usize % 4];
+            let reward = f64::from((turn * 7) % 10 < turn % 4 * 3);
+            state.observe(&rule, &credit(arm), None, observed(reward, 1.0));
+        }
+        let mut counts = [0.0; 4];
+        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
+        let expected = state.propensities(&rule, &choosing);
+        let mut random = super::super::sampler::Draws::new(1);
+        for _ in 0..4_000 {
+            let choosing = Choosing { random: random.bits(), ..choosing };
+            let choice = state.choose(&rule, &choosing);
+            counts[choice.arm] += 1.0 / 4_000.0;
+            let by_name = choice.scores.iter().find(|score| score.arm == choice.arm).unwrap();
+            assert_eq!(by_name.propensity, choice.propensity);
+        }
+        let sum: f64 = expected.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-9);
+        for (count, chance) in counts.iter().zip(&expected) {
+            let bound = 4.5 * (chance * (1.0 - chance) / 4_000.0).sqrt() + 1e-9;
+            assert!((count - chance).abs() < bound, "{algorithm:?}: {counts:?} {expected:?}");
+            let fixed = algorithm == Algorithm::Fixed;
+            assert!(fixed || *chance >= 0.01 - 1e-12, "{algorithm:?}: {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_random_bits_make_the_same_choice() {
+    for algorithm in ALL {
+        let rule = rule(router(algorithm, 4));
+        let state = RouterState::new(&rule);
+        let choosing = Choosing { features: &FEATURES, random: 99, ..Choosing::default() };
+        assert_eq!(state.choose(&rule, &choosing), state.choose(&rule, &choosing));
+    }
+}
+
+#[test]
+fn in_the_shadow_a_hybrid_chooses_as_thompson_does() {
+    let plain = rule(router(Algorithm::Thompson, 4));
+    let hybrid = rule(router(Algorithm::Hybrid, 4));
+    let (mut one, mut other) = (RouterState::new(&plain), RouterState::new(&hybrid));
+    let mut random = super::super::sampler::Draws::new(2);
+    for _ in 0..300 {
+        let choosing =
+            Choosing { features: &FEATURES, random: random.bits(), ..Choosing::default() };
+        let (choice, same) = (one.choose(&plain, &choosing), other.choose(&hybrid, &choosing));
+        assert_eq!(same.shadow.is_some(), !other.lead().serving);
+        assert_eq!((choice.arm, choice.propensity), (same.arm, same.propensity));
+        let now = observed(random.uniform(), 1.0);
+        let credit = credit(&plain.arms()[choice.arm].id);
+        one.observe(&plain, &credit, None, now);
+        other.observe(&hybrid, &Credit { shadow: same.shadow, ..credit }, None, now);
+    }
+}
+
+#[test]
+fn a_new_arm_is_tried_whatever_the_others_promise() {
+    for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::LinUcb] {
+        let two = rule(router(algorithm, 2));
+        let mut state = RouterState::new(&two);
+        for _ in 0..500 {
+            state.observe(&two, &credit("a"), None, observed(1.0, 1.0));
+            state.observe(&two, &credit("b"), None, observed(0.9, 1.0));
+        }
+        let mut three = router(algorithm, 3);
+        three.arms[2].prior_quality = Some(0.0);
+        let three = rule(three);
+        state.adopt(&three);
+        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
+        assert!(state.propensities(&three, &choosing)[2] >= 0.05, "{algorithm:?}");
+    }
+}
+
+#[test]
+fn a_prior_is_where_an_arm_begins() {
+    for algorithm in [Algorithm::Thompson, Algorithm::LinUcb, Algorithm::LinTs] {
+        let mut definition = router(algorithm, 2);
+        definition.arms[1].prior_quality = Some(0.9);
+        let rule = rule(definition);
+        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
+        let scores = RouterState::new(&rule).choose(&rule, &choosing).scores;
+        assert!((scores[0].mean - 0.5).abs() < 1e-9 && (scores[1].mean - 0.9).abs() < 1e-9);
+    }
+}
+
+fn priced() -> RouterRule {
+    let arms = json!([
+        {"id": "cheap", "price_in": 0.1, "price_out": 0.4},
+        {"id": "middling", "price_in": 1.0, "price_out": 4.0},
+        {"id": "dear", "price_in": 10.0, "price_out": 40.0}
+    ]);
+    router_of(json!({"arms": arms, "daily_budget": 1.0})).unwrap()
+}
+
+#[track_caller]
+fn open(state: &RouterState, choosing: &Choosing<'_>, expected: &[usize]) {
+    let choice = state.choose(&priced(), choosing);
+    let open: Vec<usize> = choice.scores.iter().map(|score| score.arm).collect();
+    assert_eq!(open, expected);
+}
+
+#[test]
+fn limits_narrow_the_choice_and_never_prevent_it() {
+    let state = RouterState::new(&priced());
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let all = Choosing::default();
+    open(&state, &all, &[0, 1, 2]);
+    open(&state, &Choosing { max_cost: Some(0.002), ..all }, &[0, 1]);
+    open(&state, &Choosing { max_cost: Some(0.0), ..all }, &[0]);
+    let exclude = names(&["cheap"]);
+    open(&state, &Choosing { exclude: &exclude, ..all }, &[1, 2]);
+    open(&state, &Choosing { exclude: &exclude, max_cost: Some(0.0), ..all }, &[1]);
+    let exclude = names(&["cheap", "middling", "dear"]);
+    open(&state, &Choosing { exclude: &exclude, ..all }, &[0, 1, 2]);
+    assert!(state.choose(&priced(), &Choosing { exclude: &exclude, ..all }).relaxed);
+}
+
+#[test]
+fn as_the_budget_of_a_day_runs_out_the_dear_arms_go_first() {
+    let mut state = RouterState::new(&priced());
+    let today = Choosing { day: 20_000, ..Choosing::default() };
+    for (spent, expected) in
+        [(0.5, &[0, 1, 2][..]), (0.3, &[0, 1]), (0.19, &[0]), (0.5, &[0]), (5.0, &[0])]
+    {
+        state.spent("unknown", spent, 20_000);
+        open(&state, &today, expected);
+    }
+    open(&state, &Choosing { day: 20_001, ..today }, &[0, 1, 2]);
+    state.spent("cheap", f64::NAN, 20_001);
+    state.spent("cheap", 0.01, 20_001);
+    assert!((state.spent_on(20_001) - 0.01).abs() < 1e-9);
+    state.spent("cheap", 9.0, 20_000);
+    assert!((state.spent_on(20_001) - 0.01).abs() < 1e-9);
+}
+
+#[test]
+fn a_bad_router_names_its_field() {
+    for (definition, field) in [
+        (json!({"arms": []}), "arms"),
+        (json!({"arms": [{"id": ""}]}), "arms[0].id"),
+        (json!({"arms": [{"id": "a\n"}]}), "arms[0].id"),
+        (json!({"arms": [{"id": "a"}, {"id": "a"}]}), "arms[1].id"),
+        (json!({"arms": [{"id": "a", "enabled": false}]}), "arms"),
+        (json!({"arms": [{"id": "a", "price_in": -1.0}]}), "arms[0].price_in"),
+        (json!({"arms": [{"id": "a", "prior_quality": 2.0}]}), "arms[0].prior_quality"),
+        (json!({"arms": [{"id": "a"}], "min_propensity": 0.6}), "min_propensity"),
+        (json!({"arms": [{"id": "a"}], "daily_budget": 0.0}), "daily_budget"),
+        (json!({"arms": [{"id": "a"}], "features": 65}), "features"),
+        (json!({"arms": [{"id": "a"}], "discount": 1.5}), "discount"),
+        (json!({"arms": [{"id": "a"}], "reward": {"cost_ref": -1}}), "reward.cost_ref"),
+    ] {
+        assert_eq!(router_of(definition).unwrap_err().field, field);
+    }
+}
+
+#[test]
+fn a_router_is_written_as_the_contract_has_it() {
+    let written = json!({
+        "arms": [{"id": "gpt-4o-mini", "price_in": 0.15, "price_out": 0.6, "prior_quality": null,
+            "enabled": true}],
+        "algorithm": "epsilon_greedy",
+        "reward": {"explicit_weight": 0.7, "implicit_weight": 0.3, "latency_seconds": [10, 30],
+            "cost_weight": 0.0, "cost_ref": 0.01, "latency_weight": 0.0, "latency_ref": 10.0,
+            "overrides": {}},
+        "discount": {"half_life_days": 14.0}, "min_propensity": 0.01, "daily_budget": null,
+        "seed": 7
+    });
+    let rule = router_of(written).unwrap();
+    let again = serde_json::to_value(rule.definition()).unwrap();
+    assert_eq!(router_of(again).unwrap(), rule);
+    for (algorithm, word) in ALL.iter().zip([
+        "thompson",
+        "linucb",
+        "lints",
+        "hybrid",
+        "epsilon_greedy",
+        "ucb1",
+        "fixed",
+        "random",
+    ]) {
+        assert_eq!(serde_json::to_value(algorithm).unwrap(), word);
+    }
+}

@@ -1,0 +1,243 @@
+//! The same log gives the same bits, however it is cut.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// One input, as the log would bring it.
+#[derive(Clone, Debug)]
+enum Step {
+    Chosen(usize),
+    Spent(usize, f64, i64),
+    Observed { turn: usize, now: Option<(f64, f64)>, hour: u64 },
+    Reset,
+    Adopt(usize),
+    Fade(Option<Discount>),
+}
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+const TURNS: usize = 12;
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let seen = prop::option::of((0.0..=1.0, 0.01..=1.0));
+    let step = prop_oneof![
+        2 => (0..4usize).prop_map(Step::Chosen),
+        2 => (0..4usize, 0.0..0.1, 0..3i64).prop_map(|(arm, cost, day)| Step::Spent(arm, cost, day)),
+        20 => (0..TURNS, seen, 0..500u64)
+            .prop_map(|(turn, now, hour)| Step::Observed { turn, now, hour: 490_000 + hour }),
+        1 => Just(Step::Reset),
+        1 => (2..=4usize).prop_map(Step::Adopt),
+        1 => discounts().prop_map(Step::Fade),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+fn algorithms() -> impl Strategy<Value = Algorithm> {
+    (0..ALL.len()).prop_map(|index| ALL[index])
+}
+
+fn discounts() -> impl Strategy<Value = Option<Discount>> {
+    prop_oneof![
+        Just(None),
+        Just(Some(Discount::Factor(0.97))),
+        Just(Some(Discount::Days { half_life_days: 3.0 })),
+    ]
+}
+
+/// A turn's features and what its choice said about the candidate; the same whenever asked.
+fn turn_of(turn: usize) -> ([f64; 3], &'static str, Shadow) {
+    let part = |by: usize| ((turn * 7 + by * 3) % 11) as f64 / 5.0 - 1.0;
+    let shadow = Shadow { offset: part(4) / 3.0, slope: part(5) };
+    ([part(1), part(2), part(3)], NAMES[turn % 4], shadow)
+}
+
+struct Run {
+    rule: RouterRule,
+    state: RouterState,
+    applied: Vec<Option<Applied>>,
+}
+
+impl Run {
+    fn new(algorithm: Algorithm, discount: Option<Discount>) -> Self {
+        let rule = rule(RouterDefinition { discount, ..router(algorithm, 4) });
+        let state = RouterState::new(&rule);
+        Self { rule, state, applied: vec![None; TURNS] }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Chosen(arm) => self.state.chosen(NAMES[arm]),
+            Step::Spent(arm, cost, day) => self.state.spent(NAMES[arm], cost, day),
+            Step::Observed { turn, now, hour } => {
+                let (features, arm, shadow) = turn_of(turn);
+                let credit = Credit { arm, features: &features, shadow: Some(shadow), hour };
+                let now = now.and_then(|(reward, weight)| Observation::new(reward, weight));
+                let before = self.applied[turn];
+                self.applied[turn] = self.state.observe(&self.rule, &credit, before, now);
+            }
+            Step::Reset => self.state.reset(&self.rule),
+            Step::Adopt(arms) => {
+                let definition = self.rule.definition();
+                let arms = router(definition.algorithm, arms).arms;
+                self.rule = rule(RouterDefinition { arms, ..definition.clone() });
+                self.state.adopt(&self.rule);
+            }
+            Step::Fade(discount) => {
+                let definition = self.rule.definition().clone();
+                self.rule = rule(RouterDefinition { discount, ..definition });
+                self.state.adopt(&self.rule);
+            }
+        }
+    }
+
+    /// Written, read, and gone on with.
+    fn restart(&mut self, position: u64) {
+        let bytes = self.state.to_bytes(position);
+        let (state, at) = RouterState::from_bytes(&bytes).unwrap();
+        assert_eq!((at, &state), (position, &self.state));
+        self.state = state;
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.state.to_bytes(0)
+    }
+}
+
+proptest! {
+    #[test]
+    fn from_any_checkpoint_the_log_gives_the_same_bits(
+        steps in steps(),
+        algorithm in algorithms(),
+        discount in discounts(),
+        restarts in prop::collection::btree_set(0..60usize, 0..5),
+    ) {
+        let mut whole = Run::new(algorithm, discount);
+        let mut cut = Run::new(algorithm, discount);
+        for (at, step) in steps.iter().enumerate() {
+            if restarts.contains(&at) {
+                cut.restart(at as u64);
+            }
+            whole.step(step);
+            cut.step(step);
+        }
+        prop_assert_eq!(whole.bytes(), cut.bytes());
+        prop_assert_eq!(whole.applied, cut.applied);
+    }
+
+    #[test]
+    fn for_thompson_the_order_of_turns_does_not_matter(
+        turns in prop::collection::vec((0.0..=1.0, 0.01..=1.0, 0..4usize), 0..40),
+        order in any::<u64>(),
+    ) {
+        let run = |turns: &[(f64, f64, usize)]| {
+            let rule = rule(router(Algorithm::Thompson, 4));
+            let mut state = RouterState::new(&rule);
+            for (reward, weight, arm) in turns {
+                let now = Observation::new(*reward, *weight);
+                state.observe(&rule, &credit(NAMES[*arm]), None, now);
+            }
+            state.to_bytes(0)
+        };
+        let mut shuffled = turns.clone();
+        let mut draws = super::super::sampler::Draws::new(order);
+        for last in (1..shuffled.len()).rev() {
+            shuffled.swap(last, (draws.bits() % (last as u64 + 1)) as usize);
+        }
+        prop_assert_eq!(run(&turns), run(&shuffled));
+    }
+
+    #[test]
+    fn a_signal_again_changes_nothing(
+        steps in steps(),
+        algorithm in algorithms(),
+        discount in discounts(),
+    ) {
+        let mut run = Run::new(algorithm, discount);
+        for step in &steps {
+            run.step(step);
+            if let Step::Observed { .. } = step {
+                let (bytes, applied) = (run.bytes(), run.applied.clone());
+                run.step(step);
+                prop_assert_eq!(run.bytes(), bytes);
+                prop_assert_eq!(&run.applied, &applied);
+            }
+        }
+    }
+
+    #[test]
+    fn sums_are_never_below_zero_and_nothing_is_left_of_turns_that_are_withdrawn(
+        steps in steps(),
+        algorithm in algorithms(),
+        discount in discounts(),
+    ) {
+        let mut run = Run::new(algorithm, discount);
+        let withdrawn = (0..TURNS).map(|turn| Step::Observed { turn, now: None, hour: 490_500 });
+        for step in steps.into_iter().chain(withdrawn) {
+            run.step(&step);
+            for arm in &run.state.arms {
+                prop_assert!(arm.sums.are_sound(), "{:?}: {:?}", step, arm);
+            }
+        }
+        for arm in &run.state.arms {
+            prop_assert!(arm.sums.weight() < 1e-3 && arm.observations == 0, "{:?}", arm);
+        }
+    }
+
+    #[test]
+    fn a_turn_that_is_withdrawn_leaves_the_means_as_they_were(
+        turns in prop::collection::vec((0.0..=1.0, 0.01..=1.0), 1..30),
+        algorithm in algorithms(),
+    ) {
+        let rule = rule(router(algorithm, 2));
+        let mut state = RouterState::new(&rule);
+        for (reward, weight) in &turns {
+            let now = Observation::new(*reward, *weight);
+            let applied = state.observe(&rule, &credit("a"), None, now);
+            let with_all = state.observe(&rule, &credit("a"), applied, None);
+            prop_assert_eq!(with_all.and_then(|applied| applied.observation()), None);
+        }
+        let fresh = RouterState::new(&rule);
+        let means = |state: &RouterState| -> Vec<f64> {
+            let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
+            state.choose(&rule, &choosing).scores.iter().map(|score| score.mean).collect()
+        };
+        for (after, before) in means(&state).into_iter().zip(means(&fresh)) {
+            prop_assert!((after - before).abs() < 1e-6, "{} {}", after, before);
+        }
+    }
+
+    #[test]
+    fn whatever_is_read_is_refused_or_sound(
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        algorithm in algorithms(),
+        at in any::<prop::sample::Index>(),
+        flip in 1..=255u8,
+        cut in any::<prop::sample::Index>(),
+    ) {
+        prop_assert!(RouterState::from_bytes(&bytes).is_err());
+        let good = Run::new(algorithm, None).bytes();
+        let mut changed = good.clone();
+        changed[at.index(good.len())] ^= flip;
+        prop_assert!(RouterState::from_bytes(&changed).is_err());
+        prop_assert!(RouterState::from_bytes(&good[..cut.index(good.len())]).is_err());
+    }
+}
+
+#[test]
+fn for_linear_arms_the_order_matters_within_a_millionth() {
+    let rule = rule(router(Algorithm::LinTs, 1));
+    let run = |turns: &mut dyn Iterator<Item = usize>| {
+        let mut state = RouterState::new(&rule);
+        for turn in turns {
+            let (features, _, _) = turn_of(turn);
+            let reward = (turn % 5) as f64 / 4.0;
+            let credit = Credit { arm: "a", features: &features, shadow: None, hour: 0 };
+            state.observe(&rule, &credit, None, observed(reward, 0.3));
+        }
+        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
+        state.choose(&rule, &choosing).scores[0]
+    };
+    let (there, back) = (run(&mut (0..1500)), run(&mut (0..1500).rev()));
+    assert!((there.mean - back.mean).abs() < 1e-6);
+    assert!((there.draw - back.draw).abs() < 1e-6);
+}
