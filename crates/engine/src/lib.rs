@@ -104,9 +104,9 @@ pub use failures::FailuresAtHand;
 pub use keys::NewKey;
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
-    FailureDirection, FailureExample, FailurePattern, FailureTrend, Lead, Lift, PlannerContext,
-    RankMode, Reranked, RouterDefinition, Suggestion,
+    ArmSummary, CorrectedQuery, CountedContrast, PolicyEstimate, Estimator, PolicyEvaluation, ExampleSource,
+    FailureDirection, FailureExample, FailurePattern, FailureTrend, CandidateLead, Lift, PlannerContext,
+    RankMode, RerankedResult, RouterDefinition, Suggestion,
 };
 pub use listed::{FoundConversations, ListOrder};
 pub use lookup::Stretch;

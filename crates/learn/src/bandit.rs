@@ -1,7 +1,7 @@
-//! Which arm serves the next turn, and what an arm learns from how a turn went.
+//! Multi-armed bandits: choose the arm that serves the next turn and learn from its reward.
 //!
-//! State is advanced by `adopt`, `chosen`, `spent`, `observe` and `reset`, strictly in the order of
-//! the log; the same inputs give the same bits. Choosing reads it and changes nothing.
+//! State changes only through `adopt_rule`, `record_choice`, `record_cost`, `observe` and `reset`,
+//! in log order. The same inputs give the same bits. Choosing an arm only reads the state.
 
 mod sampler;
 mod best_arm_probability;
@@ -22,23 +22,22 @@ mod summary;
 mod checkpoint;
 pub(crate) mod projection;
 
-pub(crate) use propensity_floor::lift;
-pub(crate) use best_arm_probability::{Score, likeliest};
-pub(crate) use ridge_regression::{Linear, Point};
+pub(crate) use best_arm_probability::{ScoreDistribution, best_arm_probabilities};
+pub(crate) use propensity_floor::raise_to_floors;
+pub(crate) use ridge_regression::{FeatureVector, RidgeRegression};
 
-pub use checkpoint::BadCheckpoint;
-pub use choice::{ArmScore, Choice, Choosing};
-pub use discount::Discount;
-pub use credit::{Applied, Credit};
+pub use checkpoint::CheckpointError;
+pub use choice::{ArmChoice, ArmScore, ChoiceRequest};
+pub use credit::{AppliedObservation, Credit};
 pub use definition::{Algorithm, ArmDefinition, RouterDefinition, RouterRule};
-pub use shadow_evaluation::{Lead, Shadow};
+pub use discount::Discount;
+pub use shadow_evaluation::{CandidateLead, ShadowEstimate};
 pub use state::RouterState;
 pub use summary::ArmSummary;
 
-/// More arms than this are refused: everything about one choice fits on the stack.
-pub(crate) const MOST_ARMS: usize = 64;
-/// More features than this are refused.
-pub(crate) const MOST_FEATURES: usize = 64;
+/// Upper bound on arms, so that the data of one choice fits on the stack.
+pub(crate) const MAX_ARMS: usize = 64;
+pub(crate) const MAX_FEATURES: usize = 64;
 
 #[cfg(test)]
 mod tests;

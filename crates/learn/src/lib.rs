@@ -1,4 +1,6 @@
-//! Turns signals into better choices. Pure: state in, state out, randomness passed in.
+//! Learning algorithms: bandits, rewards, ranking, experiments, clustering, suggestions, few-shot
+//! examples, preferences and planner context. Pure functions: state in, state out, with time and
+//! randomness as arguments.
 
 mod fingerprint;
 mod question;
@@ -14,10 +16,18 @@ mod features;
 mod ranking;
 mod failures;
 mod suggest;
-// Under its own name: its words (a move, a unit, a verdict) are too plain to stand alone.
 pub mod experiment;
 
-pub use evaluation::{Estimate, Evaluation, Expected, Logged, LoggedChoice, evaluate, with_model};
+pub use bandit::projection::{Router, Routers, ServedTurn, TurnRecord, extract_signals};
+pub use bandit::{
+    Algorithm, AppliedObservation, ArmChoice, ArmDefinition, ArmScore, ArmSummary, CandidateLead,
+    CheckpointError, ChoiceRequest, Credit, Discount, RouterDefinition, RouterRule, RouterState,
+    ShadowEstimate,
+};
+pub use evaluation::{
+    LoggedChoice, LoggedReward, ModelledReward, PolicyEstimate, PolicyEvaluation, evaluate_policy,
+    fit_outcome_model,
+};
 pub use examples::{
     Best, Effect, ExamplePool, ExampleSource, NearQuestion, Offer, SIMILARITY_FLOOR, Selected,
     Selection, WITHIN, estimated_tokens, select,
@@ -27,14 +37,12 @@ pub use failures::{
     FailureDirection, FailureExample, FailureKind, FailurePattern, FailureTrend, Lift, PatternRule,
     Period, failure_patterns, most_corrected, telling_words,
 };
-pub use features::{FEATURES, FEATURES_VERSION, features, from_codes, to_codes};
+pub use features::{
+    FEATURE_COUNT, FEATURES_VERSION, dequantize_features, extract_features, quantize_features,
+};
 pub use planner::{
     JudgedPrevious, PastExchange, PlannerContext, PlannerInput, Preferences, RepeatedCorrection,
     planner_context,
-};
-pub use bandit::{
-    Algorithm, Applied, ArmDefinition, ArmScore, ArmSummary, BadCheckpoint, Choice, Choosing,
-    Credit, Discount, Lead, RouterDefinition, RouterRule, RouterState, Shadow,
 };
 pub use preference::{
     AnsweredElsewhere, DpoRow, ExportFormat, ExportRule, ExportTally, Exporter, KtoRow, Message,
@@ -44,16 +52,16 @@ pub use preference::{
 };
 pub use question::{QuestionKey, normalised};
 pub use ranking::{
-    BANDS, CoecRule, Counts, Delta, Estimator, Examination, ItemStanding, Known, Multiplier,
-    Opinion, QueryCluster, RankBand, RankTotals, RelevanceSignal, Reranked, Tally, UsageStanding,
-    cluster_of_text, multiplier, rerank,
+    BANDS, CoecRule, Delta, Estimator, Examination, ItemCounts, ItemEvidence, ItemStanding,
+    ItemTally, Opinion, QueryCluster, RankBand, RankTotals, RelevanceSignal, RerankedResult,
+    ScoreMultiplier, UsageStanding, cluster_query, compute_multiplier, rerank,
 };
 pub use reward::{
-    Answered, Implicit, Judged, Observation, RewardDefinition, RewardRule, Signal, TurnEvidence,
+    AnswerOutcome, ImplicitReward, MessageVerdict, Observation, RewardDefinition, RewardRule,
+    TurnEvidence, TurnSignal,
 };
-pub use bandit::projection::{Router, Routers, ServedTurn, TurnRecord, signal_of};
 pub use strategy::{RankMode, StrategyCandidate, rank, ranking_score, satisfaction};
-pub use streak::rejection_streak;
+pub use streak::count_rejection_streak;
 pub use suggest::{
     CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, Voice, are_several,
     asked_for, changes_of, fit_to_instruct, speaks_to_the_model, suggestions,

@@ -1,6 +1,6 @@
 //! When two people typed the same question: case, spaces and punctuation aside.
 
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::fingerprint_text;
 
 /// A question as a number: equal for questions that are equal but for case, spaces and punctuation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -10,7 +10,7 @@ impl QuestionKey {
     /// `None` for a text that asks nothing: empty, or punctuation only.
     pub fn of(question: &str) -> Option<Self> {
         let plain = normalised(question);
-        (!plain.is_empty()).then(|| Self(fingerprint(&plain)))
+        (!plain.is_empty()).then(|| Self(fingerprint_text(&plain)))
     }
 
     /// As the key of an index of vectors.

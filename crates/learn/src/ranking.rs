@@ -1,8 +1,8 @@
-//! Relevance feedback: what was used rises, what was passed over sinks.
+//! Relevance feedback: used items rise, ignored items sink.
 //!
-//! Pure arithmetic over counters. A store keeps one [`ItemStanding`] for each (query, entity), adds the
-//! [`Delta`] of each signal to a [`Tally`] per entity, one per (query cluster, entity) and one
-//! [`RankTotals`] per project, and reads those back to rank.
+//! Pure arithmetic over counters. The store keeps one [`ItemStanding`] per (query, entity). It adds
+//! the [`Delta`] of each signal to an [`ItemTally`] per entity and per (query cluster, entity), and
+//! to one [`RankTotals`] per project.
 
 mod item_tally;
 mod examination;
@@ -10,13 +10,13 @@ mod query_cluster;
 mod multiplier;
 mod reranking;
 
-pub use query_cluster::{QueryCluster, cluster_of_text};
-pub(crate) use query_cluster::{empty_words, stem};
-pub use multiplier::{CoecRule, Estimator, Known, Multiplier, multiplier};
 pub use examination::{Examination, RankTotals};
+pub use item_tally::{ItemCounts, ItemTally};
 pub use model::{BANDS, Delta, ItemStanding, Opinion, RankBand, RelevanceSignal, UsageStanding};
-pub use reranking::{Reranked, rerank};
-pub use item_tally::{Counts, Tally};
+pub use multiplier::{CoecRule, Estimator, ItemEvidence, ScoreMultiplier, compute_multiplier};
+pub use query_cluster::{QueryCluster, cluster_query};
+pub(crate) use query_cluster::{stem_word, stop_words};
+pub use reranking::{RerankedResult, rerank};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
-//! What a turn was worth: every signal about it becomes one observation, a reward and its weight.
+//! Rewards: all signals about a turn combine into one observation, a reward with a weight.
 //!
-//! Weights say how much an observation counts. They never change the reward itself.
+//! Weights control how much an observation counts. They never change the reward itself.
 
 mod override_condition;
 mod definition;
@@ -8,13 +8,13 @@ mod turn_evidence;
 mod implicit_reward;
 
 pub use definition::{RewardDefinition, RewardRule};
-pub use turn_evidence::{Answered, Judged, Signal, TurnEvidence};
-pub use implicit_reward::Implicit;
+pub use implicit_reward::ImplicitReward;
+pub use turn_evidence::{AnswerOutcome, MessageVerdict, TurnEvidence, TurnSignal};
 
-/// Observations heavier than this do not come out of any reward definition.
-const MOST_WEIGHT: f64 = 2.0;
+/// No reward definition yields a larger weight.
+const MAX_WEIGHT: f64 = 2.0;
 
-/// What one turn teaches: a reward from 0 to 1, and how much it counts.
+/// The reward of one turn and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
     reward: f64,
@@ -22,31 +22,30 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Returns `None` for a reward outside 0..=1, and for a weight that is not above 0 and at
-    /// most 2: what counts for nothing is no observation.
+    /// Returns `None` for a reward outside 0..=1 or a weight outside (0, 2].
     pub fn new(reward: f64, weight: f64) -> Option<Self> {
-        let fits = (0.0..=1.0).contains(&reward) && weight > 0.0 && weight <= MOST_WEIGHT;
+        let fits = (0.0..=1.0).contains(&reward) && weight > 0.0 && weight <= MAX_WEIGHT;
         fits.then_some(Self { reward, weight })
     }
 
-    /// From 0 to 1.
+    /// Reward, 0 to 1.
     pub fn reward(self) -> f64 {
         self.reward
     }
 
-    /// Above 0.
+    /// Weight, above 0.
     pub fn weight(self) -> f64 {
         self.weight
     }
 }
 
-/// One observation out of what people said and what they did.
-pub(crate) fn combine(
+/// Combines explicit and implicit reward into a reward and a weight.
+pub(crate) fn combine_rewards(
     rule: &RewardRule,
     explicit: Option<f64>,
-    implicit: Option<Implicit>,
+    implicit: Option<ImplicitReward>,
 ) -> Option<(f64, f64)> {
-    // What is not believed at all is not there: it must not turn "explicit only" into "both".
+    // A zero-confidence reward counts as absent, so that it cannot dilute the explicit one.
     let implicit = implicit.filter(|implicit| implicit.confidence > 0.0);
     let (of_said, of_done) = (rule.explicit_weight(), rule.implicit_weight());
     let explicit = explicit.filter(|_| of_said > 0.0);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::experiment::{Action, ExperimentDefinition};
+use engine::experiment::{LifecycleAction, ExperimentDefinition};
 use engine::{
     Detectors, Embedder, Engine, Include, IncomingHalf, IncomingTurn, RawCompletion, RawOpening,
 };
@@ -73,7 +73,7 @@ async fn start(engine: &Engine) -> anyhow::Result<ExperimentId> {
     }))?;
     let (scope, id) = (Scope::default(), Some(ExperimentId::new("x")?));
     let (view, _) = engine.create_experiment(&scope, id, &definition, Mac([1; 16]), None).await?;
-    engine.act_on_experiment(&scope, &view.id, Action::Start, None).await?;
+    engine.act_on_experiment(&scope, &view.id, LifecycleAction::Start, None).await?;
     Ok(view.id)
 }
 

@@ -1,39 +1,38 @@
-//! How every eligible arm scores under an algorithm: its mean, its draw, and how often a draw of
-//! it would be the highest.
+//! Arm scores under each algorithm: mean, draw, and the probability that the draw is the highest.
 
-use super::MOST_ARMS;
-use super::best_arm_probability::{Score, likeliest};
-use super::ridge_regression::{Guess, Point};
-use super::sampler::Draws;
+use super::MAX_ARMS;
+use super::best_arm_probability::{ScoreDistribution, best_arm_probabilities};
 use super::definition::{Algorithm, RouterRule};
-use super::state::{Arm, RouterState, prior_of};
-use super::reward_sums::Counts;
+use super::reward_sums::BetaCounts;
+use super::ridge_regression::{FeatureVector, RewardPrediction};
+use super::sampler::Sampler;
+use super::state::{ArmState, RouterState, regression_prior};
 
-/// Deviations of the regression that count as uncertainty. Found on public routing tables: more
-/// explores too long, less locks in.
-const LINUCB: f64 = 0.5;
-const LINTS: f64 = 0.15;
-/// How much an observation counts for the draws. With 1 they would come from the posterior itself,
-/// which explores longer than a few thousand turns repay (Chapelle and Li, 2011, halve its variance
-/// for the same reason). Means and intervals are shown as they are.
-const SHARPER: f64 = 2.0;
-/// How often any arm is taken instead of the best.
+/// Multiples of the regression's standard error used for exploration. Tuned on public routing
+/// tables: larger values explore too long, smaller ones lock in.
+const LINUCB_WIDTH: f64 = 0.5;
+const LINTS_WIDTH: f64 = 0.15;
+/// Weight of an observation in the Thompson draws. A weight of 1 samples the posterior itself,
+/// which explores longer than a few thousand turns repay. Chapelle and Li (2011) halve the variance
+/// for the same reason. Reported means and intervals use weight 1.
+const THOMPSON_SHARPENING: f64 = 2.0;
+/// Probability of a uniformly random arm under epsilon-greedy.
 const EPSILON: f64 = 0.1;
-/// Observations from which a hybrid's regression speaks for an arm.
-const ENOUGH: u64 = 10;
+/// Observations an arm needs before a hybrid router uses its regression.
+const HYBRID_MIN_OBSERVATIONS: u64 = 10;
 
-/// The arms of one choice, side by side.
-pub(super) struct Board {
+/// Scores of the eligible arms of one choice, in the order of `ArmScoring::indices`.
+pub(super) struct ScoreBoard {
     pub(super) count: usize,
-    pub(super) means: [f64; MOST_ARMS],
-    pub(super) draws: [f64; MOST_ARMS],
-    pub(super) chances: [f64; MOST_ARMS],
+    pub(super) means: [f64; MAX_ARMS],
+    pub(super) draws: [f64; MAX_ARMS],
+    pub(super) chances: [f64; MAX_ARMS],
     pub(super) faults: u32,
 }
 
-impl Board {
+impl ScoreBoard {
     fn new(count: usize) -> Self {
-        let zeros = [0.0; MOST_ARMS];
+        let zeros = [0.0; MAX_ARMS];
         Self { count, means: zeros, draws: zeros, chances: zeros, faults: 0 }
     }
 
@@ -49,8 +48,8 @@ impl Board {
         &self.chances[..self.count]
     }
 
-    /// The highest draw takes all; equals share.
-    fn winner_takes_all(&mut self) {
+    /// Gives all probability to the highest draw; ties share it equally.
+    fn assign_to_winner(&mut self) {
         let best = self.draws().iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let equals = self.draws().iter().filter(|draw| **draw >= best).count().max(1);
         for index in 0..self.count {
@@ -58,9 +57,9 @@ impl Board {
         }
     }
 
-    /// Integrates the chances; when that fails, the best mean takes all.
-    fn integrate(&mut self, score: impl Fn(usize) -> Option<Score>) {
-        let mut scores = [Score::NONE; MOST_ARMS];
+    /// Integrates the probabilities. On a numerical fault the highest mean gets everything.
+    fn integrate_chances(&mut self, score: impl Fn(usize) -> Option<ScoreDistribution>) {
+        let mut scores = [ScoreDistribution::NEVER_WINS; MAX_ARMS];
         let scores = &mut scores[..self.count];
         for (place, slot) in scores.iter_mut().enumerate() {
             match score(place) {
@@ -69,167 +68,170 @@ impl Board {
             }
         }
         let count = self.count;
-        if likeliest(scores, &mut self.chances[..count]).is_none() {
+        if best_arm_probabilities(scores, &mut self.chances[..count]).is_none() {
             self.faults += 1;
             self.draws = self.means;
-            self.winner_takes_all();
+            self.assign_to_winner();
         }
     }
 }
 
-/// What is looked at while scoring.
-pub(super) struct Scoring<'a> {
+pub(super) struct ArmScoring<'a> {
     pub(super) state: &'a RouterState,
     pub(super) rule: &'a RouterRule,
     pub(super) indices: &'a [usize],
-    pub(super) point: Option<&'a Point>,
+    pub(super) point: Option<&'a FeatureVector>,
 }
 
-impl Scoring<'_> {
-    /// Scores by an algorithm; a hybrid's two sides are scored by name.
-    pub(super) fn board(&self, algorithm: Algorithm, draws: &mut Draws) -> Board {
+impl ArmScoring<'_> {
+    /// Scores all arms. `Hybrid` scores the contextual candidate only.
+    pub(super) fn score_arms(&self, algorithm: Algorithm, draws: &mut Sampler) -> ScoreBoard {
         match algorithm {
-            Algorithm::Thompson => self.thompson(draws),
-            Algorithm::LinTs => self.lints(draws, 0),
-            Algorithm::Hybrid => self.lints(draws, ENOUGH),
-            Algorithm::LinUcb => self.linucb(),
-            Algorithm::Ucb1 => self.ucb1(),
-            Algorithm::EpsilonGreedy => self.epsilon_greedy(),
-            Algorithm::Fixed => self.fixed(),
-            Algorithm::Random => self.random(draws),
+            Algorithm::Thompson => self.score_thompson(draws),
+            Algorithm::LinTs => self.score_lints(draws, 0),
+            Algorithm::Hybrid => self.score_lints(draws, HYBRID_MIN_OBSERVATIONS),
+            Algorithm::LinUcb => self.score_linucb(),
+            Algorithm::Ucb1 => self.score_ucb1(),
+            Algorithm::EpsilonGreedy => self.score_epsilon_greedy(),
+            Algorithm::Fixed => self.score_fixed(),
+            Algorithm::Random => self.score_random(draws),
         }
     }
 
-    /// What an arm has been worth so far, as far as it has not faded.
-    fn counts(&self, index: usize) -> (Counts, bool) {
-        let Some(arm) = self.state.arm_at(self.rule, index) else {
-            return (Counts::default(), true);
+    /// The arm's decayed counts, and false when its sums are inconsistent.
+    fn arm_counts(&self, index: usize) -> (BetaCounts, bool) {
+        let Some(arm) = self.state.find_arm(self.rule, index) else {
+            return (BetaCounts::default(), true);
         };
-        (arm.sums.counts(self.state.left(self.rule, arm)), arm.sums.are_sound())
+        (
+            arm.sums.decayed_counts(self.state.arm_remaining(self.rule, arm)),
+            arm.sums.is_consistent(),
+        )
     }
 
-    /// The Beta posterior of an arm.
-    fn posterior(&self, index: usize) -> (f64, f64) {
-        self.counts(index).0.posterior(self.rule.arms()[index].prior_quality, 1.0)
+    fn arm_posterior(&self, index: usize) -> (f64, f64) {
+        self.arm_counts(index).0.beta_posterior(self.rule.arms()[index].prior_quality, 1.0)
     }
 
-    fn with_means(&self) -> Board {
-        let mut board = Board::new(self.indices.len());
+    fn board_with_means(&self) -> ScoreBoard {
+        let mut board = ScoreBoard::new(self.indices.len());
         for (place, index) in self.indices.iter().enumerate() {
-            let (good, bad) = self.posterior(*index);
+            let (good, bad) = self.arm_posterior(*index);
             board.means[place] = good / (good + bad);
         }
         board
     }
 
-    /// Draws without their chances.
-    pub(super) fn drawn(&self, algorithm: Algorithm, draws: &mut Draws) -> Board {
+    /// Samples without computing the probabilities.
+    pub(super) fn sample_board(&self, algorithm: Algorithm, draws: &mut Sampler) -> ScoreBoard {
         match algorithm {
-            Algorithm::Thompson => self.thompson_draws(draws).0,
-            Algorithm::LinTs => self.lints_draws(draws, 0).0,
-            Algorithm::Hybrid => self.lints_draws(draws, ENOUGH).0,
+            Algorithm::Thompson => self.sample_thompson(draws).0,
+            Algorithm::LinTs => self.sample_lints(draws, 0).0,
+            Algorithm::Hybrid => self.sample_lints(draws, HYBRID_MIN_OBSERVATIONS).0,
             Algorithm::LinUcb
             | Algorithm::Ucb1
             | Algorithm::EpsilonGreedy
             | Algorithm::Fixed
-            | Algorithm::Random => self.board(algorithm, draws),
+            | Algorithm::Random => self.score_arms(algorithm, draws),
         }
     }
 
-    /// The second are the counts that the draws come from.
-    fn thompson_draws(&self, draws: &mut Draws) -> (Board, [(f64, f64); MOST_ARMS]) {
-        let mut board = Board::new(self.indices.len());
-        let mut bids = [(0.0, 0.0); MOST_ARMS];
+    /// Returns the board and the Beta counts that each draw came from.
+    fn sample_thompson(&self, draws: &mut Sampler) -> (ScoreBoard, [(f64, f64); MAX_ARMS]) {
+        let mut board = ScoreBoard::new(self.indices.len());
+        let mut bids = [(0.0, 0.0); MAX_ARMS];
         for (place, index) in self.indices.iter().enumerate() {
-            let (counts, sound) = self.counts(*index);
+            let (counts, sound) = self.arm_counts(*index);
             let prior = self.rule.arms()[*index].prior_quality;
-            let (good, bad) = counts.posterior(prior, 1.0);
+            let (good, bad) = counts.beta_posterior(prior, 1.0);
             board.means[place] = good / (good + bad);
             board.faults += u32::from(!sound);
-            let (good, bad) = counts.posterior(prior, SHARPER);
-            board.draws[place] = draws.beta(good, bad);
+            let (good, bad) = counts.beta_posterior(prior, THOMPSON_SHARPENING);
+            board.draws[place] = draws.sample_beta(good, bad);
             bids[place] = (good, bad);
         }
         (board, bids)
     }
 
-    fn thompson(&self, draws: &mut Draws) -> Board {
-        let (mut board, bids) = self.thompson_draws(draws);
-        board.integrate(|place| Score::beta(bids[place].0, bids[place].1));
+    fn score_thompson(&self, draws: &mut Sampler) -> ScoreBoard {
+        let (mut board, bids) = self.sample_thompson(draws);
+        board.integrate_chances(|place| ScoreDistribution::from_beta(bids[place].0, bids[place].1));
         board
     }
 
-    /// What the regression says of an arm; its plain mean when that went wrong or does not know
-    /// enough yet.
-    fn guess(&self, index: usize, enough: u64, board: &mut Board) -> Guess {
-        let arm = self.state.arm_at(self.rule, index);
+    /// The regression's prediction. Falls back to the Beta posterior when the regression failed or
+    /// has fewer than `enough` observations.
+    fn predict_arm(&self, index: usize, enough: u64, board: &mut ScoreBoard) -> RewardPrediction {
+        let arm = self.state.find_arm(self.rule, index);
         let ready = arm.filter(|arm| arm.observations >= enough);
-        let guess = ready.and_then(|arm| self.regression(arm, index));
+        let guess = ready.and_then(|arm| self.predict_regression(arm, index));
         guess.unwrap_or_else(|| {
             board.faults += u32::from(ready.is_some());
-            let (good, bad) = self.posterior(index);
+            let (good, bad) = self.arm_posterior(index);
             let all = good + bad;
             let deviation = (good * bad / (all * all * (all + 1.0))).sqrt();
-            // Undoes the factor that regressions are scaled by.
-            Guess { mean: good / all, deviation: deviation / LINTS }
+            // Cancels the factor that callers apply to regression errors.
+            RewardPrediction { mean: good / all, deviation: deviation / LINTS_WIDTH }
         })
     }
 
-    fn regression(&self, arm: &Arm, index: usize) -> Option<Guess> {
-        let prior = prior_of(self.rule, &self.rule.arms()[index], arm.sums);
-        arm.linear.as_ref()?.guess(self.point?, prior)
+    fn predict_regression(&self, arm: &ArmState, index: usize) -> Option<RewardPrediction> {
+        let prior = regression_prior(self.rule, &self.rule.arms()[index], arm.sums);
+        arm.linear.as_ref()?.predict_reward(self.point?, prior)
     }
 
-    /// The second are the deviations that the draws come from.
-    fn lints_draws(&self, draws: &mut Draws, enough: u64) -> (Board, [f64; MOST_ARMS]) {
-        let mut board = Board::new(self.indices.len());
-        let mut deviations = [0.0; MOST_ARMS];
+    /// Returns the board and the standard deviation of each draw.
+    fn sample_lints(&self, draws: &mut Sampler, enough: u64) -> (ScoreBoard, [f64; MAX_ARMS]) {
+        let mut board = ScoreBoard::new(self.indices.len());
+        let mut deviations = [0.0; MAX_ARMS];
         for (place, index) in self.indices.iter().enumerate() {
-            let guess = self.guess(*index, enough, &mut board);
-            deviations[place] = (LINTS * guess.deviation).max(1e-9);
+            let guess = self.predict_arm(*index, enough, &mut board);
+            deviations[place] = (LINTS_WIDTH * guess.deviation).max(1e-9);
             board.means[place] = guess.mean;
-            board.draws[place] = guess.mean + deviations[place] * draws.normal();
+            board.draws[place] = guess.mean + deviations[place] * draws.sample_normal();
         }
         (board, deviations)
     }
 
-    fn lints(&self, draws: &mut Draws, enough: u64) -> Board {
-        let (mut board, deviations) = self.lints_draws(draws, enough);
+    fn score_lints(&self, draws: &mut Sampler, enough: u64) -> ScoreBoard {
+        let (mut board, deviations) = self.sample_lints(draws, enough);
         let means = board.means;
-        board.integrate(|place| Score::normal(means[place], deviations[place]));
+        board.integrate_chances(|place| {
+            ScoreDistribution::from_normal(means[place], deviations[place])
+        });
         board
     }
 
-    fn linucb(&self) -> Board {
-        let mut board = Board::new(self.indices.len());
+    fn score_linucb(&self) -> ScoreBoard {
+        let mut board = ScoreBoard::new(self.indices.len());
         for (place, index) in self.indices.iter().enumerate() {
-            let guess = self.guess(*index, 0, &mut board);
+            let guess = self.predict_arm(*index, 0, &mut board);
             board.means[place] = guess.mean;
-            board.draws[place] = guess.mean + LINUCB * guess.deviation;
+            board.draws[place] = guess.mean + LINUCB_WIDTH * guess.deviation;
         }
-        board.winner_takes_all();
+        board.assign_to_winner();
         board
     }
 
-    fn ucb1(&self) -> Board {
-        let mut board = self.with_means();
+    fn score_ucb1(&self) -> ScoreBoard {
+        let mut board = self.board_with_means();
         let weight = |index: &usize| {
-            let arm = self.state.arm_at(self.rule, *index);
-            arm.map_or(0.0, |arm| arm.sums.weight() * self.state.left(self.rule, arm))
+            let arm = self.state.find_arm(self.rule, *index);
+            arm.map_or(0.0, |arm| arm.sums.weight() * self.state.arm_remaining(self.rule, arm))
         };
         let all: f64 = self.indices.iter().map(weight).sum();
         for (place, index) in self.indices.iter().enumerate() {
             let bonus = (2.0 * (1.0 + all).ln() / (weight(index) + 1e-3)).sqrt();
             board.draws[place] = board.means[place] + bonus;
         }
-        board.winner_takes_all();
+        board.assign_to_winner();
         board
     }
 
-    fn epsilon_greedy(&self) -> Board {
-        let mut board = self.with_means();
+    fn score_epsilon_greedy(&self) -> ScoreBoard {
+        let mut board = self.board_with_means();
         board.draws = board.means;
-        board.winner_takes_all();
+        board.assign_to_winner();
         let share = EPSILON / board.count as f64;
         for chance in &mut board.chances[..self.indices.len()] {
             *chance = (1.0 - EPSILON) * *chance + share;
@@ -237,17 +239,17 @@ impl Scoring<'_> {
         board
     }
 
-    fn fixed(&self) -> Board {
-        let mut board = self.with_means();
+    fn score_fixed(&self) -> ScoreBoard {
+        let mut board = self.board_with_means();
         board.draws[0] = 1.0;
         board.chances[0] = 1.0;
         board
     }
 
-    fn random(&self, draws: &mut Draws) -> Board {
-        let mut board = self.with_means();
+    fn score_random(&self, draws: &mut Sampler) -> ScoreBoard {
+        let mut board = self.board_with_means();
         for place in 0..board.count {
-            board.draws[place] = draws.uniform();
+            board.draws[place] = draws.sample_uniform();
             board.chances[place] = 1.0 / board.count as f64;
         }
         board

@@ -1,245 +1,248 @@
-//! A state as bytes: versioned and checksummed. Whatever is not exactly what was written is refused,
-//! and the router starts from the log.
+//! Binary checkpoints of router state: versioned and checksummed. A checkpoint that fails any check
+//! is rejected, and the router replays the log.
 
-use super::discount::Fading;
-use super::discount_era::Era;
-use super::ridge_regression::Linear;
-use super::matrix::{Matrix, padded};
-use super::shadow_evaluation::Comparison;
-use super::state::{Arm, RouterState};
-use super::reward_sums::Sums;
-use super::{MOST_ARMS, MOST_FEATURES};
+use super::discount::Decay;
+use super::discount_era::DiscountEra;
+use super::matrix::{Matrix, padded_len};
+use super::reward_sums::RewardSums;
+use super::ridge_regression::RidgeRegression;
+use super::shadow_evaluation::ShadowComparison;
+use super::state::{ArmState, RouterState};
+use super::{MAX_ARMS, MAX_FEATURES};
 
 const MAGIC: [u8; 4] = *b"UpRt";
-/// Without eras. Still written where there are none, so that nodes of an older release can go on from it.
-/// Older releases wrote it after a change of fading too: how things faded before is not known then, and
-/// older turns count as whole at the change.
-const PLAIN: u16 = 1;
-/// Raise it with every change of what is written: a checkpoint that cannot be read is made again.
-const VERSION: u16 = 2;
+/// Format without discount eras. Written when a state has none, so that nodes of older releases can
+/// read it. Older releases also wrote it after a discount change. The earlier decay is unknown
+/// then, and older turns count in full at the change.
+const VERSION_WITHOUT_ERAS: u16 = 1;
+/// Raise it with every format change. An unreadable checkpoint is rebuilt from the log.
+const CURRENT_VERSION: u16 = 2;
 
-/// The bytes are not a checkpoint that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadCheckpoint {
-    /// Another program's, or a later version's.
-    #[error("not a router checkpoint of version {PLAIN} to {VERSION}")]
+pub enum CheckpointError {
+    /// Written by another program or a later version.
+    #[error("not a router checkpoint of version {VERSION_WITHOUT_ERAS} to {CURRENT_VERSION}")]
     Foreign,
-    /// Cut off or changed.
     #[error("the checkpoint is damaged")]
     Damaged,
 }
 
 impl RouterState {
-    /// The state after the log's event at `position`.
+    /// Encodes the state after the log event at `position`.
     pub fn to_bytes(&self, position: u64) -> Vec<u8> {
-        let mut out = Writer(Vec::new());
+        let mut out = CheckpointWriter(Vec::new());
         out.0.extend_from_slice(&MAGIC);
-        let version = if self.eras.is_empty() { PLAIN } else { VERSION };
+        let version = if self.eras.is_empty() { VERSION_WITHOUT_ERAS } else { CURRENT_VERSION };
         out.0.extend_from_slice(&version.to_le_bytes());
-        out.u64(position);
-        out.u32(self.lives);
-        out.u64(self.tick);
-        out.u64(self.fading_since);
-        out.f64(self.fading_factor);
-        out.bool(self.fading_hourly);
-        out.u64(self.day.cast_unsigned());
-        out.i128(self.spent);
-        out.u64(self.faults);
-        self.comparison.sums.iter().for_each(|sum| out.f64(*sum));
-        out.bool(self.comparison.serving);
-        out.u32(self.arms.len() as u32);
+        out.put_u64(position);
+        out.put_u32(self.generations);
+        out.put_u64(self.tick);
+        out.put_u64(self.decay_since);
+        out.put_f64(self.decay_factor);
+        out.put_bool(self.decay_hourly);
+        out.put_u64(self.spent_day.cast_unsigned());
+        out.put_i128(self.spent);
+        out.put_u64(self.faults);
+        self.comparison.sums.iter().for_each(|sum| out.put_f64(*sum));
+        out.put_bool(self.comparison.serving);
+        out.put_u32(self.arms.len() as u32);
         for arm in &self.arms {
-            out.arm(arm);
+            out.put_arm(arm);
         }
-        if version > PLAIN {
-            out.u32(self.era());
-            self.eras.iter().for_each(|era| out.era(era));
+        if version > VERSION_WITHOUT_ERAS {
+            out.put_u32(self.current_era());
+            self.eras.iter().for_each(|era| out.put_era(era));
         }
-        let sum = checksum(&out.0);
-        out.u64(sum);
+        let sum = fnv1a_checksum(&out.0);
+        out.put_u64(sum);
         out.0
     }
 
-    /// The state and the position it was written at.
-    pub fn from_bytes(bytes: &[u8]) -> Result<(Self, u64), BadCheckpoint> {
-        let (body, sum) = bytes.split_last_chunk::<8>().ok_or(BadCheckpoint::Foreign)?;
-        let mut from = Reader(body);
-        let ours = from.take() == Some(MAGIC);
-        let version = from.take().map(u16::from_le_bytes);
-        let version = version.filter(|version| ours && (PLAIN..=VERSION).contains(version));
-        let version = version.ok_or(BadCheckpoint::Foreign)?;
-        if checksum(body) != u64::from_le_bytes(*sum) {
-            return Err(BadCheckpoint::Damaged);
+    /// Decodes the state and its log position.
+    pub fn from_bytes(bytes: &[u8]) -> Result<(Self, u64), CheckpointError> {
+        let (body, sum) = bytes.split_last_chunk::<8>().ok_or(CheckpointError::Foreign)?;
+        let mut from = CheckpointReader(body);
+        let ours = from.take_bytes() == Some(MAGIC);
+        let version = from.take_bytes().map(u16::from_le_bytes);
+        let version = version
+            .filter(|version| ours && (VERSION_WITHOUT_ERAS..=CURRENT_VERSION).contains(version));
+        let version = version.ok_or(CheckpointError::Foreign)?;
+        if fnv1a_checksum(body) != u64::from_le_bytes(*sum) {
+            return Err(CheckpointError::Damaged);
         }
-        from.state(version).filter(|_| from.0.is_empty()).ok_or(BadCheckpoint::Damaged)
+        from.read_state(version).filter(|_| from.0.is_empty()).ok_or(CheckpointError::Damaged)
     }
 }
 
-/// FNV-1a: finds every change of a single byte, and all but few others.
-fn checksum(bytes: &[u8]) -> u64 {
+/// FNV-1a detects every single-byte change.
+fn fnv1a_checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-struct Writer(Vec<u8>);
+struct CheckpointWriter(Vec<u8>);
 
-impl Writer {
-    fn u32(&mut self, value: u32) {
+impl CheckpointWriter {
+    fn put_u32(&mut self, value: u32) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    fn u64(&mut self, value: u64) {
+    fn put_u64(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    fn i128(&mut self, value: i128) {
+    fn put_i128(&mut self, value: i128) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    fn f64(&mut self, value: f64) {
-        self.u64(value.to_bits());
+    fn put_f64(&mut self, value: f64) {
+        self.put_u64(value.to_bits());
     }
 
-    fn bool(&mut self, value: bool) {
+    fn put_bool(&mut self, value: bool) {
         self.0.push(u8::from(value));
     }
 
-    fn era(&mut self, era: &Era) {
-        self.f64(era.fading.factor);
-        self.bool(era.fading.hourly);
-        self.u64(era.since);
-        self.u64(era.until);
+    fn put_era(&mut self, era: &DiscountEra) {
+        self.put_f64(era.decay.factor);
+        self.put_bool(era.decay.hourly);
+        self.put_u64(era.since);
+        self.put_u64(era.until);
     }
 
-    fn arm(&mut self, arm: &Arm) {
-        self.u32(arm.id.len() as u32);
+    fn put_arm(&mut self, arm: &ArmState) {
+        self.put_u32(arm.id.len() as u32);
         self.0.extend_from_slice(arm.id.as_bytes());
-        self.u32(arm.born);
-        self.u64(arm.tick);
-        self.i128(arm.sums.good);
-        self.i128(arm.sums.all);
-        self.u64(arm.observations);
-        self.u64(arm.choices);
-        self.i128(arm.cost);
-        self.u64(arm.costs);
-        self.bool(arm.linear.is_some());
+        self.put_u32(arm.generation);
+        self.put_u64(arm.tick);
+        self.put_i128(arm.sums.good);
+        self.put_i128(arm.sums.all);
+        self.put_u64(arm.observations);
+        self.put_u64(arm.choices);
+        self.put_i128(arm.cost);
+        self.put_u64(arm.paid_calls);
+        self.put_bool(arm.linear.is_some());
         if let Some(linear) = &arm.linear {
-            self.u32(linear.features() as u32);
-            self.u32(linear.born);
-            self.u32(linear.updates);
-            self.bool(linear.broken);
-            let parts =
-                [linear.gram.values(), &linear.moment, linear.inverse.values(), &linear.theta];
-            parts.into_iter().flatten().for_each(|value| self.f64(*value));
+            self.put_u32(linear.feature_count() as u32);
+            self.put_u32(linear.generation);
+            self.put_u32(linear.updates);
+            self.put_bool(linear.broken);
+            let parts = [
+                linear.gram.values(),
+                &linear.moment,
+                linear.inverse.values(),
+                &linear.coefficients,
+            ];
+            parts.into_iter().flatten().for_each(|value| self.put_f64(*value));
         }
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct CheckpointReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+impl CheckpointReader<'_> {
+    fn take_bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (first, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*first)
     }
 
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
+    fn read_u32(&mut self) -> Option<u32> {
+        self.take_bytes().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
+    fn read_u64(&mut self) -> Option<u64> {
+        self.take_bytes().map(u64::from_le_bytes)
     }
 
-    fn i128(&mut self) -> Option<i128> {
-        self.take().map(i128::from_le_bytes)
+    fn read_i128(&mut self) -> Option<i128> {
+        self.take_bytes().map(i128::from_le_bytes)
     }
 
-    fn f64(&mut self) -> Option<f64> {
-        self.u64().map(f64::from_bits)
+    fn read_f64(&mut self) -> Option<f64> {
+        self.read_u64().map(f64::from_bits)
     }
 
-    fn f64s(&mut self, count: usize) -> Option<Vec<f64>> {
-        (0..count).map(|_| self.f64()).collect()
+    fn read_f64s(&mut self, count: usize) -> Option<Vec<f64>> {
+        (0..count).map(|_| self.read_f64()).collect()
     }
 
-    fn bool(&mut self) -> Option<bool> {
-        match self.take()? {
+    fn read_bool(&mut self) -> Option<bool> {
+        match self.take_bytes()? {
             [0] => Some(false),
             [1] => Some(true),
             [_] => None,
         }
     }
 
-    /// A number of things, if it is a sensible one.
-    fn count(&mut self, most: usize) -> Option<usize> {
-        let count = usize::try_from(self.u32()?).ok()?;
+    /// Reads a length and rejects values above `most`.
+    fn read_count(&mut self, most: usize) -> Option<usize> {
+        let count = usize::try_from(self.read_u32()?).ok()?;
         (count <= most).then_some(count)
     }
 
-    fn state(&mut self, version: u16) -> Option<(RouterState, u64)> {
-        let position = self.u64()?;
+    fn read_state(&mut self, version: u16) -> Option<(RouterState, u64)> {
+        let position = self.read_u64()?;
         let mut state = RouterState {
-            lives: self.u32()?,
-            tick: self.u64()?,
-            fading_since: self.u64()?,
-            fading_factor: self.f64()?,
-            fading_hourly: self.bool()?,
-            day: self.u64()?.cast_signed(),
-            spent: self.i128()?,
-            faults: self.u64()?,
+            generations: self.read_u32()?,
+            tick: self.read_u64()?,
+            decay_since: self.read_u64()?,
+            decay_factor: self.read_f64()?,
+            decay_hourly: self.read_bool()?,
+            spent_day: self.read_u64()?.cast_signed(),
+            spent: self.read_i128()?,
+            faults: self.read_u64()?,
             ..RouterState::default()
         };
         let mut sums = [0.0; 5];
         for sum in &mut sums {
-            *sum = self.f64()?;
+            *sum = self.read_f64()?;
         }
-        state.comparison = Comparison { sums, serving: self.bool()? };
-        let arms = self.count(MOST_ARMS)?;
-        state.arms = (0..arms).map(|_| self.arm()).collect::<Option<_>>()?;
-        if version > PLAIN {
-            let eras = self.u32()?;
-            state.eras = (0..eras).map(|_| self.era()).collect::<Option<_>>()?;
+        state.comparison = ShadowComparison { sums, serving: self.read_bool()? };
+        let arms = self.read_count(MAX_ARMS)?;
+        state.arms = (0..arms).map(|_| self.read_arm()).collect::<Option<_>>()?;
+        if version > VERSION_WITHOUT_ERAS {
+            let eras = self.read_u32()?;
+            state.eras = (0..eras).map(|_| self.read_era()).collect::<Option<_>>()?;
         }
         Some((state, position))
     }
 
-    fn era(&mut self) -> Option<Era> {
-        let fading = Fading { factor: self.f64()?, hourly: self.bool()? };
-        Some(Era { fading, since: self.u64()?, until: self.u64()? })
+    fn read_era(&mut self) -> Option<DiscountEra> {
+        let fading = Decay { factor: self.read_f64()?, hourly: self.read_bool()? };
+        Some(DiscountEra { decay: fading, since: self.read_u64()?, until: self.read_u64()? })
     }
 
-    fn arm(&mut self) -> Option<Arm> {
-        let length = self.count(200)?;
+    fn read_arm(&mut self) -> Option<ArmState> {
+        let length = self.read_count(200)?;
         let (id, rest) = self.0.split_at_checked(length)?;
         let id = str::from_utf8(id).ok()?.to_owned();
         self.0 = rest;
-        Some(Arm {
+        Some(ArmState {
             id,
-            born: self.u32()?,
-            tick: self.u64()?,
-            sums: Sums { good: self.i128()?, all: self.i128()? },
-            observations: self.u64()?,
-            choices: self.u64()?,
-            cost: self.i128()?,
-            costs: self.u64()?,
-            linear: if self.bool()? { Some(self.linear()?) } else { None },
+            generation: self.read_u32()?,
+            tick: self.read_u64()?,
+            sums: RewardSums { good: self.read_i128()?, all: self.read_i128()? },
+            observations: self.read_u64()?,
+            choices: self.read_u64()?,
+            cost: self.read_i128()?,
+            paid_calls: self.read_u64()?,
+            linear: if self.read_bool()? { Some(self.read_regression()?) } else { None },
         })
     }
 
-    fn linear(&mut self) -> Option<Linear> {
-        let size = self.count(MOST_FEATURES)? + 1;
-        let (born, updates, broken) = (self.u32()?, self.u32()?, self.bool()?);
-        Some(Linear {
-            born,
+    fn read_regression(&mut self) -> Option<RidgeRegression> {
+        let size = self.read_count(MAX_FEATURES)? + 1;
+        let (born, updates, broken) = (self.read_u32()?, self.read_u32()?, self.read_bool()?);
+        Some(RidgeRegression {
+            generation: born,
             updates,
             broken,
-            gram: Matrix::from_values(size, self.f64s(size * padded(size))?)?,
-            moment: self.f64s(padded(size))?,
-            inverse: Matrix::from_values(size, self.f64s(size * padded(size))?)?,
-            theta: self.f64s(padded(size))?,
+            gram: Matrix::from_values(size, self.read_f64s(size * padded_len(size))?)?,
+            moment: self.read_f64s(padded_len(size))?,
+            inverse: Matrix::from_values(size, self.read_f64s(size * padded_len(size))?)?,
+            coefficients: self.read_f64s(padded_len(size))?,
         })
     }
 }

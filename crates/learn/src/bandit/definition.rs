@@ -1,41 +1,40 @@
-//! A router as it is written, and as it is meant.
+//! Router definitions: the JSON form and the validated rule.
 
 use std::collections::BTreeSet;
 
 use model::BadData;
 use serde::{Deserialize, Serialize};
 
-use super::discount::{Discount, Fading};
-use super::{MOST_ARMS, MOST_FEATURES};
+use super::discount::{Decay, Discount};
+use super::{MAX_ARMS, MAX_FEATURES};
 use crate::reward::{RewardDefinition, RewardRule};
 
-/// How arms are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
-    /// Beta posteriors; the arm with the highest draw.
+    /// Thompson sampling on Beta posteriors.
     #[default]
     Thompson,
-    /// Linear in the features; the arm with the highest upper bound.
+    /// Linear model; the arm with the highest upper confidence bound.
     #[serde(rename = "linucb")]
     LinUcb,
-    /// Linear in the features; the arm with the highest draw.
+    /// Linear model; the arm with the highest posterior draw.
     #[serde(rename = "lints")]
     LinTs,
-    /// Thompson until `lints`, running beside it, is shown to do better.
+    /// Thompson until a shadow `lints` proves better.
     Hybrid,
-    /// The best mean, and now and then any arm.
+    /// The highest mean, with a small probability of a random arm.
     EpsilonGreedy,
-    /// The highest upper bound of the mean.
+    /// The highest upper confidence bound of the mean.
     Ucb1,
     /// The first enabled arm.
     Fixed,
-    /// Any arm.
+    /// Uniformly random.
     Random,
 }
 
 impl Algorithm {
-    /// Whether it looks at the features.
+    /// True when the algorithm uses the request's features.
     pub fn is_contextual(self) -> bool {
         match self {
             Self::LinUcb | Self::LinTs | Self::Hybrid => true,
@@ -44,79 +43,73 @@ impl Algorithm {
     }
 }
 
-/// One arm as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArmDefinition {
-    /// The model.
+    /// Model name.
     pub id: String,
-    /// Price per million tokens that go in.
+    /// Price per million input tokens.
     #[serde(default)]
     pub price_in: Option<f64>,
-    /// Price per million tokens that come out.
+    /// Price per million output tokens.
     #[serde(default)]
     pub price_out: Option<f64>,
-    /// The reward to expect before anything is known.
+    /// Expected reward before any observation, 0 to 1.
     #[serde(default)]
     pub prior_quality: Option<f64>,
-    /// Whether it may be chosen.
-    #[serde(default = "yes")]
+    #[serde(default = "default_enabled")]
     pub enabled: bool,
 }
 
-fn yes() -> bool {
+fn default_enabled() -> bool {
     true
 }
 
 impl ArmDefinition {
-    /// What a call costs by the price list; `None` without prices.
-    pub fn price(&self, tokens_in: f64, tokens_out: f64) -> Option<f64> {
+    /// Price of a call; `None` without prices.
+    pub fn price_call(&self, tokens_in: f64, tokens_out: f64) -> Option<f64> {
         let known = self.price_in.is_some() || self.price_out.is_some();
         let (into, out) = (self.price_in.unwrap_or(0.0), self.price_out.unwrap_or(0.0));
         known.then(|| (into * tokens_in + out * tokens_out) / 1e6)
     }
 }
 
-/// A router as it is written.
+/// A router as configured by the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouterDefinition {
-    /// What can be chosen.
     pub arms: Vec<ArmDefinition>,
-    /// How.
     #[serde(default)]
     pub algorithm: Algorithm,
-    /// What a turn is worth.
     #[serde(default)]
     pub reward: RewardDefinition,
-    /// How what was learnt fades.
     #[serde(default)]
     pub discount: Option<Discount>,
-    /// The least chance of an enabled arm.
-    #[serde(default = "one_percent")]
+    /// Minimum propensity of every enabled arm.
+    #[serde(default = "default_min_propensity")]
     pub min_propensity: f64,
-    /// What all calls of a day may cost together.
+    /// Spending limit of all calls per day.
     #[serde(default)]
     pub daily_budget: Option<f64>,
-    /// Makes the choices repeatable.
+    /// Makes the choices reproducible.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// How many features a choice comes with, the constant not counted.
-    #[serde(default = "usual_features")]
+    /// Feature count of a choice, without the intercept.
+    #[serde(default = "default_features")]
     pub features: usize,
 }
 
-fn one_percent() -> f64 {
+fn default_min_propensity() -> f64 {
     0.01
 }
 
-fn usual_features() -> usize {
+fn default_features() -> usize {
     32
 }
 
 impl RouterDefinition {
-    /// A router over these arms, everything else by default.
-    pub fn of(arms: &[&str]) -> Self {
+    /// A router over these arms with default settings.
+    pub fn from_arm_ids(arms: &[&str]) -> Self {
         let arm = |id: &&str| ArmDefinition {
             id: (*id).to_owned(),
             price_in: None,
@@ -129,24 +122,24 @@ impl RouterDefinition {
             algorithm: Algorithm::default(),
             reward: RewardDefinition::default(),
             discount: None,
-            min_propensity: one_percent(),
+            min_propensity: default_min_propensity(),
             daily_budget: None,
             seed: None,
-            features: usual_features(),
+            features: default_features(),
         }
     }
 }
 
-/// A router that makes sense.
+/// A validated router definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouterRule {
-    written: RouterDefinition,
+    definition: RouterDefinition,
     reward: RewardRule,
-    fading: Fading,
+    decay: Decay,
 }
 
 impl RouterRule {
-    /// Checks a definition; the error names the field that does not fit.
+    /// Validates a definition. The error names the offending field.
     pub fn new(written: RouterDefinition) -> Result<Self, BadData> {
         check_arms(&written.arms)?;
         let least = written.min_propensity;
@@ -158,43 +151,39 @@ impl RouterRule {
         {
             return Err(bad("daily_budget".to_owned(), &budget, "a number above 0"));
         }
-        if written.features == 0 || written.features > MOST_FEATURES {
-            let expected = format!("a number from 1 to {MOST_FEATURES}");
+        if written.features == 0 || written.features > MAX_FEATURES {
+            let expected = format!("a number from 1 to {MAX_FEATURES}");
             return Err(bad("features".to_owned(), &written.features, &expected));
         }
-        let fading = Fading::new(written.discount)?;
+        let fading = Decay::new(written.discount)?;
         let reward = RewardRule::new(written.reward.clone())?;
-        Ok(Self { written, reward, fading })
+        Ok(Self { definition: written, reward, decay: fading })
     }
 
-    /// As it was written.
     pub fn definition(&self) -> &RouterDefinition {
-        &self.written
+        &self.definition
     }
 
-    /// What can be chosen.
     pub fn arms(&self) -> &[ArmDefinition] {
-        &self.written.arms
+        &self.definition.arms
     }
 
-    /// How arms are chosen.
     pub fn algorithm(&self) -> Algorithm {
-        self.written.algorithm
+        self.definition.algorithm
     }
 
-    /// What a turn is worth.
     pub fn reward(&self) -> &RewardRule {
         &self.reward
     }
 
-    pub(super) fn fading(&self) -> Fading {
-        self.fading
+    pub(super) fn decay(&self) -> Decay {
+        self.decay
     }
 }
 
 fn check_arms(arms: &[ArmDefinition]) -> Result<(), BadData> {
-    if arms.is_empty() || arms.len() > MOST_ARMS {
-        let expected = format!("1 to {MOST_ARMS} arms");
+    if arms.is_empty() || arms.len() > MAX_ARMS {
+        let expected = format!("1 to {MAX_ARMS} arms");
         return Err(bad("arms".to_owned(), &arms.len(), &expected));
     }
     let mut known = BTreeSet::new();

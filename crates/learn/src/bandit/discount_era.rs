@@ -1,42 +1,42 @@
-//! What is left of a turn that was observed while things faded otherwise than now.
+//! Discount eras: weights of turns observed before the discount setting changed.
 
-use super::discount::Fading;
 use super::definition::RouterRule;
+use super::discount::Decay;
 use super::state::RouterState;
 
-/// A time that is over, in which things faded in one way.
+/// A closed period with one discount setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Era {
-    pub(super) fading: Fading,
-    /// The tick at which it began. Ticks of two eras must not be compared: they may be turns in one
-    /// and hours in the other.
+pub(super) struct DiscountEra {
+    pub(super) decay: Decay,
+    /// First tick. Ticks of different eras are not comparable: they count turns in one and hours in
+    /// another.
     pub(super) since: u64,
     pub(super) until: u64,
 }
 
 impl RouterState {
-    /// The number of the present era; how many are over.
-    pub(super) fn era(&self) -> u32 {
+    /// Number of the current era, counting from 0.
+    pub(super) fn current_era(&self) -> u32 {
         self.eras.len() as u32
     }
 
-    /// What is left by now of a turn that was first observed at a tick of an era.
-    pub(super) fn left_of(&self, rule: &RouterRule, era: u32, tick: u64) -> f64 {
+    /// Remaining weight of a turn first observed at `tick` of `era`.
+    pub(super) fn remaining_weight(&self, rule: &RouterRule, era: u32, tick: u64) -> f64 {
         let (mut left, mut from) = (1.0, tick);
         for over in self.eras.get(era as usize..).unwrap_or_default() {
-            left *= over.fading.left(over.until.saturating_sub(from.max(over.since)));
-            // Later eras saw the turn from their beginning on.
+            left *= over.decay.remaining_after(over.until.saturating_sub(from.max(over.since)));
+            // Later eras cover the turn from their first tick.
             from = 0;
         }
-        left * rule.fading().left(self.tick.saturating_sub(from.max(self.fading_since)))
+        left * rule.decay().remaining_after(self.tick.saturating_sub(from.max(self.decay_since)))
     }
 
-    /// Notes that the old way of fading has ended, if turns need to know that.
-    pub(super) fn end_era(&mut self, old: Fading, new: Fading) {
-        let faded = old.left(self.tick.saturating_sub(self.fading_since)) < 1.0;
-        // Where nothing has faded yet, older turns fade from the change on: `fading_since` says so.
+    /// Closes the current era when turns need its discount later.
+    pub(super) fn end_era(&mut self, old: Decay, new: Decay) {
+        let faded = old.remaining_after(self.tick.saturating_sub(self.decay_since)) < 1.0;
+        // Without any decay so far, older turns decay from the change on, given by `decay_since`.
         if self.tick > 0 && (faded || old.hourly != new.hourly) {
-            self.eras.push(Era { fading: old, since: self.fading_since, until: self.tick });
+            self.eras.push(DiscountEra { decay: old, since: self.decay_since, until: self.tick });
         }
     }
 }

@@ -1,29 +1,27 @@
-//! Small square matrices in rows, padded so that whole registers fit. Sums, products, quotients and
-//! roots only: the same numbers on every machine.
+//! Small symmetric matrices in row-major order, padded to whole SIMD registers. Uses only sums,
+//! products, quotients and square roots, so results are identical on every machine.
 
-/// Numbers per register, doubled to keep two sums going.
+/// Values per SIMD step.
 const LANES: usize = 4;
 
-/// A symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Matrix {
     size: usize,
     values: Vec<f64>,
 }
 
-/// How long a row or a vector is in memory; what is beyond its size stays zero.
-pub(super) const fn padded(size: usize) -> usize {
+/// Padded length of a row or vector. Padding stays zero.
+pub(super) const fn padded_len(size: usize) -> usize {
     size.div_ceil(LANES) * LANES
 }
 
 impl Matrix {
     pub(super) fn zero(size: usize) -> Self {
-        Self { size, values: vec![0.0; size * padded(size)] }
+        Self { size, values: vec![0.0; size * padded_len(size)] }
     }
 
-    /// From rows as `values` gives them.
     pub(super) fn from_values(size: usize, values: Vec<f64>) -> Option<Self> {
-        (values.len() == size * padded(size)).then_some(Self { size, values })
+        (values.len() == size * padded_len(size)).then_some(Self { size, values })
     }
 
     pub(super) fn values(&self) -> &[f64] {
@@ -34,29 +32,29 @@ impl Matrix {
         self.size
     }
 
-    pub(super) fn at(&self, row: usize, column: usize) -> f64 {
-        self.values[row * padded(self.size) + column]
+    pub(super) fn get(&self, row: usize, column: usize) -> f64 {
+        self.values[row * padded_len(self.size) + column]
     }
 
     fn rows(&self) -> impl Iterator<Item = &[f64]> {
-        self.values.chunks_exact(padded(self.size))
+        self.values.chunks_exact(padded_len(self.size))
     }
 
-    /// `out = self · x`; both padded.
-    pub(super) fn apply(&self, x: &[f64], out: &mut [f64]) {
+    /// Computes `out = self · x`; both padded.
+    pub(super) fn multiply(&self, x: &[f64], out: &mut [f64]) {
         for (row, out) in self.rows().zip(out) {
             *out = dot(row, x);
         }
     }
 
-    /// `xᵀ · self · x`.
-    pub(super) fn square(&self, x: &[f64]) -> f64 {
+    /// Computes `xᵀ · self · x`.
+    pub(super) fn quadratic_form(&self, x: &[f64]) -> f64 {
         self.rows().zip(x).map(|(row, x_row)| x_row * dot(row, x)).sum()
     }
 
-    /// `self += factor · x · xᵀ`.
+    /// Adds `factor · x · xᵀ`.
     pub(super) fn add_outer(&mut self, factor: f64, x: &[f64]) {
-        let width = padded(self.size);
+        let width = padded_len(self.size);
         let x = &x[..width];
         for (row, x_row) in self.values.chunks_exact_mut(width).zip(x) {
             let scale = factor * x_row;
@@ -70,13 +68,13 @@ impl Matrix {
         self.values.iter_mut().for_each(|value| *value *= factor);
     }
 
-    /// The inverse of `self + diag(ridge, …, ridge, last)`; `None` when there is none.
-    pub(super) fn inverse(&self, ridge: f64, last: f64) -> Option<Self> {
+    /// Inverse of `self + diag(ridge, …, ridge, last)`; `None` unless positive definite.
+    pub(super) fn ridge_inverse(&self, ridge: f64, last: f64) -> Option<Self> {
         let size = self.size;
         let mut lower = vec![0.0; size * size];
         for row in 0..size {
             for column in 0..=row {
-                let mut rest = self.at(row, column);
+                let mut rest = self.get(row, column);
                 if row == column {
                     rest += if row + 1 == size { last } else { ridge };
                 }
@@ -90,12 +88,12 @@ impl Matrix {
                 };
             }
         }
-        Some(inverse_of_factor(size, &lower))
+        Some(invert_cholesky(size, &lower))
     }
 }
 
-/// The inverse of `L · Lᵀ`: first `L⁻¹`, then its product with its own transpose.
-fn inverse_of_factor(size: usize, lower: &[f64]) -> Matrix {
+/// Inverse of `L · Lᵀ`: `L⁻¹` first, then its product with its transpose.
+fn invert_cholesky(size: usize, lower: &[f64]) -> Matrix {
     let mut inverse = vec![0.0; size * size];
     for column in 0..size {
         inverse[column * size + column] = 1.0 / lower[column * size + column];
@@ -106,7 +104,7 @@ fn inverse_of_factor(size: usize, lower: &[f64]) -> Matrix {
         }
     }
     let mut product = Matrix::zero(size);
-    let width = padded(size);
+    let width = padded_len(size);
     for row in 0..size {
         for column in 0..=row {
             let sum: f64 =
@@ -118,7 +116,7 @@ fn inverse_of_factor(size: usize, lower: &[f64]) -> Matrix {
     product
 }
 
-/// The sum of products, in four sums side by side so that the compiler can use wide registers.
+/// Dot product in four parallel sums, so that the compiler can vectorise it.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {

@@ -1,8 +1,8 @@
-//! A project's routers, advanced by the log: every event that says something about how a turn went
-//! moves the arm that served that turn.
+//! A project's routers as a projection of the event log. Every event about a turn updates the arm
+//! that served it.
 //!
-//! Strictly in the order of the log. The same events give the same bits, from the beginning or from
-//! any checkpoint, in whatever portions they come.
+//! Events must be applied in log order. The result is identical from the start or from any
+//! checkpoint, in batches of any size.
 
 mod turn_record;
 mod signals;
@@ -13,15 +13,12 @@ use model::{Body, Event, Finding, Position, RouterChoice, Rule, TurnId};
 
 use crate::bandit::{RouterDefinition, RouterRule, RouterState};
 
+pub use signals::extract_signals;
 pub use turn_record::{ServedTurn, TurnRecord};
-pub use signals::signal_of;
 
-/// A router and what it has learnt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Router {
-    /// As it is meant.
     pub rule: RouterRule,
-    /// What it has learnt.
     pub state: RouterState,
 }
 
@@ -32,23 +29,21 @@ pub struct Routers(BTreeMap<String, Router>);
 const MICROS_PER_HOUR: i64 = 3_600_000_000;
 
 impl Routers {
-    /// Puts a router in as it was kept.
+    /// Inserts a router loaded from a checkpoint.
     pub fn restore(&mut self, name: String, router: Router) {
         self.0.insert(name, router);
     }
 
-    /// One of them.
     pub fn get(&self, name: &str) -> Option<&Router> {
         self.0.get(name)
     }
 
-    /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Router)> {
         self.0.iter().map(|(name, router)| (name.as_str(), router))
     }
 
-    /// The turns whose records an event needs.
-    pub fn turns_of(event: &Event) -> Vec<TurnId> {
+    /// The turns whose records `apply_event` needs.
+    pub fn affected_turns(event: &Event) -> Vec<TurnId> {
         let Ok(body) = Body::read(event.kind, &event.data) else { return Vec::new() };
         let says_nothing = matches!(
             body,
@@ -64,10 +59,9 @@ impl Routers {
         event.turn.iter().cloned().chain(before).collect()
     }
 
-    /// Learns from the event at a position. `records` has what was known of the turns that
-    /// `turns_of` names, and is changed; `pseudonym` makes a stable number of a name, so that no
-    /// name is kept.
-    pub fn apply(
+    /// Applies the event at a log position. `records` holds the records of `affected_turns` and is
+    /// updated. `pseudonym` maps a name to a stable number, so that no name is stored.
+    pub fn apply_event(
         &mut self,
         at: Position,
         event: &Event,
@@ -76,7 +70,7 @@ impl Routers {
     ) {
         let Ok(body) = Body::read(event.kind, &event.data) else { return };
         match &body {
-            Body::Rule(Rule::Router { name, definition }) => self.define(name, definition),
+            Body::Rule(Rule::Router { name, definition }) => self.define_router(name, definition),
             Body::Rule(Rule::RouterReset { name }) => {
                 if let Some(Router { rule, state }) = self.0.get_mut(name) {
                     state.reset(rule);
@@ -84,20 +78,20 @@ impl Routers {
             }
             Body::Finding(Finding::Choice(choice)) => {
                 if let Some(router) = self.0.get_mut(&choice.router) {
-                    router.state.chosen(&choice.arm);
+                    router.state.record_choice(&choice.arm);
                 }
             }
             Body::Finding(Finding::Served { choice, cost }) => {
-                self.served(at, event, choice, *cost, records);
+                self.record_served(at, event, choice, *cost, records);
             }
             Body::Finding(Finding::Verdict(found)) => {
                 let before = found.instead_of.as_ref();
                 if let Some(before) = before.filter(|before| event.turn.as_ref() != Some(before)) {
                     let message = pseudonym(found.detected_in.as_str());
-                    let taken_back = crate::Signal::Verdict { message, judged: None };
-                    self.hear(at, event, before, &taken_back, records);
+                    let taken_back = crate::TurnSignal::Verdict { message, judged: None };
+                    self.record_signal(at, event, before, &taken_back, records);
                 }
-                self.hear_event(at, event, &body, records, pseudonym);
+                self.record_event_signals(at, event, &body, records, pseudonym);
             }
             Body::Finding(_)
             | Body::Rule(_)
@@ -110,19 +104,22 @@ impl Routers {
             | Body::Decision(_)
             | Body::Settlement(_)
             | Body::Reaction(_)
-            | Body::Other => self.hear_event(at, event, &body, records, pseudonym),
+            | Body::Other => self.record_event_signals(at, event, &body, records, pseudonym),
         }
     }
 
-    /// Sets a router. A definition that an older program took and this one does not understand changes
-    /// nothing.
-    pub fn define(&mut self, name: &str, definition: &serde_json::Map<String, serde_json::Value>) {
+    /// Creates or updates a router. Ignores a definition that this version cannot parse.
+    pub fn define_router(
+        &mut self,
+        name: &str,
+        definition: &serde_json::Map<String, serde_json::Value>,
+    ) {
         let value = serde_json::Value::Object(definition.clone());
         let Ok(written) = serde_json::from_value::<RouterDefinition>(value) else { return };
         let Ok(rule) = RouterRule::new(written) else { return };
         match self.0.get_mut(name) {
             Some(router) => {
-                router.state.adopt(&rule);
+                router.state.adopt_rule(&rule);
                 router.rule = rule;
             }
             None => {
@@ -132,7 +129,7 @@ impl Routers {
         }
     }
 
-    fn served(
+    fn record_served(
         &mut self,
         at: Position,
         event: &Event,
@@ -145,19 +142,20 @@ impl Routers {
         if record.served.is_some() {
             return;
         }
-        let life = self.0.get(&choice.router).and_then(|router| router.state.life_of(&choice.arm));
-        record.served = Some(ServedTurn::new(choice, event.ts, life));
+        let generation =
+            self.0.get(&choice.router).and_then(|router| router.state.arm_generation(&choice.arm));
+        record.served = Some(ServedTurn::new(choice, event.ts, generation));
         let day = event.received_at.as_micros().div_euclid(24 * MICROS_PER_HOUR);
         if let Some(cost) = cost {
-            record.evidence.take(at.0, &crate::Signal::Cost(cost));
+            record.evidence.record(at.0, &crate::TurnSignal::Cost(cost));
             if let Some(router) = self.0.get_mut(&choice.router) {
-                router.state.spent(&choice.arm, cost, day);
+                router.state.record_cost(&choice.arm, cost, day);
             }
         }
-        self.settle(event, turn, records);
+        self.update_observation(event, turn, records);
     }
 
-    fn hear_event(
+    fn record_event_signals(
         &mut self,
         at: Position,
         event: &Event,
@@ -166,40 +164,45 @@ impl Routers {
         pseudonym: &dyn Fn(&str) -> u64,
     ) {
         let Some(turn) = &event.turn else { return };
-        for signal in signal_of(event, body, pseudonym) {
-            self.hear(at, event, turn, &signal, records);
+        for signal in extract_signals(event, body, pseudonym) {
+            self.record_signal(at, event, turn, &signal, records);
         }
     }
 
-    fn hear(
+    fn record_signal(
         &mut self,
         at: Position,
         event: &Event,
         turn: &TurnId,
-        signal: &crate::Signal,
+        signal: &crate::TurnSignal,
         records: &mut BTreeMap<TurnId, TurnRecord>,
     ) {
-        records.entry(turn.clone()).or_default().evidence.take(at.0, signal);
-        self.settle(event, turn, records);
+        records.entry(turn.clone()).or_default().evidence.record(at.0, signal);
+        self.update_observation(event, turn, records);
     }
 
-    /// What the turn teaches now takes the place of what it taught before.
-    fn settle(&mut self, event: &Event, turn: &TurnId, records: &mut BTreeMap<TurnId, TurnRecord>) {
+    /// Replaces the turn's previous observation by its current one.
+    fn update_observation(
+        &mut self,
+        event: &Event,
+        turn: &TurnId,
+        records: &mut BTreeMap<TurnId, TurnRecord>,
+    ) {
         let Some(record) = records.get_mut(turn) else { return };
         let Some(served) = &record.served else { return };
         let Some(Router { rule, state }) = self.0.get_mut(&served.router) else { return };
-        if state.life_of(&served.arm) != served.life {
+        if state.arm_generation(&served.arm) != served.generation {
             return;
         }
         let now = record.evidence.observation(rule.reward());
         let hour = event.received_at.as_micros().div_euclid(MICROS_PER_HOUR);
         let features = served.features();
-        let credit = served.credit(&features, u64::try_from(hour).unwrap_or(0));
+        let credit = served.to_credit(&features, u64::try_from(hour).unwrap_or(0));
         record.applied = state.observe(rule, &credit, record.applied, now);
     }
 
-    /// Whoever rated a turn is nobody in particular from now on.
-    pub fn anonymise(
+    /// Moves a user's rating of a turn to the anonymous user, for erasure.
+    pub fn anonymise_rating(
         &mut self,
         event: &Event,
         turn: &TurnId,
@@ -207,22 +210,22 @@ impl Routers {
         records: &mut BTreeMap<TurnId, TurnRecord>,
     ) {
         if let Some(record) = records.get_mut(turn) {
-            record.evidence.anonymise(user, signals::NOBODY);
-            self.settle(event, turn, records);
+            record.evidence.anonymise_rating(user, signals::ANONYMOUS_USER);
+            self.update_observation(event, turn, records);
         }
     }
 
-    /// The features of a turn go, and what regressions learnt from them.
-    pub fn forget(&mut self, record: &mut TurnRecord) {
+    /// Removes the turn's features and their effect on regressions, for erasure.
+    pub fn forget_features(&mut self, record: &mut TurnRecord) {
         let Some(served) = &mut record.served else { return };
         let features = served.features();
         if let Some(Router { rule, state }) = self.0.get_mut(&served.router)
             && let Some(applied) = record.applied
         {
-            let credit = served.credit(&features, 0);
+            let credit = served.to_credit(&features, 0);
             record.applied = Some(state.forget_features(rule, &credit, applied));
         }
-        served.forget();
+        served.clear_features();
     }
 }
 

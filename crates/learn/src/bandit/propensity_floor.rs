@@ -1,18 +1,18 @@
-//! A floor under every arm's chance, so that the log of choices stays usable for evaluation.
+//! Propensity floors keep the choice log usable for off-policy evaluation.
 
-use super::sampler::Draws;
+use super::sampler::Sampler;
 
-/// Floors together never take more than this.
-const MOST: f64 = 0.5;
+/// Upper bound on the sum of all floors.
+const MAX_TOTAL_FLOOR: f64 = 0.5;
 
-/// Lifts chances to their floors; the others give in proportion to what they have.
-pub(crate) fn lift(raw: &[f64], floors: &mut [f64], lifted: &mut [f64]) {
+/// Raises probabilities to their floors, at the proportional expense of the others.
+pub(crate) fn raise_to_floors(raw: &[f64], floors: &mut [f64], lifted: &mut [f64]) {
     let asked: f64 = floors.iter().sum();
-    if asked > MOST {
-        floors.iter_mut().for_each(|floor| *floor *= MOST / asked);
+    if asked > MAX_TOTAL_FLOOR {
+        floors.iter_mut().for_each(|floor| *floor *= MAX_TOTAL_FLOOR / asked);
     }
     lifted.copy_from_slice(raw);
-    // Giving can push another one below its floor, so once more for each.
+    // Scaling down can push another arm below its floor, so repeat per arm.
     for _ in 0..raw.len() {
         let (mut kept, mut free) = (0.0, 0.0);
         for ((chance, floor), raw) in lifted.iter().zip(floors.iter()).zip(raw) {
@@ -41,15 +41,20 @@ pub(crate) fn lift(raw: &[f64], floors: &mut [f64], lifted: &mut [f64]) {
     }
 }
 
-/// The arm that was drawn by the raw chances, or another one, so that the lifted chances hold.
-pub(super) fn divert(draws: &mut Draws, drawn: usize, raw: &[f64], lifted: &[f64]) -> usize {
-    let u = draws.uniform();
+/// Redirects an arm drawn with raw probabilities so that draws follow the lifted ones.
+pub(super) fn resample_with_floors(
+    draws: &mut Sampler,
+    drawn: usize,
+    raw: &[f64],
+    lifted: &[f64],
+) -> usize {
+    let u = draws.sample_uniform();
     if lifted[drawn] >= raw[drawn] || u * raw[drawn] < lifted[drawn] {
         return drawn;
     }
-    let mut left = draws.uniform() * gain(raw, lifted).sum::<f64>();
+    let mut left = draws.sample_uniform() * floor_gains(raw, lifted).sum::<f64>();
     let mut last = drawn;
-    for (index, more) in gain(raw, lifted).enumerate().filter(|(_, more)| *more > 0.0) {
+    for (index, more) in floor_gains(raw, lifted).enumerate().filter(|(_, more)| *more > 0.0) {
         last = index;
         if left < more {
             break;
@@ -59,7 +64,7 @@ pub(super) fn divert(draws: &mut Draws, drawn: usize, raw: &[f64], lifted: &[f64
     last
 }
 
-fn gain(raw: &[f64], lifted: &[f64]) -> impl Iterator<Item = f64> {
+fn floor_gains(raw: &[f64], lifted: &[f64]) -> impl Iterator<Item = f64> {
     raw.iter().zip(lifted).map(|(raw, lifted)| (lifted - raw).max(0.0))
 }
 
@@ -71,7 +76,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_arm_has_its_floor_and_all_add_up(
+        fn lifted_propensities_respect_floors_and_sum_to_one(
             weights in prop::collection::vec(0.0..1.0, 1..12),
             floor in 0.0..0.2,
         ) {
@@ -79,22 +84,22 @@ mod tests {
             let raw: Vec<f64> = weights.iter().map(|w| (w + 1e-9 / weights.len() as f64) / sum).collect();
             let mut floors = vec![floor; raw.len()];
             let mut lifted = vec![0.0; raw.len()];
-            lift(&raw, &mut floors, &mut lifted);
+            raise_to_floors(&raw, &mut floors, &mut lifted);
             prop_assert!((lifted.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             prop_assert!(lifted.iter().zip(&floors).all(|(chance, floor)| *chance >= floor - 1e-12));
         }
     }
 
     #[test]
-    fn what_is_drawn_follows_the_lifted_chances() {
+    fn draws_follow_the_lifted_propensities() {
         let raw = [0.9, 0.1, 0.0];
         let (mut floors, mut lifted) = ([0.15; 3], [0.0; 3]);
-        lift(&raw, &mut floors, &mut lifted);
-        let mut draws = Draws::new(3);
+        raise_to_floors(&raw, &mut floors, &mut lifted);
+        let mut draws = Sampler::new(3);
         let mut counts = [0.0; 3];
         for _ in 0..20_000 {
-            let drawn = draws.pick(&raw).unwrap();
-            counts[divert(&mut draws, drawn, &raw, &lifted)] += 1.0 / 20_000.0;
+            let drawn = draws.sample_index(&raw).unwrap();
+            counts[resample_with_floors(&mut draws, drawn, &raw, &lifted)] += 1.0 / 20_000.0;
         }
         for (count, chance) in counts.iter().zip(lifted) {
             assert!((count - chance).abs() < 0.01, "{counts:?} {lifted:?}");

@@ -1,18 +1,18 @@
-//! Draws from the usual distributions, out of one number that the caller brings.
+//! Samples from standard distributions, seeded by the caller.
 //!
-//! Written here because `learn` must not depend on a source of randomness; the same number always
-//! gives the same draws.
+//! Implemented here because `learn` must not depend on a source of randomness. The same seed gives
+//! the same samples.
 
-/// A stream of random numbers (SplitMix64).
+/// A SplitMix64 stream.
 #[derive(Clone, Debug)]
-pub(crate) struct Draws(u64);
+pub(crate) struct Sampler(u64);
 
-impl Draws {
+impl Sampler {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) fn bits(&mut self) -> u64 {
+    pub(crate) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,32 +20,32 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// Above 0 and below 1.
-    pub(crate) fn uniform(&mut self) -> f64 {
-        ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+    /// Uniform, above 0 and below 1.
+    pub(crate) fn sample_uniform(&mut self) -> f64 {
+        ((self.next_u64() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
     }
 
-    /// Mean 0, deviation 1.
-    pub(crate) fn normal(&mut self) -> f64 {
-        quantile(self.uniform())
+    /// Standard normal.
+    pub(crate) fn sample_normal(&mut self) -> f64 {
+        normal_quantile(self.sample_uniform())
     }
 
-    /// Shape above 0, scale 1 (Marsaglia and Tsang).
-    pub(crate) fn gamma(&mut self, shape: f64) -> f64 {
+    /// Gamma with scale 1 and shape above 0 (Marsaglia and Tsang).
+    pub(crate) fn sample_gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
-            let boost = self.uniform().powf(1.0 / shape);
-            return self.gamma(shape + 1.0) * boost;
+            let boost = self.sample_uniform().powf(1.0 / shape);
+            return self.sample_gamma(shape + 1.0) * boost;
         }
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();
         loop {
-            let x = self.normal();
+            let x = self.sample_normal();
             let root = 1.0 + c * x;
             if root <= 0.0 {
                 continue;
             }
             let v = root * root * root;
-            let u = self.uniform();
+            let u = self.sample_uniform();
             let square = x * x;
             let inside = u < 1.0 - 0.0331 * square * square;
             if inside || u.ln() < 0.5 * square + d * (1.0 - v + v.ln()) {
@@ -54,18 +54,18 @@ impl Draws {
         }
     }
 
-    /// From 0 to 1; the counts of good and bad must be above 0.
-    pub(crate) fn beta(&mut self, good: f64, bad: f64) -> f64 {
-        let (one, other) = (self.gamma(good), self.gamma(bad));
+    /// Beta, 0 to 1; both counts must be above 0.
+    pub(crate) fn sample_beta(&mut self, good: f64, bad: f64) -> f64 {
+        let (one, other) = (self.sample_gamma(good), self.sample_gamma(bad));
         let both = one + other;
-        // Both can vanish when the counts are tiny; then it is one end or the other.
-        if both > 0.0 { one / both } else { f64::from(self.uniform() < good / (good + bad)) }
+        // Both underflow for tiny counts; the result is then 0 or 1.
+        if both > 0.0 { one / both } else { f64::from(self.sample_uniform() < good / (good + bad)) }
     }
 
-    /// An index, by weights that need not add up to one. The last one with any weight when
-    /// rounding leaves something over.
-    pub(crate) fn pick(&mut self, weights: &[f64]) -> Option<usize> {
-        let mut left = self.uniform() * weights.iter().sum::<f64>();
+    /// An index with probability proportional to its weight. Rounding remainders go to the last
+    /// index with a positive weight.
+    pub(crate) fn sample_index(&mut self, weights: &[f64]) -> Option<usize> {
+        let mut left = self.sample_uniform() * weights.iter().sum::<f64>();
         let mut last = None;
         for (index, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             if left < *weight {
@@ -78,21 +78,25 @@ impl Draws {
     }
 }
 
-/// The point below which a share of the normal distribution lies (Wichura, AS 241).
-fn quantile(share: f64) -> f64 {
+/// Quantile function of the normal distribution (Wichura, AS 241).
+fn normal_quantile(share: f64) -> f64 {
     let off = share - 0.5;
     if off.abs() <= 0.425 {
         let r = 0.180_625 - off * off;
-        return off * ratio(&CENTRE, r);
+        return off * evaluate_rational(&CENTRAL_COEFFICIENTS, r);
     }
     let tail = if off < 0.0 { share } else { 1.0 - share };
     let r = (-tail.ln()).sqrt();
-    let far = if r <= 5.0 { ratio(&MIDDLE, r - 1.6) } else { ratio(&FAR, r - 5.0) };
+    let far = if r <= 5.0 {
+        evaluate_rational(&MIDDLE_COEFFICIENTS, r - 1.6)
+    } else {
+        evaluate_rational(&TAIL_COEFFICIENTS, r - 5.0)
+    };
     if off < 0.0 { -far } else { far }
 }
 
-fn ratio([above, below]: &[[f64; 8]; 2], r: f64) -> f64 {
-    // In pairs rather than one after the other, because the processor can do pairs at once.
+fn evaluate_rational([above, below]: &[[f64; 8]; 2], r: f64) -> f64 {
+    // Evaluated in pairs, so that the processor can run them in parallel.
     let (two, four) = (r * r, r * r * r * r);
     let polynomial = |t: &[f64; 8]| {
         let low = (t[0] + t[1] * r) + (t[2] + t[3] * r) * two;
@@ -102,7 +106,7 @@ fn ratio([above, below]: &[[f64; 8]; 2], r: f64) -> f64 {
     polynomial(above) / polynomial(below)
 }
 
-const CENTRE: [[f64; 8]; 2] = [
+const CENTRAL_COEFFICIENTS: [[f64; 8]; 2] = [
     [
         3.387_132_872_796_366_5,
         133.141_667_891_784_38,
@@ -125,7 +129,7 @@ const CENTRE: [[f64; 8]; 2] = [
     ],
 ];
 
-const MIDDLE: [[f64; 8]; 2] = [
+const MIDDLE_COEFFICIENTS: [[f64; 8]; 2] = [
     [
         1.423_437_110_749_683_5,
         4.630_337_846_156_546,
@@ -148,7 +152,7 @@ const MIDDLE: [[f64; 8]; 2] = [
     ],
 ];
 
-const FAR: [[f64; 8]; 2] = [
+const TAIL_COEFFICIENTS: [[f64; 8]; 2] = [
     [
         6.657_904_643_501_103,
         5.463_784_911_164_114,
@@ -176,8 +180,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(mut draw: impl FnMut(&mut Draws) -> f64, mean: f64, variance: f64) {
-        let mut draws = Draws::new(7);
+    fn check(mut draw: impl FnMut(&mut Sampler) -> f64, mean: f64, variance: f64) {
+        let mut draws = Sampler::new(7);
         let drawn: Vec<f64> = (0..40_000).map(|_| draw(&mut draws)).collect();
         let found = drawn.iter().sum::<f64>() / 40_000.0;
         let spread = drawn.iter().map(|x| (x - found).powi(2)).sum::<f64>() / 40_000.0;
@@ -186,17 +190,17 @@ mod tests {
     }
 
     #[test]
-    fn draws_have_the_moments_of_their_distribution() {
-        check(Draws::uniform, 0.5, 1.0 / 12.0);
-        check(Draws::normal, 0.0, 1.0);
-        check(|draws| draws.gamma(0.4), 0.4, 0.4);
-        check(|draws| draws.gamma(7.5), 7.5, 7.5);
-        check(|draws| draws.beta(2.0, 6.0), 0.25, 12.0 / (64.0 * 9.0));
-        check(|draws| draws.beta(0.1, 0.1), 0.5, 0.01 / (0.04 * 1.2));
+    fn samples_have_the_moments_of_their_distribution() {
+        check(Sampler::sample_uniform, 0.5, 1.0 / 12.0);
+        check(Sampler::sample_normal, 0.0, 1.0);
+        check(|draws| draws.sample_gamma(0.4), 0.4, 0.4);
+        check(|draws| draws.sample_gamma(7.5), 7.5, 7.5);
+        check(|draws| draws.sample_beta(2.0, 6.0), 0.25, 12.0 / (64.0 * 9.0));
+        check(|draws| draws.sample_beta(0.1, 0.1), 0.5, 0.01 / (0.04 * 1.2));
     }
 
     #[test]
-    fn normal_quantiles_are_those_of_the_tables() {
+    fn normal_quantiles_match_reference_values() {
         let rows = [
             (0.5, 0.0),
             (0.975, 1.959_963_984_540_054),
@@ -204,16 +208,17 @@ mod tests {
             (1e-15, -7.941_345_326_170_997),
         ];
         for (share, expected) in rows {
-            assert!((quantile(share) - expected).abs() < 1e-9, "{share}");
+            assert!((normal_quantile(share) - expected).abs() < 1e-9, "{share}");
         }
     }
 
     #[test]
-    fn a_pick_follows_the_weights() {
-        let mut draws = Draws::new(1);
-        let picks: Vec<_> = (0..1_000).filter_map(|_| draws.pick(&[0.0, 3.0, 1.0])).collect();
+    fn sampled_index_follows_the_weights() {
+        let mut draws = Sampler::new(1);
+        let picks: Vec<_> =
+            (0..1_000).filter_map(|_| draws.sample_index(&[0.0, 3.0, 1.0])).collect();
         let second = picks.iter().filter(|pick| **pick == 1).count();
         assert!(picks.len() == 1_000 && (690..810).contains(&second), "{second}");
-        assert_eq!(draws.pick(&[0.0, 0.0]), None);
+        assert_eq!(draws.sample_index(&[0.0, 0.0]), None);
     }
 }

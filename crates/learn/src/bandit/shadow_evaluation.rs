@@ -1,39 +1,39 @@
-//! Whether the contextual candidate would do better than Thompson: a doubly robust estimate of the
-//! difference, over the choices that were really made.
+//! Shadow evaluation: a doubly robust estimate of the contextual candidate's advantage over
+//! Thompson, from the choices actually made.
 
 use serde::{Deserialize, Serialize};
 
-/// Turns, by effective number, before anything is concluded.
-const ENOUGH: f64 = 100.0;
-/// How often a candidate that is no better may take over, however often one looks.
-const ERROR: f64 = 0.05;
-/// The number of turns for which the bounds are narrowest.
-const TYPICAL: f64 = 1_000.0;
-/// A choice that was less likely than this says too much about too little.
-const LEAST_PROPENSITY: f64 = 1e-3;
+/// Effective turns before the candidate may take over.
+const MIN_EFFECTIVE_TURNS: f64 = 100.0;
+/// Probability that a candidate without an advantage ever takes over.
+const MAX_ERROR_RATE: f64 = 0.05;
+/// Effective turns at which the confidence sequence is narrowest.
+const TUNED_FOR_TURNS: f64 = 1_000.0;
+/// Less likely choices are left out: their importance weight is too large.
+const MIN_PROPENSITY: f64 = 1e-3;
 
-/// What one choice says about the difference, as a function of the reward it will earn. Travels
-/// with the choice; made when it is made, out of what was known then.
+/// One choice's contribution to the estimate, as a linear function of its future reward. Computed
+/// when the choice is made and stored with it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shadow {
-    /// The difference if the reward is 0.
+pub struct ShadowEstimate {
+    /// Contribution at reward 0.
     pub offset: f64,
-    /// How much the reward adds.
+    /// Contribution per unit of reward.
     pub slope: f64,
 }
 
-impl Shadow {
-    /// `candidate` and `present` are the two policies' chances, `expected` what each arm earns on
-    /// average, all by arm. Any expectation gives a right estimate; the arms' plain means give a
-    /// sober one. The regression's own would promise what it has yet to show.
-    pub(super) fn of(
+impl ShadowEstimate {
+    /// `candidate` and `present` are the propensities of the two policies, `expected` the mean
+    /// reward of each arm. Any `expected` gives an unbiased estimate. The arms' plain means keep it
+    /// independent of the regression under test.
+    pub(super) fn from_policies(
         chosen: usize,
         propensity: f64,
         candidate: &[f64],
         present: &[f64],
         expected: &[f64],
     ) -> Option<Self> {
-        if propensity < LEAST_PROPENSITY {
+        if propensity < MIN_PROPENSITY {
             return None;
         }
         let slope = (candidate[chosen] - present[chosen]) / propensity;
@@ -44,31 +44,29 @@ impl Shadow {
     }
 }
 
-/// How far the candidate is ahead of Thompson, and within which bounds.
+/// Estimated advantage of the candidate over Thompson.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lead {
-    /// The estimate.
+pub struct CandidateLead {
     pub estimate: f64,
-    /// Its bounds.
+    /// Confidence interval, valid at every look.
     pub interval: [f64; 2],
-    /// Turns it rests on, by effective number.
+    /// Effective number of turns.
     pub turns: f64,
-    /// The candidate serves.
+    /// True when the candidate serves.
     pub serving: bool,
 }
 
 /// Sums over turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Comparison {
-    /// Weights; squared weights; weights by difference; squared weights by difference, and by
-    /// squared difference.
+pub(super) struct ShadowComparison {
+    /// Sums of w, w², w·d, w²·d and w²·d², for weights w and differences d.
     pub(super) sums: [f64; 5],
     pub(super) serving: bool,
 }
 
-impl Comparison {
-    /// Puts a turn in, or takes it out with `sign` −1.
-    pub(super) fn add(&mut self, shadow: Shadow, reward: f64, weight: f64, sign: f64) {
+impl ShadowComparison {
+    /// Adds a turn, or removes it with `sign` −1.
+    pub(super) fn add_turn(&mut self, shadow: ShadowEstimate, reward: f64, weight: f64, sign: f64) {
         let difference = shadow.offset + shadow.slope * reward;
         let square = weight * weight;
         let terms = [
@@ -83,10 +81,11 @@ impl Comparison {
         }
     }
 
-    /// The candidate takes over when it is surely better, and goes when it is surely worse.
-    pub(super) fn decide(&mut self) {
-        let lead = self.lead();
-        if lead.turns < ENOUGH {
+    /// The candidate takes over when it is significantly better and yields when significantly
+    /// worse.
+    pub(super) fn update_serving(&mut self) {
+        let lead = self.estimate_lead();
+        if lead.turns < MIN_EFFECTIVE_TURNS {
             return;
         }
         if lead.interval[0] > 0.0 {
@@ -96,26 +95,25 @@ impl Comparison {
         }
     }
 
-    pub(super) fn lead(&self) -> Lead {
+    pub(super) fn estimate_lead(&self) -> CandidateLead {
         let [weight, square, by, square_by, square_by_square] = self.sums;
         if !(weight > 0.0 && square > 0.0) {
             let interval = [f64::NEG_INFINITY, f64::INFINITY];
-            return Lead { estimate: 0.0, interval, turns: 0.0, serving: self.serving };
+            return CandidateLead { estimate: 0.0, interval, turns: 0.0, serving: self.serving };
         }
         let estimate = by / weight;
         let spread = square_by_square - 2.0 * estimate * square_by + estimate * estimate * square;
         let turns = weight * weight / square;
-        let reach = sequence(turns) * spread.max(0.0).sqrt() / weight;
+        let reach = sequence_width(turns) * spread.max(0.0).sqrt() / weight;
         let interval = [estimate - reach, estimate + reach];
-        Lead { estimate, interval, turns, serving: self.serving }
+        CandidateLead { estimate, interval, turns, serving: self.serving }
     }
 }
 
-/// Deviations between an estimate and its bounds that hold at every look at once (an asymptotic
-/// confidence sequence).
-fn sequence(turns: f64) -> f64 {
-    let doubt = -2.0 * ERROR.ln();
-    let rate = (doubt + (doubt + 1.0).ln()) / TYPICAL;
+/// Half-width in standard errors of an asymptotic confidence sequence, valid at every look.
+fn sequence_width(turns: f64) -> f64 {
+    let doubt = -2.0 * MAX_ERROR_RATE.ln();
+    let rate = (doubt + (doubt + 1.0).ln()) / TUNED_FOR_TURNS;
     let grown = turns * rate + 1.0;
-    (2.0 * grown / (turns * rate) * (grown.sqrt() / ERROR).ln()).sqrt()
+    (2.0 * grown / (turns * rate) * (grown.sqrt() / MAX_ERROR_RATE).ln()).sqrt()
 }

@@ -10,7 +10,7 @@ use crate::reward::Observation;
 /// A router over arms `a`, `b`, `c`, … with three features.
 fn router(algorithm: Algorithm, arms: usize) -> RouterDefinition {
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
-    RouterDefinition { algorithm, features: 3, ..RouterDefinition::of(&names[..arms]) }
+    RouterDefinition { algorithm, features: 3, ..RouterDefinition::from_arm_ids(&names[..arms]) }
 }
 
 fn rule(definition: RouterDefinition) -> RouterRule {

@@ -1,42 +1,38 @@
-//! A model of the rewards out of the log itself: one regression per arm, fitted without the part
-//! of the log that it then speaks about.
+//! Cross-fitted outcome model: one regression per arm, fitted without the fold it predicts.
 
 use model::BadData;
 
-use super::{Expected, Logged};
-use crate::bandit::{Linear, MOST_FEATURES, Point};
+use super::{LoggedReward, ModelledReward};
+use crate::bandit::{FeatureVector, MAX_FEATURES, RidgeRegression};
 
-/// Parts of the log that are left out in turn.
+/// Folds of the cross-fitting.
 const FOLDS: usize = 5;
 
-/// One choice that was made, and all chances of the policy in question.
+/// A logged choice and the target policy's propensities.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedChoice<'a> {
-    /// The arm that was chosen.
     pub arm: usize,
-    /// What it earned.
     pub reward: f64,
-    /// The chance it had.
+    /// Logged probability of the chosen arm.
     pub propensity: f64,
-    /// The chance that the policy in question gives every arm.
+    /// Target policy's probability of every arm.
     pub target: &'a [f64],
-    /// The features of the choice; may be empty, but not for some choices only.
+    /// Empty for all choices or for none.
     pub features: &'a [f64],
 }
 
-/// Adds what a model of the rewards expects to every choice. The error names the field of the
-/// choice that does not fit.
-pub fn with_model(choices: &[LoggedChoice<'_>]) -> Result<Vec<Logged>, BadData> {
+/// Fits the outcome model and attaches its predictions. The error names the row and field.
+pub fn fit_outcome_model(choices: &[LoggedChoice<'_>]) -> Result<Vec<LoggedReward>, BadData> {
     let Some(first) = choices.first() else { return Ok(Vec::new()) };
     let (arms, features) = (first.target.len(), first.features.len());
     let mut points = Vec::with_capacity(choices.len());
     for (row, choice) in choices.iter().enumerate() {
-        points.push(check(choice, arms, features).map_err(|field| BadData {
+        points.push(check_choice(choice, arms, features).map_err(|field| BadData {
             field: format!("choices[{row}].{field}"),
             got: "something else".to_owned(),
             expected: format!(
                 "one of {arms} arms, chances that add up to 1, and {features} features \
-                 (at most {MOST_FEATURES})"
+                 (at most {MAX_FEATURES})"
             ),
         })?);
     }
@@ -47,19 +43,25 @@ pub fn with_model(choices: &[LoggedChoice<'_>]) -> Result<Vec<Logged>, BadData> 
     });
     let mut logged = vec![None; choices.len()];
     for fold in 0..FOLDS {
-        let mut models: Vec<Linear> = (0..arms).map(|_| Linear::new(features, 0)).collect();
+        let mut models: Vec<RidgeRegression> =
+            (0..arms).map(|_| RidgeRegression::new(features, 0)).collect();
         for row in (0..choices.len()).filter(|row| row % FOLDS != fold) {
-            models[choices[row].arm].update(&points[row], 1.0, choices[row].reward, prior);
+            models[choices[row].arm].apply_turn(&points[row], 1.0, choices[row].reward, prior);
         }
         for row in (fold..choices.len()).step_by(FOLDS) {
-            logged[row] = Some(expect(&choices[row], &points[row], &models, prior, bounds)?);
+            logged[row] =
+                Some(predict_choice(&choices[row], &points[row], &models, prior, bounds)?);
         }
     }
     Ok(logged.into_iter().flatten().collect())
 }
 
-/// The choice as a point, or the field that does not fit.
-fn check(choice: &LoggedChoice<'_>, arms: usize, features: usize) -> Result<Point, &'static str> {
+/// Returns the feature vector, or the name of the invalid field.
+fn check_choice(
+    choice: &LoggedChoice<'_>,
+    arms: usize,
+    features: usize,
+) -> Result<FeatureVector, &'static str> {
     if choice.arm >= arms {
         return Err("arm");
     }
@@ -70,23 +72,23 @@ fn check(choice: &LoggedChoice<'_>, arms: usize, features: usize) -> Result<Poin
     if choice.target.len() != arms || (sum - 1.0).abs() > 1e-6 {
         return Err("target");
     }
-    Point::new(choice.features, features).ok_or("features")
+    FeatureVector::new(choice.features, features).ok_or("features")
 }
 
-fn expect(
+fn predict_choice(
     choice: &LoggedChoice<'_>,
-    point: &Point,
-    models: &[Linear],
+    point: &FeatureVector,
+    models: &[RidgeRegression],
     prior: f64,
     (low, high): (f64, f64),
-) -> Result<Logged, BadData> {
-    // A line goes beyond what rewards can be; nothing that was ever earned lies there.
-    let of = |model: &Linear| {
-        model.guess(point, prior).map_or(prior, |guess| guess.mean.clamp(low, high))
+) -> Result<LoggedReward, BadData> {
+    // Linear predictions can leave the observed range, so clamp them to it.
+    let of = |model: &RidgeRegression| {
+        model.predict_reward(point, prior).map_or(prior, |guess| guess.mean.clamp(low, high))
     };
     let of_target = models.iter().zip(choice.target).map(|(model, chance)| chance * of(model));
     let expected =
-        Expected { of_chosen: of(&models[choice.arm]), of_target: of_target.sum::<f64>() };
+        ModelledReward { of_chosen: of(&models[choice.arm]), of_target: of_target.sum::<f64>() };
     let target = choice.target[choice.arm].clamp(0.0, 1.0);
-    Logged::new(choice.reward, choice.propensity, target, Some(expected))
+    LoggedReward::new(choice.reward, choice.propensity, target, Some(expected))
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use model::{Timestamp, UnitInterval};
 
 use super::source::ExampleSource;
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::fingerprint_text;
 use crate::question::QuestionKey;
 
 /// An answer that may serve as an example.
@@ -128,7 +128,8 @@ impl<T> ExamplePool<T> {
     /// Takes an offer in. One with the same turn, source and id takes the place of the earlier.
     pub fn put(&mut self, offer: Offer<'_, T>) -> Effect {
         let Offer { question, source, rating, when, tokens, words, .. } = offer;
-        let name = Name { turn: fingerprint(offer.turn), source, id: fingerprint(offer.id) };
+        let name =
+            Name { turn: fingerprint_text(offer.turn), source, id: fingerprint_text(offer.id) };
         let mut effect = self.take_out(name.turn, |held| *held == name);
         // Of corrections the latest counts, whatever else was said about it.
         let counted = rating.filter(|_| source == ExampleSource::Rating);
@@ -149,7 +150,7 @@ impl<T> ExamplePool<T> {
 
     /// Drops the offers of a turn: it was erased, or is about to be put in as it is now.
     pub fn forget(&mut self, turn: &str) -> Effect {
-        self.take_out(fingerprint(turn), |_| true)
+        self.take_out(fingerprint_text(turn), |_| true)
     }
 
     /// Drops the offers of a turn that `goes` names.
@@ -172,7 +173,7 @@ impl<T> ExamplePool<T> {
 impl<T> Best<'_, T> {
     /// Whether it belongs to this turn.
     pub fn is_of(&self, turn: &str) -> bool {
-        self.turn == fingerprint(turn)
+        self.turn == fingerprint_text(turn)
     }
 }
 

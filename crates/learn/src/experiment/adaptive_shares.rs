@@ -1,31 +1,36 @@
-//! Shares that follow what is learnt: each variant's is the chance that it is the best one.
+//! Adaptive traffic shares: each variant's share is its probability of being the best.
 //!
-//! Thompson sampling, integrated instead of drawn: the mean of a variant is taken as normal around
-//! what was measured. Units that were exposed keep their variant; only new ones see the new shares.
+//! This is Thompson sampling, integrated instead of drawn, with normal posteriors of the means.
+//! Exposed units keep their variant; only new units see the new shares.
 //!
-//! Honest limits. Shares that follow the outcomes make the difference of means lean a little to the
-//! side of the early leader, and means over different times compare different days. Results of an
-//! adaptive experiment therefore use an interval for each arm by itself, which holds under any way of
-//! sharing out but is wider, and no correction by the time before exposure. Who needs a sharp answer
-//! on one difference should keep the weights fixed.
+//! Limits: shares that follow outcomes bias the difference of means towards the early leader, and
+//! the arms cover different days. Adaptive results therefore use one interval per arm, which is
+//! valid under any allocation but wider, and no CUPED correction. Use fixed weights when one
+//! precise difference matters.
 
 use super::definition::ExperimentDefinition;
-use super::evidence::Evidence;
-use super::mean::Mean;
-use super::traffic_shares::Shares;
-use crate::bandit::{Score, lift, likeliest};
+use super::evidence::ExperimentEvidence;
+use super::mean::MeanEstimate;
+use super::traffic_shares::TrafficShares;
+use crate::bandit::{ScoreDistribution, best_arm_probabilities, raise_to_floors};
 
-/// The shares for units that come now; the definition's weights until every variant in play has
-/// enough units, and wherever numbers are out of all bounds.
+/// Traffic shares for new units. Falls back to the definition's weights while a variant has fewer
+/// than [`super::MIN_UNITS`] units, and on numerical faults.
 ///
-/// A pure function of the evidence. It moves with every observation, so whoever logs assignments
-/// should compute it at fixed points and log the shares it used.
-pub fn adaptive_shares(definition: &ExperimentDefinition, evidence: &Evidence) -> Shares {
-    learnt(definition, evidence).unwrap_or_else(|| Shares::of_weights(definition))
+/// A pure function of the evidence, which changes with every observation. Callers compute it at
+/// fixed points and log the shares they used.
+pub fn adaptive_shares(
+    definition: &ExperimentDefinition,
+    evidence: &ExperimentEvidence,
+) -> TrafficShares {
+    learn_shares(definition, evidence).unwrap_or_else(|| TrafficShares::from_definition(definition))
 }
 
-fn learnt(definition: &ExperimentDefinition, evidence: &Evidence) -> Option<Shares> {
-    let floor = definition.floor()?;
+fn learn_shares(
+    definition: &ExperimentDefinition,
+    evidence: &ExperimentEvidence,
+) -> Option<TrafficShares> {
+    let floor = definition.min_share()?;
     let in_play: Vec<usize> = definition
         .variants
         .iter()
@@ -35,21 +40,24 @@ fn learnt(definition: &ExperimentDefinition, evidence: &Evidence) -> Option<Shar
         .collect();
     let mut scores = Vec::with_capacity(in_play.len());
     for variant in &in_play {
-        let mean = Mean::of(&evidence.total(*variant), definition.metric)?;
-        if mean.units < super::LEAST_UNITS as f64 {
+        let mean = MeanEstimate::from_tally(&evidence.total_tally(*variant), definition.metric)?;
+        if mean.units < super::MIN_UNITS as f64 {
             return None;
         }
-        scores.push(Score::normal(definition.metric.gain(mean.mean), mean.deviation())?);
+        scores.push(ScoreDistribution::from_normal(
+            definition.metric.gain(mean.mean),
+            mean.standard_error(),
+        )?);
     }
     let mut chances = vec![0.0; scores.len()];
-    likeliest(&scores, &mut chances)?;
+    best_arm_probabilities(&scores, &mut chances)?;
     let mut lifted = chances.clone();
-    lift(&chances, &mut vec![floor; scores.len()], &mut lifted);
+    raise_to_floors(&chances, &mut vec![floor; scores.len()], &mut lifted);
     let mut weights = vec![0.0; definition.variants.len()];
     for (variant, share) in in_play.iter().zip(lifted) {
         if let Some(weight) = weights.get_mut(*variant) {
             *weight = share;
         }
     }
-    Some(Shares::of(&weights))
+    Some(TrafficShares::from_weights(&weights))
 }

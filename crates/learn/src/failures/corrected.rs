@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ranking::{QueryCluster, cluster_of_text};
+use crate::ranking::{QueryCluster, cluster_query};
 
 /// A question in all its wordings, and how often its answers were corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn most_corrected<'a>(
         if question.is_empty() {
             continue;
         }
-        let found = by_question.entry(cluster_of_text(question)).or_default();
+        let found = by_question.entry(cluster_query(question)).or_default();
         found.corrections += 1;
         found.turns.insert(turn);
         *found.wordings.entry(question).or_default() += 1;

@@ -12,7 +12,7 @@ use super::label::{TermCounts, Terms, label};
 use super::name::{Known, ids_of};
 use super::pattern::{FailureExample, FailurePattern, FailureTrend, contrasts, lifts};
 use super::turn::{AnsweredTotals, FailedTurn, FailureKind, Period};
-use crate::ranking::cluster_of_text;
+use crate::ranking::cluster_query;
 
 /// When turns are alike, and how much is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,7 +171,7 @@ fn examples(turns: &[&FailedTurn<'_>], most: usize) -> Vec<FailureExample> {
     let mut seen = BTreeSet::new();
     turns
         .iter()
-        .filter(|turn| seen.insert(cluster_of_text(turn.question)))
+        .filter(|turn| seen.insert(cluster_query(turn.question)))
         .take(most)
         .map(|turn| FailureExample {
             turn_id: turn.turn_id.to_owned(),

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::words::carries_meaning;
-use crate::ranking::stem;
+use crate::ranking::stem_word;
 
 /// Words of a remark that are read.
 const MOST_WORDS: usize = 200;
@@ -130,7 +130,7 @@ fn turned(clause: &[&str]) -> Vec<String> {
             direction = name;
         } else if carries_meaning(word) || word.chars().any(|c| c.is_ascii_digit()) {
             let mark = if any && denied.is_empty() { "then-not " } else { denied.as_str() };
-            found.push(format!("{mark}{direction}>{}", stem(word)));
+            found.push(format!("{mark}{direction}>{}", stem_word(word)));
         }
     }
     found

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::OnceLock;
 
-use crate::ranking::{empty_words, stem};
+use crate::ranking::{stem_word, stop_words};
 
 /// Words by which people complain about any answer. They say that something is wrong, not what.
 const COMPLAINING: &str = "no not nope nah wrong incorrect bad false error errors mistake broken useless terrible awful \
@@ -51,7 +51,7 @@ pub(crate) fn content_words(text: &str) -> Vec<ContentWord> {
         .map(|(place, word)| ContentWord {
             place,
             word: word.to_owned(),
-            stem: stem(word).to_owned(),
+            stem: stem_word(word).to_owned(),
         })
         .collect()
 }
@@ -69,7 +69,7 @@ pub(super) fn stems(text: &str) -> BTreeSet<String> {
 pub(super) fn carries_meaning(word: &str) -> bool {
     static STOPPED: OnceLock<HashSet<&'static str>> = OnceLock::new();
     let stopped =
-        STOPPED.get_or_init(|| empty_words().chain(COMPLAINING.split_whitespace()).collect());
+        STOPPED.get_or_init(|| stop_words().chain(COMPLAINING.split_whitespace()).collect());
     let number = word.chars().all(|c| c.is_ascii_digit());
     let long_enough = word.len() > SHORTEST || !word.is_ascii();
     !number && long_enough && word.len() <= LONGEST && !stopped.contains(word)

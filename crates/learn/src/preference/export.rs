@@ -266,10 +266,11 @@ fn label(mean: f64) -> Option<(bool, f64)> {
 
 fn row_id(prompt: &[Message], answers: &[&str]) -> u64 {
     let said = prompt.iter().fold(Fingerprint::new(), |hash, message| {
-        hash.part(message.role.as_word().as_bytes()).part(message.content.as_bytes())
+        hash.add_part(message.role.as_word().as_bytes()).add_part(message.content.as_bytes())
     });
-    let all =
-        answers.iter().fold(said, |hash, answer| hash.part(b"answer").part(answer.as_bytes()));
+    let all = answers
+        .iter()
+        .fold(said, |hash, answer| hash.add_part(b"answer").add_part(answer.as_bytes()));
     all.finish()
 }
 

@@ -53,8 +53,10 @@ impl SplitShares {
     /// The part of a conversation. It hangs on the name alone, so that a conversation stays where it
     /// is from one export to the next, whatever else comes in.
     pub fn of(self, conversation: &ConversationId) -> Split {
-        let hash =
-            Fingerprint::new().part(b"split").part(conversation.as_str().as_bytes()).finish();
+        let hash = Fingerprint::new()
+            .add_part(b"split")
+            .add_part(conversation.as_str().as_bytes())
+            .finish();
         let percent = hash % 100;
         if percent < self.test {
             Split::Test

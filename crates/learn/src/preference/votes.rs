@@ -57,7 +57,11 @@ fn sides(pair: &Pair<'_>) -> (u64, i64) {
 
 fn key(prompt: &[Message], answers: &[&str]) -> u64 {
     let said = prompt.iter().fold(Fingerprint::new(), |hash, message| {
-        hash.part(message.role.as_word().as_bytes()).part(normalised(&message.content).as_bytes())
+        hash.add_part(message.role.as_word().as_bytes())
+            .add_part(normalised(&message.content).as_bytes())
     });
-    answers.iter().fold(said, |hash, answer| hash.part(b"answer").part(answer.as_bytes())).finish()
+    answers
+        .iter()
+        .fold(said, |hash, answer| hash.add_part(b"answer").add_part(answer.as_bytes()))
+        .finish()
 }

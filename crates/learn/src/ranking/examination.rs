@@ -1,60 +1,59 @@
-//! How likely a rank is to be looked at, estimated from the log.
+//! Position bias: the probability that a user examines each rank, estimated from the log.
 //!
-//! An item at rank 20 that was not used may simply not have been read. The expected number of uses
-//! of an item is therefore not how often it was returned, but the sum of these chances.
+//! An unused item at rank 20 may simply not have been read. Expected uses are therefore based on
+//! examinations, not on returns.
 
 use model::{BANDS, Delta, RankBand};
 use serde::{Deserialize, Serialize};
 
-/// Returns that the prior weighs as much as: a band with few returns keeps close to it.
+/// Weight of the prior in returns; bands with few returns stay close to it.
 const PRIOR_RETURNS: f64 = 100.0;
-/// How fast attention falls with the rank before anything is known: rank^-0.5, between a reader who
-/// takes everything in and the 1/rank of web search.
-const PRIOR_FALL: f64 = 0.5;
-/// Part of the fall in the rate of use that is put down to attention; the rest is that better items
-/// stand higher. Chosen by `bench/relevance`, see there.
-const SHARE_OF_ATTENTION: f64 = 0.7;
-/// No rank is ever quite out of sight: an item used there must not count for hundreds.
-const LEAST: f64 = 0.05;
-/// The rate of use before anything is known, and how many returns that is worth.
+/// Exponent of the prior decay with the rank. rank^-0.5 lies between full attention and the 1/rank
+/// of web search.
+const PRIOR_RANK_DECAY: f64 = 0.5;
+/// Share of the decline in use attributed to attention; the rest reflects that better items rank
+/// higher. Tuned in `bench/relevance`.
+const ATTENTION_SHARE: f64 = 0.7;
+/// Lower bound, so that one use at a low rank cannot count as hundreds.
+const MIN_EXAMINATION: f64 = 0.05;
+/// Prior rate of use, and its weight in returns.
 const PRIOR_RATE: f64 = 0.3;
 const PRIOR_RATE_RETURNS: f64 = 20.0;
 
-/// Returns and uses of a project by band: adds up in any order.
+/// Returns and uses of a project by rank band. Addition order does not matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTotals {
     /// Returns with a known outcome.
     pub returned: [u64; BANDS],
-    /// Those that were used.
     pub used: [u64; BANDS],
 }
 
 impl RankTotals {
-    /// Adds a change of an item that stood in `band`.
-    pub fn add(&mut self, delta: Delta, band: RankBand) {
+    /// Adds a change for an item in `band`.
+    pub fn add_delta(&mut self, delta: Delta, band: RankBand) {
         let place = band.index();
         self.returned[place] = self.returned[place].saturating_add_signed(delta.returns());
         self.used[place] = self.used[place].saturating_add_signed(delta.used);
     }
 
-    /// The chances that follow from what was counted.
-    pub fn examination(&self) -> Examination {
+    /// Estimates the examination probabilities.
+    pub fn estimate_examination(&self) -> Examination {
         let rate = |place: usize, prior: f64| {
             let used = self.used[place] as f64 + prior * PRIOR_RETURNS;
             used / (self.returned[place] as f64 + PRIOR_RETURNS)
         };
         let overall = self.overall_rate();
-        let prior = |band: RankBand| overall * band.middle().powf(-PRIOR_FALL);
+        let prior = |band: RankBand| overall * band.middle().powf(-PRIOR_RANK_DECAY);
         let top = rate(0, overall).max(f64::MIN_POSITIVE);
         let mut chance = [1.0; BANDS];
         let mut above = 1.0;
         for band in RankBand::all().filter(|band| *band != RankBand::UNKNOWN) {
-            let fall = (rate(band.index(), prior(band)) / top).powf(SHARE_OF_ATTENTION);
-            // Attention does not grow on the way down; where the log says so it is chance.
-            above = fall.clamp(LEAST, above);
+            let fall = (rate(band.index(), prior(band)) / top).powf(ATTENTION_SHARE);
+            // Attention never grows with the rank; an increase in the log is noise.
+            above = fall.clamp(MIN_EXAMINATION, above);
             chance[band.index()] = above;
         }
-        chance[RankBand::UNKNOWN.index()] = self.mean_of(&chance);
+        chance[RankBand::UNKNOWN.index()] = self.mean_chance(&chance);
         let expected: f64 = chance.iter().zip(self.returned).map(|(c, n)| c * n as f64).sum();
         let used: u64 = self.used.iter().sum();
         let rate =
@@ -67,12 +66,12 @@ impl RankTotals {
         (used as f64 + PRIOR_RATE * PRIOR_RATE_RETURNS) / (returned as f64 + PRIOR_RATE_RETURNS)
     }
 
-    /// An item without a rank is looked at as often as the average one.
-    fn mean_of(&self, chance: &[f64; BANDS]) -> f64 {
+    /// Items without a rank get the mean examination probability.
+    fn mean_chance(&self, chance: &[f64; BANDS]) -> f64 {
         let known = BANDS - 1;
         let returned: f64 = self.returned[..known].iter().map(|n| *n as f64).sum();
         if returned == 0.0 {
-            return RankBand::UNKNOWN.middle().powf(-PRIOR_FALL);
+            return RankBand::UNKNOWN.middle().powf(-PRIOR_RANK_DECAY);
         }
         let seen: f64 =
             chance.iter().zip(self.returned).take(known).map(|(c, n)| c * n as f64).sum();
@@ -80,7 +79,7 @@ impl RankTotals {
     }
 }
 
-/// The chance that each rank is looked at, and how often what is looked at is used.
+/// Examination probability of each rank band, and the rate of use when examined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Examination {
     chance: [f64; BANDS],
@@ -88,13 +87,13 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// How often an item is used when it is looked at, over all items (p₀).
+    /// Rate of use given examination, over all items (p₀).
     pub fn overall_rate(&self) -> f64 {
         self.rate
     }
 
-    /// Times that an item was looked at, by what is known of its ranks.
-    pub(super) fn expected(&self, returned: &[f64; BANDS]) -> f64 {
+    /// Expected examinations of an item, from its returns per band.
+    pub(super) fn expected_looks(&self, returned: &[f64; BANDS]) -> f64 {
         self.chance.iter().zip(returned).map(|(chance, n)| chance * n).sum()
     }
 }

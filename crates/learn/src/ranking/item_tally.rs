@@ -1,26 +1,26 @@
-//! Counters of an entity, or of an entity for one cluster of queries.
+//! Relevance counters of an entity, overall or within a query cluster.
 
 use model::{BANDS, Delta, RankBand};
 use serde::{Deserialize, Serialize};
 
-/// Counters, exact: what the store adds up.
+/// Exact counters, as the store adds them up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Queries whose answer used it.
+pub struct ItemTally {
+    /// Queries whose answer used the item.
     pub used: u64,
-    /// Queries whose answer did not.
+    /// Queries whose answer ignored the item.
     pub ignored: u64,
-    /// Queries for which it was found helpful.
+    /// Queries with helpful marks.
     pub positive: u64,
-    /// Queries for which it was found unhelpful.
+    /// Queries with unhelpful marks.
     pub negative: u64,
-    /// Returns by the band of the rank at which it stood; they add up to `used + ignored`.
+    /// Returns per rank band; they sum to `used + ignored`.
     pub returned: [u64; BANDS],
 }
 
-impl Tally {
-    /// Adds a change; the item stood in `band` for that query. A counter never falls below zero.
-    pub fn add(&mut self, delta: Delta, band: RankBand) {
+impl ItemTally {
+    /// Adds a change for a query that returned the item in `band`. Counters saturate at zero.
+    pub fn add_delta(&mut self, delta: Delta, band: RankBand) {
         let add = |counter: &mut u64, change: i64| *counter = counter.saturating_add_signed(change);
         add(&mut self.used, delta.used);
         add(&mut self.ignored, delta.ignored);
@@ -30,14 +30,13 @@ impl Tally {
         add(&mut self.returned[place], change);
     }
 
-    /// Distinct queries that returned it with a known outcome.
+    /// Distinct queries that returned the item with a known outcome.
     pub fn total_returns(&self) -> u64 {
         self.used.saturating_add(self.ignored)
     }
 
-    /// The same counters as the estimators read them.
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn to_counts(&self) -> ItemCounts {
+        ItemCounts {
             used: self.used as f64,
             ignored: self.ignored as f64,
             positive: self.positive as f64,
@@ -47,23 +46,17 @@ impl Tally {
     }
 }
 
-/// Counters as the estimators read them.
+/// Counters as input of the estimators.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Queries whose answer used it.
+pub struct ItemCounts {
     pub used: f64,
-    /// Queries whose answer did not.
     pub ignored: f64,
-    /// Queries for which it was found helpful.
     pub positive: f64,
-    /// Queries for which it was found unhelpful.
     pub negative: f64,
-    /// Returns by the band of the rank.
     pub returned: [f64; BANDS],
 }
 
-impl Counts {
-    /// Queries that returned it with a known outcome.
+impl ItemCounts {
     pub fn total_returns(&self) -> f64 {
         self.used + self.ignored
     }

@@ -1,50 +1,46 @@
-//! Results in a new order, by their scores times what is known about them.
+//! Reranking: results sorted by score times relevance multiplier.
 
-use super::multiplier::{CoecRule, Estimator, Known, Multiplier, multiplier};
 use super::examination::Examination;
+use super::multiplier::{CoecRule, Estimator, ItemEvidence, ScoreMultiplier, compute_multiplier};
 
-/// A result in its new place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reranked {
-    /// Its place in what came in.
+pub struct RerankedResult {
+    /// Position in the input.
     pub index: usize,
-    /// The score that came in.
     pub original_score: f64,
-    /// The score by which it now stands.
     pub score: f64,
-    /// What made the one into the other.
-    pub multiplier: Multiplier,
+    pub multiplier: ScoreMultiplier,
 }
 
-/// The best first; equal ones keep their order, and a score that is not a number goes last.
+/// Sorts by adjusted score, best first. Ties keep their order and NaN goes last.
 ///
-/// `known` says what is known of the result at a place. A score below zero is divided instead of
-/// multiplied, so that a good item rises there too.
+/// `known` returns the evidence for the result at a position. Negative scores are divided instead
+/// of multiplied, so that a good item rises there too.
 pub fn rerank(
     estimator: Estimator,
     rule: &CoecRule,
     examination: &Examination,
     scores: &[f64],
-    known: impl Fn(usize) -> Known,
-) -> Vec<Reranked> {
-    let mut results: Vec<Reranked> = scores
+    known: impl Fn(usize) -> ItemEvidence,
+) -> Vec<RerankedResult> {
+    let mut results: Vec<RerankedResult> = scores
         .iter()
         .enumerate()
         .map(|(index, &original_score)| {
-            let multiplier = multiplier(estimator, rule, examination, &known(index));
-            let score = adjusted(original_score, multiplier.value);
-            Reranked { index, original_score, score, multiplier }
+            let multiplier = compute_multiplier(estimator, rule, examination, &known(index));
+            let score = adjust_score(original_score, multiplier.value);
+            RerankedResult { index, original_score, score, multiplier }
         })
         .collect();
     results.sort_by(|a, b| {
-        let key = |r: &Reranked| if r.score.is_nan() { f64::NEG_INFINITY } else { r.score };
+        let key = |r: &RerankedResult| if r.score.is_nan() { f64::NEG_INFINITY } else { r.score };
         a.score.is_nan().cmp(&b.score.is_nan()).then_with(|| key(b).total_cmp(&key(a)))
     });
     results
 }
 
-fn adjusted(score: f64, multiplier: f64) -> f64 {
+fn adjust_score(score: f64, multiplier: f64) -> f64 {
     let adjusted = if score < 0.0 { score / multiplier } else { score * multiplier };
-    // A number stays a number: what would leave the scale stands at its end.
+    // Finite scores stay finite: an overflow saturates.
     if score.is_finite() { adjusted.clamp(-f64::MAX, f64::MAX) } else { adjusted }
 }

@@ -1,7 +1,7 @@
-//! Everything that is known about how one turn went, kept small, and what it comes to.
+//! Compact evidence about one turn, and the reward it yields.
 //!
-//! Every signal comes with its position in the log. Of two that say the same thing about the turn
-//! the later one counts, whichever arrives first, so neither order nor repetition matters.
+//! Every signal carries its log position. Among signals of the same kind the latest position wins,
+//! so neither order nor repetition matters.
 
 use std::collections::BTreeMap;
 
@@ -9,232 +9,231 @@ use model::{InteractionKind, UnitInterval, VerdictStatus};
 use serde::{Deserialize, Serialize};
 
 use super::definition::RewardRule;
-use super::implicit_reward::{Implicit, implicit};
-use super::{Observation, combine};
+use super::implicit_reward::{ImplicitReward, compute_implicit_reward};
+use super::{Observation, combine_rewards};
 
-/// The reward that is shown when nothing is known. It teaches nothing.
-const UNKNOWN: f64 = 0.7;
-/// The quality of an answer that somebody had to correct.
-const CORRECTED: f64 = 0.2;
-/// Users whose ratings are kept, those who gave theirs last: all of them are read and written with each new one.
-pub(super) const MOST_RATINGS: usize = 1000;
-/// How much each explicit field counts: quality, rating, expectations.
-const FIELDS: [f64; 3] = [0.5, 0.3, 0.2];
+/// Displayed reward of a turn without signals. Never used for learning.
+const DEFAULT_REWARD: f64 = 0.7;
+/// Quality of an answer that a user corrected.
+const CORRECTED_QUALITY: f64 = 0.2;
+/// Ratings kept per turn, the most recent first. Each new rating rewrites all of them.
+pub(super) const MAX_RATINGS: usize = 1000;
+/// Weights of quality, rating and expectations in the explicit reward.
+const EXPLICIT_FIELD_WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
 
-/// Something that was learnt about a turn.
+/// A signal about a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Signal {
-    /// What the answer shows by itself.
-    Answered(Answered),
-    /// What the answer cost.
+pub enum TurnSignal {
+    Answered(AnswerOutcome),
     Cost(f64),
-    /// What a message says about the turn; `None` takes back what that message said before.
+    /// Verdict of a later message; `None` withdraws that message's earlier verdict.
     Verdict {
-        /// A stable number for the message, such as a hash of its turn.
+        /// Stable number of the message, such as a hash of its turn.
         message: u64,
-        /// What it says.
-        judged: Option<Judged>,
+        judged: Option<MessageVerdict>,
     },
-    /// A person says what the user thought; stands above every verdict.
+    /// A reviewer's verdict; overrides every detected one.
     Review(Option<VerdictStatus>),
-    /// The question was asked again out of dissatisfaction.
+    /// The user repeated the question out of dissatisfaction.
     Retry(UnitInterval),
-    /// The user did something with the answer.
     Interaction {
-        /// What.
         kind: InteractionKind,
-        /// How long, for dwell times.
         dwell_ms: Option<f64>,
     },
-    /// A user's rating from 0 to 1, or its clearing.
+    /// A user's rating, 0 to 1; `None` clears it.
     Rating {
-        /// A stable number for the user, such as a keyed hash: no name is kept.
+        /// Stable pseudonym of the user; names are never stored.
         user: u64,
-        /// What they gave.
         given: Option<UnitInterval>,
     },
-    /// A quality score somebody gave, or its clearing.
+    /// A quality score; `None` clears it.
     Quality(Option<UnitInterval>),
-    /// Somebody gave a better answer.
+    /// A user supplied a better answer.
     Correction,
-    /// Whether the answer met expectations, or the clearing of that.
+    /// True when the answer met expectations; `None` clears it.
     MetExpectations(Option<bool>),
 }
 
-/// What an answer shows by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answered {
-    /// It failed.
+pub struct AnswerOutcome {
     pub failed: bool,
-    /// How long the user waited, if that is known.
+    /// Latency in seconds, when known.
     pub seconds: Option<f64>,
 }
 
-/// What a message says about an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Judged {
-    /// Rejected, accepted or neutral.
+pub struct MessageVerdict {
     pub status: VerdictStatus,
-    /// How sure the detector is.
+    /// The detector's confidence, 0 to 1.
     pub confidence: UnitInterval,
-    /// The user only went on to something else.
+    /// True when the user only moved on to another topic.
     pub moved_on: bool,
 }
 
-/// The latest word on one thing, and where in the log it stands.
+/// The latest value of a signal and its log position.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Latest<T> {
-    at: u64,
-    said: Option<T>,
+struct LatestValue<T> {
+    #[serde(rename = "at")]
+    position: u64,
+    #[serde(rename = "said")]
+    value: Option<T>,
 }
 
-impl<T> Default for Latest<T> {
+impl<T> Default for LatestValue<T> {
     fn default() -> Self {
-        Self { at: 0, said: None }
+        Self { position: 0, value: None }
     }
 }
 
-impl<T: Copy + PartialEq> Latest<T> {
-    fn hear(&mut self, at: u64, said: Option<T>) {
-        if at >= self.at {
-            *self = Self { at, said };
+impl<T: Copy + PartialEq> LatestValue<T> {
+    fn set_if_newer(&mut self, at: u64, said: Option<T>) {
+        if at >= self.position {
+            *self = Self { position: at, value: said };
         }
     }
 
-    fn is_silent(&self) -> bool {
-        self.at == 0 && self.said.is_none()
+    fn is_unset(&self) -> bool {
+        self.position == 0 && self.value.is_none()
     }
 }
 
-/// The signals of one turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TurnEvidence {
-    #[serde(skip_serializing_if = "Latest::is_silent")]
-    answered: Latest<Answered>,
-    #[serde(skip_serializing_if = "Latest::is_silent")]
-    cost: Latest<f64>,
+    #[serde(skip_serializing_if = "LatestValue::is_unset")]
+    answered: LatestValue<AnswerOutcome>,
+    #[serde(skip_serializing_if = "LatestValue::is_unset")]
+    cost: LatestValue<f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    verdicts: BTreeMap<u64, Latest<Judged>>,
-    #[serde(skip_serializing_if = "Latest::is_silent")]
-    review: Latest<VerdictStatus>,
+    verdicts: BTreeMap<u64, LatestValue<MessageVerdict>>,
+    #[serde(skip_serializing_if = "LatestValue::is_unset")]
+    review: LatestValue<VerdictStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retried: Option<f64>,
-    #[serde(skip_serializing_if = "nothing_done")]
+    #[serde(skip_serializing_if = "is_zero")]
     done: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     dwell_ms: Option<f64>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    ratings: BTreeMap<u64, Latest<f64>>,
-    #[serde(skip_serializing_if = "Latest::is_silent")]
-    quality: Latest<f64>,
-    #[serde(skip_serializing_if = "Latest::is_silent")]
-    met: Latest<bool>,
+    ratings: BTreeMap<u64, LatestValue<f64>>,
+    #[serde(skip_serializing_if = "LatestValue::is_unset")]
+    quality: LatestValue<f64>,
+    #[serde(skip_serializing_if = "LatestValue::is_unset")]
+    met: LatestValue<bool>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn nothing_done(done: &u16) -> bool {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+fn is_zero(done: &u16) -> bool {
     *done == 0
 }
 
 impl TurnEvidence {
-    /// Takes in the signal that stands at a position of the log.
-    pub fn take(&mut self, at: u64, signal: &Signal) {
+    /// Records the signal at a log position.
+    pub fn record(&mut self, at: u64, signal: &TurnSignal) {
         match *signal {
-            Signal::Answered(answered) => {
-                let seconds = answered.seconds.filter(|seconds| is_amount(*seconds));
-                self.answered.hear(at, Some(Answered { seconds, ..answered }));
+            TurnSignal::Answered(answered) => {
+                let seconds = answered.seconds.filter(|seconds| is_valid_amount(*seconds));
+                self.answered.set_if_newer(at, Some(AnswerOutcome { seconds, ..answered }));
             }
-            Signal::Cost(cost) if is_amount(cost) => self.cost.hear(at, Some(cost)),
-            Signal::Cost(_) => {}
-            Signal::Verdict { message, judged } => {
-                self.verdicts.entry(message).or_default().hear(at, judged);
+            TurnSignal::Cost(cost) if is_valid_amount(cost) => {
+                self.cost.set_if_newer(at, Some(cost))
             }
-            Signal::Review(status) => self.review.hear(at, status),
-            Signal::Retry(sure) => {
+            TurnSignal::Cost(_) => {}
+            TurnSignal::Verdict { message, judged } => {
+                self.verdicts.entry(message).or_default().set_if_newer(at, judged);
+            }
+            TurnSignal::Review(status) => self.review.set_if_newer(at, status),
+            TurnSignal::Retry(sure) => {
                 self.retried = Some(self.retried.unwrap_or(0.0).max(sure.get()));
             }
-            Signal::Interaction { kind, dwell_ms } => {
+            TurnSignal::Interaction { kind, dwell_ms } => {
                 self.done |= 1 << kind.code();
-                let dwell = dwell_ms.filter(|dwell| is_amount(*dwell));
+                let dwell = dwell_ms.filter(|dwell| is_valid_amount(*dwell));
                 self.dwell_ms = self.dwell_ms.into_iter().chain(dwell).reduce(f64::max);
             }
-            Signal::Rating { user, given } => {
-                self.ratings.entry(user).or_default().hear(at, given.map(UnitInterval::get));
+            TurnSignal::Rating { user, given } => {
+                self.ratings
+                    .entry(user)
+                    .or_default()
+                    .set_if_newer(at, given.map(UnitInterval::get));
                 self.drop_oldest_rating();
             }
-            Signal::Quality(given) => self.quality.hear(at, given.map(UnitInterval::get)),
-            Signal::Correction => self.quality.hear(at, Some(CORRECTED)),
-            Signal::MetExpectations(met) => self.met.hear(at, met),
+            TurnSignal::Quality(given) => {
+                self.quality.set_if_newer(at, given.map(UnitInterval::get))
+            }
+            TurnSignal::Correction => self.quality.set_if_newer(at, Some(CORRECTED_QUALITY)),
+            TurnSignal::MetExpectations(met) => self.met.set_if_newer(at, met),
         }
     }
 
-    /// Who was dropped has an earlier word than all who are kept, so it is the same in whatever order they come.
+    /// A dropped rating is older than every kept one, so the result does not depend on arrival
+    /// order.
     fn drop_oldest_rating(&mut self) {
-        if self.ratings.len() <= MOST_RATINGS {
+        if self.ratings.len() <= MAX_RATINGS {
             return;
         }
-        let oldest = self.ratings.iter().min_by_key(|(user, rating)| (rating.at, **user));
+        let oldest = self.ratings.iter().min_by_key(|(user, rating)| (rating.position, **user));
         if let Some(user) = oldest.map(|(user, _)| *user) {
             self.ratings.remove(&user);
         }
     }
 
-    /// A user's rating becomes nobody's in particular, as when the user is erased: what their event
-    /// in the log then says.
-    pub fn anonymise(&mut self, user: u64, nobody: u64) {
+    /// Moves a user's rating to another pseudonym, for erasure. A replay of the anonymised log
+    /// gives the same result.
+    pub fn anonymise_rating(&mut self, user: u64, nobody: u64) {
         if let Some(rating) = self.ratings.remove(&user) {
-            self.ratings.entry(nobody).or_default().hear(rating.at, rating.said);
+            self.ratings.entry(nobody).or_default().set_if_newer(rating.position, rating.value);
         }
     }
 
-    /// What the turn teaches under a reward definition; `None` when nothing is known.
+    /// The observation under a reward definition; `None` without signals.
     pub fn observation(&self, rule: &RewardRule) -> Option<Observation> {
-        let (quality, weight) = combine(rule, self.explicit(), self.implicit(rule))?;
-        Observation::new(rule.net(quality, self.cost.said, self.seconds()), weight)
+        let (quality, weight) =
+            combine_rewards(rule, self.explicit_reward(), self.implicit_reward(rule))?;
+        Observation::new(rule.net_reward(quality, self.cost.value, self.seconds()), weight)
     }
 
-    /// The reward as it is shown, also when nothing is known.
+    /// The displayed reward, defined even without signals.
     pub fn reward(&self, rule: &RewardRule) -> f64 {
-        let known = combine(rule, self.explicit(), self.implicit(rule));
-        let quality = known.map_or(UNKNOWN, |(quality, _)| quality);
-        rule.net(quality, self.cost.said, self.seconds())
+        let known = combine_rewards(rule, self.explicit_reward(), self.implicit_reward(rule));
+        let quality = known.map_or(DEFAULT_REWARD, |(quality, _)| quality);
+        rule.net_reward(quality, self.cost.value, self.seconds())
     }
 
-    /// What happened around the answer, as a reward; `None` when nothing is known.
-    pub fn implicit(&self, rule: &RewardRule) -> Option<Implicit> {
-        implicit(rule, self)
+    pub fn implicit_reward(&self, rule: &RewardRule) -> Option<ImplicitReward> {
+        compute_implicit_reward(rule, self)
     }
 
-    /// What people said of the answer, as a reward; `None` when nobody said anything.
-    pub fn explicit(&self) -> Option<f64> {
-        let met = self.met.said.map(|met| if met { 1.0 } else { 0.0 });
-        let fields = [self.quality.said, self.rating(), met];
-        let present = || FIELDS.iter().zip(fields).filter_map(|(w, field)| Some((w, field?)));
+    /// Explicit reward; `None` without explicit feedback.
+    pub fn explicit_reward(&self) -> Option<f64> {
+        let met = self.met.value.map(|met| if met { 1.0 } else { 0.0 });
+        let fields = [self.quality.value, self.mean_rating(), met];
+        let present =
+            || EXPLICIT_FIELD_WEIGHTS.iter().zip(fields).filter_map(|(w, field)| Some((w, field?)));
         let weight: f64 = present().map(|(w, _)| w).sum();
         (weight > 0.0).then(|| present().map(|(w, field)| w * field).sum::<f64>() / weight)
     }
 
-    /// The mean over users, as far as they are kept, of the latest each of them gave.
-    fn rating(&self) -> Option<f64> {
-        let given = || self.ratings.values().filter_map(|rating| rating.said);
+    /// Mean of the users' latest ratings.
+    fn mean_rating(&self) -> Option<f64> {
+        let given = || self.ratings.values().filter_map(|rating| rating.value);
         let users = given().count();
         (users > 0).then(|| given().sum::<f64>() / users as f64)
     }
 
     pub(super) fn failed(&self) -> bool {
-        self.answered.said.is_some_and(|answered| answered.failed)
+        self.answered.value.is_some_and(|answered| answered.failed)
     }
 
     pub(super) fn seconds(&self) -> Option<f64> {
-        self.answered.said.and_then(|answered| answered.seconds)
+        self.answered.value.and_then(|answered| answered.seconds)
     }
 
     pub(super) fn retried(&self) -> Option<f64> {
         self.retried
     }
 
-    pub(super) fn did(&self, kind: InteractionKind) -> bool {
+    pub(super) fn has_interaction(&self, kind: InteractionKind) -> bool {
         self.done & (1 << kind.code()) != 0
     }
 
@@ -242,21 +241,21 @@ impl TurnEvidence {
         self.dwell_ms
     }
 
-    /// The word that counts: a person's, else the latest clear one; going on to something else
-    /// says less than anything said about the answer.
-    pub(super) fn verdict(&self) -> Option<Judged> {
-        if let Some(status) = self.review.said {
-            return Some(Judged { status, confidence: UnitInterval::ONE, moved_on: false });
+    /// A review wins, then the latest clear verdict. Moving on counts less than a statement about
+    /// the answer.
+    pub(super) fn effective_verdict(&self) -> Option<MessageVerdict> {
+        if let Some(status) = self.review.value {
+            return Some(MessageVerdict { status, confidence: UnitInterval::ONE, moved_on: false });
         }
-        let clear = |latest: &Latest<Judged>| {
-            let judged = latest.said.filter(|judged| judged.status != VerdictStatus::Neutral)?;
-            Some((!judged.moved_on, latest.at, judged))
+        let clear = |latest: &LatestValue<MessageVerdict>| {
+            let judged = latest.value.filter(|judged| judged.status != VerdictStatus::Neutral)?;
+            Some((!judged.moved_on, latest.position, judged))
         };
         let said = self.verdicts.values().filter_map(clear);
         said.max_by_key(|(meant, at, _)| (*meant, *at)).map(|(_, _, judged)| judged)
     }
 }
 
-fn is_amount(value: f64) -> bool {
+fn is_valid_amount(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }

@@ -1,26 +1,30 @@
-//! What an event says about how its turn went.
+//! Reward signals extracted from an event.
 
 use model::{Body, Event, Finding, GivenReward, Origin, Rating, Reaction, RetryIntent};
 
-use crate::reward::{Answered, Judged, Signal};
+use crate::reward::{AnswerOutcome, MessageVerdict, TurnSignal};
 
-/// Whoever is not named is one and the same.
-pub(super) const NOBODY: u64 = 0;
+/// Pseudonym shared by all unnamed users.
+pub(super) const ANONYMOUS_USER: u64 = 0;
 
-/// The signals of an event about its turn. What a machine reacts is the verdict again, so it adds
-/// nothing; what people say in words is heard through verdicts.
-pub fn signal_of(event: &Event, body: &Body, pseudonym: &dyn Fn(&str) -> u64) -> Vec<Signal> {
-    let user = event.user.as_ref().map_or(NOBODY, |user| pseudonym(user.as_str()));
+/// The signals an event carries about its turn. Machine reactions repeat a verdict and comments are
+/// covered by verdicts, so neither adds a signal.
+pub fn extract_signals(
+    event: &Event,
+    body: &Body,
+    pseudonym: &dyn Fn(&str) -> u64,
+) -> Vec<TurnSignal> {
+    let user = event.user.as_ref().map_or(ANONYMOUS_USER, |user| pseudonym(user.as_str()));
     let one = match body {
-        Body::Rating(rating) => Signal::Rating { user, given: Some(rating.value()) },
+        Body::Rating(rating) => TurnSignal::Rating { user, given: Some(rating.value()) },
         Body::Reaction(given) if given.origin == Origin::User => {
-            Signal::Rating { user, given: given.reaction.map(Reaction::value) }
+            TurnSignal::Rating { user, given: given.reaction.map(Reaction::value) }
         }
-        Body::Correction(_) => Signal::Correction,
+        Body::Correction(_) => TurnSignal::Correction,
         Body::Interaction(interaction) => {
-            Signal::Interaction { kind: interaction.kind, dwell_ms: interaction.dwell_ms }
+            TurnSignal::Interaction { kind: interaction.kind, dwell_ms: interaction.dwell_ms }
         }
-        Body::Finding(finding) => return by_finding(finding, user, pseudonym),
+        Body::Finding(finding) => return finding_signals(finding, user, pseudonym),
         Body::Reaction(_)
         | Body::Comment(_)
         | Body::Metric
@@ -33,25 +37,29 @@ pub fn signal_of(event: &Event, body: &Body, pseudonym: &dyn Fn(&str) -> u64) ->
     vec![one]
 }
 
-fn by_finding(finding: &Finding, user: u64, pseudonym: &dyn Fn(&str) -> u64) -> Vec<Signal> {
+fn finding_signals(
+    finding: &Finding,
+    user: u64,
+    pseudonym: &dyn Fn(&str) -> u64,
+) -> Vec<TurnSignal> {
     let one = match finding {
-        Finding::Verdict(found) => Signal::Verdict {
+        Finding::Verdict(found) => TurnSignal::Verdict {
             message: pseudonym(found.detected_in.as_str()),
-            judged: Some(Judged {
+            judged: Some(MessageVerdict {
                 status: found.verdict.status,
                 confidence: found.verdict.confidence,
                 moved_on: found.moved_on,
             }),
         },
         Finding::Retry(found) if found.intent == RetryIntent::Dissatisfied => {
-            Signal::Retry(found.similarity)
+            TurnSignal::Retry(found.similarity)
         }
-        Finding::Answer(found) => Signal::Answered(Answered {
+        Finding::Answer(found) => TurnSignal::Answered(AnswerOutcome {
             failed: found.error.error_type.is_some(),
             seconds: found.latency.map(|pace| pace.seconds),
         }),
-        Finding::Review { status } => Signal::Review(Some(*status)),
-        Finding::Reward(given) => return by_reward(*given, user),
+        Finding::Review { status } => TurnSignal::Review(Some(*status)),
+        Finding::Reward(given) => return reward_signals(*given, user),
         Finding::Retry(_)
         | Finding::Session(_)
         | Finding::Vector { .. }
@@ -67,10 +75,10 @@ fn by_finding(finding: &Finding, user: u64, pseudonym: &dyn Fn(&str) -> u64) -> 
     vec![one]
 }
 
-fn by_reward(given: GivenReward, user: u64) -> Vec<Signal> {
-    let quality = given.quality_score.map(|score| Signal::Quality(Some(score)));
+fn reward_signals(given: GivenReward, user: u64) -> Vec<TurnSignal> {
+    let quality = given.quality_score.map(|score| TurnSignal::Quality(Some(score)));
     let stars = given.user_rating.map(|stars| Rating::Stars(stars).value());
-    let rating = stars.map(|given| Signal::Rating { user, given: Some(given) });
-    let met = given.met_expectations.map(|met| Signal::MetExpectations(Some(met)));
+    let rating = stars.map(|given| TurnSignal::Rating { user, given: Some(given) });
+    let met = given.met_expectations.map(|met| TurnSignal::MetExpectations(Some(met)));
     quality.into_iter().chain(rating).chain(met).collect()
 }

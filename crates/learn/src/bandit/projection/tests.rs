@@ -42,7 +42,6 @@ fn defined(algorithm: &str) -> Event {
     event(Source::Engine, Type::Log, None, &data)
 }
 
-/// Turn `n` is served by one of three arms, with features of its own.
 fn served(turn: usize) -> Event {
     let arm = ["a", "b", "c"][turn % 3];
     let features: Vec<f32> =
@@ -86,7 +85,7 @@ fn retried(turn: usize) -> Event {
     )
 }
 
-/// A log that is being learnt from.
+/// A replayed log.
 #[derive(Clone, Default)]
 struct Learner {
     routers: Routers,
@@ -99,11 +98,11 @@ fn number(name: &str) -> u64 {
 
 impl Learner {
     fn learn(&mut self, at: usize, event: &Event) {
-        let mut records: BTreeMap<TurnId, TurnRecord> = Routers::turns_of(event)
+        let mut records: BTreeMap<TurnId, TurnRecord> = Routers::affected_turns(event)
             .into_iter()
             .filter_map(|turn| Some((turn.clone(), self.records.remove(&turn)?)))
             .collect();
-        self.routers.apply(Position(at as u64), event, &mut records, &number);
+        self.routers.apply_event(Position(at as u64), event, &mut records, &number);
         self.records.extend(records);
     }
 
@@ -115,7 +114,7 @@ impl Learner {
         learner
     }
 
-    /// Everything as it would be kept and read again.
+    /// Round trip of the whole state through its stored form.
     fn kept(&self) -> Self {
         let mut routers = Routers::default();
         for (name, router) in self.routers.iter() {
@@ -125,7 +124,7 @@ impl Learner {
         let read = |(turn, record): (&TurnId, &TurnRecord)| {
             let text = serde_json::to_string(record).unwrap();
             let mut again: TurnRecord = serde_json::from_str(&text).unwrap();
-            again.put_features(&record.feature_bytes());
+            again.restore_features(&record.feature_bytes());
             (turn.clone(), again)
         };
         Self { routers, records: self.records.iter().map(read).collect() }
@@ -137,7 +136,7 @@ impl Learner {
 
     fn mean(&self, arm: &str) -> f64 {
         let router = self.routers.get("chat").unwrap();
-        let arms = router.state.summary(&router.rule);
+        let arms = router.state.summarise_arms(&router.rule);
         arms.iter().find(|known| known.id == arm).unwrap().mean
     }
 }
@@ -165,7 +164,7 @@ const ALGORITHMS: [&str; 3] = ["thompson", "lints", "hybrid"];
 
 proptest! {
     #[test]
-    fn a_log_gives_the_same_bits_from_any_checkpoint(
+    fn replay_from_any_checkpoint_is_bit_identical(
         log in prop::collection::vec(any_event(), 0..60),
         cut in 0..60usize,
         which in 0..ALGORITHMS.len(),
@@ -182,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn repeating_a_signal_changes_nothing(
+    fn repeated_signal_changes_nothing(
         log in prop::collection::vec(any_event(), 1..40),
         which in 0..ALGORITHMS.len(),
     ) {
@@ -199,7 +198,7 @@ proptest! {
 }
 
 #[test]
-fn every_signal_moves_the_arm_that_served_its_turn_and_no_other() {
+fn signal_updates_only_the_arm_that_served_the_turn() {
     let mut learner = Learner::of(&[defined("thompson"), served(0), served(1)]);
     let mut at = 10;
     let mut after = |event: Event| {
@@ -235,7 +234,7 @@ fn every_signal_moves_the_arm_that_served_its_turn_and_no_other() {
 }
 
 #[test]
-fn what_users_do_with_an_answer_counts_as_the_definition_says() {
+fn interactions_count_as_the_reward_overrides_define() {
     let definition = json!({"arms": [{"id": "a"}, {"id": "b"}, {"id": "c"}],
         "reward": {"overrides": {"export": 1.0, "dwell_ms<2000": 0.0}}});
     let rule = json!({"rule": "router", "name": "chat", "definition": definition});
@@ -254,7 +253,7 @@ fn what_users_do_with_an_answer_counts_as_the_definition_says() {
 }
 
 #[test]
-fn a_choice_is_counted_for_its_arm() {
+fn choice_is_counted_for_its_arm() {
     let chosen = |router: &str, arm: &str| {
         let data = json!({"finding": "choice", "router": router, "arm": arm, "propensity": 0.4,
             "features_version": "e1"});
@@ -270,12 +269,12 @@ fn a_choice_is_counted_for_its_arm() {
     ];
     let learner = Learner::of(&log);
     let Router { rule, state } = learner.routers.get("chat").unwrap();
-    let choices: Vec<u64> = state.summary(rule).iter().map(|arm| arm.choices).collect();
-    assert_eq!((choices, state.choices()), (vec![2, 1, 0], 3));
+    let choices: Vec<u64> = state.summarise_arms(rule).iter().map(|arm| arm.choices).collect();
+    assert_eq!((choices, state.total_choices()), (vec![2, 1, 0], 3));
 }
 
 #[test]
-fn a_new_definition_keeps_what_its_arms_have_learnt() {
+fn new_definition_keeps_the_state_of_existing_arms() {
     let mut learner =
         Learner::of(&[defined("thompson"), served(0), reacted(0, Some("ok"), "user")]);
     let before = learner.mean("a");
@@ -285,18 +284,18 @@ fn a_new_definition_keeps_what_its_arms_have_learnt() {
     assert!(before > 0.5);
     assert_eq!((learner.mean("d"), learner.mean("a")), (0.5, before));
     let Router { rule, state } = learner.routers.get("chat").unwrap();
-    assert_eq!(state.summary(rule).len(), 2);
+    assert_eq!(state.summarise_arms(rule).len(), 2);
 }
 
-/// Whoever is erased leaves what a replay of the log then finds: a rating of nobody in particular.
+/// After erasure the state equals a replay of the anonymised log.
 #[test]
-fn a_rating_of_somebody_erased_is_that_of_nobody() {
+fn erased_users_rating_becomes_anonymous() {
     let rated = reacted(0, Some("not_ok"), "user");
     let mut learner = Learner::of(&[defined("thompson"), served(0), rated.clone()]);
     let taught = learner.records[&turn_id(0)].observation().unwrap();
     assert_eq!(taught.reward(), 0.0);
     let ann = number("ann");
-    learner.routers.anonymise(&rated, &turn_id(0), ann, &mut learner.records);
+    learner.routers.anonymise_rating(&rated, &turn_id(0), ann, &mut learner.records);
     let erased = Event { user: None, ..rated };
     let again = Learner::of(&[defined("thompson"), served(0), erased]);
     assert_eq!(learner.records, again.records);
@@ -304,7 +303,7 @@ fn a_rating_of_somebody_erased_is_that_of_nobody() {
 }
 
 #[test]
-fn signals_that_come_before_it_is_known_who_served_count_too() {
+fn signals_before_the_served_event_are_counted() {
     let early = Learner::of(&[defined("thompson"), reacted(0, Some("not_ok"), "user"), served(0)]);
     let late = Learner::of(&[defined("thompson"), served(0), reacted(0, Some("not_ok"), "user")]);
     assert!(early.mean("a") < 0.5);
@@ -314,30 +313,30 @@ fn signals_that_come_before_it_is_known_who_served_count_too() {
 }
 
 #[test]
-fn features_that_are_forgotten_leave_the_plain_sums() {
+fn erased_features_leave_the_reward_sums_unchanged() {
     let mut learner = Learner::of(&[defined("lints"), served(0), reacted(0, Some("ok"), "user")]);
     let empty = Learner::of(&[defined("lints"), served(0)]);
     let before = learner.mean("a");
     let record = learner.records.get_mut(&turn_id(0)).unwrap();
-    learner.routers.forget(record);
+    learner.routers.forget_features(record);
     assert!(record.served.as_ref().unwrap().features().is_empty());
     assert_eq!(learner.mean("a"), before);
-    let choosing = crate::Choosing { features: &[0.5; 32], random: 3, ..Default::default() };
+    let choosing = crate::ChoiceRequest { features: &[0.5; 32], random: 3, ..Default::default() };
     let scores = |learner: &Learner| {
         let Router { rule, state } = learner.routers.get("chat").unwrap();
         assert_eq!(rule.algorithm(), Algorithm::LinTs);
-        state.choose(rule, &choosing).scores
+        state.choose_arm(rule, &choosing).scores
     };
     for (now, never) in scores(&learner).iter().zip(&scores(&empty)) {
         assert!((now.mean - never.mean).abs() < 0.2, "{now:?} {never:?}");
     }
-    // What is said later moves the sums alone.
+    // Later signals update the reward sums only.
     learner.learn(9, &reacted(0, Some("not_ok"), "user"));
     assert!(learner.mean("a") < before);
 }
 
 #[test]
-fn a_definition_that_cannot_be_read_changes_nothing() {
+fn invalid_definition_changes_nothing() {
     let mut learner = Learner::of(&[defined("thompson"), served(0)]);
     let before = learner.bits();
     let data = json!({"rule": "router", "name": "chat", "definition": {"arms": []}});

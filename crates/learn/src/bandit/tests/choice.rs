@@ -1,4 +1,4 @@
-//! What is chosen, how often, and within which limits.
+//! Choice frequencies, limits and validation.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ fn router_of(definition: serde_json::Value) -> Result<RouterRule, model::BadData
 }
 
 #[test]
-fn choices_come_as_often_as_their_propensities_say() {
+fn choice_frequencies_match_propensities() {
     for algorithm in ALL {
         let rule = rule(router(algorithm, 4));
         let mut state = RouterState::new(&rule);
@@ -19,12 +19,12 @@ fn choices_come_as_often_as_their_propensities_say() {
             state.observe(&rule, &credit(arm), None, observed(reward, 1.0));
         }
         let mut counts = [0.0; 4];
-        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
-        let expected = state.propensities(&rule, &choosing);
-        let mut random = super::super::sampler::Draws::new(1);
+        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let expected = state.compute_propensities(&rule, &choosing);
+        let mut random = super::super::sampler::Sampler::new(1);
         for _ in 0..4_000 {
-            let choosing = Choosing { random: random.bits(), ..choosing };
-            let choice = state.choose(&rule, &choosing);
+            let choosing = ChoiceRequest { random: random.next_u64(), ..choosing };
+            let choice = state.choose_arm(&rule, &choosing);
             counts[choice.arm] += 1.0 / 4_000.0;
             let by_name = choice.scores.iter().find(|score| score.arm == choice.arm).unwrap();
             assert_eq!(by_name.propensity, choice.propensity);
@@ -41,28 +41,33 @@ fn choices_come_as_often_as_their_propensities_say() {
 }
 
 #[test]
-fn the_same_random_bits_make_the_same_choice() {
+fn same_random_bits_give_the_same_choice() {
     for algorithm in ALL {
         let rule = rule(router(algorithm, 4));
         let state = RouterState::new(&rule);
-        let choosing = Choosing { features: &FEATURES, random: 99, ..Choosing::default() };
-        assert_eq!(state.choose(&rule, &choosing), state.choose(&rule, &choosing));
+        let choosing =
+            ChoiceRequest { features: &FEATURES, random: 99, ..ChoiceRequest::default() };
+        assert_eq!(state.choose_arm(&rule, &choosing), state.choose_arm(&rule, &choosing));
     }
 }
 
 #[test]
-fn in_the_shadow_a_hybrid_chooses_as_thompson_does() {
+fn hybrid_in_shadow_chooses_like_thompson() {
     let plain = rule(router(Algorithm::Thompson, 4));
     let hybrid = rule(router(Algorithm::Hybrid, 4));
     let (mut one, mut other) = (RouterState::new(&plain), RouterState::new(&hybrid));
-    let mut random = super::super::sampler::Draws::new(2);
+    let mut random = super::super::sampler::Sampler::new(2);
     for _ in 0..300 {
-        let choosing =
-            Choosing { features: &FEATURES, random: random.bits(), ..Choosing::default() };
-        let (choice, same) = (one.choose(&plain, &choosing), other.choose(&hybrid, &choosing));
-        assert_eq!(same.shadow.is_some(), !other.lead().serving);
+        let choosing = ChoiceRequest {
+            features: &FEATURES,
+            random: random.next_u64(),
+            ..ChoiceRequest::default()
+        };
+        let (choice, same) =
+            (one.choose_arm(&plain, &choosing), other.choose_arm(&hybrid, &choosing));
+        assert_eq!(same.shadow.is_some(), !other.candidate_lead().serving);
         assert_eq!((choice.arm, choice.propensity), (same.arm, same.propensity));
-        let now = observed(random.uniform(), 1.0);
+        let now = observed(random.sample_uniform(), 1.0);
         let credit = credit(&plain.arms()[choice.arm].id);
         one.observe(&plain, &credit, None, now);
         other.observe(&hybrid, &Credit { shadow: same.shadow, ..credit }, None, now);
@@ -70,7 +75,7 @@ fn in_the_shadow_a_hybrid_chooses_as_thompson_does() {
 }
 
 #[test]
-fn a_new_arm_is_tried_whatever_the_others_promise() {
+fn new_arm_gets_a_minimum_propensity() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs, Algorithm::LinUcb] {
         let two = rule(router(algorithm, 2));
         let mut state = RouterState::new(&two);
@@ -81,20 +86,20 @@ fn a_new_arm_is_tried_whatever_the_others_promise() {
         let mut three = router(algorithm, 3);
         three.arms[2].prior_quality = Some(0.0);
         let three = rule(three);
-        state.adopt(&three);
-        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
-        assert!(state.propensities(&three, &choosing)[2] >= 0.05, "{algorithm:?}");
+        state.adopt_rule(&three);
+        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        assert!(state.compute_propensities(&three, &choosing)[2] >= 0.05, "{algorithm:?}");
     }
 }
 
 #[test]
-fn a_prior_is_where_an_arm_begins() {
+fn prior_is_the_initial_mean() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinUcb, Algorithm::LinTs] {
         let mut definition = router(algorithm, 2);
         definition.arms[1].prior_quality = Some(0.9);
         let rule = rule(definition);
-        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
-        let scores = RouterState::new(&rule).choose(&rule, &choosing).scores;
+        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let scores = RouterState::new(&rule).choose_arm(&rule, &choosing).scores;
         assert!((scores[0].mean - 0.5).abs() < 1e-9 && (scores[1].mean - 0.9).abs() < 1e-9);
     }
 }
@@ -109,48 +114,48 @@ fn priced() -> RouterRule {
 }
 
 #[track_caller]
-fn open(state: &RouterState, choosing: &Choosing<'_>, expected: &[usize]) {
-    let choice = state.choose(&priced(), choosing);
+fn open(state: &RouterState, choosing: &ChoiceRequest<'_>, expected: &[usize]) {
+    let choice = state.choose_arm(&priced(), choosing);
     let open: Vec<usize> = choice.scores.iter().map(|score| score.arm).collect();
     assert_eq!(open, expected);
 }
 
 #[test]
-fn limits_narrow_the_choice_and_never_prevent_it() {
+fn limits_narrow_the_choice_but_never_prevent_it() {
     let state = RouterState::new(&priced());
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let all = Choosing::default();
+    let all = ChoiceRequest::default();
     open(&state, &all, &[0, 1, 2]);
-    open(&state, &Choosing { max_cost: Some(0.002), ..all }, &[0, 1]);
-    open(&state, &Choosing { max_cost: Some(0.0), ..all }, &[0]);
+    open(&state, &ChoiceRequest { max_cost: Some(0.002), ..all }, &[0, 1]);
+    open(&state, &ChoiceRequest { max_cost: Some(0.0), ..all }, &[0]);
     let exclude = names(&["cheap"]);
-    open(&state, &Choosing { exclude: &exclude, ..all }, &[1, 2]);
-    open(&state, &Choosing { exclude: &exclude, max_cost: Some(0.0), ..all }, &[1]);
+    open(&state, &ChoiceRequest { exclude: &exclude, ..all }, &[1, 2]);
+    open(&state, &ChoiceRequest { exclude: &exclude, max_cost: Some(0.0), ..all }, &[1]);
     let exclude = names(&["cheap", "middling", "dear"]);
-    open(&state, &Choosing { exclude: &exclude, ..all }, &[0, 1, 2]);
-    assert!(state.choose(&priced(), &Choosing { exclude: &exclude, ..all }).relaxed);
+    open(&state, &ChoiceRequest { exclude: &exclude, ..all }, &[0, 1, 2]);
+    assert!(state.choose_arm(&priced(), &ChoiceRequest { exclude: &exclude, ..all }).relaxed);
 }
 
 #[test]
-fn as_the_budget_of_a_day_runs_out_the_dear_arms_go_first() {
+fn daily_budget_drops_expensive_arms_first() {
     let mut state = RouterState::new(&priced());
-    let today = Choosing { day: 20_000, ..Choosing::default() };
+    let today = ChoiceRequest { day: 20_000, ..ChoiceRequest::default() };
     for (spent, expected) in
         [(0.5, &[0, 1, 2][..]), (0.3, &[0, 1]), (0.19, &[0]), (0.5, &[0]), (5.0, &[0])]
     {
-        state.spent("unknown", spent, 20_000);
+        state.record_cost("unknown", spent, 20_000);
         open(&state, &today, expected);
     }
-    open(&state, &Choosing { day: 20_001, ..today }, &[0, 1, 2]);
-    state.spent("cheap", f64::NAN, 20_001);
-    state.spent("cheap", 0.01, 20_001);
+    open(&state, &ChoiceRequest { day: 20_001, ..today }, &[0, 1, 2]);
+    state.record_cost("cheap", f64::NAN, 20_001);
+    state.record_cost("cheap", 0.01, 20_001);
     assert!((state.spent_on(20_001) - 0.01).abs() < 1e-9);
-    state.spent("cheap", 9.0, 20_000);
+    state.record_cost("cheap", 9.0, 20_000);
     assert!((state.spent_on(20_001) - 0.01).abs() < 1e-9);
 }
 
 #[test]
-fn a_bad_router_names_its_field() {
+fn invalid_router_error_names_the_field() {
     for (definition, field) in [
         (json!({"arms": []}), "arms"),
         (json!({"arms": [{"id": ""}]}), "arms[0].id"),
@@ -170,7 +175,7 @@ fn a_bad_router_names_its_field() {
 }
 
 #[test]
-fn a_router_is_written_as_the_contract_has_it() {
+fn router_definition_round_trips_as_documented() {
     let written = json!({
         "arms": [{"id": "gpt-4o-mini", "price_in": 0.15, "price_out": 0.6, "prior_quality": null,
             "enabled": true}],

@@ -1,4 +1,4 @@
-//! What is left of older turns when the way of fading changes.
+//! Weights of older turns after discount changes.
 
 use super::*;
 
@@ -10,8 +10,12 @@ fn fading(algorithm: Algorithm, discount: Option<Discount>) -> RouterRule {
     rule(RouterDefinition { discount, ..router(algorithm, 2) })
 }
 
-/// A turn of `a`, and twenty of `b`, an hour after each other.
-fn observe_some(state: &mut RouterState, rule: &RouterRule, hour: &mut u64) -> Option<Applied> {
+/// One turn of `a`, then twenty of `b` at hourly intervals.
+fn observe_some(
+    state: &mut RouterState,
+    rule: &RouterRule,
+    hour: &mut u64,
+) -> Option<AppliedObservation> {
     let first = Credit { hour: *hour, ..credit("a") };
     let applied = state.observe(rule, &first, None, observed(1.0, 1.0));
     for _ in 0..20 {
@@ -23,24 +27,24 @@ fn observe_some(state: &mut RouterState, rule: &RouterRule, hour: &mut u64) -> O
 }
 
 #[test]
-fn a_late_signal_moves_no_more_than_what_is_left_of_its_turn() {
+fn late_signal_changes_only_the_remaining_weight() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
         let (by_turns, lasting) = (fading(algorithm, BY_TURNS), fading(algorithm, None));
         let mut state = RouterState::new(&by_turns);
         let applied = observe_some(&mut state, &by_turns, &mut 490_000);
-        state.adopt(&lasting);
+        state.adopt_rule(&lasting);
         let left = 0.9_f64.powi(20);
-        assert!((state.summary(&lasting)[0].weight - left).abs() < 1e-6);
+        assert!((state.summarise_arms(&lasting)[0].weight - left).abs() < 1e-6);
         state.observe(&lasting, &credit("a"), applied, observed(0.0, 1.0));
         let arm = &state.arms[0];
-        assert!(arm.sums.are_sound(), "{algorithm:?}: {:?}", arm.sums);
+        assert!(arm.sums.is_consistent(), "{algorithm:?}: {:?}", arm.sums);
         assert!((arm.sums.weight() - left).abs() < 1e-6, "{algorithm:?}: {:?}", arm.sums);
-        assert!(state.summary(&lasting)[0].mean < 0.5, "{algorithm:?}");
+        assert!(state.summarise_arms(&lasting)[0].mean < 0.5, "{algorithm:?}");
     }
 }
 
 #[test]
-fn turns_that_are_withdrawn_leave_nothing_however_often_fading_changed() {
+fn withdrawn_turns_leave_no_trace_across_discount_changes() {
     let changes: [&[Option<Discount>]; 8] = [
         &[BY_TURNS, None],
         &[BY_TURNS, QUICKER],
@@ -48,7 +52,7 @@ fn turns_that_are_withdrawn_leave_nothing_however_often_fading_changed() {
         &[BY_HOURS, None],
         &[BY_HOURS, BY_TURNS],
         &[None, BY_TURNS, None, QUICKER],
-        // Turns are counted from the beginning twice.
+        // Turn ticks restart twice.
         &[BY_TURNS, BY_HOURS, QUICKER, BY_HOURS, None],
         &[None, BY_HOURS, None, BY_TURNS],
     ];
@@ -58,7 +62,7 @@ fn turns_that_are_withdrawn_leave_nothing_however_often_fading_changed() {
             let (mut turns, mut hour) = (Vec::new(), 490_000);
             for way in ways {
                 let rule = fading(algorithm, *way);
-                state.adopt(&rule);
+                state.adopt_rule(&rule);
                 turns.push(observe_some(&mut state, &rule, &mut hour));
                 let (read, _) = RouterState::from_bytes(&state.to_bytes(7)).unwrap();
                 assert_eq!(read, state);
@@ -66,7 +70,7 @@ fn turns_that_are_withdrawn_leave_nothing_however_often_fading_changed() {
             let last = fading(algorithm, *ways.last().unwrap());
             for turn in turns {
                 state.observe(&last, &credit("a"), turn, None);
-                assert!(state.arms[0].sums.are_sound(), "{ways:?}: {:?}", state.arms[0].sums);
+                assert!(state.arms[0].sums.is_consistent(), "{ways:?}: {:?}", state.arms[0].sums);
             }
             let arm = &state.arms[0];
             assert!(arm.sums.weight() < 1e-6 && arm.observations == 0, "{ways:?}: {arm:?}");
@@ -79,17 +83,17 @@ fn turns_that_are_withdrawn_leave_nothing_however_often_fading_changed() {
 }
 
 #[test]
-fn a_change_before_anything_has_faded_needs_no_memory() {
+fn discount_change_without_decay_opens_no_era() {
     let mut state = RouterState::new(&fading(Algorithm::Thompson, BY_TURNS));
-    state.adopt(&fading(Algorithm::Thompson, BY_HOURS));
+    state.adopt_rule(&fading(Algorithm::Thompson, BY_HOURS));
     let lasting = fading(Algorithm::Thompson, None);
-    state.adopt(&lasting);
+    state.adopt_rule(&lasting);
     observe_some(&mut state, &lasting, &mut 490_000);
     let by_turns = fading(Algorithm::Thompson, BY_TURNS);
-    state.adopt(&by_turns);
+    state.adopt_rule(&by_turns);
     assert!(state.eras.is_empty());
     observe_some(&mut state, &by_turns, &mut 490_000);
-    state.adopt(&lasting);
+    state.adopt_rule(&lasting);
     assert_eq!(state.eras.len(), 1);
     state.reset(&lasting);
     assert!(state.eras.is_empty());
@@ -105,7 +109,7 @@ const OLD: &str = "\
     9f44ada5f1584d19";
 
 #[test]
-fn a_checkpoint_of_an_older_release_is_gone_on_from() {
+fn version_1_checkpoint_is_read_and_continued() {
     let of = |discount| rule(RouterDefinition { discount, ..router(Algorithm::Thompson, 1) });
     let (by_turns, lasting) = (of(BY_TURNS), of(None));
     let mut replayed = RouterState::new(&by_turns);
@@ -120,12 +124,12 @@ fn a_checkpoint_of_an_older_release_is_gone_on_from() {
     assert_eq!(state.to_bytes(9), old, "an older release must be able to go on from it");
 
     let kept = r#"{"born":1,"tick":1,"observed":[1.0,1.0],"linear":null,"shadow":null}"#;
-    let kept: Applied = serde_json::from_str(kept).unwrap();
+    let kept: AppliedObservation = serde_json::from_str(kept).unwrap();
     assert_eq!(Some(kept), first);
     for state in [&mut state, &mut replayed] {
-        state.adopt(&lasting);
+        state.adopt_rule(&lasting);
         state.observe(&lasting, &credit("a"), Some(kept), None);
     }
     assert_eq!(state, replayed);
-    assert!((state.summary(&lasting)[0].weight - 1.0).abs() < 1e-6);
+    assert!((state.summarise_arms(&lasting)[0].weight - 1.0).abs() < 1e-6);
 }

@@ -1,80 +1,83 @@
-//! What is learnt, and what is not.
+//! Learning from observations.
 
 use model::{UnitInterval, VerdictStatus};
 
 use super::*;
-use crate::reward::{Answered, Judged, Signal, TurnEvidence};
+use crate::reward::{AnswerOutcome, MessageVerdict, TurnEvidence, TurnSignal};
 
 fn means(state: &RouterState, rule: &RouterRule) -> Vec<f64> {
-    let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
-    state.choose(rule, &choosing).scores.iter().map(|score| score.mean).collect()
+    let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+    state.choose_arm(rule, &choosing).scores.iter().map(|score| score.mean).collect()
 }
 
 #[test]
-fn good_and_bad_histories_end_far_apart() {
+fn good_and_bad_arms_separate() {
     for algorithm in ALL {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
         for _ in 0..20 {
-            // An accepted and a rejected answer, as implicit signals alone weigh them.
+            // Weights of implicit signals alone.
             state.observe(&rule, &credit("a"), None, observed(1.0, 0.3));
             state.observe(&rule, &credit("b"), None, observed(0.0, 0.3));
         }
         let means = means(&state, &rule);
         assert!(means[0] > 0.7 && means[1] < 0.3, "{algorithm:?}: {means:?}");
-        let summary = state.summary(&rule);
+        let summary = state.summarise_arms(&rule);
         assert!(summary[0].interval[0] > summary[1].interval[1], "{summary:?}");
     }
 }
 
 #[test]
-fn a_retry_lowers_the_arm_that_answered_first() {
+fn retry_lowers_the_arm_that_answered_first() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinUcb, Algorithm::LinTs] {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
         let mut first = TurnEvidence::default();
-        first.take(1, &Signal::Answered(Answered { failed: false, seconds: Some(2.0) }));
+        first.record(1, &TurnSignal::Answered(AnswerOutcome { failed: false, seconds: Some(2.0) }));
         let now = first.observation(rule.reward());
         let applied = state.observe(&rule, &credit("a"), None, now);
         let before = means(&state, &rule);
-        first.take(2, &Signal::Retry(UnitInterval::ONE));
+        first.record(2, &TurnSignal::Retry(UnitInterval::ONE));
         state.observe(&rule, &credit("a"), applied, first.observation(rule.reward()));
         let after = means(&state, &rule);
         assert!(after[0] < before[0] && after[1] == before[1], "{before:?} {after:?}");
     }
 }
 
-/// What an application sees of an answer that a user likes or does not.
-fn implicit_signals(liked: bool, random: &mut super::super::sampler::Draws) -> TurnEvidence {
+/// Signals that an application sees for a liked or disliked answer.
+fn implicit_signals(liked: bool, random: &mut super::super::sampler::Sampler) -> TurnEvidence {
     let mut evidence = TurnEvidence::default();
-    evidence.take(1, &Signal::Answered(Answered { failed: false, seconds: Some(3.0) }));
-    let confidence = UnitInterval::new(0.6 + 0.4 * random.uniform()).unwrap();
+    evidence.record(1, &TurnSignal::Answered(AnswerOutcome { failed: false, seconds: Some(3.0) }));
+    let confidence = UnitInterval::new(0.6 + 0.4 * random.sample_uniform()).unwrap();
     let status = if liked { VerdictStatus::Accepted } else { VerdictStatus::Rejected };
-    // Most say nothing; some who are not satisfied only ask again.
-    let said = random.uniform();
+    // Most users give no signal; some dissatisfied ones only retry.
+    let said = random.sample_uniform();
     if said < 0.3 {
-        let judged = Some(Judged { status, confidence, moved_on: false });
-        evidence.take(2, &Signal::Verdict { message: 1, judged });
+        let judged = Some(MessageVerdict { status, confidence, moved_on: false });
+        evidence.record(2, &TurnSignal::Verdict { message: 1, judged });
     } else if said < 0.5 && !liked {
-        evidence.take(2, &Signal::Retry(confidence));
+        evidence.record(2, &TurnSignal::Retry(confidence));
     }
     evidence
 }
 
 #[test]
-fn from_implicit_signals_alone_most_traffic_finds_the_best_model() {
+fn implicit_signals_alone_route_most_traffic_to_the_best_arm() {
     for algorithm in [Algorithm::Thompson, Algorithm::Hybrid, Algorithm::LinTs] {
         let mut share = 0.0;
         for seed in 0..4 {
             let rule = rule(router(algorithm, 3));
             let mut state = RouterState::new(&rule);
-            let mut random = super::super::sampler::Draws::new(seed);
+            let mut random = super::super::sampler::Sampler::new(seed);
             let mut best = 0;
             for turn in 0..2_000 {
-                let choosing =
-                    Choosing { features: &FEATURES, random: random.bits(), ..Choosing::default() };
-                let choice = state.choose(&rule, &choosing);
-                let liked = random.uniform() < [0.9, 0.7, 0.5][choice.arm];
+                let choosing = ChoiceRequest {
+                    features: &FEATURES,
+                    random: random.next_u64(),
+                    ..ChoiceRequest::default()
+                };
+                let choice = state.choose_arm(&rule, &choosing);
+                let liked = random.sample_uniform() < [0.9, 0.7, 0.5][choice.arm];
                 let evidence = implicit_signals(liked, &mut random);
                 let arm = &rule.arms()[choice.arm].id;
                 let credit = Credit { shadow: choice.shadow, ..credit(arm) };
@@ -88,7 +91,7 @@ fn from_implicit_signals_alone_most_traffic_finds_the_best_model() {
 }
 
 #[test]
-fn sums_that_went_wrong_do_not_stop_a_choice() {
+fn corrupt_sums_do_not_prevent_a_choice() {
     for algorithm in ALL {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
@@ -96,10 +99,10 @@ fn sums_that_went_wrong_do_not_stop_a_choice() {
         state.arms[1].sums.all = -(1 << 40);
         state.arms[0].observations = 100;
         if let Some(linear) = &mut state.arms[0].linear {
-            linear.theta[0] = f64::NAN;
+            linear.coefficients[0] = f64::NAN;
         }
-        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
-        let choice = state.choose(&rule, &choosing);
+        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let choice = state.choose_arm(&rule, &choosing);
         assert!(choice.propensity > 0.0 && choice.scores.iter().all(|s| s.mean.is_finite()));
         let counted = algorithm.is_contextual() || algorithm == Algorithm::Thompson;
         assert_eq!(choice.faults > 0, counted, "{algorithm:?}");
@@ -107,7 +110,7 @@ fn sums_that_went_wrong_do_not_stop_a_choice() {
 }
 
 #[test]
-fn what_counts_for_nothing_teaches_nothing() {
+fn zero_weight_observation_changes_nothing() {
     for algorithm in ALL {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
@@ -121,7 +124,7 @@ fn what_counts_for_nothing_teaches_nothing() {
 }
 
 #[test]
-fn a_later_signal_replaces_what_the_turn_taught() {
+fn later_signal_replaces_the_turns_observation() {
     for algorithm in ALL {
         let rule = rule(router(algorithm, 2));
         let (mut corrected, mut straight) = (RouterState::new(&rule), RouterState::new(&rule));
@@ -131,36 +134,36 @@ fn a_later_signal_replaces_what_the_turn_taught() {
         for (a, b) in means(&corrected, &rule).iter().zip(means(&straight, &rule)) {
             assert!((a - b).abs() < 1e-9, "{algorithm:?}: {a} {b}");
         }
-        assert_eq!(corrected.summary(&rule), straight.summary(&rule));
+        assert_eq!(corrected.summarise_arms(&rule), straight.summarise_arms(&rule));
     }
 }
 
 #[test]
-fn arms_come_and_go_and_the_others_stay_as_they_are() {
+fn adding_and_removing_arms_keeps_the_others() {
     for algorithm in ALL {
         let three = rule(router(algorithm, 3));
         let mut state = RouterState::new(&three);
         for arm in ["a", "b", "c", "b", "c", "c"] {
             state.observe(&three, &credit(arm), None, observed(0.8, 1.0));
-            state.chosen(arm);
+            state.record_choice(arm);
         }
         let before = state.clone();
         let mut fewer = router(algorithm, 4);
         fewer.arms.remove(1);
         fewer.arms[0].enabled = false;
         let fewer = rule(fewer);
-        state.adopt(&fewer);
+        state.adopt_rule(&fewer);
         assert_eq!(state.arms[0], before.arms[0]);
         assert_eq!(state.arms[1], before.arms[2]);
         assert_eq!(state.arms[2].observations, 0);
-        state.adopt(&three);
+        state.adopt_rule(&three);
         assert_eq!((&state.arms[0], &state.arms[2]), (&before.arms[0], &before.arms[2]));
         assert_eq!(state.arms[1].observations, 0, "a removed arm begins again");
     }
 }
 
 #[test]
-fn a_turn_that_was_forgotten_stays_forgotten() {
+fn turn_from_before_a_reset_is_ignored() {
     let rule = rule(router(Algorithm::LinTs, 2));
     let mut state = RouterState::new(&rule);
     let applied = state.observe(&rule, &credit("a"), None, observed(0.0, 1.0));
@@ -174,36 +177,39 @@ fn a_turn_that_was_forgotten_stays_forgotten() {
 }
 
 #[test]
-fn a_regression_that_was_given_up_does_not_get_its_turns_back() {
+fn dropped_regression_ignores_its_earlier_turns() {
     let linear = rule(router(Algorithm::LinTs, 1));
     let plain = rule(router(Algorithm::Thompson, 1));
     let mut state = RouterState::new(&linear);
     let applied = state.observe(&linear, &credit("a"), None, observed(0.0, 1.0));
-    state.adopt(&plain);
-    state.adopt(&linear);
+    state.adopt_rule(&plain);
+    state.adopt_rule(&linear);
     let regression = state.arms[0].linear.clone();
     state.observe(&linear, &credit("a"), applied, observed(1.0, 1.0));
     assert_eq!(state.arms[0].linear, regression);
-    assert_eq!(state.summary(&linear)[0].observations, 1);
+    assert_eq!(state.summarise_arms(&linear)[0].observations, 1);
 }
 
-/// Which part of the last 300 choices goes to `a`, which is best at first and bad after 1 500.
+/// Share of the last 300 choices given to `a`, which is best until turn 1,500 and bad after.
 fn share_after_a_turn(discount: Option<Discount>, algorithm: Algorithm) -> f64 {
     let rule = rule(RouterDefinition { discount, ..router(algorithm, 3) });
     let mut state = RouterState::new(&rule);
-    let mut random = super::super::sampler::Draws::new(11);
+    let mut random = super::super::sampler::Sampler::new(11);
     let mut late = 0;
     for turn in 0..2_500 {
-        let choosing =
-            Choosing { features: &FEATURES, random: random.bits(), ..Choosing::default() };
-        let choice = state.choose(&rule, &choosing);
+        let choosing = ChoiceRequest {
+            features: &FEATURES,
+            random: random.next_u64(),
+            ..ChoiceRequest::default()
+        };
+        let choice = state.choose_arm(&rule, &choosing);
         let arm = rule.arms()[choice.arm].id.clone();
         let quality = match arm.as_str() {
             "a" if turn < 1_500 => 0.9,
             "a" => 0.2,
             _ => 0.6,
         };
-        let reward = f64::from(random.uniform() < quality);
+        let reward = f64::from(random.sample_uniform() < quality);
         let credit = Credit { shadow: choice.shadow, hour: 490_000 + turn / 10, ..credit(&arm) };
         state.observe(&rule, &credit, None, observed(reward, 1.0));
         late += u32::from(turn >= 2_200 && arm == "a");
@@ -212,7 +218,7 @@ fn share_after_a_turn(discount: Option<Discount>, algorithm: Algorithm) -> f64 {
 }
 
 #[test]
-fn an_arm_that_turns_bad_loses_its_traffic_when_things_fade() {
+fn degraded_arm_loses_traffic_under_discounting() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
         let factor = Some(Discount::Factor(0.99));
         assert!(share_after_a_turn(factor, algorithm) < 0.1, "{algorithm:?}");
@@ -223,7 +229,7 @@ fn an_arm_that_turns_bad_loses_its_traffic_when_things_fade() {
 }
 
 #[test]
-fn what_has_faded_stays_as_it_is_when_nothing_fades_any_more() {
+fn decayed_sums_persist_after_discounting_is_disabled() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
         let discount = Some(Discount::Factor(0.9));
         let fading = rule(RouterDefinition { discount, ..router(algorithm, 2) });
@@ -237,9 +243,12 @@ fn what_has_faded_stays_as_it_is_when_nothing_fades_any_more() {
         let mut expected = RouterState::new(&lasting);
         expected.observe(&lasting, &credit("a"), None, observed(1.0, left));
         let expected = means(&expected, &lasting)[0];
-        state.adopt(&lasting);
+        state.adopt_rule(&lasting);
         for _ in 0..2 {
-            assert!((state.summary(&lasting)[0].weight - left).abs() < 1e-6, "{algorithm:?}");
+            assert!(
+                (state.summarise_arms(&lasting)[0].weight - left).abs() < 1e-6,
+                "{algorithm:?}"
+            );
             let mean = means(&state, &lasting)[0];
             assert!((mean - expected).abs() < 1e-6, "{algorithm:?}: {mean} {expected}");
             state.observe(&lasting, &credit("b"), None, observed(0.5, 1.0));
@@ -248,20 +257,23 @@ fn what_has_faded_stays_as_it_is_when_nothing_fades_any_more() {
 }
 
 #[test]
-fn a_hybrid_goes_over_to_the_regression_when_that_is_better() {
+fn hybrid_switches_to_the_better_regression() {
     let rule = rule(router(Algorithm::Hybrid, 2));
     let mut state = RouterState::new(&rule);
-    let mut random = super::super::sampler::Draws::new(5);
+    let mut random = super::super::sampler::Sampler::new(5);
     let mut late = 0.0;
     for turn in 0..3_000 {
-        // One arm is good at one half of the questions, the other at the other.
-        let side = if random.uniform() < 0.5 { 1.0 } else { -1.0 };
-        let features = [side, random.normal() / 3.0, 0.0];
-        let choosing =
-            Choosing { features: &features, random: random.bits(), ..Choosing::default() };
-        let choice = state.choose(&rule, &choosing);
+        // Each arm is good at one half of the questions.
+        let side = if random.sample_uniform() < 0.5 { 1.0 } else { -1.0 };
+        let features = [side, random.sample_normal() / 3.0, 0.0];
+        let choosing = ChoiceRequest {
+            features: &features,
+            random: random.next_u64(),
+            ..ChoiceRequest::default()
+        };
+        let choice = state.choose_arm(&rule, &choosing);
         let fits = (choice.arm == 0) == (side > 0.0);
-        let reward = f64::from(random.uniform() < if fits { 0.9 } else { 0.2 });
+        let reward = f64::from(random.sample_uniform() < if fits { 0.9 } else { 0.2 });
         let arm = &rule.arms()[choice.arm].id;
         let credit = Credit { arm, features: &features, shadow: choice.shadow, hour: 0 };
         state.observe(&rule, &credit, None, observed(reward, 0.3));
@@ -269,21 +281,26 @@ fn a_hybrid_goes_over_to_the_regression_when_that_is_better() {
             late += reward / 500.0;
         }
     }
-    assert!(state.lead().serving && state.lead().interval[0] > 0.0, "{:?}", state.lead());
+    assert!(
+        state.candidate_lead().serving && state.candidate_lead().interval[0] > 0.0,
+        "{:?}",
+        state.candidate_lead()
+    );
     assert!(late > 0.8, "{late}");
 }
 
 #[test]
-fn features_that_do_not_fit_are_counted_and_the_mean_stands_in() {
+fn invalid_features_count_as_faults_and_fall_back_to_the_mean() {
     let rule = rule(router(Algorithm::LinUcb, 2));
     let mut state = RouterState::new(&rule);
     for features in [&[f64::NAN, 0.0, 0.0][..], &[1.0], &[1e300, 0.0, 0.0], &[]] {
         let credit = Credit { features, ..credit("a") };
         let applied = state.observe(&rule, &credit, None, observed(1.0, 1.0));
         assert!(applied.is_some());
-        let choice = state.choose(&rule, &Choosing { features, ..Choosing::default() });
+        let choice =
+            state.choose_arm(&rule, &ChoiceRequest { features, ..ChoiceRequest::default() });
         assert!(choice.faults > 0 && choice.scores.iter().all(|score| score.mean.is_finite()));
     }
     assert_eq!(state.faults(), 3, "none at all are those of somebody who was erased");
-    assert!(state.summary(&rule)[0].mean > 0.75);
+    assert!(state.summarise_arms(&rule)[0].mean > 0.75);
 }

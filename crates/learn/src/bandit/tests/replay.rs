@@ -1,10 +1,10 @@
-//! The same log gives the same bits, however it is cut.
+//! Replay determinism: any split of the log gives the same bits.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// One input, as the log would bring it.
+/// One state change, as replayed from the log.
 #[derive(Clone, Debug)]
 enum Step {
     Chosen(usize),
@@ -44,17 +44,17 @@ fn discounts() -> impl Strategy<Value = Option<Discount>> {
     ]
 }
 
-/// A turn's features and what its choice said about the candidate; the same whenever asked.
-fn turn_of(turn: usize) -> ([f64; 3], &'static str, Shadow) {
+/// Features, arm and shadow estimate of a turn; a pure function.
+fn turn_of(turn: usize) -> ([f64; 3], &'static str, ShadowEstimate) {
     let part = |by: usize| ((turn * 7 + by * 3) % 11) as f64 / 5.0 - 1.0;
-    let shadow = Shadow { offset: part(4) / 3.0, slope: part(5) };
+    let shadow = ShadowEstimate { offset: part(4) / 3.0, slope: part(5) };
     ([part(1), part(2), part(3)], NAMES[turn % 4], shadow)
 }
 
 struct Run {
     rule: RouterRule,
     state: RouterState,
-    applied: Vec<Option<Applied>>,
+    applied: Vec<Option<AppliedObservation>>,
 }
 
 impl Run {
@@ -66,8 +66,8 @@ impl Run {
 
     fn step(&mut self, step: &Step) {
         match *step {
-            Step::Chosen(arm) => self.state.chosen(NAMES[arm]),
-            Step::Spent(arm, cost, day) => self.state.spent(NAMES[arm], cost, day),
+            Step::Chosen(arm) => self.state.record_choice(NAMES[arm]),
+            Step::Spent(arm, cost, day) => self.state.record_cost(NAMES[arm], cost, day),
             Step::Observed { turn, now, hour } => {
                 let (features, arm, shadow) = turn_of(turn);
                 let credit = Credit { arm, features: &features, shadow: Some(shadow), hour };
@@ -80,17 +80,17 @@ impl Run {
                 let definition = self.rule.definition();
                 let arms = router(definition.algorithm, arms).arms;
                 self.rule = rule(RouterDefinition { arms, ..definition.clone() });
-                self.state.adopt(&self.rule);
+                self.state.adopt_rule(&self.rule);
             }
             Step::Fade(discount) => {
                 let definition = self.rule.definition().clone();
                 self.rule = rule(RouterDefinition { discount, ..definition });
-                self.state.adopt(&self.rule);
+                self.state.adopt_rule(&self.rule);
             }
         }
     }
 
-    /// Written, read, and gone on with.
+    /// Round trip through a checkpoint.
     fn restart(&mut self, position: u64) {
         let bytes = self.state.to_bytes(position);
         let (state, at) = RouterState::from_bytes(&bytes).unwrap();
@@ -105,7 +105,7 @@ impl Run {
 
 proptest! {
     #[test]
-    fn from_any_checkpoint_the_log_gives_the_same_bits(
+    fn state_from_any_checkpoint_is_bit_identical(
         steps in steps(),
         algorithm in algorithms(),
         discount in discounts(),
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn for_thompson_the_order_of_turns_does_not_matter(
+    fn thompson_state_is_independent_of_turn_order(
         turns in prop::collection::vec((0.0..=1.0, 0.01..=1.0, 0..4usize), 0..40),
         order in any::<u64>(),
     ) {
@@ -139,15 +139,15 @@ proptest! {
             state.to_bytes(0)
         };
         let mut shuffled = turns.clone();
-        let mut draws = super::super::sampler::Draws::new(order);
+        let mut draws = super::super::sampler::Sampler::new(order);
         for last in (1..shuffled.len()).rev() {
-            shuffled.swap(last, (draws.bits() % (last as u64 + 1)) as usize);
+            shuffled.swap(last, (draws.next_u64() % (last as u64 + 1)) as usize);
         }
         prop_assert_eq!(run(&turns), run(&shuffled));
     }
 
     #[test]
-    fn a_signal_again_changes_nothing(
+    fn repeated_observation_changes_nothing(
         steps in steps(),
         algorithm in algorithms(),
         discount in discounts(),
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn sums_are_never_below_zero_and_nothing_is_left_of_turns_that_are_withdrawn(
+    fn sums_stay_consistent_and_withdrawn_turns_leave_no_weight(
         steps in steps(),
         algorithm in algorithms(),
         discount in discounts(),
@@ -175,7 +175,7 @@ proptest! {
         for step in steps.into_iter().chain(withdrawn) {
             run.step(&step);
             for arm in &run.state.arms {
-                prop_assert!(arm.sums.are_sound(), "{:?}: {:?}", step, arm);
+                prop_assert!(arm.sums.is_consistent(), "{:?}: {:?}", step, arm);
             }
         }
         for arm in &run.state.arms {
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn a_turn_that_is_withdrawn_leaves_the_means_as_they_were(
+    fn withdrawn_turn_restores_the_means(
         turns in prop::collection::vec((0.0..=1.0, 0.01..=1.0), 1..30),
         algorithm in algorithms(),
     ) {
@@ -198,8 +198,8 @@ proptest! {
         }
         let fresh = RouterState::new(&rule);
         let means = |state: &RouterState| -> Vec<f64> {
-            let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
-            state.choose(&rule, &choosing).scores.iter().map(|score| score.mean).collect()
+            let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+            state.choose_arm(&rule, &choosing).scores.iter().map(|score| score.mean).collect()
         };
         for (after, before) in means(&state).into_iter().zip(means(&fresh)) {
             prop_assert!((after - before).abs() < 1e-6, "{} {}", after, before);
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_read_is_refused_or_sound(
+    fn damaged_checkpoints_are_rejected(
         bytes in prop::collection::vec(any::<u8>(), 0..300),
         algorithm in algorithms(),
         at in any::<prop::sample::Index>(),
@@ -224,7 +224,7 @@ proptest! {
 }
 
 #[test]
-fn for_linear_arms_the_order_matters_within_a_millionth() {
+fn linear_arms_depend_on_turn_order_by_less_than_1e_6() {
     let rule = rule(router(Algorithm::LinTs, 1));
     let run = |turns: &mut dyn Iterator<Item = usize>| {
         let mut state = RouterState::new(&rule);
@@ -234,8 +234,8 @@ fn for_linear_arms_the_order_matters_within_a_millionth() {
             let credit = Credit { arm: "a", features: &features, shadow: None, hour: 0 };
             state.observe(&rule, &credit, None, observed(reward, 0.3));
         }
-        let choosing = Choosing { features: &FEATURES, ..Choosing::default() };
-        state.choose(&rule, &choosing).scores[0]
+        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        state.choose_arm(&rule, &choosing).scores[0]
     };
     let (there, back) = (run(&mut (0..1500)), run(&mut (0..1500).rev()));
     assert!((there.mean - back.mean).abs() < 1e-6);

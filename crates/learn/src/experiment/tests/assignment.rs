@@ -1,4 +1,4 @@
-//! Who gets which variant.
+//! Assignment of units to variants.
 
 use proptest::prelude::*;
 
@@ -16,24 +16,25 @@ fn four(weights: [f64; 4]) -> ExperimentDefinition {
     definition
 }
 
-/// Assignments are kept by nobody: other numbers here move every unit of every running experiment.
+/// Assignments are not stored: a change here moves every unit of every running experiment.
 #[test]
-fn assignments_never_change_between_releases() {
-    let salt = Salt::of("experiment-1");
-    let shares = Shares::of(&[1.0, 1.0, 1.0]);
-    let got: Vec<usize> = (0..12).map(|unit| assign(&salt, &format!("u{unit}"), &shares)).collect();
+fn assignments_are_stable_across_releases() {
+    let salt = AssignmentSalt::new("experiment-1");
+    let shares = TrafficShares::from_weights(&[1.0, 1.0, 1.0]);
+    let got: Vec<usize> =
+        (0..12).map(|unit| assign_variant(&salt, &format!("u{unit}"), &shares)).collect();
     assert_eq!(got, PINNED);
 }
 
 const PINNED: [usize; 12] = [1, 1, 2, 0, 0, 1, 2, 2, 0, 1, 0, 0];
 
 #[test]
-fn shares_come_out_as_the_weights_say() {
-    let salt = Salt::of("e");
-    let shares = Shares::of(&[1.0, 2.0, 0.0, 7.0]);
+fn assignment_frequencies_match_the_weights() {
+    let salt = AssignmentSalt::new("e");
+    let shares = TrafficShares::from_weights(&[1.0, 2.0, 0.0, 7.0]);
     let mut counts = [0_u32; 4];
     for unit in 0..100_000 {
-        counts[assign(&salt, &unit.to_string(), &shares)] += 1;
+        counts[assign_variant(&salt, &unit.to_string(), &shares)] += 1;
     }
     for (count, share) in counts.iter().zip(shares.as_slice()) {
         let got = f64::from(*count) / 100_000.0;
@@ -43,47 +44,50 @@ fn shares_come_out_as_the_weights_say() {
 }
 
 #[test]
-fn experiments_do_not_share_their_assignments() {
-    let (one, other) = (Salt::of("one"), Salt::of("other"));
-    let shares = Shares::of(&[1.0, 1.0]);
+fn assignments_of_experiments_are_independent() {
+    let (one, other) = (AssignmentSalt::new("one"), AssignmentSalt::new("other"));
+    let shares = TrafficShares::from_weights(&[1.0, 1.0]);
     let same = (0..10_000).filter(|unit: &u32| {
         let unit = unit.to_string();
-        assign(&one, &unit, &shares) == assign(&other, &unit, &shares)
+        assign_variant(&one, &unit, &shares) == assign_variant(&other, &unit, &shares)
     });
     let same = same.count();
     assert!((4_800..5_200).contains(&same), "{same}");
 }
 
 #[test]
-fn nobody_at_0_and_everybody_at_100_percent() {
+fn rollout_treats_no_unit_at_0_and_every_unit_at_100_percent() {
     let definition = four([1.0; 4]);
-    let salt = Salt::of("e");
+    let salt = AssignmentSalt::new("e");
     for unit in 0..2_000 {
         let unit = unit.to_string();
-        assert_eq!(assign(&salt, &unit, &Shares::at_percent(&definition, 0.0)), 0);
-        assert_ne!(assign(&salt, &unit, &Shares::at_percent(&definition, 100.0)), 0);
+        assert_eq!(assign_variant(&salt, &unit, &TrafficShares::from_percent(&definition, 0.0)), 0);
+        assert_ne!(
+            assign_variant(&salt, &unit, &TrafficShares::from_percent(&definition, 100.0)),
+            0
+        );
     }
 }
 
 proptest! {
     #[test]
-    fn a_step_up_moves_units_from_the_control_only(
+    fn rollout_step_moves_units_from_the_control_only(
         unit in ".{0,80}",
         weights in prop::array::uniform4(0.01..9.0),
         mut percents in prop::array::uniform2(0.0..=100.0),
     ) {
         percents.sort_by(f64::total_cmp);
         let definition = four(weights);
-        let salt = Salt::of("e");
+        let salt = AssignmentSalt::new("e");
         let [before, after] = percents
-            .map(|percent| assign(&salt, &unit, &Shares::at_percent(&definition, percent)));
+            .map(|percent| assign_variant(&salt, &unit, &TrafficShares::from_percent(&definition, percent)));
         prop_assert!(before == 0 || before == after, "{before} to {after}");
     }
 
     #[test]
-    fn any_weights_make_shares(weights in prop::collection::vec(prop::num::f64::ANY, 0..6)) {
-        let shares = Shares::of(&weights);
-        let variant = assign(&Salt::of("e"), "u", &shares);
+    fn arbitrary_weights_give_valid_shares(weights in prop::collection::vec(prop::num::f64::ANY, 0..6)) {
+        let shares = TrafficShares::from_weights(&weights);
+        let variant = assign_variant(&AssignmentSalt::new("e"), "u", &shares);
         prop_assert!(variant < weights.len().max(1));
         let sum: f64 = shares.as_slice().iter().sum();
         prop_assert!((sum - 1.0).abs() < 1e-9 || !weights.iter().sum::<f64>().is_finite());

@@ -1,4 +1,4 @@
-//! Definitions and the life of an experiment.
+//! Definitions and lifecycle.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn sound() -> Value {
     })
 }
 
-/// Puts a value at a pointer and says what is found wrong.
+/// Sets a value at a JSON pointer and returns the validation error.
 fn check(pointer: &str, value: Value) -> String {
     let mut written = sound();
     *written.pointer_mut(pointer).unwrap() = value;
@@ -24,20 +24,20 @@ fn check(pointer: &str, value: Value) -> String {
         Ok(definition) => definition,
         Err(error) => return error.to_string(),
     };
-    read.check().map_or_else(|error| error.to_string(), |()| "fine".to_owned())
+    read.validate().map_or_else(|error| error.to_string(), |()| "fine".to_owned())
 }
 
 #[test]
-fn the_definition_of_the_contract_is_read() {
+fn documented_definition_is_accepted() {
     let definition: ExperimentDefinition = serde_json::from_value(sound()).unwrap();
-    assert_eq!(definition.check(), Ok(()));
+    assert_eq!(definition.validate(), Ok(()));
     assert_eq!((definition.alpha, definition.by), (0.05, By::Turn));
     let again = serde_json::to_value(&definition).unwrap();
     assert_eq!(serde_json::from_value::<ExperimentDefinition>(again).unwrap(), definition);
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn invalid_definitions_name_field_and_expectation() {
     let twins = json!([{"name": "a"}, {"name": "a"}]);
     let rows = [
         ("/name", json!("  "), "name is 2 bytes"),
@@ -67,93 +67,100 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn numbers_that_json_cannot_write_are_refused_too() {
+fn non_finite_and_out_of_range_numbers_are_rejected() {
     let mut definition: ExperimentDefinition = serde_json::from_value(sound()).unwrap();
     definition.variants[1].weight = f64::NAN;
-    assert!(definition.check().unwrap_err().to_string().contains("variants[1].weight is NaN"));
+    assert!(definition.validate().unwrap_err().to_string().contains("variants[1].weight is NaN"));
     definition.variants[1].weight = 1.0;
     definition.guardrails.push(definition.guardrails[0]);
-    assert!(definition.check().unwrap_err().to_string().contains("one guardrail for each"));
+    assert!(definition.validate().unwrap_err().to_string().contains("one guardrail for each"));
     definition.guardrails = vec![Guardrail { metric: Metric::Latency, limit: f64::INFINITY }];
-    assert!(definition.check().unwrap_err().to_string().contains("guardrails[0].limit is inf"));
+    assert!(definition.validate().unwrap_err().to_string().contains("guardrails[0].limit is inf"));
     definition.guardrails.clear();
-    definition.adaptive = Some(Adaptive { min_share: Some(0.1) });
-    assert!(definition.check().unwrap_err().to_string().contains("one of the two"));
+    definition.adaptive = Some(AdaptiveAllocation { min_share: Some(0.1) });
+    assert!(definition.validate().unwrap_err().to_string().contains("one of the two"));
     definition.rollout = None;
-    assert_eq!(definition.check(), Ok(()));
+    assert_eq!(definition.validate(), Ok(()));
     for unfit in [0.0, 0.26, f64::NAN] {
-        definition.adaptive = Some(Adaptive { min_share: Some(unfit) });
-        let said = definition.check().unwrap_err().to_string();
+        definition.adaptive = Some(AdaptiveAllocation { min_share: Some(unfit) });
+        let said = definition.validate().unwrap_err().to_string();
         assert!(said.contains("adaptive.min_share") && said.contains("at most 0.25"), "{said}");
     }
     definition.adaptive = None;
     definition.alpha = 0.0;
-    assert!(definition.check().unwrap_err().to_string().contains("alpha is 0"));
+    assert!(definition.validate().unwrap_err().to_string().contains("alpha is 0"));
     for unfit in [1e-300, 0.00009, 0.51, 1.0, f64::NAN] {
         definition.alpha = unfit;
-        assert!(definition.check().is_err(), "{unfit}");
+        assert!(definition.validate().is_err(), "{unfit}");
     }
     for fit in [0.0001, 0.5] {
         definition.alpha = fit;
-        assert!(definition.check().is_ok(), "{fit}");
+        assert!(definition.validate().is_ok(), "{fit}");
     }
 }
 
 #[test]
-fn what_is_left_out_is_as_usual() {
+fn omitted_fields_take_their_defaults() {
     let mut written = sound();
     written["rollout"] = json!({"margin": 0.01});
     let read: ExperimentDefinition = serde_json::from_value(written.clone()).unwrap();
     let usual = Rollout { steps: vec![1.0, 5.0, 25.0, 50.0, 100.0], margin: 0.01, min_units: 100 };
-    assert_eq!(read.check(), Ok(()));
+    assert_eq!(read.validate(), Ok(()));
     assert_eq!(read.rollout, Some(usual));
     written["rollout"] = Value::Null;
     written["adaptive"] = json!({});
     let read: ExperimentDefinition = serde_json::from_value(written.clone()).unwrap();
-    assert_eq!((read.check(), read.floor()), (Ok(()), Some(0.05)));
-    // With 0.05 for each, less than half would follow what is learnt.
+    assert_eq!((read.validate(), read.min_share()), (Ok(()), Some(0.05)));
+    // At 0.05 each, less than half of the traffic could adapt.
     written["variants"] = (0..16).map(|n| json!({"name": n.to_string()})).collect();
     let read: ExperimentDefinition = serde_json::from_value(written).unwrap();
-    assert_eq!((read.check(), read.floor()), (Ok(()), Some(1.0 / 32.0)));
+    assert_eq!((read.validate(), read.min_share()), (Ok(()), Some(1.0 / 32.0)));
     assert_eq!(serde_json::to_value(read.adaptive).unwrap(), json!({}), "older releases read it");
 }
 
 #[test]
-fn a_life_goes_forward_and_says_what_is_possible_instead() {
-    use Action::{Archive, Complete, Pause, Resume, Start};
+fn lifecycle_rejects_invalid_actions_and_lists_allowed_ones() {
+    use LifecycleAction::{Archive, Complete, Pause, Resume, Start};
     let path = [Start, Pause, Resume, Pause, Complete, Archive];
-    let end = path.into_iter().try_fold(Status::Draft, Status::after);
-    assert_eq!(end, Ok(Status::Archived));
-    assert_eq!(Status::Running.after(Complete), Ok(Status::Completed));
+    let end = path.into_iter().try_fold(ExperimentStatus::Draft, ExperimentStatus::apply_action);
+    assert_eq!(end, Ok(ExperimentStatus::Archived));
+    assert_eq!(ExperimentStatus::Running.apply_action(Complete), Ok(ExperimentStatus::Completed));
     let rows = [
-        (Status::Draft, Pause, "cannot pause an experiment that is DRAFT; possible is start"),
-        (Status::Running, Start, "possible is pause or complete"),
-        (Status::Completed, Resume, "possible is archive"),
-        (Status::Archived, Start, "possible is nothing any more"),
+        (
+            ExperimentStatus::Draft,
+            Pause,
+            "cannot pause an experiment that is DRAFT; possible is start",
+        ),
+        (ExperimentStatus::Running, Start, "possible is pause or complete"),
+        (ExperimentStatus::Completed, Resume, "possible is archive"),
+        (ExperimentStatus::Archived, Start, "possible is nothing any more"),
     ];
     for (status, action, expected) in rows {
-        let said = status.after(action).unwrap_err().to_string();
+        let said = status.apply_action(action).unwrap_err().to_string();
         assert!(said.ends_with(expected), "{said}");
     }
-    assert_eq!(serde_json::to_value(Status::Running).unwrap(), "RUNNING");
+    assert_eq!(serde_json::to_value(ExperimentStatus::Running).unwrap(), "RUNNING");
 }
 
-/// Words are stored and are part of addresses; what is kept as JSON must say the same.
+/// Names are stored and part of request paths; JSON must use the same ones.
 #[test]
-fn every_status_and_action_is_found_by_its_word() {
-    for status in Status::ALL {
-        assert_eq!(Status::from_word(status.word()), Some(status));
+fn statuses_and_actions_round_trip_through_their_names() {
+    for status in ExperimentStatus::ALL_STATUSES {
+        assert_eq!(ExperimentStatus::from_word(status.word()), Some(status));
         assert_eq!(serde_json::to_value(status).unwrap(), status.word());
     }
-    for action in Action::ALL {
-        assert_eq!(Action::from_word(action.word()), Some(action));
+    for action in LifecycleAction::ALL_ACTIONS {
+        assert_eq!(LifecycleAction::from_word(action.word()), Some(action));
         assert_eq!(serde_json::to_value(action).unwrap(), action.word());
     }
-    assert_eq!((Status::from_word("running"), Action::from_word("stop")), (None, None));
+    assert_eq!(
+        (ExperimentStatus::from_word("running"), LifecycleAction::from_word("stop")),
+        (None, None)
+    );
 }
 
 #[test]
-fn every_metric_is_found_by_its_word() {
+fn metrics_round_trip_through_their_names() {
     for metric in Metric::ALL {
         assert_eq!(Metric::from_word(metric.word()), Ok(metric));
     }

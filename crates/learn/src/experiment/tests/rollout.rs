@@ -1,5 +1,3 @@
-//! Rollouts.
-
 use super::super::*;
 use super::{errors, put, two};
 
@@ -11,51 +9,51 @@ fn rollout() -> ExperimentDefinition {
     definition
 }
 
-/// Evidence of the first step: 5% treated.
-fn first(treated: usize, good: usize) -> (ExperimentDefinition, RolloutState, Evidence) {
+/// Evidence at the first step, with 5% treated.
+fn first(treated: usize, good: usize) -> (ExperimentDefinition, RolloutState, ExperimentEvidence) {
     let definition = rollout();
     let state = RolloutState::start(&definition).unwrap();
-    let mut evidence = Evidence::new(&definition);
-    put(&mut evidence, 0, treated * 19, treated * 19 * 8 / 10, &state.shares(&definition));
-    put(&mut evidence, 1, treated, good, &state.shares(&definition));
+    let mut evidence = ExperimentEvidence::new(&definition);
+    put(&mut evidence, 0, treated * 19, treated * 19 * 8 / 10, &state.current_shares(&definition));
+    put(&mut evidence, 1, treated, good, &state.current_shares(&definition));
     (definition, state, evidence)
 }
 
 #[test]
-fn a_step_is_taken_when_the_treatment_is_not_worse() {
+fn rollout_advances_when_the_treatment_is_not_worse() {
     let (definition, state, evidence) = first(1_000, 800);
     let taken = next_step(&definition, &state, &evidence).unwrap();
     assert_eq!((taken.from, taken.to), (5.0, 50.0));
-    let Reason::NotWorse { treatments } = &taken.reason else { panic!("{taken:?}") };
+    let StepReason::NotWorse { treatments } = &taken.reason else { panic!("{taken:?}") };
     assert!(treatments[0].gain_at_least > -0.1 && treatments[0].treatment_units == 1_000);
-    let state = state.after(&taken);
+    let state = state.apply_step(&taken);
     assert_eq!(state, RolloutState { percent: 50.0, rolled_back: false });
-    assert_eq!(state.shares(&definition).as_slice(), [0.5, 0.5]);
+    assert_eq!(state.current_shares(&definition).as_slice(), [0.5, 0.5]);
 }
 
 #[test]
-fn no_step_without_evidence_of_its_own() {
-    // Worse by more than the margin; too few; a broken split.
+fn rollout_stays_without_evidence_of_its_own_step() {
+    // Worse than the margin, then too few units, then a sample-ratio mismatch.
     for (treated, good) in [(1_000, 650), (99, 99)] {
         let (definition, state, evidence) = first(treated, good);
         assert_eq!(next_step(&definition, &state, &evidence), None, "{treated} {good}");
     }
     let (definition, state, mut evidence) = first(1_000, 800);
-    put(&mut evidence, 1, 400, 320, &state.shares(&definition));
+    put(&mut evidence, 1, 400, 320, &state.current_shares(&definition));
     assert_eq!(next_step(&definition, &state, &evidence), None);
-    // What the last step saw is not enough for the next one.
+    // Units of the previous step do not count for the next.
     let (definition, state, mut evidence) = first(1_000, 800);
     let taken = next_step(&definition, &state, &evidence).unwrap();
-    let state = state.after(&taken);
+    let state = state.apply_step(&taken);
     evidence.open_stratum();
     assert_eq!(next_step(&definition, &state, &evidence), None);
-    put(&mut evidence, 0, 100, 80, &state.shares(&definition));
-    put(&mut evidence, 1, 100, 80, &state.shares(&definition));
+    put(&mut evidence, 0, 100, 80, &state.current_shares(&definition));
+    put(&mut evidence, 1, 100, 80, &state.current_shares(&definition));
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 100.0);
 }
 
 #[test]
-fn less_is_better_where_it_is() {
+fn rollout_respects_lower_is_better_metrics() {
     let (mut definition, state, evidence) = first(1_000, 800);
     definition.metric = Metric::Latency;
     assert!(next_step(&definition, &state, &evidence).is_some());
@@ -64,30 +62,30 @@ fn less_is_better_where_it_is() {
 }
 
 #[test]
-fn a_crossed_guardrail_takes_it_back_for_good() {
+fn crossed_guardrail_rolls_back_permanently() {
     let (definition, state, mut evidence) = first(1_000, 800);
     errors(&mut evidence, 0, 1_000, 500);
     errors(&mut evidence, 1, 99, 99);
-    // The control is nobody's fault, and 99 units are not enough.
+    // The control's errors do not count, and 99 units are too few.
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 50.0);
     errors(&mut evidence, 1, 900, 50);
     let taken = next_step(&definition, &state, &evidence).unwrap();
     assert_eq!((taken.from, taken.to), (5.0, 0.0));
-    let Reason::GuardrailCrossed { bound, limit, units, metric, .. } = &taken.reason else {
+    let StepReason::GuardrailCrossed { bound, limit, units, metric, .. } = &taken.reason else {
         panic!("{taken:?}")
     };
     assert!(*bound > *limit && *units == 999 && *metric == Metric::ErrorRate);
-    let state = state.after(&taken);
+    let state = state.apply_step(&taken);
     assert_eq!(state, RolloutState { percent: 0.0, rolled_back: true });
     assert_eq!(next_step(&definition, &state, &evidence), None);
     let written = serde_json::to_value(&taken).unwrap();
     assert_eq!(written["why"], "guardrail_crossed");
     assert_eq!(written["evidence"]["limit"], 0.05);
-    assert_eq!(serde_json::from_value::<Move>(written).unwrap(), taken);
+    assert_eq!(serde_json::from_value::<RolloutStep>(written).unwrap(), taken);
 }
 
 #[test]
-fn a_guardrail_where_more_is_better_is_a_least() {
+fn guardrail_limit_is_a_minimum_for_higher_is_better_metrics() {
     let (mut definition, state, mut evidence) = first(1_000, 800);
     definition.guardrails[0] = Guardrail { metric: Metric::QualityScore, limit: 0.5 };
     errors(&mut evidence, 1, 1_000, 900);
@@ -97,7 +95,7 @@ fn a_guardrail_where_more_is_better_is_a_least() {
 }
 
 #[test]
-fn without_a_rollout_nothing_moves() {
+fn experiment_without_rollout_never_steps() {
     let (mut definition, state, evidence) = first(1_000, 800);
     definition.rollout = None;
     assert_eq!(next_step(&definition, &state, &evidence), None);
