@@ -9,7 +9,7 @@
 mod credit;
 
 use ingest::FindingPlace;
-use learn::{ArmChoice, ChoiceRequest, FEATURES_VERSION, Router, Routers, features, dequantize_features, quantize_features};
+use learn::{ArmChoice, ChoiceRequest, FEATURES_VERSION, Router, Routers, dequantize_features, extract_features, quantize_features};
 use model::{
     Claim, ClaimSpace, ConversationId, Finding, RouterChoice, Scope, Timestamp, TurnId, UserId,
     Write,
