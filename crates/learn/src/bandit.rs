@@ -13,7 +13,6 @@ mod ridge_regression;
 mod shadow_evaluation;
 mod reward_sums;
 mod state;
-mod discount_era;
 mod credit;
 mod eligibility;
 mod algorithms;

@@ -8,6 +8,8 @@ mod outcome_model;
 use model::BadData;
 use serde::Serialize;
 
+use crate::bad_data;
+
 pub use outcome_model::{LoggedChoice, fit_outcome_model};
 
 /// Standard errors on each side of a 95% interval.
@@ -40,25 +42,21 @@ impl LoggedReward {
         expected: Option<ModelledReward>,
     ) -> Result<Self, BadData> {
         if !reward.is_finite() {
-            return Err(bad("reward", reward, "a number"));
+            return Err(bad_data("reward", &reward, "a number"));
         }
         if !(propensity > 0.0 && propensity <= 1.0) {
-            return Err(bad("propensity", propensity, "above 0, at most 1"));
+            return Err(bad_data("propensity", &propensity, "above 0, at most 1"));
         }
         if !(0.0..=1.0).contains(&target) {
-            return Err(bad("target", target, "a number from 0 to 1"));
+            return Err(bad_data("target", &target, "a number from 0 to 1"));
         }
         if let Some(ModelledReward { of_chosen, of_target }) = expected
             && !(of_chosen.is_finite() && of_target.is_finite())
         {
-            return Err(bad("expected", of_chosen + of_target, "a number"));
+            return Err(bad_data("expected", &(of_chosen + of_target), "a number"));
         }
         Ok(Self { reward, importance: target / propensity, expected })
     }
-}
-
-fn bad(field: &str, got: f64, expected: &str) -> BadData {
-    BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

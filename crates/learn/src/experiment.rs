@@ -13,12 +13,9 @@
 
 mod definition;
 mod lifecycle;
-mod traffic_shares;
 mod assignment;
 mod tally;
-mod mean;
 mod confidence_sequence;
-mod cuped;
 mod difference;
 mod sample_ratio;
 mod evidence;
@@ -30,7 +27,7 @@ mod results;
 pub use model::{Direction, Metric, UnitTotals};
 
 pub use adaptive_shares::adaptive_shares;
-pub use assignment::{AssignmentSalt, assign_variant};
+pub use assignment::{AssignmentSalt, TrafficShares, assign_variant};
 pub use confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 pub use definition::{
     AdaptiveAllocation, By, ExperimentDefinition, Guardrail, Rollout, Unit, Variant,
@@ -39,15 +36,13 @@ pub use difference::ArmDifference;
 pub use evidence::{ExperimentEvidence, Stratum, UnitPlacement};
 pub use guardrail::{GuardrailStatus, evaluate_guardrails};
 pub use lifecycle::{ExperimentStatus, InvalidTransition, LifecycleAction};
-pub use mean::MeanEstimate;
 pub use results::{
     DifferenceEstimate, ExperimentResults, ExperimentVerdict, VariantComparison, VariantResult,
     VerdictReason, compute_results,
 };
 pub use rollout::{NonInferiority, RolloutState, RolloutStep, StepReason, next_step};
 pub use sample_ratio::{ExposureCounts, SampleRatioTest};
-pub use tally::MetricTally;
-pub use traffic_shares::TrafficShares;
+pub use tally::{MeanEstimate, MetricTally};
 
 /// Minimum units per arm for a conclusion.
 ///

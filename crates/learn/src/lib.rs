@@ -66,3 +66,8 @@ pub use suggest::{
     CorrectedAnswer, PatternEvidence, Remark, Suggestion, SuggestionBasis, Voice, are_several,
     asked_for, changes_of, fit_to_instruct, speaks_to_the_model, suggestions,
 };
+
+/// Builds the error for an invalid configuration field.
+fn bad_data(field: &str, got: &dyn ToString, expected: &str) -> model::BadData {
+    model::BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
+}

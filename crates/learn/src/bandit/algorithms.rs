@@ -85,16 +85,16 @@ pub(super) struct ArmScoring<'a> {
 
 impl ArmScoring<'_> {
     /// Scores all arms. `Hybrid` scores the contextual candidate only.
-    pub(super) fn score_arms(&self, algorithm: Algorithm, draws: &mut Sampler) -> ScoreBoard {
+    pub(super) fn score_arms(&self, algorithm: Algorithm, sampler: &mut Sampler) -> ScoreBoard {
         match algorithm {
-            Algorithm::Thompson => self.score_thompson(draws),
-            Algorithm::LinTs => self.score_lints(draws, 0),
-            Algorithm::Hybrid => self.score_lints(draws, HYBRID_MIN_OBSERVATIONS),
+            Algorithm::Thompson => self.score_thompson(sampler),
+            Algorithm::LinTs => self.score_lints(sampler, 0),
+            Algorithm::Hybrid => self.score_lints(sampler, HYBRID_MIN_OBSERVATIONS),
             Algorithm::LinUcb => self.score_linucb(),
             Algorithm::Ucb1 => self.score_ucb1(),
             Algorithm::EpsilonGreedy => self.score_epsilon_greedy(),
             Algorithm::Fixed => self.score_fixed(),
-            Algorithm::Random => self.score_random(draws),
+            Algorithm::Random => self.score_random(sampler),
         }
     }
 
@@ -123,21 +123,21 @@ impl ArmScoring<'_> {
     }
 
     /// Samples without computing the probabilities.
-    pub(super) fn sample_board(&self, algorithm: Algorithm, draws: &mut Sampler) -> ScoreBoard {
+    pub(super) fn sample_board(&self, algorithm: Algorithm, sampler: &mut Sampler) -> ScoreBoard {
         match algorithm {
-            Algorithm::Thompson => self.sample_thompson(draws).0,
-            Algorithm::LinTs => self.sample_lints(draws, 0).0,
-            Algorithm::Hybrid => self.sample_lints(draws, HYBRID_MIN_OBSERVATIONS).0,
+            Algorithm::Thompson => self.sample_thompson(sampler).0,
+            Algorithm::LinTs => self.sample_lints(sampler, 0).0,
+            Algorithm::Hybrid => self.sample_lints(sampler, HYBRID_MIN_OBSERVATIONS).0,
             Algorithm::LinUcb
             | Algorithm::Ucb1
             | Algorithm::EpsilonGreedy
             | Algorithm::Fixed
-            | Algorithm::Random => self.score_arms(algorithm, draws),
+            | Algorithm::Random => self.score_arms(algorithm, sampler),
         }
     }
 
     /// Returns the board and the Beta counts that each draw came from.
-    fn sample_thompson(&self, draws: &mut Sampler) -> (ScoreBoard, [(f64, f64); MAX_ARMS]) {
+    fn sample_thompson(&self, sampler: &mut Sampler) -> (ScoreBoard, [(f64, f64); MAX_ARMS]) {
         let mut board = ScoreBoard::new(self.indices.len());
         let mut bids = [(0.0, 0.0); MAX_ARMS];
         for (place, index) in self.indices.iter().enumerate() {
@@ -147,14 +147,14 @@ impl ArmScoring<'_> {
             board.means[place] = good / (good + bad);
             board.faults += u32::from(!sound);
             let (good, bad) = counts.beta_posterior(prior, THOMPSON_SHARPENING);
-            board.draws[place] = draws.sample_beta(good, bad);
+            board.draws[place] = sampler.sample_beta(good, bad);
             bids[place] = (good, bad);
         }
         (board, bids)
     }
 
-    fn score_thompson(&self, draws: &mut Sampler) -> ScoreBoard {
-        let (mut board, bids) = self.sample_thompson(draws);
+    fn score_thompson(&self, sampler: &mut Sampler) -> ScoreBoard {
+        let (mut board, bids) = self.sample_thompson(sampler);
         board.integrate_chances(|place| ScoreDistribution::from_beta(bids[place].0, bids[place].1));
         board
     }
@@ -164,8 +164,8 @@ impl ArmScoring<'_> {
     fn predict_arm(&self, index: usize, enough: u64, board: &mut ScoreBoard) -> RewardPrediction {
         let arm = self.state.find_arm(self.rule, index);
         let ready = arm.filter(|arm| arm.observations >= enough);
-        let guess = ready.and_then(|arm| self.predict_regression(arm, index));
-        guess.unwrap_or_else(|| {
+        let prediction = ready.and_then(|arm| self.predict_regression(arm, index));
+        prediction.unwrap_or_else(|| {
             board.faults += u32::from(ready.is_some());
             let (good, bad) = self.arm_posterior(index);
             let all = good + bad;
@@ -181,20 +181,20 @@ impl ArmScoring<'_> {
     }
 
     /// Returns the board and the standard deviation of each draw.
-    fn sample_lints(&self, draws: &mut Sampler, enough: u64) -> (ScoreBoard, [f64; MAX_ARMS]) {
+    fn sample_lints(&self, sampler: &mut Sampler, enough: u64) -> (ScoreBoard, [f64; MAX_ARMS]) {
         let mut board = ScoreBoard::new(self.indices.len());
         let mut deviations = [0.0; MAX_ARMS];
         for (place, index) in self.indices.iter().enumerate() {
-            let guess = self.predict_arm(*index, enough, &mut board);
-            deviations[place] = (LINTS_WIDTH * guess.deviation).max(1e-9);
-            board.means[place] = guess.mean;
-            board.draws[place] = guess.mean + deviations[place] * draws.sample_normal();
+            let prediction = self.predict_arm(*index, enough, &mut board);
+            deviations[place] = (LINTS_WIDTH * prediction.deviation).max(1e-9);
+            board.means[place] = prediction.mean;
+            board.draws[place] = prediction.mean + deviations[place] * sampler.sample_normal();
         }
         (board, deviations)
     }
 
-    fn score_lints(&self, draws: &mut Sampler, enough: u64) -> ScoreBoard {
-        let (mut board, deviations) = self.sample_lints(draws, enough);
+    fn score_lints(&self, sampler: &mut Sampler, enough: u64) -> ScoreBoard {
+        let (mut board, deviations) = self.sample_lints(sampler, enough);
         let means = board.means;
         board.integrate_chances(|place| {
             ScoreDistribution::from_normal(means[place], deviations[place])
@@ -205,9 +205,9 @@ impl ArmScoring<'_> {
     fn score_linucb(&self) -> ScoreBoard {
         let mut board = ScoreBoard::new(self.indices.len());
         for (place, index) in self.indices.iter().enumerate() {
-            let guess = self.predict_arm(*index, 0, &mut board);
-            board.means[place] = guess.mean;
-            board.draws[place] = guess.mean + LINUCB_WIDTH * guess.deviation;
+            let prediction = self.predict_arm(*index, 0, &mut board);
+            board.means[place] = prediction.mean;
+            board.draws[place] = prediction.mean + LINUCB_WIDTH * prediction.deviation;
         }
         board.assign_to_winner();
         board
@@ -246,10 +246,10 @@ impl ArmScoring<'_> {
         board
     }
 
-    fn score_random(&self, draws: &mut Sampler) -> ScoreBoard {
+    fn score_random(&self, sampler: &mut Sampler) -> ScoreBoard {
         let mut board = self.board_with_means();
         for place in 0..board.count {
-            board.draws[place] = draws.sample_uniform();
+            board.draws[place] = sampler.sample_uniform();
             board.chances[place] = 1.0 / board.count as f64;
         }
         board

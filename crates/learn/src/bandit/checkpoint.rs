@@ -1,8 +1,7 @@
 //! Binary checkpoints of router state: versioned and checksummed. A checkpoint that fails any check
 //! is rejected, and the router replays the log.
 
-use super::discount::Decay;
-use super::discount_era::DiscountEra;
+use super::discount::{Decay, DiscountEra};
 use super::matrix::{Matrix, padded_len};
 use super::reward_sums::RewardSums;
 use super::ridge_regression::RidgeRegression;
@@ -210,8 +209,8 @@ impl CheckpointReader<'_> {
     }
 
     fn read_era(&mut self) -> Option<DiscountEra> {
-        let fading = Decay { factor: self.read_f64()?, hourly: self.read_bool()? };
-        Some(DiscountEra { decay: fading, since: self.read_u64()?, until: self.read_u64()? })
+        let decay = Decay { factor: self.read_f64()?, hourly: self.read_bool()? };
+        Some(DiscountEra { decay, since: self.read_u64()?, until: self.read_u64()? })
     }
 
     fn read_arm(&mut self) -> Option<ArmState> {
@@ -234,9 +233,9 @@ impl CheckpointReader<'_> {
 
     fn read_regression(&mut self) -> Option<RidgeRegression> {
         let size = self.read_count(MAX_FEATURES)? + 1;
-        let (born, updates, broken) = (self.read_u32()?, self.read_u32()?, self.read_bool()?);
+        let (generation, updates, broken) = (self.read_u32()?, self.read_u32()?, self.read_bool()?);
         Some(RidgeRegression {
-            generation: born,
+            generation,
             updates,
             broken,
             gram: Matrix::from_values(size, self.read_f64s(size * padded_len(size))?)?,

@@ -59,27 +59,27 @@ pub struct ArmChoice {
 }
 
 impl RouterState {
-    pub fn choose_arm(&self, rule: &RouterRule, choosing: &ChoiceRequest<'_>) -> ArmChoice {
-        let open = find_eligible_arms(self, rule, choosing);
-        let point = feature_vector(rule, choosing);
+    pub fn choose_arm(&self, rule: &RouterRule, request: &ChoiceRequest<'_>) -> ArmChoice {
+        let open = find_eligible_arms(self, rule, request);
+        let point = feature_vector(rule, request);
         let scoring =
             ArmScoring { state: self, rule, indices: open.indices(), point: point.as_ref() };
-        let mut draws = Sampler::new(choosing.random);
+        let mut sampler = Sampler::new(request.random);
         let pair = (rule.algorithm() == Algorithm::Hybrid).then(|| {
             // A separate random stream: the shadow candidate must not influence the choice.
-            let mut apart = Sampler::new(!choosing.random);
+            let mut apart = Sampler::new(!request.random);
             let candidate = scoring.score_arms(Algorithm::Hybrid, &mut apart);
-            (scoring.score_arms(Algorithm::Thompson, &mut draws), candidate)
+            (scoring.score_arms(Algorithm::Thompson, &mut sampler), candidate)
         });
         let mut choice = match &pair {
             None => self.finish_choice(
                 &scoring,
-                &scoring.score_arms(rule.algorithm(), &mut draws),
-                &mut draws,
+                &scoring.score_arms(rule.algorithm(), &mut sampler),
+                &mut sampler,
             ),
             Some((present, candidate)) => {
                 let serving = if self.comparison.serving { candidate } else { present };
-                self.finish_choice(&scoring, serving, &mut draws)
+                self.finish_choice(&scoring, serving, &mut sampler)
             }
         };
         if let Some((present, candidate)) = &pair {
@@ -92,13 +92,9 @@ impl RouterState {
 
     /// The propensity of every arm of the rule, 0 for ineligible ones. Used for off-policy
     /// evaluation.
-    pub fn compute_propensities(
-        &self,
-        rule: &RouterRule,
-        choosing: &ChoiceRequest<'_>,
-    ) -> Vec<f64> {
+    pub fn compute_propensities(&self, rule: &RouterRule, request: &ChoiceRequest<'_>) -> Vec<f64> {
         let mut chances = vec![0.0; rule.arms().len()];
-        for score in self.choose_arm(rule, choosing).scores {
+        for score in self.choose_arm(rule, request).scores {
             chances[score.arm] = score.propensity;
         }
         chances
@@ -106,12 +102,12 @@ impl RouterState {
 
     /// The arm with the highest draw, without propensity and floors. Choices made this way must not
     /// be logged.
-    pub fn sample_arm(&self, rule: &RouterRule, choosing: &ChoiceRequest<'_>) -> Option<usize> {
-        let open = find_eligible_arms(self, rule, choosing);
-        let point = feature_vector(rule, choosing);
+    pub fn sample_arm(&self, rule: &RouterRule, request: &ChoiceRequest<'_>) -> Option<usize> {
+        let open = find_eligible_arms(self, rule, request);
+        let point = feature_vector(rule, request);
         let scoring =
             ArmScoring { state: self, rule, indices: open.indices(), point: point.as_ref() };
-        let board = scoring.sample_board(rule.algorithm(), &mut Sampler::new(choosing.random));
+        let board = scoring.sample_board(rule.algorithm(), &mut Sampler::new(request.random));
         argmax(board.draws()).map(|place| open.indices()[place])
     }
 
@@ -120,7 +116,7 @@ impl RouterState {
         &self,
         scoring: &ArmScoring<'_>,
         board: &ScoreBoard,
-        draws: &mut Sampler,
+        sampler: &mut Sampler,
     ) -> ArmChoice {
         let mut lifted = [0.0; MAX_ARMS];
         let lifted = &mut lifted[..board.count];
@@ -131,9 +127,9 @@ impl RouterState {
             | Algorithm::EpsilonGreedy
             | Algorithm::Ucb1
             | Algorithm::Fixed
-            | Algorithm::Random => draws.sample_index(board.chances()),
+            | Algorithm::Random => sampler.sample_index(board.chances()),
         };
-        let place = resample_with_floors(draws, drawn.unwrap_or(0), board.chances(), lifted);
+        let place = resample_with_floors(sampler, drawn.unwrap_or(0), board.chances(), lifted);
         let scores = scoring.indices.iter().enumerate().map(|(place, index)| ArmScore {
             arm: *index,
             mean: board.means[place],
@@ -190,9 +186,9 @@ impl RouterState {
     }
 }
 
-fn feature_vector(rule: &RouterRule, choosing: &ChoiceRequest<'_>) -> Option<FeatureVector> {
+fn feature_vector(rule: &RouterRule, request: &ChoiceRequest<'_>) -> Option<FeatureVector> {
     let contextual = rule.algorithm().is_contextual();
-    contextual.then(|| FeatureVector::new(choosing.features, rule.definition().features)).flatten()
+    contextual.then(|| FeatureVector::new(request.features, rule.definition().features)).flatten()
 }
 
 /// Index of the first maximum. NaN never wins.

@@ -26,7 +26,8 @@ pub struct Credit<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AppliedObservation {
     /// Generation of the arm at the first observation.
-    born: u32,
+    #[serde(rename = "born")]
+    generation: u32,
     /// Tick of the first observation. Later signals do not change it.
     tick: u64,
     /// Discount era of `tick`. Records from before eras existed have none.
@@ -62,11 +63,14 @@ impl RouterState {
         let Some(index) = self.arms.iter().position(|arm| arm.id == credit.arm) else {
             return before;
         };
-        let born = self.arms[index].generation;
-        if before.is_some_and(|before| before.born != born) || (before.is_none() && now.is_none()) {
+        let generation = self.arms[index].generation;
+        if before.is_some_and(|before| before.generation != generation)
+            || (before.is_none() && now.is_none())
+        {
             return before;
         }
-        let mut applied = before.unwrap_or_else(|| self.start_observation(rule, credit, born));
+        let mut applied =
+            before.unwrap_or_else(|| self.start_observation(rule, credit, generation));
         let old = applied.observation();
         applied.observed = now.map(|now| (now.reward(), now.weight()));
         if old == now {
@@ -89,7 +93,8 @@ impl RouterState {
         before: AppliedObservation,
     ) -> AppliedObservation {
         let index = self.arms.iter().position(|arm| arm.id == credit.arm);
-        if let Some(index) = index.filter(|index| self.arms[*index].generation == before.born) {
+        if let Some(index) = index.filter(|index| self.arms[*index].generation == before.generation)
+        {
             self.update_regression(rule, index, credit, &before, before.observation(), None);
         }
         AppliedObservation { linear: None, ..before }
@@ -100,7 +105,7 @@ impl RouterState {
         &mut self,
         rule: &RouterRule,
         credit: &Credit<'_>,
-        born: u32,
+        generation: u32,
     ) -> AppliedObservation {
         if rule.decay().hourly {
             if self.tick == 0 {
@@ -112,7 +117,7 @@ impl RouterState {
         } else {
             self.tick += 1;
         }
-        let linear = self.arms.iter().find(|arm| arm.generation == born);
+        let linear = self.arms.iter().find(|arm| arm.generation == generation);
         let linear = linear.and_then(|arm| arm.linear.as_ref());
         let fit = |features| FeatureVector::new(credit.features, features).is_some();
         let unfit = linear.is_some_and(|linear| !fit(linear.feature_count()));
@@ -124,7 +129,7 @@ impl RouterState {
             finite && rule.algorithm() == super::Algorithm::Hybrid
         });
         AppliedObservation {
-            born,
+            generation,
             tick: self.tick,
             era: self.current_era(),
             observed: None,
@@ -141,11 +146,11 @@ impl RouterState {
         old: Option<Observation>,
         now: Option<Observation>,
     ) {
-        let (tick, fading) = (self.tick, rule.decay());
+        let (tick, decay) = (self.tick, rule.decay());
         let left = self.remaining_weight(rule, applied.era, applied.tick);
         let arm = &mut self.arms[index];
-        if !fading.is_none() {
-            let rest = fading.remaining_after(tick.saturating_sub(arm.tick));
+        if !decay.is_disabled() {
+            let rest = decay.remaining_after(tick.saturating_sub(arm.tick));
             arm.sums.apply_decay(rest);
             if let Some(linear) = &mut arm.linear {
                 linear.apply_decay(rest);

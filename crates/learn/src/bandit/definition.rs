@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::discount::{Decay, Discount};
 use super::{MAX_ARMS, MAX_FEATURES};
+use crate::bad_data;
 use crate::reward::{RewardDefinition, RewardRule};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,20 +145,20 @@ impl RouterRule {
         check_arms(&written.arms)?;
         let least = written.min_propensity;
         if !(0.0..=0.5).contains(&least) {
-            return Err(bad("min_propensity".to_owned(), &least, "a number from 0 to 0.5"));
+            return Err(bad_data("min_propensity", &least, "a number from 0 to 0.5"));
         }
         if let Some(budget) = written.daily_budget
             && !(budget.is_finite() && budget > 0.0)
         {
-            return Err(bad("daily_budget".to_owned(), &budget, "a number above 0"));
+            return Err(bad_data("daily_budget", &budget, "a number above 0"));
         }
         if written.features == 0 || written.features > MAX_FEATURES {
             let expected = format!("a number from 1 to {MAX_FEATURES}");
-            return Err(bad("features".to_owned(), &written.features, &expected));
+            return Err(bad_data("features", &written.features, &expected));
         }
-        let fading = Decay::new(written.discount)?;
+        let decay = Decay::new(written.discount)?;
         let reward = RewardRule::new(written.reward.clone())?;
-        Ok(Self { definition: written, reward, decay: fading })
+        Ok(Self { definition: written, reward, decay })
     }
 
     pub fn definition(&self) -> &RouterDefinition {
@@ -184,36 +185,40 @@ impl RouterRule {
 fn check_arms(arms: &[ArmDefinition]) -> Result<(), BadData> {
     if arms.is_empty() || arms.len() > MAX_ARMS {
         let expected = format!("1 to {MAX_ARMS} arms");
-        return Err(bad("arms".to_owned(), &arms.len(), &expected));
+        return Err(bad_data("arms", &arms.len(), &expected));
     }
     let mut known = BTreeSet::new();
     for (index, arm) in arms.iter().enumerate() {
         let field = |name: &str| format!("arms[{index}].{name}");
         if arm.id.is_empty() || arm.id.len() > 200 {
-            return Err(bad(field("id"), &format!("{} bytes", arm.id.len()), "1 to 200 bytes"));
+            return Err(bad_data(
+                &field("id"),
+                &format!("{} bytes", arm.id.len()),
+                "1 to 200 bytes",
+            ));
         }
         if arm.id.chars().any(char::is_control) {
-            return Err(bad(field("id"), &format!("{:?}", arm.id), "no control characters"));
+            return Err(bad_data(&field("id"), &format!("{:?}", arm.id), "no control characters"));
         }
         if !known.insert(arm.id.as_str()) {
-            return Err(bad(field("id"), &format!("{:?}", arm.id), "an id that no other arm has"));
+            return Err(bad_data(
+                &field("id"),
+                &format!("{:?}", arm.id),
+                "an id that no other arm has",
+            ));
         }
         let prices = [("price_in", arm.price_in), ("price_out", arm.price_out)];
         for (name, price) in prices.into_iter().filter_map(|(name, price)| Some((name, price?))) {
             if !(price.is_finite() && price >= 0.0) {
-                return Err(bad(field(name), &price, "a number not below 0"));
+                return Err(bad_data(&field(name), &price, "a number not below 0"));
             }
         }
         if let Some(quality) = arm.prior_quality.filter(|q| !(0.0..=1.0).contains(q)) {
-            return Err(bad(field("prior_quality"), &quality, "a number from 0 to 1"));
+            return Err(bad_data(&field("prior_quality"), &quality, "a number from 0 to 1"));
         }
     }
     if arms.iter().all(|arm| !arm.enabled) {
-        return Err(bad("arms".to_owned(), &"all disabled", "at least one enabled arm"));
+        return Err(bad_data("arms", &"all disabled", "at least one enabled arm"));
     }
     Ok(())
-}
-
-fn bad(field: String, got: &dyn ToString, expected: &str) -> BadData {
-    BadData { field, got: got.to_string(), expected: expected.to_owned() }
 }

@@ -3,6 +3,8 @@
 use model::BadData;
 use serde::{Deserialize, Serialize};
 
+use crate::bad_data;
+
 /// Discount setting: a factor per observation, or a half-life.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -25,43 +27,49 @@ pub(super) struct Decay {
 }
 
 impl Decay {
-    pub(super) const NONE: Self = Self { factor: 1.0, hourly: false };
+    pub(super) const DISABLED: Self = Self { factor: 1.0, hourly: false };
 
     pub(super) fn new(written: Option<Discount>) -> Result<Self, BadData> {
         match written {
-            None => Ok(Self::NONE),
+            None => Ok(Self::DISABLED),
             Some(Discount::Factor(factor)) => {
                 let fits = factor > 0.5 && factor <= 1.0;
-                let fading = Self { factor, hourly: false };
-                fits.then_some(fading)
-                    .ok_or_else(|| unfit("discount", factor, "above 0.5, at most 1"))
+                let decay = Self { factor, hourly: false };
+                fits.then_some(decay)
+                    .ok_or_else(|| bad_data("discount", &factor, "above 0.5, at most 1"))
             }
             Some(Discount::Observations { half_life_observations: life }) => {
                 let fits = life.is_finite() && life >= 1.0;
-                let bad = || unfit("discount.half_life_observations", life, "a number from 1");
+                let bad = || bad_data("discount.half_life_observations", &life, "a number from 1");
                 fits.then(|| Self { factor: half_life_factor(life), hourly: false }).ok_or_else(bad)
             }
             Some(Discount::Days { half_life_days: life }) => {
                 let fits = life.is_finite() && life >= 0.05;
-                let bad = || unfit("discount.half_life_days", life, "a number from 0.05");
+                let bad = || bad_data("discount.half_life_days", &life, "a number from 0.05");
                 fits.then(|| Self { factor: half_life_factor(24.0 * life), hourly: true })
                     .ok_or_else(bad)
             }
         }
     }
 
-    pub(super) fn is_none(self) -> bool {
+    pub(super) fn is_disabled(self) -> bool {
         self.factor == 1.0
     }
 
     /// Share of the weight that remains after a number of ticks.
     pub(super) fn remaining_after(self, ticks: u64) -> f64 {
-        if self.is_none() { 1.0 } else { power_by_squaring(self.factor, ticks) }
+        if self.is_disabled() { 1.0 } else { power_by_squaring(self.factor, ticks) }
     }
 }
 
-fn unfit(field: &str, got: f64, expected: &str) -> BadData {
-    BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
+/// A closed period with one discount setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct DiscountEra {
+    pub(super) decay: Decay,
+    /// First tick. Ticks of different eras are not comparable: they count turns in one and hours in
+    /// another.
+    pub(super) since: u64,
+    pub(super) until: u64,
 }
 
 /// The factor whose power `ticks` is one half. Uses only products and sums, because the system's
@@ -95,7 +103,7 @@ mod tests {
         let observations = Discount::Observations { half_life_observations: 1.0 };
         assert!((Decay::new(Some(observations)).unwrap().remaining_after(3) - 0.125).abs() < 1e-12);
         assert_eq!(Decay::new(Some(Discount::Factor(0.998))).unwrap().remaining_after(1), 0.998);
-        assert_eq!(Decay::NONE.remaining_after(u64::MAX), 1.0);
+        assert_eq!(Decay::DISABLED.remaining_after(u64::MAX), 1.0);
         assert_eq!(power_by_squaring(0.9, u64::MAX), 0.0);
     }
 

@@ -38,17 +38,17 @@ impl EligibleArms {
 pub(super) fn find_eligible_arms(
     state: &RouterState,
     rule: &RouterRule,
-    choosing: &ChoiceRequest<'_>,
+    request: &ChoiceRequest<'_>,
 ) -> EligibleArms {
     let arms = rule.arms();
     let enabled = |index: usize| arms[index].enabled;
-    let wanted = |index: usize| enabled(index) && !choosing.exclude.contains(&arms[index].id);
+    let wanted = |index: usize| enabled(index) && !request.exclude.contains(&arms[index].id);
     let mut open = EligibleArms::collect_matching(wanted, arms.len());
     if open.count == 0 {
         open = EligibleArms::collect_matching(enabled, arms.len());
         open.relaxed = true;
     }
-    if choosing.max_cost.is_none() && rule.definition().daily_budget.is_none() {
+    if request.max_cost.is_none() && rule.definition().daily_budget.is_none() {
         return open;
     }
     let mut costs = [None; MAX_ARMS];
@@ -58,7 +58,7 @@ pub(super) fn find_eligible_arms(
     let known = || open.indices().iter().filter_map(|index| costs[*index]);
     let Some(cheapest) = known().reduce(f64::min) else { return open };
     let dearest = known().fold(cheapest, f64::max);
-    let limit = cost_limit(state, rule, choosing, cheapest, dearest);
+    let limit = cost_limit(state, rule, request, cheapest, dearest);
     let affordable = |index: usize| costs[index].is_none_or(|cost| cost <= limit);
     let is_open = |index: usize| open.indices().contains(&index);
     let mut kept =
@@ -84,13 +84,13 @@ pub(super) fn expected_cost(state: &RouterState, rule: &RouterRule, index: usize
 fn cost_limit(
     state: &RouterState,
     rule: &RouterRule,
-    choosing: &ChoiceRequest<'_>,
+    request: &ChoiceRequest<'_>,
     cheapest: f64,
     dearest: f64,
 ) -> f64 {
-    let most = choosing.max_cost.filter(|most| !most.is_nan()).unwrap_or(f64::INFINITY);
+    let most = request.max_cost.filter(|most| !most.is_nan()).unwrap_or(f64::INFINITY);
     let Some(budget) = rule.definition().daily_budget else { return most };
-    let used = state.spent_on(choosing.day) / budget;
+    let used = state.spent_on(request.day) / budget;
     let pressed = ((used - BUDGET_PRESSURE_START) / (1.0 - BUDGET_PRESSURE_START)).clamp(0.0, 1.0);
     let pressing = if pressed >= 1.0 { cheapest } else { dearest - pressed * (dearest - cheapest) };
     most.min(pressing)

@@ -41,18 +41,18 @@ pub(crate) fn raise_to_floors(raw: &[f64], floors: &mut [f64], lifted: &mut [f64
     }
 }
 
-/// Redirects an arm drawn with raw probabilities so that draws follow the lifted ones.
+/// Redirects an arm drawn with raw probabilities so that sampler follow the lifted ones.
 pub(super) fn resample_with_floors(
-    draws: &mut Sampler,
+    sampler: &mut Sampler,
     drawn: usize,
     raw: &[f64],
     lifted: &[f64],
 ) -> usize {
-    let u = draws.sample_uniform();
+    let u = sampler.sample_uniform();
     if lifted[drawn] >= raw[drawn] || u * raw[drawn] < lifted[drawn] {
         return drawn;
     }
-    let mut left = draws.sample_uniform() * floor_gains(raw, lifted).sum::<f64>();
+    let mut left = sampler.sample_uniform() * floor_gains(raw, lifted).sum::<f64>();
     let mut last = drawn;
     for (index, more) in floor_gains(raw, lifted).enumerate().filter(|(_, more)| *more > 0.0) {
         last = index;
@@ -95,11 +95,11 @@ mod tests {
         let raw = [0.9, 0.1, 0.0];
         let (mut floors, mut lifted) = ([0.15; 3], [0.0; 3]);
         raise_to_floors(&raw, &mut floors, &mut lifted);
-        let mut draws = Sampler::new(3);
+        let mut sampler = Sampler::new(3);
         let mut counts = [0.0; 3];
         for _ in 0..20_000 {
-            let drawn = draws.sample_index(&raw).unwrap();
-            counts[resample_with_floors(&mut draws, drawn, &raw, &lifted)] += 1.0 / 20_000.0;
+            let drawn = sampler.sample_index(&raw).unwrap();
+            counts[resample_with_floors(&mut sampler, drawn, &raw, &lifted)] += 1.0 / 20_000.0;
         }
         for (count, chance) in counts.iter().zip(lifted) {
             assert!((count - chance).abs() < 0.01, "{counts:?} {lifted:?}");

@@ -61,7 +61,7 @@ pub(crate) struct RewardPrediction {
 }
 
 impl RidgeRegression {
-    pub(crate) fn new(features: usize, born: u32) -> Self {
+    pub(crate) fn new(features: usize, generation: u32) -> Self {
         let size = features + 1;
         let gram = Matrix::zero(size);
         let inverse = gram.ridge_inverse(FEATURE_RIDGE, INTERCEPT_RIDGE);
@@ -69,7 +69,7 @@ impl RidgeRegression {
         let inverse = inverse.unwrap_or_else(|| Matrix::zero(size));
         let zeros = vec![0.0; padded_len(size)];
         Self {
-            generation: born,
+            generation,
             gram,
             moment: zeros.clone(),
             inverse,

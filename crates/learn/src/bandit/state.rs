@@ -1,8 +1,7 @@
 //! Learned state of a router, and every change to it besides observations.
 
 use super::definition::{ArmDefinition, RouterRule};
-use super::discount::Decay;
-use super::discount_era::DiscountEra;
+use super::discount::{Decay, DiscountEra};
 use super::reward_sums::RewardSums;
 use super::ridge_regression::RidgeRegression;
 use super::shadow_evaluation::{CandidateLead, ShadowComparison};
@@ -26,10 +25,10 @@ pub(super) struct ArmState {
 }
 
 impl ArmState {
-    fn new(id: &str, born: u32, tick: u64) -> Self {
+    fn new(id: &str, generation: u32, tick: u64) -> Self {
         Self {
             id: id.to_owned(),
-            generation: born,
+            generation,
             tick,
             sums: RewardSums::default(),
             observations: 0,
@@ -84,7 +83,7 @@ impl RouterState {
                 None => {
                     self.generations += 1;
                     // Without decay the tick must not affect an arm, so that order is irrelevant.
-                    let tick = if rule.decay().is_none() { 0 } else { self.tick };
+                    let tick = if rule.decay().is_disabled() { 0 } else { self.tick };
                     ArmState::new(&definition.id, self.generations, tick)
                 }
             };
@@ -170,8 +169,8 @@ impl RouterState {
 
     /// Decays every arm to the current tick under the old discount, then switches.
     fn change_decay(&mut self, rule: &RouterRule) {
-        let fading = rule.decay();
-        if self.decay_factor == fading.factor && self.decay_hourly == fading.hourly {
+        let decay = rule.decay();
+        if self.decay_factor == decay.factor && self.decay_hourly == decay.hourly {
             return;
         }
         let old = Decay {
@@ -185,15 +184,40 @@ impl RouterState {
                 linear.apply_decay(left);
             }
         }
-        self.end_era(old, fading);
+        self.end_era(old, decay);
         // Turn ticks and hour ticks are not comparable.
-        if old.hourly != fading.hourly {
+        if old.hourly != decay.hourly {
             self.tick = 0;
         }
         self.arms.iter_mut().for_each(|arm| arm.tick = self.tick);
         self.decay_since = self.tick;
-        self.decay_factor = fading.factor;
-        self.decay_hourly = fading.hourly;
+        self.decay_factor = decay.factor;
+        self.decay_hourly = decay.hourly;
+    }
+
+    /// Number of the current era, counting from 0.
+    pub(super) fn current_era(&self) -> u32 {
+        self.eras.len() as u32
+    }
+
+    /// Remaining weight of a turn first observed at `tick` of `era`.
+    pub(super) fn remaining_weight(&self, rule: &RouterRule, era: u32, tick: u64) -> f64 {
+        let (mut left, mut from) = (1.0, tick);
+        for over in self.eras.get(era as usize..).unwrap_or_default() {
+            left *= over.decay.remaining_after(over.until.saturating_sub(from.max(over.since)));
+            // Later eras cover the turn from their first tick.
+            from = 0;
+        }
+        left * rule.decay().remaining_after(self.tick.saturating_sub(from.max(self.decay_since)))
+    }
+
+    /// Closes the current era when turns need its discount later.
+    pub(super) fn end_era(&mut self, old: Decay, new: Decay) {
+        let faded = old.remaining_after(self.tick.saturating_sub(self.decay_since)) < 1.0;
+        // Without any decay so far, older turns decay from the change on, given by `decay_since`.
+        if self.tick > 0 && (faded || old.hourly != new.hourly) {
+            self.eras.push(DiscountEra { decay: old, since: self.decay_since, until: self.tick });
+        }
     }
 
     /// Contextual algorithms keep one regression per arm; the others drop it.

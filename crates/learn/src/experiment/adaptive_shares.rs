@@ -8,10 +8,10 @@
 //! valid under any allocation but wider, and no CUPED correction. Use fixed weights when one
 //! precise difference matters.
 
+use super::assignment::TrafficShares;
 use super::definition::ExperimentDefinition;
 use super::evidence::ExperimentEvidence;
-use super::mean::MeanEstimate;
-use super::traffic_shares::TrafficShares;
+use super::tally::MeanEstimate;
 use crate::bandit::{ScoreDistribution, best_arm_probabilities, raise_to_floors};
 
 /// Traffic shares for new units. Falls back to the definition's weights while a variant has fewer

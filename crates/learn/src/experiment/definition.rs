@@ -7,6 +7,8 @@ pub use model::{ExperimentUnit as Unit, MetricBy as By};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bad_data;
+
 /// More variants would dilute the error budget of each comparison.
 const MAX_VARIANTS: usize = 16;
 const MAX_NAME_BYTES: usize = 200;
@@ -107,7 +109,11 @@ impl ExperimentDefinition {
         check_variants(&self.variants)?;
         check_guardrails(&self.guardrails)?;
         if self.rollout.is_some() && self.adaptive.is_some() {
-            return Err(bad("adaptive", &"given beside rollout", "one of the two, or neither"));
+            return Err(bad_data(
+                "adaptive",
+                &"given beside rollout",
+                "one of the two, or neither",
+            ));
         }
         if let Some(rollout) = &self.rollout {
             check_rollout(rollout)?;
@@ -116,11 +122,11 @@ impl ExperimentDefinition {
             let most = self.max_min_share();
             if !(min_share > 0.0 && min_share <= most) {
                 let expected = format!("above 0, at most {most} with so many variants");
-                return Err(bad("adaptive.min_share", &min_share, &expected));
+                return Err(bad_data("adaptive.min_share", &min_share, &expected));
             }
         }
         if !(0.0001..=0.5).contains(&self.alpha) {
-            return Err(bad("alpha", &self.alpha, "a number from 0.0001 to 0.5"));
+            return Err(bad_data("alpha", &self.alpha, "a number from 0.0001 to 0.5"));
         }
         Ok(())
     }
@@ -155,7 +161,7 @@ impl ExperimentDefinition {
 fn check_variants(variants: &[Variant]) -> Result<(), BadData> {
     if !(2..=MAX_VARIANTS).contains(&variants.len()) {
         let expected = format!("2 to {MAX_VARIANTS}, the control first");
-        return Err(bad("variants", &format!("{} variants", variants.len()), &expected));
+        return Err(bad_data("variants", &format!("{} variants", variants.len()), &expected));
     }
     let mut known = BTreeSet::new();
     for (index, variant) in variants.iter().enumerate() {
@@ -163,18 +169,26 @@ fn check_variants(variants: &[Variant]) -> Result<(), BadData> {
         check_name(&field("name"), &variant.name)?;
         if !known.insert(variant.name.as_str()) {
             let got = format!("{:?}", variant.name);
-            return Err(bad(&field("name"), &got, "a name that no other variant has"));
+            return Err(bad_data(&field("name"), &got, "a name that no other variant has"));
         }
         if !(variant.weight.is_finite() && (0.0..=1e9).contains(&variant.weight)) {
-            return Err(bad(&field("weight"), &variant.weight, "a number from 0 to 1e9"));
+            return Err(bad_data(&field("weight"), &variant.weight, "a number from 0 to 1e9"));
         }
     }
     let weight = |variant: &Variant| variant.weight > 0.0;
     if !variants.first().is_some_and(weight) {
-        return Err(bad("variants[0].weight", &0, "above 0: the first variant is the control"));
+        return Err(bad_data(
+            "variants[0].weight",
+            &0,
+            "above 0: the first variant is the control",
+        ));
     }
     if !variants.iter().skip(1).any(weight) {
-        return Err(bad("variants", &"nothing but the control", "a weight above 0 for another"));
+        return Err(bad_data(
+            "variants",
+            &"nothing but the control",
+            "a weight above 0 for another",
+        ));
     }
     Ok(())
 }
@@ -183,15 +197,15 @@ fn check_guardrails(guardrails: &[Guardrail]) -> Result<(), BadData> {
     let mut known = BTreeSet::new();
     for (index, Guardrail { metric, limit }) in guardrails.iter().enumerate() {
         if !limit.is_finite() {
-            return Err(bad(&format!("guardrails[{index}].limit"), limit, "a number"));
+            return Err(bad_data(&format!("guardrails[{index}].limit"), limit, "a number"));
         }
         if metric.is_share() && !(0.0..=1.0).contains(limit) {
             let expected = format!("from 0 to 1, as {} is", metric.word());
-            return Err(bad(&format!("guardrails[{index}].limit"), limit, &expected));
+            return Err(bad_data(&format!("guardrails[{index}].limit"), limit, &expected));
         }
         if !known.insert(metric) {
             let field = format!("guardrails[{index}].metric");
-            return Err(bad(&field, &metric.word(), "one guardrail for each metric"));
+            return Err(bad_data(&field, &metric.word(), "one guardrail for each metric"));
         }
     }
     Ok(())
@@ -204,14 +218,14 @@ fn check_rollout(rollout: &Rollout) -> Result<(), BadData> {
     if steps.is_empty() || steps.len() > 100 || !rising || !inside {
         let expected =
             "1 to 100 percentages above 0 that rise to at most 100, as [1, 5, 25, 50, 100]";
-        return Err(bad("rollout.steps", &format!("{steps:?}"), expected));
+        return Err(bad_data("rollout.steps", &format!("{steps:?}"), expected));
     }
     if !(rollout.margin.is_finite() && rollout.margin >= 0.0) {
-        return Err(bad("rollout.margin", &rollout.margin, "a number not below 0"));
+        return Err(bad_data("rollout.margin", &rollout.margin, "a number not below 0"));
     }
     if rollout.min_units < super::MIN_UNITS {
         let expected = format!("at least {}", super::MIN_UNITS);
-        return Err(bad("rollout.min_units", &rollout.min_units, &expected));
+        return Err(bad_data("rollout.min_units", &rollout.min_units, &expected));
     }
     Ok(())
 }
@@ -219,14 +233,10 @@ fn check_rollout(rollout: &Rollout) -> Result<(), BadData> {
 fn check_name(field: &str, name: &str) -> Result<(), BadData> {
     if name.trim().is_empty() || name.len() > MAX_NAME_BYTES {
         let expected = format!("1 to {MAX_NAME_BYTES} bytes, not only spaces");
-        return Err(bad(field, &format!("{} bytes", name.len()), &expected));
+        return Err(bad_data(field, &format!("{} bytes", name.len()), &expected));
     }
     if name.chars().any(char::is_control) {
-        return Err(bad(field, &format!("{name:?}"), "no control characters"));
+        return Err(bad_data(field, &format!("{name:?}"), "no control characters"));
     }
     Ok(())
-}
-
-fn bad(field: &str, got: &dyn ToString, expected: &str) -> BadData {
-    BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
 }

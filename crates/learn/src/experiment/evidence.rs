@@ -3,11 +3,11 @@
 use model::{Metric, Moments, UnitTotals};
 use serde::{Deserialize, Serialize};
 
+use super::assignment::TrafficShares;
 use super::definition::ExperimentDefinition;
-use super::mean::MeanEstimate;
 use super::sample_ratio::{ExposureCounts, SampleRatioTest};
+use super::tally::MeanEstimate;
 use super::tally::MetricTally;
-use super::traffic_shares::TrafficShares;
 
 /// A unit's arm for analysis: fixed at its first exposure and stored with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

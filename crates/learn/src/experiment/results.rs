@@ -7,8 +7,8 @@ use super::difference::{ArmDifference, separate_arm_interval};
 use super::evidence::ExperimentEvidence;
 use super::guardrail::{GuardrailStatus, evaluate_guardrails};
 use super::lifecycle::ExperimentStatus;
-use super::mean::MeanEstimate;
 use super::sample_ratio::SampleRatioTest;
+use super::tally::MeanEstimate;
 
 /// The first variant is the control; each other one has a comparison.
 #[derive(Clone, Debug, PartialEq)]

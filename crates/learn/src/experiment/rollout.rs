@@ -3,12 +3,12 @@
 use model::{Direction, Metric};
 use serde::{Deserialize, Serialize};
 
+use super::assignment::TrafficShares;
 use super::confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 use super::definition::{ExperimentDefinition, Rollout};
 use super::difference::ArmDifference;
 use super::evidence::ExperimentEvidence;
 use super::guardrail::evaluate_guardrails;
-use super::traffic_shares::TrafficShares;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RolloutState {

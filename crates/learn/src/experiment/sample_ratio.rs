@@ -6,7 +6,7 @@
 use model::PartSum;
 use serde::{Deserialize, Serialize};
 
-use super::traffic_shares::TrafficShares;
+use super::assignment::TrafficShares;
 
 /// Results are invalid below this p-value.
 const MISMATCH_P_VALUE: f64 = 0.001;

@@ -6,6 +6,7 @@ use model::BadData;
 use serde::{Deserialize, Serialize};
 
 use super::override_condition::OverrideCondition;
+use crate::bad_data;
 
 /// A reward definition as configured by the user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +58,11 @@ impl RewardRule {
         check_unit_range("reward.explicit_weight", written.explicit_weight)?;
         check_unit_range("reward.implicit_weight", written.implicit_weight)?;
         if written.explicit_weight + written.implicit_weight <= 0.0 {
-            return Err(unfit("reward.explicit_weight", 0.0, "above 0 when implicit_weight is 0"));
+            return Err(bad_data(
+                "reward.explicit_weight",
+                &0.0,
+                "above 0 when implicit_weight is 0",
+            ));
         }
         let [quick, slow] = written.latency_seconds;
         if !(quick >= 0.0 && slow >= quick && slow.is_finite()) {
@@ -104,21 +109,17 @@ impl RewardRule {
     }
 }
 
-fn unfit(field: &str, got: f64, expected: &str) -> BadData {
-    BadData { field: field.to_owned(), got: got.to_string(), expected: expected.to_owned() }
-}
-
 fn check_unit_range(field: &str, value: f64) -> Result<(), BadData> {
     let fits = (0.0..=1.0).contains(&value);
-    if fits { Ok(()) } else { Err(unfit(field, value, "a number from 0 to 1")) }
+    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number from 0 to 1")) }
 }
 
 fn check_not_negative(field: &str, value: f64) -> Result<(), BadData> {
     let fits = value.is_finite() && value >= 0.0;
-    if fits { Ok(()) } else { Err(unfit(field, value, "a number not below 0")) }
+    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number not below 0")) }
 }
 
 fn check_positive(field: &str, value: f64) -> Result<(), BadData> {
     let fits = value.is_finite() && value > 0.0;
-    if fits { Ok(()) } else { Err(unfit(field, value, "a number above 0")) }
+    if fits { Ok(()) } else { Err(bad_data(field, &value, "a number above 0")) }
 }

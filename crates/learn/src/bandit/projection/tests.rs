@@ -321,11 +321,11 @@ fn erased_features_leave_the_reward_sums_unchanged() {
     learner.routers.forget_features(record);
     assert!(record.served.as_ref().unwrap().features().is_empty());
     assert_eq!(learner.mean("a"), before);
-    let choosing = crate::ChoiceRequest { features: &[0.5; 32], random: 3, ..Default::default() };
+    let request = crate::ChoiceRequest { features: &[0.5; 32], random: 3, ..Default::default() };
     let scores = |learner: &Learner| {
         let Router { rule, state } = learner.routers.get("chat").unwrap();
         assert_eq!(rule.algorithm(), Algorithm::LinTs);
-        state.choose_arm(rule, &choosing).scores
+        state.choose_arm(rule, &request).scores
     };
     for (now, never) in scores(&learner).iter().zip(&scores(&empty)) {
         assert!((now.mean - never.mean).abs() < 0.2, "{now:?} {never:?}");

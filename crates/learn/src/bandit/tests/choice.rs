@@ -19,12 +19,12 @@ fn choice_frequencies_match_propensities() {
             state.observe(&rule, &credit(arm), None, observed(reward, 1.0));
         }
         let mut counts = [0.0; 4];
-        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
-        let expected = state.compute_propensities(&rule, &choosing);
+        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let expected = state.compute_propensities(&rule, &request);
         let mut random = super::super::sampler::Sampler::new(1);
         for _ in 0..4_000 {
-            let choosing = ChoiceRequest { random: random.next_u64(), ..choosing };
-            let choice = state.choose_arm(&rule, &choosing);
+            let request = ChoiceRequest { random: random.next_u64(), ..request };
+            let choice = state.choose_arm(&rule, &request);
             counts[choice.arm] += 1.0 / 4_000.0;
             let by_name = choice.scores.iter().find(|score| score.arm == choice.arm).unwrap();
             assert_eq!(by_name.propensity, choice.propensity);
@@ -45,9 +45,8 @@ fn same_random_bits_give_the_same_choice() {
     for algorithm in ALL {
         let rule = rule(router(algorithm, 4));
         let state = RouterState::new(&rule);
-        let choosing =
-            ChoiceRequest { features: &FEATURES, random: 99, ..ChoiceRequest::default() };
-        assert_eq!(state.choose_arm(&rule, &choosing), state.choose_arm(&rule, &choosing));
+        let request = ChoiceRequest { features: &FEATURES, random: 99, ..ChoiceRequest::default() };
+        assert_eq!(state.choose_arm(&rule, &request), state.choose_arm(&rule, &request));
     }
 }
 
@@ -58,13 +57,13 @@ fn hybrid_in_shadow_chooses_like_thompson() {
     let (mut one, mut other) = (RouterState::new(&plain), RouterState::new(&hybrid));
     let mut random = super::super::sampler::Sampler::new(2);
     for _ in 0..300 {
-        let choosing = ChoiceRequest {
+        let request = ChoiceRequest {
             features: &FEATURES,
             random: random.next_u64(),
             ..ChoiceRequest::default()
         };
         let (choice, same) =
-            (one.choose_arm(&plain, &choosing), other.choose_arm(&hybrid, &choosing));
+            (one.choose_arm(&plain, &request), other.choose_arm(&hybrid, &request));
         assert_eq!(same.shadow.is_some(), !other.candidate_lead().serving);
         assert_eq!((choice.arm, choice.propensity), (same.arm, same.propensity));
         let now = observed(random.sample_uniform(), 1.0);
@@ -87,8 +86,8 @@ fn new_arm_gets_a_minimum_propensity() {
         three.arms[2].prior_quality = Some(0.0);
         let three = rule(three);
         state.adopt_rule(&three);
-        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
-        assert!(state.compute_propensities(&three, &choosing)[2] >= 0.05, "{algorithm:?}");
+        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        assert!(state.compute_propensities(&three, &request)[2] >= 0.05, "{algorithm:?}");
     }
 }
 
@@ -98,8 +97,8 @@ fn prior_is_the_initial_mean() {
         let mut definition = router(algorithm, 2);
         definition.arms[1].prior_quality = Some(0.9);
         let rule = rule(definition);
-        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
-        let scores = RouterState::new(&rule).choose_arm(&rule, &choosing).scores;
+        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let scores = RouterState::new(&rule).choose_arm(&rule, &request).scores;
         assert!((scores[0].mean - 0.5).abs() < 1e-9 && (scores[1].mean - 0.9).abs() < 1e-9);
     }
 }
@@ -114,8 +113,8 @@ fn priced() -> RouterRule {
 }
 
 #[track_caller]
-fn open(state: &RouterState, choosing: &ChoiceRequest<'_>, expected: &[usize]) {
-    let choice = state.choose_arm(&priced(), choosing);
+fn open(state: &RouterState, request: &ChoiceRequest<'_>, expected: &[usize]) {
+    let choice = state.choose_arm(&priced(), request);
     let open: Vec<usize> = choice.scores.iter().map(|score| score.arm).collect();
     assert_eq!(open, expected);
 }

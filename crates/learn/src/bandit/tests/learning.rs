@@ -6,8 +6,8 @@ use super::*;
 use crate::reward::{AnswerOutcome, MessageVerdict, TurnEvidence, TurnSignal};
 
 fn means(state: &RouterState, rule: &RouterRule) -> Vec<f64> {
-    let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
-    state.choose_arm(rule, &choosing).scores.iter().map(|score| score.mean).collect()
+    let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+    state.choose_arm(rule, &request).scores.iter().map(|score| score.mean).collect()
 }
 
 #[test]
@@ -71,12 +71,12 @@ fn implicit_signals_alone_route_most_traffic_to_the_best_arm() {
             let mut random = super::super::sampler::Sampler::new(seed);
             let mut best = 0;
             for turn in 0..2_000 {
-                let choosing = ChoiceRequest {
+                let request = ChoiceRequest {
                     features: &FEATURES,
                     random: random.next_u64(),
                     ..ChoiceRequest::default()
                 };
-                let choice = state.choose_arm(&rule, &choosing);
+                let choice = state.choose_arm(&rule, &request);
                 let liked = random.sample_uniform() < [0.9, 0.7, 0.5][choice.arm];
                 let evidence = implicit_signals(liked, &mut random);
                 let arm = &rule.arms()[choice.arm].id;
@@ -101,8 +101,8 @@ fn corrupt_sums_do_not_prevent_a_choice() {
         if let Some(linear) = &mut state.arms[0].linear {
             linear.coefficients[0] = f64::NAN;
         }
-        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
-        let choice = state.choose_arm(&rule, &choosing);
+        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let choice = state.choose_arm(&rule, &request);
         assert!(choice.propensity > 0.0 && choice.scores.iter().all(|s| s.mean.is_finite()));
         let counted = algorithm.is_contextual() || algorithm == Algorithm::Thompson;
         assert_eq!(choice.faults > 0, counted, "{algorithm:?}");
@@ -197,12 +197,12 @@ fn share_after_a_turn(discount: Option<Discount>, algorithm: Algorithm) -> f64 {
     let mut random = super::super::sampler::Sampler::new(11);
     let mut late = 0;
     for turn in 0..2_500 {
-        let choosing = ChoiceRequest {
+        let request = ChoiceRequest {
             features: &FEATURES,
             random: random.next_u64(),
             ..ChoiceRequest::default()
         };
-        let choice = state.choose_arm(&rule, &choosing);
+        let choice = state.choose_arm(&rule, &request);
         let arm = rule.arms()[choice.arm].id.clone();
         let quality = match arm.as_str() {
             "a" if turn < 1_500 => 0.9,
@@ -232,12 +232,12 @@ fn degraded_arm_loses_traffic_under_discounting() {
 fn decayed_sums_persist_after_discounting_is_disabled() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
         let discount = Some(Discount::Factor(0.9));
-        let fading = rule(RouterDefinition { discount, ..router(algorithm, 2) });
+        let decay = rule(RouterDefinition { discount, ..router(algorithm, 2) });
         let lasting = rule(router(algorithm, 2));
-        let mut state = RouterState::new(&fading);
-        state.observe(&fading, &credit("a"), None, observed(1.0, 1.0));
+        let mut state = RouterState::new(&decay);
+        state.observe(&decay, &credit("a"), None, observed(1.0, 1.0));
         for _ in 0..20 {
-            state.observe(&fading, &credit("b"), None, observed(0.5, 1.0));
+            state.observe(&decay, &credit("b"), None, observed(0.5, 1.0));
         }
         let left = 0.9_f64.powi(20);
         let mut expected = RouterState::new(&lasting);
@@ -266,12 +266,12 @@ fn hybrid_switches_to_the_better_regression() {
         // Each arm is good at one half of the questions.
         let side = if random.sample_uniform() < 0.5 { 1.0 } else { -1.0 };
         let features = [side, random.sample_normal() / 3.0, 0.0];
-        let choosing = ChoiceRequest {
+        let request = ChoiceRequest {
             features: &features,
             random: random.next_u64(),
             ..ChoiceRequest::default()
         };
-        let choice = state.choose_arm(&rule, &choosing);
+        let choice = state.choose_arm(&rule, &request);
         let fits = (choice.arm == 0) == (side > 0.0);
         let reward = f64::from(random.sample_uniform() < if fits { 0.9 } else { 0.2 });
         let arm = &rule.arms()[choice.arm].id;

@@ -198,8 +198,8 @@ proptest! {
         }
         let fresh = RouterState::new(&rule);
         let means = |state: &RouterState| -> Vec<f64> {
-            let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
-            state.choose_arm(&rule, &choosing).scores.iter().map(|score| score.mean).collect()
+            let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+            state.choose_arm(&rule, &request).scores.iter().map(|score| score.mean).collect()
         };
         for (after, before) in means(&state).into_iter().zip(means(&fresh)) {
             prop_assert!((after - before).abs() < 1e-6, "{} {}", after, before);
@@ -234,8 +234,8 @@ fn linear_arms_depend_on_turn_order_by_less_than_1e_6() {
             let credit = Credit { arm: "a", features: &features, shadow: None, hour: 0 };
             state.observe(&rule, &credit, None, observed(reward, 0.3));
         }
-        let choosing = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
-        state.choose_arm(&rule, &choosing).scores[0]
+        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        state.choose_arm(&rule, &request).scores[0]
     };
     let (there, back) = (run(&mut (0..1500)), run(&mut (0..1500).rev()));
     assert!((there.mean - back.mean).abs() < 1e-6);
