@@ -295,7 +295,7 @@ fn plot(metric: Metric, comparisons: &[VariantComparison]) -> (String, (String, 
 
 #[cfg(test)]
 mod tests {
-    use engine::experiment::{ExperimentEvidence, ExperimentDefinition, results};
+    use engine::experiment::{ExperimentEvidence, ExperimentDefinition, compute_results};
     use model::{ExperimentId, Position, Timestamp};
 
     use super::*;
