@@ -2,14 +2,11 @@
 //!
 //! Weights control how much an observation counts. They never change the reward itself.
 
-mod override_condition;
 mod definition;
 mod turn_evidence;
-mod implicit_reward;
 
 pub use definition::{RewardDefinition, RewardRule};
-pub use implicit_reward::ImplicitReward;
-pub use turn_evidence::{AnswerOutcome, MessageVerdict, TurnEvidence, TurnSignal};
+pub use turn_evidence::{AnswerOutcome, ImplicitReward, MessageVerdict, TurnEvidence, TurnSignal};
 
 /// No reward definition yields a larger weight.
 const MAX_WEIGHT: f64 = 2.0;
@@ -36,28 +33,6 @@ impl Observation {
     /// Weight, above 0.
     pub fn weight(self) -> f64 {
         self.weight
-    }
-}
-
-/// Combines explicit and implicit reward into a reward and a weight.
-pub(crate) fn combine_rewards(
-    rule: &RewardRule,
-    explicit: Option<f64>,
-    implicit: Option<ImplicitReward>,
-) -> Option<(f64, f64)> {
-    // A zero-confidence reward counts as absent, so that it cannot dilute the explicit one.
-    let implicit = implicit.filter(|implicit| implicit.confidence > 0.0);
-    let (of_said, of_done) = (rule.explicit_weight(), rule.implicit_weight());
-    let explicit = explicit.filter(|_| of_said > 0.0);
-    let implicit = implicit.filter(|_| of_done > 0.0);
-    match (explicit, implicit) {
-        (None, None) => None,
-        (Some(said), None) => Some((said, of_said)),
-        (None, Some(done)) => Some((done.reward, of_done * done.confidence)),
-        (Some(said), Some(done)) => {
-            let weight = of_said + of_done;
-            Some(((of_said * said + of_done * done.reward) / weight, weight))
-        }
     }
 }
 

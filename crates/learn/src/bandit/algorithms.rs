@@ -103,10 +103,8 @@ impl ArmScoring<'_> {
         let Some(arm) = self.state.find_arm(self.rule, index) else {
             return (BetaCounts::default(), true);
         };
-        (
-            arm.sums.decayed_counts(self.state.arm_remaining(self.rule, arm)),
-            arm.sums.is_consistent(),
-        )
+        let remaining = self.state.arm_remaining(self.rule, arm);
+        (arm.sums.decayed_counts(remaining), arm.sums.is_consistent())
     }
 
     fn arm_posterior(&self, index: usize) -> (f64, f64) {
@@ -196,9 +194,8 @@ impl ArmScoring<'_> {
     fn score_lints(&self, sampler: &mut Sampler, enough: u64) -> ScoreBoard {
         let (mut board, deviations) = self.sample_lints(sampler, enough);
         let means = board.means;
-        board.integrate_chances(|place| {
-            ScoreDistribution::from_normal(means[place], deviations[place])
-        });
+        let score = |place: usize| ScoreDistribution::from_normal(means[place], deviations[place]);
+        board.integrate_chances(score);
         board
     }
 

@@ -22,7 +22,7 @@ pub enum CheckpointError {
     /// Written by another program or a later version.
     #[error("not a router checkpoint of version {VERSION_WITHOUT_ERAS} to {CURRENT_VERSION}")]
     Foreign,
-    #[error("the checkpoint is damaged")]
+    #[error("the router checkpoint is damaged")]
     Damaged,
 }
 
@@ -30,30 +30,30 @@ impl RouterState {
     /// Encodes the state after the log event at `position`.
     pub fn to_bytes(&self, position: u64) -> Vec<u8> {
         let mut out = CheckpointWriter(Vec::new());
-        out.0.extend_from_slice(&MAGIC);
+        out.put(MAGIC);
         let version = if self.eras.is_empty() { VERSION_WITHOUT_ERAS } else { CURRENT_VERSION };
-        out.0.extend_from_slice(&version.to_le_bytes());
-        out.put_u64(position);
-        out.put_u32(self.generations);
-        out.put_u64(self.tick);
-        out.put_u64(self.decay_since);
-        out.put_f64(self.decay_factor);
+        out.put(version.to_le_bytes());
+        out.put(position.to_le_bytes());
+        out.put(self.generations.to_le_bytes());
+        out.put(self.tick.to_le_bytes());
+        out.put(self.decay_since.to_le_bytes());
+        out.put(self.decay_factor.to_le_bytes());
         out.put_bool(self.decay_hourly);
-        out.put_u64(self.spent_day.cast_unsigned());
-        out.put_i128(self.spent);
-        out.put_u64(self.faults);
-        self.comparison.sums.iter().for_each(|sum| out.put_f64(*sum));
+        out.put(self.spent_day.to_le_bytes());
+        out.put(self.spent.to_le_bytes());
+        out.put(self.faults.to_le_bytes());
+        self.comparison.sums.iter().for_each(|sum| out.put(sum.to_le_bytes()));
         out.put_bool(self.comparison.serving);
-        out.put_u32(self.arms.len() as u32);
+        out.put((self.arms.len() as u32).to_le_bytes());
         for arm in &self.arms {
             out.put_arm(arm);
         }
         if version > VERSION_WITHOUT_ERAS {
-            out.put_u32(self.current_era());
+            out.put(self.current_era().to_le_bytes());
             self.eras.iter().for_each(|era| out.put_era(era));
         }
         let sum = fnv1a_checksum(&out.0);
-        out.put_u64(sum);
+        out.put(sum.to_le_bytes());
         out.0
     }
 
@@ -63,8 +63,8 @@ impl RouterState {
         let mut from = CheckpointReader(body);
         let ours = from.take_bytes() == Some(MAGIC);
         let version = from.take_bytes().map(u16::from_le_bytes);
-        let version = version
-            .filter(|version| ours && (VERSION_WITHOUT_ERAS..=CURRENT_VERSION).contains(version));
+        let known = |version: &u16| (VERSION_WITHOUT_ERAS..=CURRENT_VERSION).contains(version);
+        let version = version.filter(|version| ours && known(version));
         let version = version.ok_or(CheckpointError::Foreign)?;
         if fnv1a_checksum(body) != u64::from_le_bytes(*sum) {
             return Err(CheckpointError::Damaged);
@@ -83,20 +83,8 @@ fn fnv1a_checksum(bytes: &[u8]) -> u64 {
 struct CheckpointWriter(Vec<u8>);
 
 impl CheckpointWriter {
-    fn put_u32(&mut self, value: u32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn put_u64(&mut self, value: u64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn put_i128(&mut self, value: i128) {
-        self.0.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn put_f64(&mut self, value: f64) {
-        self.put_u64(value.to_bits());
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.0.extend_from_slice(&bytes);
     }
 
     fn put_bool(&mut self, value: bool) {
@@ -104,28 +92,28 @@ impl CheckpointWriter {
     }
 
     fn put_era(&mut self, era: &DiscountEra) {
-        self.put_f64(era.decay.factor);
+        self.put(era.decay.factor.to_le_bytes());
         self.put_bool(era.decay.hourly);
-        self.put_u64(era.since);
-        self.put_u64(era.until);
+        self.put(era.since.to_le_bytes());
+        self.put(era.until.to_le_bytes());
     }
 
     fn put_arm(&mut self, arm: &ArmState) {
-        self.put_u32(arm.id.len() as u32);
+        self.put((arm.id.len() as u32).to_le_bytes());
         self.0.extend_from_slice(arm.id.as_bytes());
-        self.put_u32(arm.generation);
-        self.put_u64(arm.tick);
-        self.put_i128(arm.sums.good);
-        self.put_i128(arm.sums.all);
-        self.put_u64(arm.observations);
-        self.put_u64(arm.choices);
-        self.put_i128(arm.cost);
-        self.put_u64(arm.paid_calls);
+        self.put(arm.generation.to_le_bytes());
+        self.put(arm.tick.to_le_bytes());
+        self.put(arm.sums.good.to_le_bytes());
+        self.put(arm.sums.all.to_le_bytes());
+        self.put(arm.observations.to_le_bytes());
+        self.put(arm.choices.to_le_bytes());
+        self.put(arm.cost.to_le_bytes());
+        self.put(arm.paid_calls.to_le_bytes());
         self.put_bool(arm.linear.is_some());
         if let Some(linear) = &arm.linear {
-            self.put_u32(linear.feature_count() as u32);
-            self.put_u32(linear.generation);
-            self.put_u32(linear.updates);
+            self.put((linear.feature_count() as u32).to_le_bytes());
+            self.put(linear.generation.to_le_bytes());
+            self.put(linear.updates.to_le_bytes());
             self.put_bool(linear.broken);
             let parts = [
                 linear.gram.values(),
@@ -133,7 +121,7 @@ impl CheckpointWriter {
                 linear.inverse.values(),
                 &linear.coefficients,
             ];
-            parts.into_iter().flatten().for_each(|value| self.put_f64(*value));
+            parts.into_iter().flatten().for_each(|value| self.put(value.to_le_bytes()));
         }
     }
 }

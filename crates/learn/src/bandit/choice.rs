@@ -72,11 +72,10 @@ impl RouterState {
             (scoring.score_arms(Algorithm::Thompson, &mut sampler), candidate)
         });
         let mut choice = match &pair {
-            None => self.finish_choice(
-                &scoring,
-                &scoring.score_arms(rule.algorithm(), &mut sampler),
-                &mut sampler,
-            ),
+            None => {
+                let board = scoring.score_arms(rule.algorithm(), &mut sampler);
+                self.finish_choice(&scoring, &board, &mut sampler)
+            }
             Some((present, candidate)) => {
                 let serving = if self.comparison.serving { candidate } else { present };
                 self.finish_choice(&scoring, serving, &mut sampler)

@@ -93,8 +93,8 @@ impl RouterState {
         before: AppliedObservation,
     ) -> AppliedObservation {
         let index = self.arms.iter().position(|arm| arm.id == credit.arm);
-        if let Some(index) = index.filter(|index| self.arms[*index].generation == before.generation)
-        {
+        let same = |index: &usize| self.arms[*index].generation == before.generation;
+        if let Some(index) = index.filter(same) {
             self.update_regression(rule, index, credit, &before, before.observation(), None);
         }
         AppliedObservation { linear: None, ..before }
@@ -128,14 +128,8 @@ impl RouterState {
             let finite = shadow.offset.is_finite() && shadow.slope.is_finite();
             finite && rule.algorithm() == super::Algorithm::Hybrid
         });
-        AppliedObservation {
-            generation,
-            tick: self.tick,
-            era: self.current_era(),
-            observed: None,
-            linear,
-            shadow,
-        }
+        let (tick, era) = (self.tick, self.current_era());
+        AppliedObservation { generation, tick, era, observed: None, linear, shadow }
     }
 
     fn update_sums(
@@ -181,21 +175,14 @@ impl RouterState {
         let reward = |o: Option<Observation>| o.map_or(0.0, |o| o.weight() * o.reward() * left);
         let arm = &mut self.arms[index];
         let definition = rule.arms().iter().find(|definition| definition.id == arm.id);
-        let prior =
-            definition.map_or(0.5, |definition| regression_prior(rule, definition, arm.sums));
+        let prior = definition.map_or(0.5, |known| regression_prior(rule, known, arm.sums));
         let Some(linear) = &mut arm.linear else { return };
         if applied.linear != Some(linear.generation) {
             return;
         }
-        let sound =
-            FeatureVector::new(credit.features, linear.feature_count()).is_some_and(|point| {
-                linear.apply_turn(
-                    &point,
-                    weight(now) - weight(old),
-                    reward(now) - reward(old),
-                    prior,
-                )
-            });
+        let (weight, reward) = (weight(now) - weight(old), reward(now) - reward(old));
+        let point = FeatureVector::new(credit.features, linear.feature_count());
+        let sound = point.is_some_and(|point| linear.apply_turn(&point, weight, reward, prior));
         self.faults += u64::from(!sound);
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::BadData;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::discount::{Decay, Discount};
 use super::{MAX_ARMS, MAX_FEATURES};
@@ -110,24 +111,9 @@ fn default_features() -> usize {
 
 impl RouterDefinition {
     /// A router over these arms with default settings.
-    pub fn from_arm_ids(arms: &[&str]) -> Self {
-        let arm = |id: &&str| ArmDefinition {
-            id: (*id).to_owned(),
-            price_in: None,
-            price_out: None,
-            prior_quality: None,
-            enabled: true,
-        };
-        Self {
-            arms: arms.iter().map(arm).collect(),
-            algorithm: Algorithm::default(),
-            reward: RewardDefinition::default(),
-            discount: None,
-            min_propensity: default_min_propensity(),
-            daily_budget: None,
-            seed: None,
-            features: default_features(),
-        }
+    pub fn from_arm_ids(ids: &[&str]) -> Self {
+        let arms: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
+        serde_json::from_value(json!({"arms": arms})).expect("an arm needs nothing but an id")
     }
 }
 
@@ -141,24 +127,24 @@ pub struct RouterRule {
 
 impl RouterRule {
     /// Validates a definition. The error names the offending field.
-    pub fn new(written: RouterDefinition) -> Result<Self, BadData> {
-        check_arms(&written.arms)?;
-        let least = written.min_propensity;
+    pub fn new(definition: RouterDefinition) -> Result<Self, BadData> {
+        check_arms(&definition.arms)?;
+        let least = definition.min_propensity;
         if !(0.0..=0.5).contains(&least) {
             return Err(bad_data("min_propensity", &least, "a number from 0 to 0.5"));
         }
-        if let Some(budget) = written.daily_budget
+        if let Some(budget) = definition.daily_budget
             && !(budget.is_finite() && budget > 0.0)
         {
             return Err(bad_data("daily_budget", &budget, "a number above 0"));
         }
-        if written.features == 0 || written.features > MAX_FEATURES {
+        if definition.features == 0 || definition.features > MAX_FEATURES {
             let expected = format!("a number from 1 to {MAX_FEATURES}");
-            return Err(bad_data("features", &written.features, &expected));
+            return Err(bad_data("features", &definition.features, &expected));
         }
-        let decay = Decay::new(written.discount)?;
-        let reward = RewardRule::new(written.reward.clone())?;
-        Ok(Self { definition: written, reward, decay })
+        let decay = Decay::new(definition.discount)?;
+        let reward = RewardRule::new(definition.reward.clone())?;
+        Ok(Self { definition, reward, decay })
     }
 
     pub fn definition(&self) -> &RouterDefinition {
@@ -190,22 +176,17 @@ fn check_arms(arms: &[ArmDefinition]) -> Result<(), BadData> {
     let mut known = BTreeSet::new();
     for (index, arm) in arms.iter().enumerate() {
         let field = |name: &str| format!("arms[{index}].{name}");
+        let id_error = |got: String, expected: &str| {
+            Err(bad_data(&format!("arms[{index}].id"), &got, expected))
+        };
         if arm.id.is_empty() || arm.id.len() > 200 {
-            return Err(bad_data(
-                &field("id"),
-                &format!("{} bytes", arm.id.len()),
-                "1 to 200 bytes",
-            ));
+            return id_error(format!("{} bytes", arm.id.len()), "1 to 200 bytes");
         }
         if arm.id.chars().any(char::is_control) {
-            return Err(bad_data(&field("id"), &format!("{:?}", arm.id), "no control characters"));
+            return id_error(format!("{:?}", arm.id), "no control characters");
         }
         if !known.insert(arm.id.as_str()) {
-            return Err(bad_data(
-                &field("id"),
-                &format!("{:?}", arm.id),
-                "an id that no other arm has",
-            ));
+            return id_error(format!("{:?}", arm.id), "an id that no other arm has");
         }
         let prices = [("price_in", arm.price_in), ("price_out", arm.price_out)];
         for (name, price) in prices.into_iter().filter_map(|(name, price)| Some((name, price?))) {

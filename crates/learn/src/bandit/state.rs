@@ -1,6 +1,6 @@
 //! Learned state of a router, and every change to it besides observations.
 
-use super::definition::{ArmDefinition, RouterRule};
+use super::definition::{Algorithm, ArmDefinition, RouterRule};
 use super::discount::{Decay, DiscountEra};
 use super::reward_sums::RewardSums;
 use super::ridge_regression::RidgeRegression;
@@ -9,7 +9,7 @@ use super::shadow_evaluation::{CandidateLead, ShadowComparison};
 /// Costs are summed in integer billionths, so that their order does not matter.
 pub(super) const COST_SCALE: f64 = 1e9;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ArmState {
     pub(super) id: String,
     /// Changes when the router is reset or the arm is removed and added.
@@ -26,17 +26,7 @@ pub(super) struct ArmState {
 
 impl ArmState {
     fn new(id: &str, generation: u32, tick: u64) -> Self {
-        Self {
-            id: id.to_owned(),
-            generation,
-            tick,
-            sums: RewardSums::default(),
-            observations: 0,
-            choices: 0,
-            cost: 0,
-            paid_calls: 0,
-            linear: None,
-        }
+        Self { id: id.to_owned(), generation, tick, ..Self::default() }
     }
 
     /// Mean cost of a paid call.
@@ -95,9 +85,8 @@ impl RouterState {
     /// Forgets everything learned. Later signals about earlier turns are ignored.
     pub fn reset(&mut self, rule: &RouterRule) {
         // The day's spending survives a reset.
-        let (lives, faults, day, spent) =
-            (self.generations, self.faults, self.spent_day, self.spent);
-        *self = Self { generations: lives, faults, spent_day: day, spent, ..Self::default() };
+        let Self { generations, faults, spent_day, spent, .. } = *self;
+        *self = Self { generations, faults, spent_day, spent, ..Self::default() };
         self.adopt_rule(rule);
     }
 
@@ -213,9 +202,9 @@ impl RouterState {
 
     /// Closes the current era when turns need its discount later.
     pub(super) fn end_era(&mut self, old: Decay, new: Decay) {
-        let faded = old.remaining_after(self.tick.saturating_sub(self.decay_since)) < 1.0;
+        let decayed = old.remaining_after(self.tick.saturating_sub(self.decay_since)) < 1.0;
         // Without any decay so far, older turns decay from the change on, given by `decay_since`.
-        if self.tick > 0 && (faded || old.hourly != new.hourly) {
+        if self.tick > 0 && (decayed || old.hourly != new.hourly) {
             self.eras.push(DiscountEra { decay: old, since: self.decay_since, until: self.tick });
         }
     }
@@ -248,17 +237,11 @@ pub(super) fn regression_prior(
     definition: &ArmDefinition,
     sums: RewardSums,
 ) -> f64 {
-    use super::definition::Algorithm::{
-        EpsilonGreedy, Fixed, Hybrid, LinTs, LinUcb, Random, Thompson, Ucb1,
-    };
-    match rule.algorithm() {
-        Hybrid => {
-            let (good, bad) =
-                sums.decayed_counts(1.0).beta_posterior(definition.prior_quality, 1.0);
-            good / (good + bad)
-        }
-        LinUcb | LinTs | Thompson | EpsilonGreedy | Ucb1 | Fixed | Random => {
-            definition.prior_quality.unwrap_or(0.5)
-        }
+    let prior = definition.prior_quality;
+    if rule.algorithm() == Algorithm::Hybrid {
+        let (good, bad) = sums.decayed_counts(1.0).beta_posterior(prior, 1.0);
+        good / (good + bad)
+    } else {
+        prior.unwrap_or(0.5)
     }
 }

@@ -1,11 +1,10 @@
-//! Reward definitions: the JSON form and the validated rule.
+//! Reward definitions: the JSON form, the validated rule and its override conditions.
 
 use std::collections::BTreeMap;
 
-use model::BadData;
+use model::{BadData, InteractionKind};
 use serde::{Deserialize, Serialize};
 
-use super::override_condition::OverrideCondition;
 use crate::bad_data;
 
 /// A reward definition as configured by the user.
@@ -54,57 +53,44 @@ pub struct RewardRule {
 
 impl RewardRule {
     /// Validates a definition. The error names the offending field.
-    pub fn new(written: RewardDefinition) -> Result<Self, BadData> {
-        check_unit_range("reward.explicit_weight", written.explicit_weight)?;
-        check_unit_range("reward.implicit_weight", written.implicit_weight)?;
-        if written.explicit_weight + written.implicit_weight <= 0.0 {
-            return Err(bad_data(
-                "reward.explicit_weight",
-                &0.0,
-                "above 0 when implicit_weight is 0",
-            ));
+    pub fn new(definition: RewardDefinition) -> Result<Self, BadData> {
+        check_unit_range("reward.explicit_weight", definition.explicit_weight)?;
+        check_unit_range("reward.implicit_weight", definition.implicit_weight)?;
+        if definition.explicit_weight + definition.implicit_weight <= 0.0 {
+            let expected = "above 0 when implicit_weight is 0";
+            return Err(bad_data("reward.explicit_weight", &0.0, expected));
         }
-        let [quick, slow] = written.latency_seconds;
+        let [quick, slow] = definition.latency_seconds;
         if !(quick >= 0.0 && slow >= quick && slow.is_finite()) {
-            return Err(BadData {
-                field: "reward.latency_seconds".to_owned(),
-                got: format!("[{quick}, {slow}]"),
-                expected: "two numbers not below 0, the smaller first".to_owned(),
-            });
+            let (got, expected) =
+                (format!("[{quick}, {slow}]"), "two numbers not below 0, the smaller first");
+            return Err(bad_data("reward.latency_seconds", &got, expected));
         }
-        check_not_negative("reward.cost_weight", written.cost_weight)?;
-        check_not_negative("reward.latency_weight", written.latency_weight)?;
-        check_positive("reward.cost_ref", written.cost_ref)?;
-        check_positive("reward.latency_ref", written.latency_ref)?;
-        let mut overrides = Vec::with_capacity(written.overrides.len());
-        for (text, reward) in &written.overrides {
+        check_not_negative("reward.cost_weight", definition.cost_weight)?;
+        check_not_negative("reward.latency_weight", definition.latency_weight)?;
+        check_positive("reward.cost_ref", definition.cost_ref)?;
+        check_positive("reward.latency_ref", definition.latency_ref)?;
+        let mut overrides = Vec::with_capacity(definition.overrides.len());
+        for (text, reward) in &definition.overrides {
             check_unit_range(&format!("reward.overrides.{text}"), *reward)?;
             overrides.push((OverrideCondition::parse(text)?, *reward));
         }
-        Ok(Self { definition: written, overrides })
+        Ok(Self { definition, overrides })
     }
 
     pub fn definition(&self) -> &RewardDefinition {
         &self.definition
     }
 
-    pub(crate) fn explicit_weight(&self) -> f64 {
-        self.definition.explicit_weight
-    }
-
-    pub(crate) fn implicit_weight(&self) -> f64 {
-        self.definition.implicit_weight
-    }
-
-    pub(crate) fn overrides(&self) -> &[(OverrideCondition, f64)] {
+    pub(super) fn overrides(&self) -> &[(OverrideCondition, f64)] {
         &self.overrides
     }
 
     /// The reward after cost and latency penalties, clamped to 0..=1.
-    pub(crate) fn net_reward(&self, quality: f64, cost: Option<f64>, seconds: Option<f64>) -> f64 {
-        let written = &self.definition;
-        let cost = written.cost_weight * cost.unwrap_or(0.0) / written.cost_ref;
-        let wait = written.latency_weight * seconds.unwrap_or(0.0) / written.latency_ref;
+    pub(super) fn net_reward(&self, quality: f64, cost: Option<f64>, seconds: Option<f64>) -> f64 {
+        let definition = &self.definition;
+        let cost = definition.cost_weight * cost.unwrap_or(0.0) / definition.cost_ref;
+        let wait = definition.latency_weight * seconds.unwrap_or(0.0) / definition.latency_ref;
         (quality - cost - wait).clamp(0.0, 1.0)
     }
 }
@@ -122,4 +108,61 @@ fn check_not_negative(field: &str, value: f64) -> Result<(), BadData> {
 fn check_positive(field: &str, value: f64) -> Result<(), BadData> {
     let fits = value.is_finite() && value > 0.0;
     if fits { Ok(()) } else { Err(bad_data(field, &value, "a number above 0")) }
+}
+
+/// Condition of a reward override, such as `export` or `dwell_ms>=30000`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum OverrideCondition {
+    Interaction(InteractionKind),
+    Dwell(DwellBound),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum DwellBound {
+    AtLeast(f64),
+    Above(f64),
+    AtMost(f64),
+    Below(f64),
+}
+
+impl DwellBound {
+    pub(super) fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(limit) => value >= limit,
+            Self::Above(limit) => value > limit,
+            Self::AtMost(limit) => value <= limit,
+            Self::Below(limit) => value < limit,
+        }
+    }
+}
+
+impl OverrideCondition {
+    pub(super) fn parse(text: &str) -> Result<Self, BadData> {
+        let bare = text.trim();
+        if let Some(kind) = InteractionKind::from_word(bare) {
+            return Ok(Self::Interaction(kind));
+        }
+        let bound = bare.strip_prefix("dwell_ms").map(str::trim_start).and_then(parse_bound);
+        bound.map(Self::Dwell).ok_or_else(|| BadData {
+            field: "reward.overrides".to_owned(),
+            got: format!("{:?}", text.chars().take(40).collect::<String>()),
+            expected: format!(
+                "a comparison such as \"dwell_ms>=30000\", or one of {}",
+                InteractionKind::WORDS.join(", ")
+            ),
+        })
+    }
+}
+
+fn parse_bound(text: &str) -> Option<DwellBound> {
+    let limit = |sign: &str| {
+        let limit: f64 = text.strip_prefix(sign)?.trim().parse().ok()?;
+        (limit.is_finite() && limit >= 0.0).then_some(limit)
+    };
+    // The longer operators come first, or ">=" would parse as ">".
+    limit(">=")
+        .map(DwellBound::AtLeast)
+        .or_else(|| limit("<=").map(DwellBound::AtMost))
+        .or_else(|| limit(">").map(DwellBound::Above))
+        .or_else(|| limit("<").map(DwellBound::Below))
 }

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use model::{InteractionKind, UnitInterval, VerdictStatus};
 use serde::{Deserialize, Serialize};
 
-use super::definition::RewardRule;
-use super::implicit_reward::{ImplicitReward, compute_implicit_reward};
-use super::{Observation, combine_rewards};
+use super::Observation;
+use super::definition::{OverrideCondition, RewardRule};
 
 /// Displayed reward of a turn without signals. Never used for learning.
 const DEFAULT_REWARD: f64 = 0.7;
@@ -20,6 +19,10 @@ const CORRECTED_QUALITY: f64 = 0.2;
 pub(super) const MAX_RATINGS: usize = 1000;
 /// Weights of quality, rating and expectations in the explicit reward.
 const EXPLICIT_FIELD_WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
+const RETRY_REWARD: f64 = 0.3;
+const FAST_REWARD: f64 = 0.9;
+const ACCEPTABLE_REWARD: f64 = 0.7;
+const SLOW_REWARD: f64 = 0.5;
 
 /// A signal about a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +73,14 @@ pub struct MessageVerdict {
     pub moved_on: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImplicitReward {
+    /// Reward, 0 to 1.
+    pub reward: f64,
+    /// Confidence in the signal, 0 to 1. Scales the weight of the evidence, never the reward.
+    pub confidence: f64,
+}
+
 /// The latest value of a signal and its log position.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct LatestValue<T> {
@@ -86,9 +97,9 @@ impl<T> Default for LatestValue<T> {
 }
 
 impl<T: Copy + PartialEq> LatestValue<T> {
-    fn set_if_newer(&mut self, at: u64, said: Option<T>) {
-        if at >= self.position {
-            *self = Self { position: at, value: said };
+    fn set_if_newer(&mut self, position: u64, value: Option<T>) {
+        if position >= self.position {
+            *self = Self { position, value };
         }
     }
 
@@ -152,10 +163,8 @@ impl TurnEvidence {
                 self.dwell_ms = self.dwell_ms.into_iter().chain(dwell).reduce(f64::max);
             }
             TurnSignal::Rating { user, given } => {
-                self.ratings
-                    .entry(user)
-                    .or_default()
-                    .set_if_newer(at, given.map(UnitInterval::get));
+                let rating = self.ratings.entry(user).or_default();
+                rating.set_if_newer(at, given.map(UnitInterval::get));
                 self.drop_oldest_rating();
             }
             TurnSignal::Quality(given) => {
@@ -180,28 +189,88 @@ impl TurnEvidence {
 
     /// Moves a user's rating to another pseudonym, for erasure. A replay of the anonymised log
     /// gives the same result.
-    pub fn anonymise_rating(&mut self, user: u64, nobody: u64) {
+    pub fn anonymise_rating(&mut self, user: u64, anonymous: u64) {
         if let Some(rating) = self.ratings.remove(&user) {
-            self.ratings.entry(nobody).or_default().set_if_newer(rating.position, rating.value);
+            self.ratings.entry(anonymous).or_default().set_if_newer(rating.position, rating.value);
         }
     }
 
     /// The observation under a reward definition; `None` without signals.
     pub fn observation(&self, rule: &RewardRule) -> Option<Observation> {
-        let (quality, weight) =
-            combine_rewards(rule, self.explicit_reward(), self.implicit_reward(rule))?;
+        let (quality, weight) = self.combined_reward(rule)?;
         Observation::new(rule.net_reward(quality, self.cost.value, self.seconds()), weight)
     }
 
     /// The displayed reward, defined even without signals.
     pub fn reward(&self, rule: &RewardRule) -> f64 {
-        let known = combine_rewards(rule, self.explicit_reward(), self.implicit_reward(rule));
-        let quality = known.map_or(DEFAULT_REWARD, |(quality, _)| quality);
+        let quality = self.combined_reward(rule).map_or(DEFAULT_REWARD, |(quality, _)| quality);
         rule.net_reward(quality, self.cost.value, self.seconds())
     }
 
+    /// Combines explicit and implicit reward into a reward and its weight.
+    fn combined_reward(&self, rule: &RewardRule) -> Option<(f64, f64)> {
+        let definition = rule.definition();
+        let (explicit_weight, implicit_weight) =
+            (definition.explicit_weight, definition.implicit_weight);
+        let explicit = self.explicit_reward().filter(|_| explicit_weight > 0.0);
+        // A zero-confidence reward counts as absent, so that it cannot dilute the explicit one.
+        let counts = |implicit: &ImplicitReward| implicit.confidence > 0.0 && implicit_weight > 0.0;
+        let implicit = self.implicit_reward(rule).filter(counts);
+        match (explicit, implicit) {
+            (None, None) => None,
+            (Some(explicit), None) => Some((explicit, explicit_weight)),
+            (None, Some(implicit)) => {
+                Some((implicit.reward, implicit_weight * implicit.confidence))
+            }
+            (Some(explicit), Some(implicit)) => {
+                let weight = explicit_weight + implicit_weight;
+                let sum = explicit_weight * explicit + implicit_weight * implicit.reward;
+                Some((sum / weight, weight))
+            }
+        }
+    }
+
+    /// Errors and rejections come first, then the configured overrides. An export does not excuse
+    /// a failure, but a regeneration may be worse than a retry.
     pub fn implicit_reward(&self, rule: &RewardRule) -> Option<ImplicitReward> {
-        compute_implicit_reward(rule, self)
+        let certain = |reward| Some(ImplicitReward { reward, confidence: 1.0 });
+        if self.answered.value.is_some_and(|answered| answered.failed) {
+            return certain(0.0);
+        }
+        let verdict = self.effective_verdict();
+        if let Some(MessageVerdict { status: VerdictStatus::Rejected, confidence, .. }) = verdict {
+            return Some(ImplicitReward { reward: 0.0, confidence: confidence.get() });
+        }
+        if let Some(reward) = self.override_reward(rule) {
+            return certain(reward);
+        }
+        if let Some(confidence) = self.retried {
+            return Some(ImplicitReward { reward: RETRY_REWARD, confidence });
+        }
+        if let Some(MessageVerdict { status: VerdictStatus::Accepted, confidence, .. }) = verdict {
+            return Some(ImplicitReward { reward: 1.0, confidence: confidence.get() });
+        }
+        let [quick, slow] = rule.definition().latency_seconds;
+        match self.seconds() {
+            Some(seconds) if seconds > slow => certain(SLOW_REWARD),
+            Some(seconds) if seconds > quick => certain(ACCEPTABLE_REWARD),
+            Some(_) => certain(FAST_REWARD),
+            None => None,
+        }
+    }
+
+    /// Several overrides may hold at once and their order must not matter. A reward below 0.5
+    /// beats a higher one; on the same side the more extreme wins.
+    fn override_reward(&self, rule: &RewardRule) -> Option<f64> {
+        let holds = |condition: OverrideCondition| match condition {
+            OverrideCondition::Interaction(kind) => self.done & (1 << kind.code()) != 0,
+            OverrideCondition::Dwell(bound) => self.dwell_ms.is_some_and(|ms| bound.is_met(ms)),
+        };
+        let held = rule.overrides().iter().filter(|(condition, _)| holds(*condition));
+        held.map(|(_, reward)| *reward).reduce(|one, other| {
+            let worst = one.min(other);
+            if worst < 0.5 { worst } else { one.max(other) }
+        })
     }
 
     /// Explicit reward; `None` without explicit feedback.
@@ -221,29 +290,13 @@ impl TurnEvidence {
         (users > 0).then(|| given().sum::<f64>() / users as f64)
     }
 
-    pub(super) fn failed(&self) -> bool {
-        self.answered.value.is_some_and(|answered| answered.failed)
-    }
-
-    pub(super) fn seconds(&self) -> Option<f64> {
+    fn seconds(&self) -> Option<f64> {
         self.answered.value.and_then(|answered| answered.seconds)
-    }
-
-    pub(super) fn retried(&self) -> Option<f64> {
-        self.retried
-    }
-
-    pub(super) fn has_interaction(&self, kind: InteractionKind) -> bool {
-        self.done & (1 << kind.code()) != 0
-    }
-
-    pub(super) fn dwell_ms(&self) -> Option<f64> {
-        self.dwell_ms
     }
 
     /// A review wins, then the latest clear verdict. Moving on counts less than a statement about
     /// the answer.
-    pub(super) fn effective_verdict(&self) -> Option<MessageVerdict> {
+    fn effective_verdict(&self) -> Option<MessageVerdict> {
         if let Some(status) = self.review.value {
             return Some(MessageVerdict { status, confidence: UnitInterval::ONE, moved_on: false });
         }
