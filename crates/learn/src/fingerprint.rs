@@ -42,13 +42,13 @@ mod tests {
 
     #[test]
     fn fingerprint_depends_on_part_boundaries() {
-        let of = |parts: &[&str]| {
+        let fingerprint_parts = |parts: &[&str]| {
             let taken = parts.iter().fold(Fingerprint::new(), |all, p| all.add_part(p.as_bytes()));
             taken.finish()
         };
-        assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
-        assert_ne!(of(&["a"]), of(&["a", ""]));
-        assert_eq!(of(&["a"]), fingerprint_text("a"));
+        assert_ne!(fingerprint_parts(&["ab", "c"]), fingerprint_parts(&["a", "bc"]));
+        assert_ne!(fingerprint_parts(&["a"]), fingerprint_parts(&["a", ""]));
+        assert_eq!(fingerprint_parts(&["a"]), fingerprint_text("a"));
     }
 
     #[test]

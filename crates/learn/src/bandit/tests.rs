@@ -4,6 +4,7 @@ mod learning;
 mod arithmetic;
 mod replay;
 
+use super::sampler::Sampler;
 use super::*;
 use crate::reward::Observation;
 
@@ -17,17 +18,21 @@ fn rule(definition: RouterDefinition) -> RouterRule {
     RouterRule::new(definition).unwrap()
 }
 
-fn observed(reward: f64, weight: f64) -> Option<Observation> {
+fn observation(reward: f64, weight: f64) -> Option<Observation> {
     Some(Observation::new(reward, weight).unwrap())
 }
 
 const FEATURES: [f64; 3] = [0.2, -0.4, 0.6];
 
+fn request() -> ChoiceRequest<'static> {
+    ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() }
+}
+
 fn credit(arm: &str) -> Credit<'_> {
     Credit { arm, features: &FEATURES, shadow: None, hour: 490_000 }
 }
 
-const ALL: [Algorithm; 8] = [
+const ALL_ALGORITHMS: [Algorithm; 8] = [
     Algorithm::Thompson,
     Algorithm::LinUcb,
     Algorithm::LinTs,

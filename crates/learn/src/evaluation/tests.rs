@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Hand-computed example with importance weights 2, 0.5 and 0.
-fn three() -> Vec<LoggedReward> {
+fn hand_computed_log() -> Vec<LoggedReward> {
     let expected = |of_chosen, of_target| Some(ModelledReward { of_chosen, of_target });
     vec![
         LoggedReward::new(1.0, 0.25, 0.5, expected(0.8, 0.6)).unwrap(),
@@ -14,7 +14,7 @@ fn three() -> Vec<LoggedReward> {
 
 #[test]
 fn estimators_match_hand_computed_values() {
-    let found = evaluate_policy(&three()).unwrap();
+    let found = evaluate_policy(&hand_computed_log()).unwrap();
     let near = |estimate: PolicyEstimate, value: f64| (estimate.estimate - value).abs() < 1e-15;
     assert!(near(found.ips, 2.0 / 3.0));
     assert!(near(found.snips.unwrap(), 2.0 / 2.5));

@@ -8,24 +8,24 @@ mod rollout;
 
 use super::*;
 
-fn read(json: &str) -> ExperimentDefinition {
+fn parse_definition(json: &str) -> ExperimentDefinition {
     serde_json::from_str(json).unwrap()
 }
 
-fn two(metric: &str) -> ExperimentDefinition {
-    read(&format!(
+fn two_variants(metric: &str) -> ExperimentDefinition {
+    parse_definition(&format!(
         r#"{{"name":"x","unit":"user","metric":"{metric}",
             "variants":[{{"name":"control"}},{{"name":"treatment"}}]}}"#
     ))
 }
 
 /// A unit with one turn.
-fn one(value: f64) -> UnitTotals {
+fn one_turn(value: f64) -> UnitTotals {
     UnitTotals { value, count: 1.0, before: None }
 }
 
 /// Adds units of a variant; the first `good` have a value of 1.
-fn put(
+fn add_units(
     evidence: &mut ExperimentEvidence,
     variant: usize,
     units: usize,
@@ -34,13 +34,18 @@ fn put(
 ) {
     for unit in 0..units {
         let place = evidence.record_exposure(variant, shares);
-        evidence.observe_unit(place, None, Some(one(f64::from(u8::from(unit < good)))));
+        evidence.observe_unit(place, None, Some(one_turn(f64::from(u8::from(unit < good)))));
     }
 }
 
-fn errors(evidence: &mut ExperimentEvidence, variant: usize, units: usize, failed: usize) {
+fn add_guardrail_errors(
+    evidence: &mut ExperimentEvidence,
+    variant: usize,
+    units: usize,
+    failed: usize,
+) {
     for unit in 0..units {
         let failed = f64::from(u8::from(unit < failed));
-        evidence.observe_guardrail(0, variant, None, Some(one(failed)));
+        evidence.observe_guardrail(0, variant, None, Some(one_turn(failed)));
     }
 }

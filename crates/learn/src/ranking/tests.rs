@@ -12,7 +12,7 @@ fn counts(used: u32, ignored: u32, positive: u32, negative: u32) -> ItemCounts {
     ItemTally { used, ignored, positive, negative, returned }.to_counts()
 }
 
-fn of(estimator: Estimator, known: &ItemEvidence) -> ScoreMultiplier {
+fn multiplier_for(estimator: Estimator, known: &ItemEvidence) -> ScoreMultiplier {
     compute_multiplier(
         estimator,
         &CoecRule::default(),
@@ -25,7 +25,7 @@ fn of(estimator: Estimator, known: &ItemEvidence) -> ScoreMultiplier {
 fn check(estimator: Estimator, [used, ignored, positive, negative]: [u32; 4], expected: f64) {
     let known =
         ItemEvidence { entity: Some(counts(used, ignored, positive, negative)), pair: None };
-    let found = of(estimator, &known).value;
+    let found = multiplier_for(estimator, &known).value;
     assert!((found - expected).abs() < 1e-12, "{found}, expected {expected}");
 }
 
@@ -62,15 +62,15 @@ fn legacy_counts_opinions_as_returns() {
 #[test]
 fn reasons_describe_the_counters() {
     let known = ItemEvidence { entity: Some(counts(4, 1, 2, 0)), pair: Some(counts(1, 0, 0, 1)) };
-    assert_eq!(of(Estimator::Seed, &known).reason, "used 4 of 5, helpful 2");
-    let coec = of(Estimator::Coec, &known);
+    assert_eq!(multiplier_for(Estimator::Seed, &known).reason, "used 4 of 5, helpful 2");
+    let coec = multiplier_for(Estimator::Coec, &known);
     assert_eq!(
         coec.reason,
         "used 4 of 5, helpful 2, 1.5 expected; for this question used 1 of 1, unhelpful 1"
     );
     let (low, high) = coec.interval.unwrap();
     assert!(low < coec.value && coec.value < high, "{coec:?}");
-    assert_eq!(of(Estimator::Coec, &ItemEvidence::default()).reason, "nothing known");
+    assert_eq!(multiplier_for(Estimator::Coec, &ItemEvidence::default()).reason, "nothing known");
 }
 
 #[test]
@@ -80,7 +80,8 @@ fn unhelpful_mark_lowers_the_multiplier() {
             ItemEvidence { entity: Some(counts(5, 0, 0, 0)), pair: Some(counts(2, 0, 0, 0)) };
         let after =
             ItemEvidence { entity: Some(counts(5, 0, 0, 1)), pair: Some(counts(2, 0, 0, 1)) };
-        let (before, after) = (of(estimator, &before).value, of(estimator, &after).value);
+        let (before, after) =
+            (multiplier_for(estimator, &before).value, multiplier_for(estimator, &after).value);
         assert!(after < before, "{estimator:?}: {before} {after}");
     }
 }
@@ -132,12 +133,15 @@ fn reranking_handles_nan_and_infinite_scores() {
     assert_eq!(order, [2, 1, 5, 3, 4, 0]);
 }
 
-fn signal() -> impl Strategy<Value = RelevanceSignal> {
+fn any_signal() -> impl Strategy<Value = RelevanceSignal> {
     prop_oneof![Just(Used), Just(Ignored), Just(ExplicitPositive), Just(ExplicitNegative)]
 }
 
 /// Applies all signals in order.
-fn told(signals: &[RelevanceSignal], band: RankBand) -> (ItemStanding, ItemTally, RankTotals) {
+fn apply_signals(
+    signals: &[RelevanceSignal],
+    band: RankBand,
+) -> (ItemStanding, ItemTally, RankTotals) {
     let (mut standing, mut tally) = (ItemStanding::default(), ItemTally::default());
     let mut totals = RankTotals::default();
     for signal in signals {
@@ -151,9 +155,9 @@ fn told(signals: &[RelevanceSignal], band: RankBand) -> (ItemStanding, ItemTally
 
 proptest! {
     #[test]
-    fn counters_match_the_final_standing(signals in prop::collection::vec(signal(), 0..20), rank in 0u32..80) {
+    fn counters_match_the_final_standing(signals in prop::collection::vec(any_signal(), 0..20), rank in 0u32..80) {
         let band = RankBand::of(Some(rank));
-        let (standing, tally, totals) = told(&signals, band);
+        let (standing, tally, totals) = apply_signals(&signals, band);
         let once = |yes: bool| u64::from(yes);
         prop_assert_eq!(tally.used, once(signals.contains(&Used)));
         prop_assert_eq!(tally.ignored, once(signals.contains(&Ignored) && !signals.contains(&Used)));
@@ -170,10 +174,10 @@ proptest! {
 
     #[test]
     fn repeated_or_reordered_usage_changes_nothing(
-        signals in prop::collection::vec(signal(), 0..12),
+        signals in prop::collection::vec(any_signal(), 0..12),
         again in any::<prop::sample::Index>(),
     ) {
-        let (standing, _, _) = told(&signals, RankBand::UNKNOWN);
+        let (standing, _, _) = apply_signals(&signals, RankBand::UNKNOWN);
         if !signals.is_empty() {
             let repeated = signals[again.index(signals.len())];
             let usage = matches!(repeated, Used | Ignored);
@@ -182,16 +186,16 @@ proptest! {
         }
         let mut turned: Vec<_> = signals.clone();
         turned.sort_by_key(|s| matches!(s, ExplicitPositive | ExplicitNegative));
-        prop_assert_eq!(told(&turned, RankBand::UNKNOWN).0, standing);
+        prop_assert_eq!(apply_signals(&turned, RankBand::UNKNOWN).0, standing);
         turned.sort_by_key(|s| !matches!(s, Ignored));
-        prop_assert_eq!(told(&turned, RankBand::UNKNOWN).0.usage, standing.usage);
+        prop_assert_eq!(apply_signals(&turned, RankBand::UNKNOWN).0.usage, standing.usage);
     }
 
     #[test]
     fn multipliers_stay_in_range(
         entity in prop::array::uniform4(0u32..1_000),
         pair in prop::array::uniform4(0u32..1_000),
-        totals in prop::collection::vec((1u32..60, signal()), 0..60),
+        totals in prop::collection::vec((1u32..60, any_signal()), 0..60),
     ) {
         let mut all = RankTotals::default();
         for (rank, signal) in totals {

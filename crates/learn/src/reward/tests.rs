@@ -29,7 +29,7 @@ fn rule(definition: serde_json::Value) -> RewardRule {
     RewardRule::new(serde_json::from_value(definition).unwrap()).unwrap()
 }
 
-fn gathered(signals: &[TurnSignal]) -> TurnEvidence {
+fn collect_evidence(signals: &[TurnSignal]) -> TurnEvidence {
     let mut evidence = TurnEvidence::default();
     for (at, signal) in (1..).zip(signals) {
         evidence.record(at, signal);
@@ -38,8 +38,12 @@ fn gathered(signals: &[TurnSignal]) -> TurnEvidence {
 }
 
 #[track_caller]
-fn check_under(rule: &RewardRule, signals: &[TurnSignal], expected: Option<(f64, f64)>) {
-    let found = gathered(signals).observation(rule).map(|o| (o.reward(), o.weight()));
+fn assert_observation_under(
+    rule: &RewardRule,
+    signals: &[TurnSignal],
+    expected: Option<(f64, f64)>,
+) {
+    let found = collect_evidence(signals).observation(rule).map(|o| (o.reward(), o.weight()));
     let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
     let same = match (found, expected) {
         (Some(a), Some(b)) => near(a.0, b.0) && near(a.1, b.1),
@@ -50,71 +54,77 @@ fn check_under(rule: &RewardRule, signals: &[TurnSignal], expected: Option<(f64,
 }
 
 #[track_caller]
-fn check(signals: &[TurnSignal], expected: Option<(f64, f64)>) {
-    check_under(&RewardRule::default(), signals, expected);
+fn assert_observation(signals: &[TurnSignal], expected: Option<(f64, f64)>) {
+    assert_observation_under(&RewardRule::default(), signals, expected);
 }
 
 #[test]
 fn first_implicit_match_wins() {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let retry = TurnSignal::Retry(unit(0.9));
-    check(&[], None);
-    check(&[answered(false, 2.0)], Some((0.9, 0.3)));
-    check(&[answered(false, 10.0)], Some((0.9, 0.3)));
-    check(&[answered(false, 20.0)], Some((0.7, 0.3)));
-    check(&[answered(false, 30.5)], Some((0.5, 0.3)));
-    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8)], Some((1.0, 0.24)));
-    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8), retry], Some((0.3, 0.27)));
-    check(&[retry, verdict(1, Rejected, 0.5)], Some((0.0, 0.15)));
-    check(&[answered(true, 2.0), verdict(1, Accepted, 0.8)], Some((0.0, 0.3)));
-    check(&[verdict(1, Neutral, 0.9)], None);
+    assert_observation(&[], None);
+    assert_observation(&[answered(false, 2.0)], Some((0.9, 0.3)));
+    assert_observation(&[answered(false, 10.0)], Some((0.9, 0.3)));
+    assert_observation(&[answered(false, 20.0)], Some((0.7, 0.3)));
+    assert_observation(&[answered(false, 30.5)], Some((0.5, 0.3)));
+    assert_observation(&[answered(false, 2.0), verdict(1, Accepted, 0.8)], Some((1.0, 0.24)));
+    assert_observation(
+        &[answered(false, 2.0), verdict(1, Accepted, 0.8), retry],
+        Some((0.3, 0.27)),
+    );
+    assert_observation(&[retry, verdict(1, Rejected, 0.5)], Some((0.0, 0.15)));
+    assert_observation(&[answered(true, 2.0), verdict(1, Accepted, 0.8)], Some((0.0, 0.3)));
+    assert_observation(&[verdict(1, Neutral, 0.9)], None);
     assert_eq!(TurnEvidence::default().reward(&RewardRule::default()), 0.7);
 }
 
 #[test]
 fn clear_verdict_outlives_a_later_neutral_one() {
     use VerdictStatus::{Accepted, Neutral, Rejected};
-    check(&[verdict(1, Rejected, 0.8), verdict(2, Neutral, 0.9)], Some((0.0, 0.24)));
-    check(&[verdict(1, Rejected, 0.8), verdict(2, Accepted, 0.9)], Some((1.0, 0.27)));
+    assert_observation(&[verdict(1, Rejected, 0.8), verdict(2, Neutral, 0.9)], Some((0.0, 0.24)));
+    assert_observation(&[verdict(1, Rejected, 0.8), verdict(2, Accepted, 0.9)], Some((1.0, 0.27)));
     let moved = MessageVerdict { status: Accepted, confidence: unit(0.9), moved_on: true };
     let moved = TurnSignal::Verdict { message: 2, judged: Some(moved) };
-    check(&[verdict(1, Rejected, 0.8), moved], Some((0.0, 0.24)));
-    let taken_back = TurnSignal::Verdict { message: 1, judged: None };
-    check(&[verdict(1, Rejected, 0.8), taken_back], None);
-    check(&[TurnSignal::Review(Some(Accepted)), verdict(1, Rejected, 0.8)], Some((1.0, 0.3)));
-    check(&[TurnSignal::Review(Some(Neutral)), verdict(1, Rejected, 0.8)], None);
+    assert_observation(&[verdict(1, Rejected, 0.8), moved], Some((0.0, 0.24)));
+    let withdrawn = TurnSignal::Verdict { message: 1, judged: None };
+    assert_observation(&[verdict(1, Rejected, 0.8), withdrawn], None);
+    assert_observation(
+        &[TurnSignal::Review(Some(Accepted)), verdict(1, Rejected, 0.8)],
+        Some((1.0, 0.3)),
+    );
+    assert_observation(&[TurnSignal::Review(Some(Neutral)), verdict(1, Rejected, 0.8)], None);
 }
 
 #[test]
 fn explicit_fields_are_weighted_among_those_present() {
     let (met, quality) =
         (TurnSignal::MetExpectations(Some(true)), TurnSignal::Quality(Some(unit(0.95))));
-    check(&[rating(1, 0.5)], Some((0.5, 0.7)));
-    check(&[rating(1, 0.0), rating(2, 1.0), rating(1, 0.5)], Some((0.75, 0.7)));
-    check(&[quality, rating(1, 1.0), met], Some((0.975, 0.7)));
-    check(&[quality, met], Some(((0.5 * 0.95 + 0.2) / 0.7, 0.7)));
+    assert_observation(&[rating(1, 0.5)], Some((0.5, 0.7)));
+    assert_observation(&[rating(1, 0.0), rating(2, 1.0), rating(1, 0.5)], Some((0.75, 0.7)));
+    assert_observation(&[quality, rating(1, 1.0), met], Some((0.975, 0.7)));
+    assert_observation(&[quality, met], Some(((0.5 * 0.95 + 0.2) / 0.7, 0.7)));
     let cleared = TurnSignal::Rating { user: 1, given: None };
-    check(&[rating(1, 0.0), cleared], None);
-    check(&[rating(1, 0.0), met, cleared], Some((1.0, 0.7)));
+    assert_observation(&[rating(1, 0.0), cleared], None);
+    assert_observation(&[rating(1, 0.0), met, cleared], Some((1.0, 0.7)));
 }
 
 #[test]
 fn correction_lowers_quality_until_a_score_is_given() {
     let quality = TurnSignal::Quality(Some(unit(0.9)));
-    check(&[TurnSignal::Correction], Some((0.2, 0.7)));
-    check(&[TurnSignal::Correction, quality], Some((0.9, 0.7)));
-    check(&[quality, TurnSignal::Correction], Some((0.2, 0.7)));
-    check(&[quality, TurnSignal::Correction, TurnSignal::Quality(None)], None);
+    assert_observation(&[TurnSignal::Correction], Some((0.2, 0.7)));
+    assert_observation(&[TurnSignal::Correction, quality], Some((0.9, 0.7)));
+    assert_observation(&[quality, TurnSignal::Correction], Some((0.2, 0.7)));
+    assert_observation(&[quality, TurnSignal::Correction, TurnSignal::Quality(None)], None);
 }
 
 #[test]
 fn explicit_and_implicit_rewards_combine_to_full_weight() {
-    check(&[answered(false, 1.0), rating(1, 0.0)], Some((0.3 * 0.9, 1.0)));
+    assert_observation(&[answered(false, 1.0), rating(1, 0.0)], Some((0.3 * 0.9, 1.0)));
     let doubtful = verdict(1, VerdictStatus::Rejected, 0.5);
-    check(&[doubtful, rating(1, 1.0)], Some((0.7, 1.0)));
+    assert_observation(&[doubtful, rating(1, 1.0)], Some((0.7, 1.0)));
     let disbelieved = verdict(1, VerdictStatus::Rejected, 0.0);
-    check(&[disbelieved, rating(1, 1.0)], Some((1.0, 0.7)));
-    check(&[disbelieved], None);
+    assert_observation(&[disbelieved, rating(1, 1.0)], Some((1.0, 0.7)));
+    assert_observation(&[disbelieved], None);
 }
 
 #[test]
@@ -124,12 +134,12 @@ fn overrides_rank_after_failures_and_before_other_rules() {
     let dwell =
         |ms: f64| TurnSignal::Interaction { kind: InteractionKind::DwellTime, dwell_ms: Some(ms) };
     let regenerate = TurnSignal::Interaction { kind: InteractionKind::Regenerate, dwell_ms: None };
-    check_under(&rule, &[answered(false, 40.0), dwell(29_999.0)], Some((0.5, 0.3)));
-    check_under(&rule, &[answered(false, 40.0), dwell(30_000.0)], Some((0.8, 0.3)));
-    check_under(&rule, &[dwell(30_000.0), export()], Some((1.0, 0.3)));
-    check_under(&rule, &[export(), regenerate], Some((0.1, 0.3)));
-    check_under(&rule, &[TurnSignal::Retry(unit(0.9)), regenerate], Some((0.1, 0.3)));
-    check_under(&rule, &[answered(true, 1.0), export()], Some((0.0, 0.3)));
+    assert_observation_under(&rule, &[answered(false, 40.0), dwell(29_999.0)], Some((0.5, 0.3)));
+    assert_observation_under(&rule, &[answered(false, 40.0), dwell(30_000.0)], Some((0.8, 0.3)));
+    assert_observation_under(&rule, &[dwell(30_000.0), export()], Some((1.0, 0.3)));
+    assert_observation_under(&rule, &[export(), regenerate], Some((0.1, 0.3)));
+    assert_observation_under(&rule, &[TurnSignal::Retry(unit(0.9)), regenerate], Some((0.1, 0.3)));
+    assert_observation_under(&rule, &[answered(true, 1.0), export()], Some((0.0, 0.3)));
 }
 
 #[test]
@@ -144,17 +154,29 @@ fn dwell_bounds_include_or_exclude_their_limit() {
             kind: InteractionKind::DwellTime,
             dwell_ms: Some(ms),
         };
-        check_under(&rule, &[answered(false, 2.0), dwell(holds)], Some((0.8, 0.3)));
-        check_under(&rule, &[answered(false, 2.0), dwell(fails)], Some((0.9, 0.3)));
+        assert_observation_under(&rule, &[answered(false, 2.0), dwell(holds)], Some((0.8, 0.3)));
+        assert_observation_under(&rule, &[answered(false, 2.0), dwell(fails)], Some((0.9, 0.3)));
     }
 }
 
 #[test]
 fn cost_and_latency_lower_the_reward_but_not_below_zero() {
-    let dear = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
-    check_under(&dear, &[answered(false, 5.0), TurnSignal::Cost(0.02)], Some((0.45, 0.3)));
-    check_under(&dear, &[answered(false, 5.0), TurnSignal::Cost(1.0)], Some((0.0, 0.3)));
-    check_under(&dear, &[answered(false, 5.0), TurnSignal::Cost(f64::NAN)], Some((0.85, 0.3)));
+    let with_penalties = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
+    assert_observation_under(
+        &with_penalties,
+        &[answered(false, 5.0), TurnSignal::Cost(0.02)],
+        Some((0.45, 0.3)),
+    );
+    assert_observation_under(
+        &with_penalties,
+        &[answered(false, 5.0), TurnSignal::Cost(1.0)],
+        Some((0.0, 0.3)),
+    );
+    assert_observation_under(
+        &with_penalties,
+        &[answered(false, 5.0), TurnSignal::Cost(f64::NAN)],
+        Some((0.85, 0.3)),
+    );
 }
 
 #[test]
@@ -188,7 +210,7 @@ fn out_of_range_rewards_and_weights_give_no_observation() {
     }
 }
 
-pub(crate) fn signals() -> impl Strategy<Value = TurnSignal> {
+pub(crate) fn any_signal() -> impl Strategy<Value = TurnSignal> {
     let unit = (0.0..=1.0).prop_map(|value| UnitInterval::new(value).unwrap());
     let status = prop_oneof![
         Just(VerdictStatus::Rejected),
@@ -218,31 +240,34 @@ pub(crate) fn signals() -> impl Strategy<Value = TurnSignal> {
 
 #[test]
 fn latest_ratings_are_kept_in_any_arrival_order() {
-    fn heard<'a>(given: impl Iterator<Item = &'a (u64, TurnSignal)>) -> TurnEvidence {
+    fn collect_at<'a>(given: impl Iterator<Item = &'a (u64, TurnSignal)>) -> TurnEvidence {
         let mut evidence = TurnEvidence::default();
         given.for_each(|(at, signal)| evidence.record(*at, signal));
         evidence
     }
     let most = turn_evidence::MAX_RATINGS as u64;
-    let of = |user: u64| (user, rating(user, if user > 2 * most { 1.0 } else { 0.0 }));
-    let given: Vec<(u64, TurnSignal)> = (1..=3 * most).map(of).collect();
-    let whole = heard(given.iter());
+    let rating_at = |user: u64| (user, rating(user, if user > 2 * most { 1.0 } else { 0.0 }));
+    let given: Vec<(u64, TurnSignal)> = (1..=3 * most).map(rating_at).collect();
+    let whole = collect_at(given.iter());
     assert_eq!(whole.explicit_reward(), Some(1.0));
-    assert_eq!(heard(given.iter().rev()), whole);
+    assert_eq!(collect_at(given.iter().rev()), whole);
     let mut again = whole.clone();
     again.record(1, &given[0].1);
-    assert_eq!(again, whole, "a repeat of one that was dropped");
+    assert_eq!(again, whole, "a repeat of a dropped rating");
     again.record(3 * most + 1, &rating(1, 0.0));
-    assert!(again.explicit_reward().is_some_and(|mean| mean < 1.0), "a later one of the same user");
+    assert!(
+        again.explicit_reward().is_some_and(|mean| mean < 1.0),
+        "a later rating of the same user"
+    );
 }
 
 proptest! {
     #[test]
     fn evidence_is_independent_of_order_and_repetition(
-        signals in prop::collection::vec(signals(), 0..12),
+        signals in prop::collection::vec(any_signal(), 0..12),
         again in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let whole = gathered(&signals);
+        let whole = collect_evidence(&signals);
         let mut other = TurnEvidence::default();
         for (at, signal) in (1u64..).zip(&signals).collect::<Vec<_>>().into_iter().rev() {
             other.record(at, signal);
@@ -258,10 +283,10 @@ proptest! {
 
     #[test]
     fn observation_is_always_in_range(
-        signals in prop::collection::vec(signals(), 0..12),
+        signals in prop::collection::vec(any_signal(), 0..12),
     ) {
         let rule = rule(json!({"cost_weight": 0.5, "latency_weight": 0.5}));
-        let evidence = gathered(&signals);
+        let evidence = collect_evidence(&signals);
         prop_assert!((0.0..=1.0).contains(&evidence.reward(&rule)));
         if let Some(observation) = evidence.observation(&rule) {
             prop_assert!((0.0..=1.0).contains(&observation.reward()));

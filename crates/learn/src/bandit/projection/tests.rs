@@ -35,14 +35,14 @@ fn finding(turn: Option<usize>, data: &Value) -> Event {
     event(Source::Engine, Type::Quality, turn, data)
 }
 
-fn defined(algorithm: &str) -> Event {
+fn router_defined(algorithm: &str) -> Event {
     let arms = json!([{"id": "a"}, {"id": "b"}, {"id": "c"}]);
     let definition = json!({"arms": arms, "algorithm": algorithm});
     let data = json!({"rule": "router", "name": "chat", "definition": definition});
     event(Source::Engine, Type::Log, None, &data)
 }
 
-fn served(turn: usize) -> Event {
+fn turn_served(turn: usize) -> Event {
     let arm = ["a", "b", "c"][turn % 3];
     let features: Vec<f32> =
         (0..32).map(|n| ((turn * 5 + n * 3) % 13) as f32 / 8.0 - 0.75).collect();
@@ -53,7 +53,7 @@ fn served(turn: usize) -> Event {
     )
 }
 
-fn answered(turn: usize, seconds: f64) -> Event {
+fn turn_answered(turn: usize, seconds: f64) -> Event {
     finding(
         Some(turn),
         &json!({"finding": "answer", "detector": "d",
@@ -73,12 +73,12 @@ fn verdict(turn: Option<usize>, message: usize, status: &str, instead_of: Option
     finding(turn, &data)
 }
 
-fn reacted(turn: usize, reaction: Option<&str>, origin: &str) -> Event {
+fn user_reacted(turn: usize, reaction: Option<&str>, origin: &str) -> Event {
     let data = json!({"reaction": reaction, "origin": origin, "confidence": 1.0});
     event(Source::Reaction, Type::Explicit, Some(turn), &data)
 }
 
-fn retried(turn: usize) -> Event {
+fn turn_retried(turn: usize) -> Event {
     finding(
         Some(turn),
         &json!({"finding": "retry", "detector": "d", "similarity": 0.9, "intent": "dissatisfied"}),
@@ -92,30 +92,30 @@ struct Learner {
     records: BTreeMap<TurnId, TurnRecord>,
 }
 
-fn number(name: &str) -> u64 {
+fn pseudonym(name: &str) -> u64 {
     name.bytes().fold(7, |hash, byte| hash * 31 + u64::from(byte))
 }
 
 impl Learner {
-    fn learn(&mut self, at: usize, event: &Event) {
+    fn apply(&mut self, at: usize, event: &Event) {
         let mut records: BTreeMap<TurnId, TurnRecord> = Routers::affected_turns(event)
             .into_iter()
             .filter_map(|turn| Some((turn.clone(), self.records.remove(&turn)?)))
             .collect();
-        self.routers.apply_event(Position(at as u64), event, &mut records, &number);
+        self.routers.apply_event(Position(at as u64), event, &mut records, &pseudonym);
         self.records.extend(records);
     }
 
-    fn of(log: &[Event]) -> Self {
+    fn from_log(log: &[Event]) -> Self {
         let mut learner = Self::default();
         for (at, event) in (1..).zip(log) {
-            learner.learn(at, event);
+            learner.apply(at, event);
         }
         learner
     }
 
     /// Round trip of the whole state through its stored form.
-    fn kept(&self) -> Self {
+    fn round_trip(&self) -> Self {
         let mut routers = Routers::default();
         for (name, router) in self.routers.iter() {
             let (state, _) = RouterState::from_bytes(&router.state.to_bytes(9)).unwrap();
@@ -130,7 +130,7 @@ impl Learner {
         Self { routers, records: self.records.iter().map(read).collect() }
     }
 
-    fn bits(&self) -> Vec<u8> {
+    fn state_bytes(&self) -> Vec<u8> {
         self.routers.get("chat").map_or_else(Vec::new, |router| router.state.to_bytes(0))
     }
 
@@ -144,17 +144,17 @@ impl Learner {
 fn any_event() -> impl Strategy<Value = Event> {
     let turn = 0..6usize;
     prop_oneof![
-        4 => turn.clone().prop_map(served),
-        3 => (turn.clone(), 0.0..60.0f64).prop_map(|(turn, secs)| answered(turn, secs)),
+        4 => turn.clone().prop_map(turn_served),
+        3 => (turn.clone(), 0.0..60.0f64).prop_map(|(turn, secs)| turn_answered(turn, secs)),
         4 => (turn.clone(), 0..4usize, any::<bool>()).prop_map(|(turn, message, good)| {
             verdict(Some(turn), message, if good { "accepted" } else { "rejected" }, None)
         }),
         1 => (turn.clone(), turn.clone(), 0..4usize)
             .prop_map(|(turn, before, message)| verdict(Some(turn), message, "rejected", Some(before))),
         2 => (turn.clone(), prop::option::of(any::<bool>())).prop_map(|(turn, good)| {
-            reacted(turn, good.map(|good| if good { "ok" } else { "not_ok" }), "user")
+            user_reacted(turn, good.map(|good| if good { "ok" } else { "not_ok" }), "user")
         }),
-        1 => turn.prop_map(retried),
+        1 => turn.prop_map(turn_retried),
         1 => Just(event(Source::Engine, Type::Log, None,
             &json!({"rule": "router_reset", "name": "chat"}))),
     ]
@@ -169,14 +169,14 @@ proptest! {
         cut in 0..60usize,
         which in 0..ALGORITHMS.len(),
     ) {
-        let log: Vec<Event> = std::iter::once(defined(ALGORITHMS[which])).chain(log).collect();
-        let whole = Learner::of(&log);
+        let log: Vec<Event> = std::iter::once(router_defined(ALGORITHMS[which])).chain(log).collect();
+        let whole = Learner::from_log(&log);
         let cut = cut.min(log.len());
-        let mut again = Learner::of(&log[..cut]).kept();
+        let mut again = Learner::from_log(&log[..cut]).round_trip();
         for (at, event) in (1..).zip(&log).skip(cut) {
-            again.learn(at, event);
+            again.apply(at, event);
         }
-        prop_assert!(whole.bits() == again.bits());
+        prop_assert!(whole.state_bytes() == again.state_bytes());
         prop_assert_eq!(whole.records, again.records);
     }
 
@@ -187,39 +187,44 @@ proptest! {
     ) {
         let is_reset = |event: &Event| event.kind.event_type == Type::Log;
         let log: Vec<Event> = log.into_iter().filter(|event| !is_reset(event)).collect();
-        let mut learner = Learner::of(&[defined(ALGORITHMS[which])]);
+        let mut learner = Learner::from_log(&[router_defined(ALGORITHMS[which])]);
         for (at, event) in (2..).zip(&log) {
-            learner.learn(at, event);
-            let before = learner.bits();
-            learner.learn(at, event);
-            prop_assert!(before == learner.bits());
+            learner.apply(at, event);
+            let before = learner.state_bytes();
+            learner.apply(at, event);
+            prop_assert!(before == learner.state_bytes());
         }
     }
 }
 
 #[test]
 fn signal_updates_only_the_arm_that_served_the_turn() {
-    let mut learner = Learner::of(&[defined("thompson"), served(0), served(1)]);
+    let mut learner =
+        Learner::from_log(&[router_defined("thompson"), turn_served(0), turn_served(1)]);
     let mut at = 10;
     let mut after = |event: Event| {
         at += 1;
-        learner.learn(at, &event);
+        learner.apply(at, &event);
         [learner.mean("a"), learner.mean("b")]
     };
-    assert_eq!(after(reacted(0, Some("ok"), "machine")), [0.5, 0.5], "the verdict again");
-    assert_eq!(after(verdict(None, 1, "rejected", None)), [0.5, 0.5], "about nobody");
+    assert_eq!(
+        after(user_reacted(0, Some("ok"), "machine")),
+        [0.5, 0.5],
+        "machine reactions repeat the verdict"
+    );
+    assert_eq!(after(verdict(None, 1, "rejected", None)), [0.5, 0.5], "without a turn");
     let [liked, other] = after(verdict(Some(0), 1, "accepted", None));
     assert!(liked > 0.5 && other == 0.5);
     let [blamed, _] = after(verdict(Some(0), 1, "rejected", None));
-    assert!(blamed < 0.5, "the same message, heard again");
+    assert!(blamed < 0.5, "a new verdict of the same message");
     let [cleared, blamed] = after(verdict(Some(1), 1, "rejected", Some(0)));
-    assert!(cleared == 0.5 && blamed < 0.5, "it was about another turn after all");
-    let [lowered, _] = after(retried(0));
+    assert!(cleared == 0.5 && blamed < 0.5, "the verdict moved to another turn");
+    let [lowered, _] = after(turn_retried(0));
     assert!(lowered < 0.5);
-    let [raised, _] = after(reacted(0, Some("ok"), "user"));
+    let [raised, _] = after(user_reacted(0, Some("ok"), "user"));
     assert!(raised > 0.5);
-    let [back, _] = after(reacted(0, None, "user"));
-    assert_eq!(back, lowered, "a reaction that is taken back");
+    let [back, _] = after(user_reacted(0, None, "user"));
+    assert_eq!(back, lowered, "a withdrawn reaction");
     let fixed = event(Source::UserCorrection, Type::Explicit, Some(0), &json!({"corrected": "x"}));
     let [corrected, _] = after(fixed);
     let worth = json!({"finding": "reward", "quality_score": 1.0, "user_rating": 5});
@@ -230,7 +235,7 @@ fn signal_updates_only_the_arm_that_served_the_turn() {
     assert!(rated > 0.5, "a rating outweighs the verdict");
     let review = json!({"finding": "review", "status": "accepted"});
     let [_, reviewed] = after(finding(Some(1), &review));
-    assert!(reviewed > rated, "a person takes the verdict back");
+    assert!(reviewed > rated, "a review overrides the verdict");
 }
 
 #[test]
@@ -242,10 +247,10 @@ fn interactions_count_as_the_reward_overrides_define() {
     let did = |turn: usize, data: Value| {
         event(Source::UserInteraction, Type::Interaction, Some(turn), &data)
     };
-    let learner = Learner::of(&[
+    let learner = Learner::from_log(&[
         rule,
-        served(0),
-        served(1),
+        turn_served(0),
+        turn_served(1),
         did(0, json!({"kind": "export"})),
         did(1, json!({"kind": "dwell_time", "dwell_ms": 900})),
     ]);
@@ -260,14 +265,14 @@ fn choice_is_counted_for_its_arm() {
         finding(None, &data)
     };
     let log = [
-        defined("thompson"),
+        router_defined("thompson"),
         chosen("chat", "a"),
         chosen("chat", "a"),
         chosen("chat", "b"),
-        chosen("chat", "nobody"),
+        chosen("chat", "unknown"),
         chosen("mail", "a"),
     ];
-    let learner = Learner::of(&log);
+    let learner = Learner::from_log(&log);
     let Router { rule, state } = learner.routers.get("chat").unwrap();
     let choices: Vec<u64> = state.summarise_arms(rule).iter().map(|arm| arm.choices).collect();
     assert_eq!((choices, state.total_choices()), (vec![2, 1, 0], 3));
@@ -275,12 +280,15 @@ fn choice_is_counted_for_its_arm() {
 
 #[test]
 fn new_definition_keeps_the_state_of_existing_arms() {
-    let mut learner =
-        Learner::of(&[defined("thompson"), served(0), reacted(0, Some("ok"), "user")]);
+    let mut learner = Learner::from_log(&[
+        router_defined("thompson"),
+        turn_served(0),
+        user_reacted(0, Some("ok"), "user"),
+    ]);
     let before = learner.mean("a");
     let arms = json!([{"id": "d"}, {"id": "a"}]);
     let data = json!({"rule": "router", "name": "chat", "definition": {"arms": arms}});
-    learner.learn(4, &event(Source::Engine, Type::Log, None, &data));
+    learner.apply(4, &event(Source::Engine, Type::Log, None, &data));
     assert!(before > 0.5);
     assert_eq!((learner.mean("d"), learner.mean("a")), (0.5, before));
     let Router { rule, state } = learner.routers.get("chat").unwrap();
@@ -290,32 +298,49 @@ fn new_definition_keeps_the_state_of_existing_arms() {
 /// After erasure the state equals a replay of the anonymised log.
 #[test]
 fn erased_users_rating_becomes_anonymous() {
-    let rated = reacted(0, Some("not_ok"), "user");
-    let mut learner = Learner::of(&[defined("thompson"), served(0), rated.clone()]);
+    let rated = user_reacted(0, Some("not_ok"), "user");
+    let mut learner =
+        Learner::from_log(&[router_defined("thompson"), turn_served(0), rated.clone()]);
     let taught = learner.records[&turn_id(0)].observation().unwrap();
     assert_eq!(taught.reward(), 0.0);
-    let ann = number("ann");
+    let ann = pseudonym("ann");
     learner.routers.anonymise_rating(&rated, &turn_id(0), ann, &mut learner.records);
     let erased = Event { user: None, ..rated };
-    let again = Learner::of(&[defined("thompson"), served(0), erased]);
+    let again = Learner::from_log(&[router_defined("thompson"), turn_served(0), erased]);
     assert_eq!(learner.records, again.records);
-    assert_eq!(learner.bits(), again.bits());
+    assert_eq!(learner.state_bytes(), again.state_bytes());
 }
 
 #[test]
 fn signals_before_the_served_event_are_counted() {
-    let early = Learner::of(&[defined("thompson"), reacted(0, Some("not_ok"), "user"), served(0)]);
-    let late = Learner::of(&[defined("thompson"), served(0), reacted(0, Some("not_ok"), "user")]);
+    let early = Learner::from_log(&[
+        router_defined("thompson"),
+        user_reacted(0, Some("not_ok"), "user"),
+        turn_served(0),
+    ]);
+    let late = Learner::from_log(&[
+        router_defined("thompson"),
+        turn_served(0),
+        user_reacted(0, Some("not_ok"), "user"),
+    ]);
     assert!(early.mean("a") < 0.5);
-    assert_eq!(early.bits(), late.bits());
-    let nobody = Learner::of(&[defined("thompson"), reacted(5, Some("not_ok"), "user")]);
-    assert_eq!(nobody.bits(), Learner::of(&[defined("thompson")]).bits());
+    assert_eq!(early.state_bytes(), late.state_bytes());
+    let unserved =
+        Learner::from_log(&[router_defined("thompson"), user_reacted(5, Some("not_ok"), "user")]);
+    assert_eq!(
+        unserved.state_bytes(),
+        Learner::from_log(&[router_defined("thompson")]).state_bytes()
+    );
 }
 
 #[test]
 fn erased_features_leave_the_reward_sums_unchanged() {
-    let mut learner = Learner::of(&[defined("lints"), served(0), reacted(0, Some("ok"), "user")]);
-    let empty = Learner::of(&[defined("lints"), served(0)]);
+    let mut learner = Learner::from_log(&[
+        router_defined("lints"),
+        turn_served(0),
+        user_reacted(0, Some("ok"), "user"),
+    ]);
+    let empty = Learner::from_log(&[router_defined("lints"), turn_served(0)]);
     let before = learner.mean("a");
     let record = learner.records.get_mut(&turn_id(0)).unwrap();
     learner.routers.forget_features(record);
@@ -331,15 +356,15 @@ fn erased_features_leave_the_reward_sums_unchanged() {
         assert!((now.mean - never.mean).abs() < 0.2, "{now:?} {never:?}");
     }
     // Later signals update the reward sums only.
-    learner.learn(9, &reacted(0, Some("not_ok"), "user"));
+    learner.apply(9, &user_reacted(0, Some("not_ok"), "user"));
     assert!(learner.mean("a") < before);
 }
 
 #[test]
 fn invalid_definition_changes_nothing() {
-    let mut learner = Learner::of(&[defined("thompson"), served(0)]);
-    let before = learner.bits();
+    let mut learner = Learner::from_log(&[router_defined("thompson"), turn_served(0)]);
+    let before = learner.state_bytes();
     let data = json!({"rule": "router", "name": "chat", "definition": {"arms": []}});
-    learner.learn(9, &event(Source::Engine, Type::Log, None, &data));
-    assert_eq!(learner.bits(), before);
+    learner.apply(9, &event(Source::Engine, Type::Log, None, &data));
+    assert_eq!(learner.state_bytes(), before);
 }

@@ -7,7 +7,7 @@ use super::super::ridge_regression::{FeatureVector, RidgeRegression};
 use super::super::sampler::Sampler;
 
 #[track_caller]
-fn check_beta(counts: &[(f64, f64)]) {
+fn assert_matches_sampling(counts: &[(f64, f64)]) {
     let scores: Vec<ScoreDistribution> =
         counts.iter().map(|(a, b)| ScoreDistribution::from_beta(*a, *b).unwrap()).collect();
     let mut chances = vec![0.0; scores.len()];
@@ -28,11 +28,11 @@ fn check_beta(counts: &[(f64, f64)]) {
 
 #[test]
 fn integrated_probabilities_match_sampling() {
-    check_beta(&[(1.0, 1.0), (1.0, 1.0), (1.0, 1.0)]);
-    check_beta(&[(2.0, 6.0), (5.0, 5.0), (1.0, 1.0)]);
-    check_beta(&[(0.1, 0.3), (0.2, 0.2), (3.0, 0.05)]);
-    check_beta(&[(8_000.0, 2_000.0), (7_950.0, 2_050.0), (4.0, 1.0)]);
-    check_beta(&[(1e6, 1e6), (1e6 + 1e3, 1e6 - 1e3), (2.0, 2.0)]);
+    assert_matches_sampling(&[(1.0, 1.0), (1.0, 1.0), (1.0, 1.0)]);
+    assert_matches_sampling(&[(2.0, 6.0), (5.0, 5.0), (1.0, 1.0)]);
+    assert_matches_sampling(&[(0.1, 0.3), (0.2, 0.2), (3.0, 0.05)]);
+    assert_matches_sampling(&[(8_000.0, 2_000.0), (7_950.0, 2_050.0), (4.0, 1.0)]);
+    assert_matches_sampling(&[(1e6, 1e6), (1e6 + 1e3, 1e6 - 1e3), (2.0, 2.0)]);
 }
 
 #[test]

@@ -4,24 +4,24 @@ use serde_json::json;
 
 use super::*;
 
-fn router_of(definition: serde_json::Value) -> Result<RouterRule, model::BadData> {
+fn parse_router(definition: serde_json::Value) -> Result<RouterRule, model::BadData> {
     RouterRule::new(serde_json::from_value(definition).unwrap())
 }
 
 #[test]
 fn choice_frequencies_match_propensities() {
-    for algorithm in ALL {
+    for algorithm in ALL_ALGORITHMS {
         let rule = rule(router(algorithm, 4));
         let mut state = RouterState::new(&rule);
         for turn in 0..40u32 {
             let arm = ["a", "b", "c", "d"][turn as usize % 4];
             let reward = f64::from((turn * 7) % 10 < turn % 4 * 3);
-            state.observe(&rule, &credit(arm), None, observed(reward, 1.0));
+            state.observe(&rule, &credit(arm), None, observation(reward, 1.0));
         }
         let mut counts = [0.0; 4];
-        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let request = request();
         let expected = state.compute_propensities(&rule, &request);
-        let mut random = super::super::sampler::Sampler::new(1);
+        let mut random = Sampler::new(1);
         for _ in 0..4_000 {
             let request = ChoiceRequest { random: random.next_u64(), ..request };
             let choice = state.choose_arm(&rule, &request);
@@ -42,10 +42,10 @@ fn choice_frequencies_match_propensities() {
 
 #[test]
 fn same_random_bits_give_the_same_choice() {
-    for algorithm in ALL {
+    for algorithm in ALL_ALGORITHMS {
         let rule = rule(router(algorithm, 4));
         let state = RouterState::new(&rule);
-        let request = ChoiceRequest { features: &FEATURES, random: 99, ..ChoiceRequest::default() };
+        let request = ChoiceRequest { random: 99, ..request() };
         assert_eq!(state.choose_arm(&rule, &request), state.choose_arm(&rule, &request));
     }
 }
@@ -55,7 +55,7 @@ fn hybrid_in_shadow_chooses_like_thompson() {
     let plain = rule(router(Algorithm::Thompson, 4));
     let hybrid = rule(router(Algorithm::Hybrid, 4));
     let (mut one, mut other) = (RouterState::new(&plain), RouterState::new(&hybrid));
-    let mut random = super::super::sampler::Sampler::new(2);
+    let mut random = Sampler::new(2);
     for _ in 0..300 {
         let request = ChoiceRequest {
             features: &FEATURES,
@@ -66,7 +66,7 @@ fn hybrid_in_shadow_chooses_like_thompson() {
             (one.choose_arm(&plain, &request), other.choose_arm(&hybrid, &request));
         assert_eq!(same.shadow.is_some(), !other.candidate_lead().serving);
         assert_eq!((choice.arm, choice.propensity), (same.arm, same.propensity));
-        let now = observed(random.sample_uniform(), 1.0);
+        let now = observation(random.sample_uniform(), 1.0);
         let credit = credit(&plain.arms()[choice.arm].id);
         one.observe(&plain, &credit, None, now);
         other.observe(&hybrid, &Credit { shadow: same.shadow, ..credit }, None, now);
@@ -79,14 +79,14 @@ fn new_arm_gets_a_minimum_propensity() {
         let two = rule(router(algorithm, 2));
         let mut state = RouterState::new(&two);
         for _ in 0..500 {
-            state.observe(&two, &credit("a"), None, observed(1.0, 1.0));
-            state.observe(&two, &credit("b"), None, observed(0.9, 1.0));
+            state.observe(&two, &credit("a"), None, observation(1.0, 1.0));
+            state.observe(&two, &credit("b"), None, observation(0.9, 1.0));
         }
         let mut three = router(algorithm, 3);
         three.arms[2].prior_quality = Some(0.0);
         let three = rule(three);
         state.adopt_rule(&three);
-        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let request = request();
         assert!(state.compute_propensities(&three, &request)[2] >= 0.05, "{algorithm:?}");
     }
 }
@@ -97,55 +97,57 @@ fn prior_is_the_initial_mean() {
         let mut definition = router(algorithm, 2);
         definition.arms[1].prior_quality = Some(0.9);
         let rule = rule(definition);
-        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let request = request();
         let scores = RouterState::new(&rule).choose_arm(&rule, &request).scores;
         assert!((scores[0].mean - 0.5).abs() < 1e-9 && (scores[1].mean - 0.9).abs() < 1e-9);
     }
 }
 
-fn priced() -> RouterRule {
+fn priced_router() -> RouterRule {
     let arms = json!([
         {"id": "cheap", "price_in": 0.1, "price_out": 0.4},
         {"id": "middling", "price_in": 1.0, "price_out": 4.0},
         {"id": "dear", "price_in": 10.0, "price_out": 40.0}
     ]);
-    router_of(json!({"arms": arms, "daily_budget": 1.0})).unwrap()
+    parse_router(json!({"arms": arms, "daily_budget": 1.0})).unwrap()
 }
 
 #[track_caller]
-fn open(state: &RouterState, request: &ChoiceRequest<'_>, expected: &[usize]) {
-    let choice = state.choose_arm(&priced(), request);
+fn assert_eligible(state: &RouterState, request: &ChoiceRequest<'_>, expected: &[usize]) {
+    let choice = state.choose_arm(&priced_router(), request);
     let open: Vec<usize> = choice.scores.iter().map(|score| score.arm).collect();
     assert_eq!(open, expected);
 }
 
 #[test]
 fn limits_narrow_the_choice_but_never_prevent_it() {
-    let state = RouterState::new(&priced());
+    let state = RouterState::new(&priced_router());
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let all = ChoiceRequest::default();
-    open(&state, &all, &[0, 1, 2]);
-    open(&state, &ChoiceRequest { max_cost: Some(0.002), ..all }, &[0, 1]);
-    open(&state, &ChoiceRequest { max_cost: Some(0.0), ..all }, &[0]);
+    assert_eligible(&state, &all, &[0, 1, 2]);
+    assert_eligible(&state, &ChoiceRequest { max_cost: Some(0.002), ..all }, &[0, 1]);
+    assert_eligible(&state, &ChoiceRequest { max_cost: Some(0.0), ..all }, &[0]);
     let exclude = names(&["cheap"]);
-    open(&state, &ChoiceRequest { exclude: &exclude, ..all }, &[1, 2]);
-    open(&state, &ChoiceRequest { exclude: &exclude, max_cost: Some(0.0), ..all }, &[1]);
+    assert_eligible(&state, &ChoiceRequest { exclude: &exclude, ..all }, &[1, 2]);
+    assert_eligible(&state, &ChoiceRequest { exclude: &exclude, max_cost: Some(0.0), ..all }, &[1]);
     let exclude = names(&["cheap", "middling", "dear"]);
-    open(&state, &ChoiceRequest { exclude: &exclude, ..all }, &[0, 1, 2]);
-    assert!(state.choose_arm(&priced(), &ChoiceRequest { exclude: &exclude, ..all }).relaxed);
+    assert_eligible(&state, &ChoiceRequest { exclude: &exclude, ..all }, &[0, 1, 2]);
+    assert!(
+        state.choose_arm(&priced_router(), &ChoiceRequest { exclude: &exclude, ..all }).relaxed
+    );
 }
 
 #[test]
 fn daily_budget_drops_expensive_arms_first() {
-    let mut state = RouterState::new(&priced());
+    let mut state = RouterState::new(&priced_router());
     let today = ChoiceRequest { day: 20_000, ..ChoiceRequest::default() };
     for (spent, expected) in
         [(0.5, &[0, 1, 2][..]), (0.3, &[0, 1]), (0.19, &[0]), (0.5, &[0]), (5.0, &[0])]
     {
         state.record_cost("unknown", spent, 20_000);
-        open(&state, &today, expected);
+        assert_eligible(&state, &today, expected);
     }
-    open(&state, &ChoiceRequest { day: 20_001, ..today }, &[0, 1, 2]);
+    assert_eligible(&state, &ChoiceRequest { day: 20_001, ..today }, &[0, 1, 2]);
     state.record_cost("cheap", f64::NAN, 20_001);
     state.record_cost("cheap", 0.01, 20_001);
     assert!((state.spent_on(20_001) - 0.01).abs() < 1e-9);
@@ -169,7 +171,7 @@ fn invalid_router_error_names_the_field() {
         (json!({"arms": [{"id": "a"}], "discount": 1.5}), "discount"),
         (json!({"arms": [{"id": "a"}], "reward": {"cost_ref": -1}}), "reward.cost_ref"),
     ] {
-        assert_eq!(router_of(definition).unwrap_err().field, field);
+        assert_eq!(parse_router(definition).unwrap_err().field, field);
     }
 }
 
@@ -185,10 +187,10 @@ fn router_definition_round_trips_as_documented() {
         "discount": {"half_life_days": 14.0}, "min_propensity": 0.01, "daily_budget": null,
         "seed": 7
     });
-    let rule = router_of(written).unwrap();
+    let rule = parse_router(written).unwrap();
     let again = serde_json::to_value(rule.definition()).unwrap();
-    assert_eq!(router_of(again).unwrap(), rule);
-    for (algorithm, word) in ALL.iter().zip([
+    assert_eq!(parse_router(again).unwrap(), rule);
+    for (algorithm, word) in ALL_ALGORITHMS.iter().zip([
         "thompson",
         "linucb",
         "lints",

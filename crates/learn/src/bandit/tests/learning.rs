@@ -6,19 +6,19 @@ use super::*;
 use crate::reward::{AnswerOutcome, MessageVerdict, TurnEvidence, TurnSignal};
 
 fn means(state: &RouterState, rule: &RouterRule) -> Vec<f64> {
-    let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+    let request = request();
     state.choose_arm(rule, &request).scores.iter().map(|score| score.mean).collect()
 }
 
 #[test]
 fn good_and_bad_arms_separate() {
-    for algorithm in ALL {
+    for algorithm in ALL_ALGORITHMS {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
         for _ in 0..20 {
             // Weights of implicit signals alone.
-            state.observe(&rule, &credit("a"), None, observed(1.0, 0.3));
-            state.observe(&rule, &credit("b"), None, observed(0.0, 0.3));
+            state.observe(&rule, &credit("a"), None, observation(1.0, 0.3));
+            state.observe(&rule, &credit("b"), None, observation(0.0, 0.3));
         }
         let means = means(&state, &rule);
         assert!(means[0] > 0.7 && means[1] < 0.3, "{algorithm:?}: {means:?}");
@@ -45,17 +45,17 @@ fn retry_lowers_the_arm_that_answered_first() {
 }
 
 /// Signals that an application sees for a liked or disliked answer.
-fn implicit_signals(liked: bool, random: &mut super::super::sampler::Sampler) -> TurnEvidence {
+fn implicit_signals(liked: bool, random: &mut Sampler) -> TurnEvidence {
     let mut evidence = TurnEvidence::default();
     evidence.record(1, &TurnSignal::Answered(AnswerOutcome { failed: false, seconds: Some(3.0) }));
     let confidence = UnitInterval::new(0.6 + 0.4 * random.sample_uniform()).unwrap();
     let status = if liked { VerdictStatus::Accepted } else { VerdictStatus::Rejected };
     // Most users give no signal; some dissatisfied ones only retry.
-    let said = random.sample_uniform();
-    if said < 0.3 {
+    let roll = random.sample_uniform();
+    if roll < 0.3 {
         let judged = Some(MessageVerdict { status, confidence, moved_on: false });
         evidence.record(2, &TurnSignal::Verdict { message: 1, judged });
-    } else if said < 0.5 && !liked {
+    } else if roll < 0.5 && !liked {
         evidence.record(2, &TurnSignal::Retry(confidence));
     }
     evidence
@@ -68,7 +68,7 @@ fn implicit_signals_alone_route_most_traffic_to_the_best_arm() {
         for seed in 0..4 {
             let rule = rule(router(algorithm, 3));
             let mut state = RouterState::new(&rule);
-            let mut random = super::super::sampler::Sampler::new(seed);
+            let mut random = Sampler::new(seed);
             let mut best = 0;
             for turn in 0..2_000 {
                 let request = ChoiceRequest {
@@ -92,7 +92,7 @@ fn implicit_signals_alone_route_most_traffic_to_the_best_arm() {
 
 #[test]
 fn corrupt_sums_do_not_prevent_a_choice() {
-    for algorithm in ALL {
+    for algorithm in ALL_ALGORITHMS {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
         state.arms[0].sums.good = -(1 << 40);
@@ -101,7 +101,7 @@ fn corrupt_sums_do_not_prevent_a_choice() {
         if let Some(linear) = &mut state.arms[0].linear {
             linear.coefficients[0] = f64::NAN;
         }
-        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let request = request();
         let choice = state.choose_arm(&rule, &request);
         assert!(choice.propensity > 0.0 && choice.scores.iter().all(|s| s.mean.is_finite()));
         let counted = algorithm.is_contextual() || algorithm == Algorithm::Thompson;
@@ -111,7 +111,7 @@ fn corrupt_sums_do_not_prevent_a_choice() {
 
 #[test]
 fn zero_weight_observation_changes_nothing() {
-    for algorithm in ALL {
+    for algorithm in ALL_ALGORITHMS {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
         let fresh = state.to_bytes(0);
@@ -125,12 +125,12 @@ fn zero_weight_observation_changes_nothing() {
 
 #[test]
 fn later_signal_replaces_the_turns_observation() {
-    for algorithm in ALL {
+    for algorithm in ALL_ALGORITHMS {
         let rule = rule(router(algorithm, 2));
         let (mut corrected, mut straight) = (RouterState::new(&rule), RouterState::new(&rule));
-        let applied = corrected.observe(&rule, &credit("a"), None, observed(0.9, 0.3));
-        corrected.observe(&rule, &credit("a"), applied, observed(0.27, 1.0));
-        straight.observe(&rule, &credit("a"), None, observed(0.27, 1.0));
+        let applied = corrected.observe(&rule, &credit("a"), None, observation(0.9, 0.3));
+        corrected.observe(&rule, &credit("a"), applied, observation(0.27, 1.0));
+        straight.observe(&rule, &credit("a"), None, observation(0.27, 1.0));
         for (a, b) in means(&corrected, &rule).iter().zip(means(&straight, &rule)) {
             assert!((a - b).abs() < 1e-9, "{algorithm:?}: {a} {b}");
         }
@@ -140,11 +140,11 @@ fn later_signal_replaces_the_turns_observation() {
 
 #[test]
 fn adding_and_removing_arms_keeps_the_others() {
-    for algorithm in ALL {
+    for algorithm in ALL_ALGORITHMS {
         let three = rule(router(algorithm, 3));
         let mut state = RouterState::new(&three);
         for arm in ["a", "b", "c", "b", "c", "c"] {
-            state.observe(&three, &credit(arm), None, observed(0.8, 1.0));
+            state.observe(&three, &credit(arm), None, observation(0.8, 1.0));
             state.record_choice(arm);
         }
         let before = state.clone();
@@ -158,7 +158,7 @@ fn adding_and_removing_arms_keeps_the_others() {
         assert_eq!(state.arms[2].observations, 0);
         state.adopt_rule(&three);
         assert_eq!((&state.arms[0], &state.arms[2]), (&before.arms[0], &before.arms[2]));
-        assert_eq!(state.arms[1].observations, 0, "a removed arm begins again");
+        assert_eq!(state.arms[1].observations, 0, "a removed arm starts over");
     }
 }
 
@@ -166,13 +166,13 @@ fn adding_and_removing_arms_keeps_the_others() {
 fn turn_from_before_a_reset_is_ignored() {
     let rule = rule(router(Algorithm::LinTs, 2));
     let mut state = RouterState::new(&rule);
-    let applied = state.observe(&rule, &credit("a"), None, observed(0.0, 1.0));
+    let applied = state.observe(&rule, &credit("a"), None, observation(0.0, 1.0));
     state.reset(&rule);
     let fresh = state.clone();
-    assert_eq!(state.observe(&rule, &credit("a"), applied, observed(1.0, 1.0)), applied);
+    assert_eq!(state.observe(&rule, &credit("a"), applied, observation(1.0, 1.0)), applied);
     assert_eq!(state, fresh);
-    assert!(state.observe(&rule, &credit("nobody"), None, observed(1.0, 1.0)).is_none());
-    assert_eq!(state.observe(&rule, &credit("nobody"), applied, None), applied);
+    assert!(state.observe(&rule, &credit("unknown"), None, observation(1.0, 1.0)).is_none());
+    assert_eq!(state.observe(&rule, &credit("unknown"), applied, None), applied);
     assert_eq!(state, fresh);
 }
 
@@ -181,20 +181,20 @@ fn dropped_regression_ignores_its_earlier_turns() {
     let linear = rule(router(Algorithm::LinTs, 1));
     let plain = rule(router(Algorithm::Thompson, 1));
     let mut state = RouterState::new(&linear);
-    let applied = state.observe(&linear, &credit("a"), None, observed(0.0, 1.0));
+    let applied = state.observe(&linear, &credit("a"), None, observation(0.0, 1.0));
     state.adopt_rule(&plain);
     state.adopt_rule(&linear);
     let regression = state.arms[0].linear.clone();
-    state.observe(&linear, &credit("a"), applied, observed(1.0, 1.0));
+    state.observe(&linear, &credit("a"), applied, observation(1.0, 1.0));
     assert_eq!(state.arms[0].linear, regression);
     assert_eq!(state.summarise_arms(&linear)[0].observations, 1);
 }
 
 /// Share of the last 300 choices given to `a`, which is best until turn 1,500 and bad after.
-fn share_after_a_turn(discount: Option<Discount>, algorithm: Algorithm) -> f64 {
+fn late_share_of_degraded_arm(discount: Option<Discount>, algorithm: Algorithm) -> f64 {
     let rule = rule(RouterDefinition { discount, ..router(algorithm, 3) });
     let mut state = RouterState::new(&rule);
-    let mut random = super::super::sampler::Sampler::new(11);
+    let mut random = Sampler::new(11);
     let mut late = 0;
     for turn in 0..2_500 {
         let request = ChoiceRequest {
@@ -211,7 +211,7 @@ fn share_after_a_turn(discount: Option<Discount>, algorithm: Algorithm) -> f64 {
         };
         let reward = f64::from(random.sample_uniform() < quality);
         let credit = Credit { shadow: choice.shadow, hour: 490_000 + turn / 10, ..credit(&arm) };
-        state.observe(&rule, &credit, None, observed(reward, 1.0));
+        state.observe(&rule, &credit, None, observation(reward, 1.0));
         late += u32::from(turn >= 2_200 && arm == "a");
     }
     f64::from(late) / 300.0
@@ -221,11 +221,14 @@ fn share_after_a_turn(discount: Option<Discount>, algorithm: Algorithm) -> f64 {
 fn degraded_arm_loses_traffic_under_discounting() {
     for algorithm in [Algorithm::Thompson, Algorithm::LinTs] {
         let factor = Some(Discount::Factor(0.99));
-        assert!(share_after_a_turn(factor, algorithm) < 0.1, "{algorithm:?}");
+        assert!(late_share_of_degraded_arm(factor, algorithm) < 0.1, "{algorithm:?}");
     }
     let hourly = Some(Discount::Days { half_life_days: 0.5 });
-    assert!(share_after_a_turn(hourly, Algorithm::Thompson) < 0.1);
-    assert!(share_after_a_turn(None, Algorithm::Thompson) > 0.3, "nothing to show");
+    assert!(late_share_of_degraded_arm(hourly, Algorithm::Thompson) < 0.1);
+    assert!(
+        late_share_of_degraded_arm(None, Algorithm::Thompson) > 0.3,
+        "without discounting the arm keeps its traffic"
+    );
 }
 
 #[test]
@@ -235,13 +238,13 @@ fn decayed_sums_persist_after_discounting_is_disabled() {
         let decay = rule(RouterDefinition { discount, ..router(algorithm, 2) });
         let lasting = rule(router(algorithm, 2));
         let mut state = RouterState::new(&decay);
-        state.observe(&decay, &credit("a"), None, observed(1.0, 1.0));
+        state.observe(&decay, &credit("a"), None, observation(1.0, 1.0));
         for _ in 0..20 {
-            state.observe(&decay, &credit("b"), None, observed(0.5, 1.0));
+            state.observe(&decay, &credit("b"), None, observation(0.5, 1.0));
         }
         let left = 0.9_f64.powi(20);
         let mut expected = RouterState::new(&lasting);
-        expected.observe(&lasting, &credit("a"), None, observed(1.0, left));
+        expected.observe(&lasting, &credit("a"), None, observation(1.0, left));
         let expected = means(&expected, &lasting)[0];
         state.adopt_rule(&lasting);
         for _ in 0..2 {
@@ -251,7 +254,7 @@ fn decayed_sums_persist_after_discounting_is_disabled() {
             );
             let mean = means(&state, &lasting)[0];
             assert!((mean - expected).abs() < 1e-6, "{algorithm:?}: {mean} {expected}");
-            state.observe(&lasting, &credit("b"), None, observed(0.5, 1.0));
+            state.observe(&lasting, &credit("b"), None, observation(0.5, 1.0));
         }
     }
 }
@@ -260,7 +263,7 @@ fn decayed_sums_persist_after_discounting_is_disabled() {
 fn hybrid_switches_to_the_better_regression() {
     let rule = rule(router(Algorithm::Hybrid, 2));
     let mut state = RouterState::new(&rule);
-    let mut random = super::super::sampler::Sampler::new(5);
+    let mut random = Sampler::new(5);
     let mut late = 0.0;
     for turn in 0..3_000 {
         // Each arm is good at one half of the questions.
@@ -276,7 +279,7 @@ fn hybrid_switches_to_the_better_regression() {
         let reward = f64::from(random.sample_uniform() < if fits { 0.9 } else { 0.2 });
         let arm = &rule.arms()[choice.arm].id;
         let credit = Credit { arm, features: &features, shadow: choice.shadow, hour: 0 };
-        state.observe(&rule, &credit, None, observed(reward, 0.3));
+        state.observe(&rule, &credit, None, observation(reward, 0.3));
         if turn >= 2_500 {
             late += reward / 500.0;
         }
@@ -295,12 +298,12 @@ fn invalid_features_count_as_faults_and_fall_back_to_the_mean() {
     let mut state = RouterState::new(&rule);
     for features in [&[f64::NAN, 0.0, 0.0][..], &[1.0], &[1e300, 0.0, 0.0], &[]] {
         let credit = Credit { features, ..credit("a") };
-        let applied = state.observe(&rule, &credit, None, observed(1.0, 1.0));
+        let applied = state.observe(&rule, &credit, None, observation(1.0, 1.0));
         assert!(applied.is_some());
         let choice =
             state.choose_arm(&rule, &ChoiceRequest { features, ..ChoiceRequest::default() });
         assert!(choice.faults > 0 && choice.scores.iter().all(|score| score.mean.is_finite()));
     }
-    assert_eq!(state.faults(), 3, "none at all are those of somebody who was erased");
+    assert_eq!(state.faults(), 3, "empty features belong to an erased user");
     assert!(state.summarise_arms(&rule)[0].mean > 0.75);
 }

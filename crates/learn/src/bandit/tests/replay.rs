@@ -18,7 +18,7 @@ enum Step {
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 const TURNS: usize = 12;
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     let seen = prop::option::of((0.0..=1.0, 0.01..=1.0));
     let step = prop_oneof![
         2 => (0..4usize).prop_map(Step::Chosen),
@@ -27,16 +27,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(turn, now, hour)| Step::Observed { turn, now, hour: 490_000 + hour }),
         1 => Just(Step::Reset),
         1 => (2..=4usize).prop_map(Step::Adopt),
-        1 => discounts().prop_map(Step::Fade),
+        1 => any_discount().prop_map(Step::Fade),
     ];
     prop::collection::vec(step, 0..60)
 }
 
-fn algorithms() -> impl Strategy<Value = Algorithm> {
-    (0..ALL.len()).prop_map(|index| ALL[index])
+fn any_algorithm() -> impl Strategy<Value = Algorithm> {
+    (0..ALL_ALGORITHMS.len()).prop_map(|index| ALL_ALGORITHMS[index])
 }
 
-fn discounts() -> impl Strategy<Value = Option<Discount>> {
+fn any_discount() -> impl Strategy<Value = Option<Discount>> {
     prop_oneof![
         Just(None),
         Just(Some(Discount::Factor(0.97))),
@@ -45,7 +45,7 @@ fn discounts() -> impl Strategy<Value = Option<Discount>> {
 }
 
 /// Features, arm and shadow estimate of a turn; a pure function.
-fn turn_of(turn: usize) -> ([f64; 3], &'static str, ShadowEstimate) {
+fn turn_inputs(turn: usize) -> ([f64; 3], &'static str, ShadowEstimate) {
     let part = |by: usize| ((turn * 7 + by * 3) % 11) as f64 / 5.0 - 1.0;
     let shadow = ShadowEstimate { offset: part(4) / 3.0, slope: part(5) };
     ([part(1), part(2), part(3)], NAMES[turn % 4], shadow)
@@ -69,7 +69,7 @@ impl Run {
             Step::Chosen(arm) => self.state.record_choice(NAMES[arm]),
             Step::Spent(arm, cost, day) => self.state.record_cost(NAMES[arm], cost, day),
             Step::Observed { turn, now, hour } => {
-                let (features, arm, shadow) = turn_of(turn);
+                let (features, arm, shadow) = turn_inputs(turn);
                 let credit = Credit { arm, features: &features, shadow: Some(shadow), hour };
                 let now = now.and_then(|(reward, weight)| Observation::new(reward, weight));
                 let before = self.applied[turn];
@@ -106,9 +106,9 @@ impl Run {
 proptest! {
     #[test]
     fn state_from_any_checkpoint_is_bit_identical(
-        steps in steps(),
-        algorithm in algorithms(),
-        discount in discounts(),
+        steps in any_steps(),
+        algorithm in any_algorithm(),
+        discount in any_discount(),
         restarts in prop::collection::btree_set(0..60usize, 0..5),
     ) {
         let mut whole = Run::new(algorithm, discount);
@@ -139,7 +139,7 @@ proptest! {
             state.to_bytes(0)
         };
         let mut shuffled = turns.clone();
-        let mut draws = super::super::sampler::Sampler::new(order);
+        let mut draws = Sampler::new(order);
         for last in (1..shuffled.len()).rev() {
             shuffled.swap(last, (draws.next_u64() % (last as u64 + 1)) as usize);
         }
@@ -148,9 +148,9 @@ proptest! {
 
     #[test]
     fn repeated_observation_changes_nothing(
-        steps in steps(),
-        algorithm in algorithms(),
-        discount in discounts(),
+        steps in any_steps(),
+        algorithm in any_algorithm(),
+        discount in any_discount(),
     ) {
         let mut run = Run::new(algorithm, discount);
         for step in &steps {
@@ -166,9 +166,9 @@ proptest! {
 
     #[test]
     fn sums_stay_consistent_and_withdrawn_turns_leave_no_weight(
-        steps in steps(),
-        algorithm in algorithms(),
-        discount in discounts(),
+        steps in any_steps(),
+        algorithm in any_algorithm(),
+        discount in any_discount(),
     ) {
         let mut run = Run::new(algorithm, discount);
         let withdrawn = (0..TURNS).map(|turn| Step::Observed { turn, now: None, hour: 490_500 });
@@ -186,7 +186,7 @@ proptest! {
     #[test]
     fn withdrawn_turn_restores_the_means(
         turns in prop::collection::vec((0.0..=1.0, 0.01..=1.0), 1..30),
-        algorithm in algorithms(),
+        algorithm in any_algorithm(),
     ) {
         let rule = rule(router(algorithm, 2));
         let mut state = RouterState::new(&rule);
@@ -198,7 +198,7 @@ proptest! {
         }
         let fresh = RouterState::new(&rule);
         let means = |state: &RouterState| -> Vec<f64> {
-            let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+            let request = request();
             state.choose_arm(&rule, &request).scores.iter().map(|score| score.mean).collect()
         };
         for (after, before) in means(&state).into_iter().zip(means(&fresh)) {
@@ -209,7 +209,7 @@ proptest! {
     #[test]
     fn damaged_checkpoints_are_rejected(
         bytes in prop::collection::vec(any::<u8>(), 0..300),
-        algorithm in algorithms(),
+        algorithm in any_algorithm(),
         at in any::<prop::sample::Index>(),
         flip in 1..=255u8,
         cut in any::<prop::sample::Index>(),
@@ -229,12 +229,12 @@ fn linear_arms_depend_on_turn_order_by_less_than_1e_6() {
     let run = |turns: &mut dyn Iterator<Item = usize>| {
         let mut state = RouterState::new(&rule);
         for turn in turns {
-            let (features, _, _) = turn_of(turn);
+            let (features, _, _) = turn_inputs(turn);
             let reward = (turn % 5) as f64 / 4.0;
             let credit = Credit { arm: "a", features: &features, shadow: None, hour: 0 };
-            state.observe(&rule, &credit, None, observed(reward, 0.3));
+            state.observe(&rule, &credit, None, observation(reward, 0.3));
         }
-        let request = ChoiceRequest { features: &FEATURES, ..ChoiceRequest::default() };
+        let request = request();
         state.choose_arm(&rule, &request).scores[0]
     };
     let (there, back) = (run(&mut (0..1500)), run(&mut (0..1500).rev()));

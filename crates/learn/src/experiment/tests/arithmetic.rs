@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::{one, two};
+use super::{one_turn, two_variants};
 
 fn tally(units: &[UnitTotals]) -> MetricTally {
     let mut tally = MetricTally::default();
@@ -11,7 +11,7 @@ fn tally(units: &[UnitTotals]) -> MetricTally {
     tally
 }
 
-fn unit() -> impl Strategy<Value = UnitTotals> {
+fn any_unit() -> impl Strategy<Value = UnitTotals> {
     (-50.0..50.0, 0.0..20.0, prop::option::of(-5.0..5.0)).prop_map(
         |(value, count, before): (f64, f64, Option<f64>)| UnitTotals {
             value,
@@ -25,7 +25,7 @@ proptest! {
     /// Includes removing a row before it was added.
     #[test]
     fn replaced_units_equal_a_fresh_tally(
-        rows in prop::collection::vec((unit(), unit()), 1..40),
+        rows in prop::collection::vec((any_unit(), any_unit()), 1..40),
     ) {
         let mut changed = MetricTally::default();
         for (old, new) in &rows {
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn tally_survives_a_json_round_trip(units in prop::collection::vec(unit(), 0..20)) {
+    fn tally_survives_a_json_round_trip(units in prop::collection::vec(any_unit(), 0..20)) {
         let kept = tally(&units);
         let written = serde_json::to_value(kept).unwrap();
         prop_assert_eq!(serde_json::from_value::<MetricTally>(written).unwrap(), kept);
@@ -50,7 +50,7 @@ proptest! {
         value in prop::num::f64::ANY, count in prop::num::f64::ANY, before in prop::num::f64::ANY,
     ) {
         let odd = UnitTotals { value, count, before: Some(before) };
-        let tally = tally(&[odd, odd, one(1.0)]);
+        let tally = tally(&[odd, odd, one_turn(1.0)]);
         let mean = MeanEstimate::from_tally(&tally, Metric::Latency);
         prop_assert!(mean.is_none_or(|mean| mean.mean.is_finite() && mean.variance >= 0.0));
     }
@@ -84,7 +84,7 @@ fn mean_by_turn_has_unit_level_variance() {
 
 #[test]
 fn zero_proportion_keeps_a_positive_standard_error() {
-    let none = tally(&vec![one(0.0); 100]);
+    let none = tally(&vec![one_turn(0.0); 100]);
     let mean = MeanEstimate::from_tally(&none, Metric::ErrorRate).unwrap();
     assert!(mean.mean == 0.0 && mean.standard_error() > 0.009, "{mean:?}");
     assert_eq!(MeanEstimate::from_tally(&none, Metric::Cost).unwrap().variance, 0.0);
@@ -92,7 +92,7 @@ fn zero_proportion_keeps_a_positive_standard_error() {
 
 #[test]
 fn metric_by_unit_counts_each_unit_once() {
-    let mut definition = two("reward");
+    let mut definition = two_variants("reward");
     definition.by = By::Unit;
     let totals = UnitTotals { value: 6.0, count: 8.0, before: Some(0.5) };
     let counted = definition.count_totals(totals);
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-fn exposed(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
+fn test_exposures(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
     let mut exposures = ExposureCounts::new(2);
     let shares = TrafficShares::from_weights(weights);
     for (variant, count) in counts.into_iter().enumerate() {
@@ -146,13 +146,13 @@ fn exposed(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
 
 #[test]
 fn sample_ratio_mismatch_is_detected() {
-    let even = exposed([5_050, 4_950], &[1.0, 1.0]);
+    let even = test_exposures([5_050, 4_950], &[1.0, 1.0]);
     assert!(even.ok && (even.p.unwrap() - 0.317_310_507_862_914_1).abs() < 1e-6, "{even:?}");
-    assert!(!exposed([5_200, 4_800], &[1.0, 1.0]).ok);
-    assert!(exposed([9_000, 1_000], &[9.0, 1.0]).ok);
-    assert!(!exposed([9_000, 1_000], &[8.0, 2.0]).ok);
-    assert!(!exposed([10, 1], &[1.0, 0.0]).ok);
-    assert_eq!(exposed([5, 0], &[1.0, 1.0]), SampleRatioTest { p: None, ok: true });
+    assert!(!test_exposures([5_200, 4_800], &[1.0, 1.0]).ok);
+    assert!(test_exposures([9_000, 1_000], &[9.0, 1.0]).ok);
+    assert!(!test_exposures([9_000, 1_000], &[8.0, 2.0]).ok);
+    assert!(!test_exposures([10, 1], &[1.0, 0.0]).ok);
+    assert_eq!(test_exposures([5, 0], &[1.0, 1.0]), SampleRatioTest { p: None, ok: true });
 }
 
 #[test]

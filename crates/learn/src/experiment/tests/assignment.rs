@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::read;
+use super::parse_definition;
 
-fn four(weights: [f64; 4]) -> ExperimentDefinition {
-    let mut definition = read(
+fn four_variants(weights: [f64; 4]) -> ExperimentDefinition {
+    let mut definition = parse_definition(
         r#"{"name":"x","unit":"user","metric":"reward",
             "variants":[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]}"#,
     );
@@ -57,7 +57,7 @@ fn assignments_of_experiments_are_independent() {
 
 #[test]
 fn rollout_treats_no_unit_at_0_and_every_unit_at_100_percent() {
-    let definition = four([1.0; 4]);
+    let definition = four_variants([1.0; 4]);
     let salt = AssignmentSalt::new("e");
     for unit in 0..2_000 {
         let unit = unit.to_string();
@@ -77,7 +77,7 @@ proptest! {
         mut percents in prop::array::uniform2(0.0..=100.0),
     ) {
         percents.sort_by(f64::total_cmp);
-        let definition = four(weights);
+        let definition = four_variants(weights);
         let salt = AssignmentSalt::new("e");
         let [before, after] = percents
             .map(|percent| assign_variant(&salt, &unit, &TrafficShares::from_percent(&definition, percent)));

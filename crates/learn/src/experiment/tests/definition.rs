@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::*;
 
-fn sound() -> Value {
+fn valid_definition() -> Value {
     json!({
         "name": "prompt v2", "unit": "user", "metric": "satisfaction",
         "variants": [
@@ -17,8 +17,8 @@ fn sound() -> Value {
 }
 
 /// Sets a value at a JSON pointer and returns the validation error.
-fn check(pointer: &str, value: Value) -> String {
-    let mut written = sound();
+fn validation_error(pointer: &str, value: Value) -> String {
+    let mut written = valid_definition();
     *written.pointer_mut(pointer).unwrap() = value;
     let read: ExperimentDefinition = match serde_json::from_value(written) {
         Ok(definition) => definition,
@@ -29,7 +29,7 @@ fn check(pointer: &str, value: Value) -> String {
 
 #[test]
 fn documented_definition_is_accepted() {
-    let definition: ExperimentDefinition = serde_json::from_value(sound()).unwrap();
+    let definition: ExperimentDefinition = serde_json::from_value(valid_definition()).unwrap();
     assert_eq!(definition.validate(), Ok(()));
     assert_eq!((definition.alpha, definition.by), (0.05, By::Turn));
     let again = serde_json::to_value(&definition).unwrap();
@@ -61,14 +61,14 @@ fn invalid_definitions_name_field_and_expectation() {
         ("/guardrails/0", json!({"metric": "latency", "limit": 20}), "fine"),
     ];
     for (pointer, value, expected) in rows {
-        let said = check(pointer, value.clone());
-        assert!(said.contains(expected), "{pointer} = {value}: {said}");
+        let error = validation_error(pointer, value.clone());
+        assert!(error.contains(expected), "{pointer} = {value}: {error}");
     }
 }
 
 #[test]
 fn non_finite_and_out_of_range_numbers_are_rejected() {
-    let mut definition: ExperimentDefinition = serde_json::from_value(sound()).unwrap();
+    let mut definition: ExperimentDefinition = serde_json::from_value(valid_definition()).unwrap();
     definition.variants[1].weight = f64::NAN;
     assert!(definition.validate().unwrap_err().to_string().contains("variants[1].weight is NaN"));
     definition.variants[1].weight = 1.0;
@@ -83,8 +83,8 @@ fn non_finite_and_out_of_range_numbers_are_rejected() {
     assert_eq!(definition.validate(), Ok(()));
     for unfit in [0.0, 0.26, f64::NAN] {
         definition.adaptive = Some(AdaptiveAllocation { min_share: Some(unfit) });
-        let said = definition.validate().unwrap_err().to_string();
-        assert!(said.contains("adaptive.min_share") && said.contains("at most 0.25"), "{said}");
+        let error = definition.validate().unwrap_err().to_string();
+        assert!(error.contains("adaptive.min_share") && error.contains("at most 0.25"), "{error}");
     }
     definition.adaptive = None;
     definition.alpha = 0.0;
@@ -101,7 +101,7 @@ fn non_finite_and_out_of_range_numbers_are_rejected() {
 
 #[test]
 fn omitted_fields_take_their_defaults() {
-    let mut written = sound();
+    let mut written = valid_definition();
     written["rollout"] = json!({"margin": 0.01});
     let read: ExperimentDefinition = serde_json::from_value(written.clone()).unwrap();
     let usual = Rollout { steps: vec![1.0, 5.0, 25.0, 50.0, 100.0], margin: 0.01, min_units: 100 };
@@ -115,7 +115,11 @@ fn omitted_fields_take_their_defaults() {
     written["variants"] = (0..16).map(|n| json!({"name": n.to_string()})).collect();
     let read: ExperimentDefinition = serde_json::from_value(written).unwrap();
     assert_eq!((read.validate(), read.min_share()), (Ok(()), Some(1.0 / 32.0)));
-    assert_eq!(serde_json::to_value(read.adaptive).unwrap(), json!({}), "older releases read it");
+    assert_eq!(
+        serde_json::to_value(read.adaptive).unwrap(),
+        json!({}),
+        "older releases must be able to read it"
+    );
 }
 
 #[test]
@@ -136,8 +140,8 @@ fn lifecycle_rejects_invalid_actions_and_lists_allowed_ones() {
         (ExperimentStatus::Archived, Start, "possible is nothing any more"),
     ];
     for (status, action, expected) in rows {
-        let said = status.apply_action(action).unwrap_err().to_string();
-        assert!(said.ends_with(expected), "{said}");
+        let error = status.apply_action(action).unwrap_err().to_string();
+        assert!(error.ends_with(expected), "{error}");
     }
     assert_eq!(serde_json::to_value(ExperimentStatus::Running).unwrap(), "RUNNING");
 }

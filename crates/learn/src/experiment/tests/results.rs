@@ -2,61 +2,62 @@
 
 use model::Moments;
 
+use super::super::ExperimentVerdict::{Better, NoVerdict, Undecided, Worse};
+use super::super::VerdictReason::{
+    GuardrailCrossed, SampleRatioMismatch, TooFewUnits, ZeroInside, ZeroOutside,
+};
 use super::super::*;
-use super::{errors, one, put, read, two};
+use super::{add_guardrail_errors, add_units, one_turn, parse_definition, two_variants};
 
-fn half() -> TrafficShares {
+fn even_shares() -> TrafficShares {
     TrafficShares::from_weights(&[1.0, 1.0])
 }
 
 /// Units and successes of control and treatment.
-fn check(
+fn concluded_verdict(
     metric: &str,
     control: (usize, usize),
     treatment: (usize, usize),
 ) -> (ExperimentVerdict, VerdictReason) {
-    let definition = two(metric);
+    let definition = two_variants(metric);
     let mut evidence = ExperimentEvidence::new(&definition);
-    put(&mut evidence, 0, control.0, control.1, &half());
-    put(&mut evidence, 1, treatment.0, treatment.1, &half());
+    add_units(&mut evidence, 0, control.0, control.1, &even_shares());
+    add_units(&mut evidence, 1, treatment.0, treatment.1, &even_shares());
     let results = compute_results(&definition, ExperimentStatus::Running, &evidence);
     (results.verdict, results.why)
 }
 
 #[test]
 fn verdicts_respect_the_metric_direction() {
-    let (better, worse) = (ExperimentVerdict::Better, ExperimentVerdict::Worse);
+    let (better, worse) = (Better, Worse);
     assert_eq!(
-        check("satisfaction", (2_000, 1_000), (2_000, 1_400)),
-        (better, VerdictReason::ZeroOutside)
+        concluded_verdict("satisfaction", (2_000, 1_000), (2_000, 1_400)),
+        (better, ZeroOutside)
     );
     assert_eq!(
-        check("error_rate", (2_000, 1_000), (2_000, 1_400)),
-        (worse, VerdictReason::ZeroOutside)
+        concluded_verdict("error_rate", (2_000, 1_000), (2_000, 1_400)),
+        (worse, ZeroOutside)
     );
     assert_eq!(
-        check("error_rate", (2_000, 1_000), (2_000, 600)),
-        (better, VerdictReason::ZeroOutside)
+        concluded_verdict("error_rate", (2_000, 1_000), (2_000, 600)),
+        (better, ZeroOutside)
     );
-    let open = (ExperimentVerdict::Undecided, VerdictReason::ZeroInside);
-    assert_eq!(check("satisfaction", (2_000, 1_000), (2_000, 1_010)), open);
+    let open = (Undecided, ZeroInside);
+    assert_eq!(concluded_verdict("satisfaction", (2_000, 1_000), (2_000, 1_010)), open);
 }
 
 #[test]
 fn no_verdict_with_too_few_units_or_sample_ratio_mismatch() {
-    let few = (ExperimentVerdict::Undecided, VerdictReason::TooFewUnits);
-    assert_eq!(check("satisfaction", (99, 0), (99, 99)), few);
-    assert_eq!(
-        check("satisfaction", (101, 0), (101, 101)),
-        (ExperimentVerdict::Better, VerdictReason::ZeroOutside)
-    );
-    let broken = (ExperimentVerdict::NoVerdict, VerdictReason::SampleRatioMismatch);
-    assert_eq!(check("satisfaction", (2_000, 1_000), (1_600, 1_400)), broken);
+    let few = (Undecided, TooFewUnits);
+    assert_eq!(concluded_verdict("satisfaction", (99, 0), (99, 99)), few);
+    assert_eq!(concluded_verdict("satisfaction", (101, 0), (101, 101)), (Better, ZeroOutside));
+    let broken = (NoVerdict, SampleRatioMismatch);
+    assert_eq!(concluded_verdict("satisfaction", (2_000, 1_000), (1_600, 1_400)), broken);
 }
 
 #[test]
 fn empty_experiment_has_no_means() {
-    let definition = two("reward");
+    let definition = two_variants("reward");
     let seen = compute_results(
         &definition,
         ExperimentStatus::Draft,
@@ -64,36 +65,36 @@ fn empty_experiment_has_no_means() {
     );
     assert!(seen.variants.iter().all(|v| v.mean.is_none() && v.interval.is_none()));
     assert!(seen.comparisons[0].difference.is_none() && seen.srm.p.is_none() && seen.srm.ok);
-    assert_eq!((seen.verdict, seen.variants.len()), (ExperimentVerdict::Undecided, 2));
+    assert_eq!((seen.verdict, seen.variants.len()), (Undecided, 2));
 }
 
 #[test]
 fn p_value_agrees_with_the_interval() {
     for good in (1_000..1_200).step_by(5) {
-        agrees(good, 2);
-        agrees(good, 4);
+        assert_p_value_agrees(good, 2);
+        assert_p_value_agrees(good, 4);
     }
 }
 
 #[test]
 fn more_variants_widen_every_interval() {
-    let three = read(
+    let three = parse_definition(
         r#"{"name":"x","unit":"user","metric":"satisfaction",
             "variants":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#,
     );
     let mut evidence = ExperimentEvidence::new(&three);
     let shares = TrafficShares::from_definition(&three);
     for (variant, good) in [1_000, 1_400, 1_500].into_iter().enumerate() {
-        put(&mut evidence, variant, 2_000, good, &shares);
+        add_units(&mut evidence, variant, 2_000, good, &shares);
     }
     let seen = compute_results(&three, ExperimentStatus::Running, &evidence);
-    assert_eq!((seen.verdict, seen.best.as_deref()), (ExperimentVerdict::Better, Some("c")));
+    assert_eq!((seen.verdict, seen.best.as_deref()), (Better, Some("c")));
     let wide = seen.comparisons[0].difference.unwrap();
     let narrow = {
-        let definition = two("satisfaction");
+        let definition = two_variants("satisfaction");
         let mut evidence = ExperimentEvidence::new(&definition);
-        put(&mut evidence, 0, 2_000, 1_000, &half());
-        put(&mut evidence, 1, 2_000, 1_400, &half());
+        add_units(&mut evidence, 0, 2_000, 1_000, &even_shares());
+        add_units(&mut evidence, 1, 2_000, 1_400, &even_shares());
         compute_results(&definition, ExperimentStatus::Running, &evidence).comparisons[0]
             .difference
             .unwrap()
@@ -103,16 +104,16 @@ fn more_variants_widen_every_interval() {
 }
 
 /// Compares `good` of 2,000 treated successes with 1,000 of 2,000 in the control.
-fn agrees(good: usize, variants: usize) {
-    let mut definition = two("satisfaction");
+fn assert_p_value_agrees(good: usize, variants: usize) {
+    let mut definition = two_variants("satisfaction");
     for extra in 2..variants {
         let name = format!("extra {extra}");
         definition.variants.push(Variant { name, ..definition.variants[1].clone() });
     }
     let mut evidence = ExperimentEvidence::new(&definition);
     let shares = TrafficShares::from_definition(&definition);
-    put(&mut evidence, 0, 2_000, 1_000, &shares);
-    (1..variants).for_each(|variant| put(&mut evidence, variant, 2_000, good, &shares));
+    add_units(&mut evidence, 0, 2_000, 1_000, &shares);
+    (1..variants).for_each(|variant| add_units(&mut evidence, variant, 2_000, good, &shares));
     let seen = compute_results(&definition, ExperimentStatus::Running, &evidence);
     let difference = seen.comparisons[0].difference.unwrap();
     let excluded = difference.interval[0] > 0.0;
@@ -121,31 +122,28 @@ fn agrees(good: usize, variants: usize) {
 
 #[test]
 fn treatment_beyond_a_guardrail_is_worse() {
-    let mut definition = two("satisfaction");
+    let mut definition = two_variants("satisfaction");
     definition.guardrails = vec![Guardrail { metric: Metric::ErrorRate, limit: 0.05 }];
     let mut evidence = ExperimentEvidence::new(&definition);
-    put(&mut evidence, 0, 2_000, 1_000, &half());
-    put(&mut evidence, 1, 2_000, 1_400, &half());
-    errors(&mut evidence, 1, 2_000, 300);
+    add_units(&mut evidence, 0, 2_000, 1_000, &even_shares());
+    add_units(&mut evidence, 1, 2_000, 1_400, &even_shares());
+    add_guardrail_errors(&mut evidence, 1, 2_000, 300);
     let seen = compute_results(&definition, ExperimentStatus::Running, &evidence);
-    assert_eq!(
-        (seen.verdict, seen.why),
-        (ExperimentVerdict::Worse, VerdictReason::GuardrailCrossed)
-    );
+    assert_eq!((seen.verdict, seen.why), (Worse, GuardrailCrossed));
     assert_eq!(seen.best, None);
 }
 
 /// Pre-exposure values correlate with the metric and favour the treatment, which adds 0.2.
 #[test]
 fn cuped_removes_pre_exposure_differences() {
-    let definition = two("cost");
+    let definition = two_variants("cost");
     let mut evidence = ExperimentEvidence::new(&definition);
     for unit in 0..2_000_u32 {
         let variant = (unit % 2) as usize;
         let before = f64::from(unit % 40) / 10.0 + 0.1 * variant as f64;
         let noise = f64::from((unit / 2 * 7_919) % 101) / 101.0 - 0.5;
         let value = before + noise + 0.2 * variant as f64;
-        let place = evidence.record_exposure(variant, &half());
+        let place = evidence.record_exposure(variant, &even_shares());
         let totals = UnitTotals { value, count: 1.0, before: Some(before) };
         evidence.observe_unit(place, None, Some(totals));
     }
@@ -156,19 +154,19 @@ fn cuped_removes_pre_exposure_differences() {
     assert!((cuped.estimate - 0.2).abs() < 0.01, "{cuped:?}");
     assert!(comparison.variance_reduction.unwrap() > 0.9);
     // A higher cost is worse.
-    assert_eq!(comparison.verdict, ExperimentVerdict::Worse);
+    assert_eq!(comparison.verdict, Worse);
 }
 
 #[test]
 fn strata_are_compared_separately() {
-    let definition = two("satisfaction");
+    let definition = two_variants("satisfaction");
     let mut evidence = ExperimentEvidence::new(&definition);
     // No effect, but the base rate rises while the treatment share grows.
-    put(&mut evidence, 0, 1_900, 380, &TrafficShares::from_weights(&[0.95, 0.05]));
-    put(&mut evidence, 1, 100, 20, &TrafficShares::from_weights(&[0.95, 0.05]));
+    add_units(&mut evidence, 0, 1_900, 380, &TrafficShares::from_weights(&[0.95, 0.05]));
+    add_units(&mut evidence, 1, 100, 20, &TrafficShares::from_weights(&[0.95, 0.05]));
     evidence.open_stratum();
-    put(&mut evidence, 0, 1_000, 800, &half());
-    put(&mut evidence, 1, 1_000, 800, &half());
+    add_units(&mut evidence, 0, 1_000, 800, &even_shares());
+    add_units(&mut evidence, 1, 1_000, 800, &even_shares());
     let seen = compute_results(&definition, ExperimentStatus::Running, &evidence);
     let difference = seen.comparisons[0].difference.unwrap();
     assert!(difference.estimate.abs() < 1e-9, "{difference:?}");
@@ -177,12 +175,12 @@ fn strata_are_compared_separately() {
 
 #[test]
 fn adaptive_shares_favour_the_better_arm_and_keep_a_floor() {
-    let mut definition = two("error_rate");
+    let mut definition = two_variants("error_rate");
     definition.adaptive = Some(AdaptiveAllocation { min_share: Some(0.05) });
     let mut evidence = ExperimentEvidence::new(&definition);
     assert_eq!(adaptive_shares(&definition, &evidence).as_slice(), [0.5, 0.5]);
-    put(&mut evidence, 0, 500, 100, &half());
-    put(&mut evidence, 1, 500, 40, &half());
+    add_units(&mut evidence, 0, 500, 100, &even_shares());
+    add_units(&mut evidence, 1, 500, 40, &even_shares());
     let shares = adaptive_shares(&definition, &evidence);
     assert!((shares.as_slice()[0] - 0.05).abs() < 1e-9, "{shares:?}");
     // Separate intervals per arm are wider than the joint one.
@@ -199,36 +197,36 @@ fn adaptive_shares_favour_the_better_arm_and_keep_a_floor() {
 
 #[test]
 fn adaptive_shares_ignore_too_few_units() {
-    let mut definition = two("error_rate");
+    let mut definition = two_variants("error_rate");
     definition.adaptive = Some(AdaptiveAllocation { min_share: Some(0.05) });
     let mut evidence = ExperimentEvidence::new(&definition);
-    put(&mut evidence, 0, 99, 0, &half());
-    put(&mut evidence, 1, 99, 99, &half());
+    add_units(&mut evidence, 0, 99, 0, &even_shares());
+    add_units(&mut evidence, 1, 99, 99, &even_shares());
     assert_eq!(adaptive_shares(&definition, &evidence).as_slice(), [0.5, 0.5]);
-    put(&mut evidence, 0, 1, 0, &half());
-    put(&mut evidence, 1, 1, 1, &half());
+    add_units(&mut evidence, 0, 1, 0, &even_shares());
+    add_units(&mut evidence, 1, 1, 1, &even_shares());
     assert!(adaptive_shares(&definition, &evidence).as_slice()[0] > 0.9);
 }
 
 #[test]
 fn identical_units_have_a_p_value() {
     let p = |control: usize, treatment: usize| {
-        let definition = two("cost");
+        let definition = two_variants("cost");
         let mut evidence = ExperimentEvidence::new(&definition);
-        put(&mut evidence, 0, 200, control, &half());
-        put(&mut evidence, 1, 200, treatment, &half());
+        add_units(&mut evidence, 0, 200, control, &even_shares());
+        add_units(&mut evidence, 1, 200, treatment, &even_shares());
         let comparison = compute_results(&definition, ExperimentStatus::Running, &evidence)
             .comparisons
             .remove(0);
         (comparison.difference.unwrap().p_always_valid, comparison.verdict)
     };
-    assert_eq!(p(200, 200), (1.0, ExperimentVerdict::Undecided));
-    assert_eq!(p(0, 200), (0.0, ExperimentVerdict::Worse));
+    assert_eq!(p(200, 200), (1.0, Undecided));
+    assert_eq!(p(0, 200), (0.0, Worse));
 }
 
 #[test]
 fn added_moments_equal_observed_units() {
-    let mut definition = two("satisfaction");
+    let mut definition = two_variants("satisfaction");
     definition.guardrails = vec![Guardrail { metric: Metric::ErrorRate, limit: 0.05 }];
     let mut seen = ExperimentEvidence::new(&definition);
     seen.open_stratum();
@@ -236,19 +234,19 @@ fn added_moments_equal_observed_units() {
     let mut sums = Moments::default();
     for unit in 0..30 {
         let totals = UnitTotals { value: f64::from(unit % 3), count: 2.0, before: Some(0.5) };
-        let place = seen.record_exposure(1, &half());
+        let place = seen.record_exposure(1, &even_shares());
         seen.observe_unit(place, None, Some(totals));
         seen.observe_guardrail(0, 1, None, Some(totals));
         sums = sums.plus(&Moments::of(totals));
     }
     let place = UnitPlacement { variant: 1, stratum: 1 };
-    told.record_exposures(place, &half(), 30);
+    told.record_exposures(place, &even_shares(), 30);
     told.add_moments(place, &sums);
     told.add_guardrail_moments(0, 1, &sums);
     assert_eq!(told, seen);
     // Unknown placements are ignored.
     let nowhere = UnitPlacement { variant: 1, stratum: 2 };
-    told.record_exposures(nowhere, &half(), 30);
+    told.record_exposures(nowhere, &even_shares(), 30);
     told.add_moments(nowhere, &sums);
     told.add_guardrail_moments(1, 1, &sums);
     assert_eq!(told, seen);
@@ -256,16 +254,16 @@ fn added_moments_equal_observed_units() {
 
 #[test]
 fn evidence_survives_a_json_round_trip() {
-    let definition = two("satisfaction");
+    let definition = two_variants("satisfaction");
     let mut evidence = ExperimentEvidence::new(&definition);
-    put(&mut evidence, 0, 50, 20, &half());
-    let place = evidence.record_exposure(1, &half());
-    evidence.observe_unit(place, None, Some(one(0.3)));
+    add_units(&mut evidence, 0, 50, 20, &even_shares());
+    let place = evidence.record_exposure(1, &even_shares());
+    evidence.observe_unit(place, None, Some(one_turn(0.3)));
     let written = serde_json::to_value(&evidence).unwrap();
     assert_eq!(serde_json::from_value::<ExperimentEvidence>(written).unwrap(), evidence);
     // Unknown placements are ignored.
     let before = evidence.clone();
-    evidence.observe_unit(UnitPlacement { variant: 7, stratum: 9 }, None, Some(one(1.0)));
-    evidence.observe_guardrail(3, 0, None, Some(one(1.0)));
+    evidence.observe_unit(UnitPlacement { variant: 7, stratum: 9 }, None, Some(one_turn(1.0)));
+    evidence.observe_guardrail(3, 0, None, Some(one_turn(1.0)));
     assert_eq!(evidence, before);
 }

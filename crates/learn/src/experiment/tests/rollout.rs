@@ -1,8 +1,8 @@
 use super::super::*;
-use super::{errors, put, two};
+use super::{add_guardrail_errors, add_units, two_variants};
 
-fn rollout() -> ExperimentDefinition {
-    let mut definition = two("satisfaction");
+fn definition_with_rollout() -> ExperimentDefinition {
+    let mut definition = two_variants("satisfaction");
     definition.guardrails = vec![Guardrail { metric: Metric::ErrorRate, limit: 0.05 }];
     definition.rollout =
         Some(Rollout { steps: vec![5.0, 50.0, 100.0], margin: 0.1, min_units: 100 });
@@ -10,18 +10,27 @@ fn rollout() -> ExperimentDefinition {
 }
 
 /// Evidence at the first step, with 5% treated.
-fn first(treated: usize, good: usize) -> (ExperimentDefinition, RolloutState, ExperimentEvidence) {
-    let definition = rollout();
+fn first_step_evidence(
+    treated: usize,
+    good: usize,
+) -> (ExperimentDefinition, RolloutState, ExperimentEvidence) {
+    let definition = definition_with_rollout();
     let state = RolloutState::start(&definition).unwrap();
     let mut evidence = ExperimentEvidence::new(&definition);
-    put(&mut evidence, 0, treated * 19, treated * 19 * 8 / 10, &state.current_shares(&definition));
-    put(&mut evidence, 1, treated, good, &state.current_shares(&definition));
+    add_units(
+        &mut evidence,
+        0,
+        treated * 19,
+        treated * 19 * 8 / 10,
+        &state.current_shares(&definition),
+    );
+    add_units(&mut evidence, 1, treated, good, &state.current_shares(&definition));
     (definition, state, evidence)
 }
 
 #[test]
 fn rollout_advances_when_the_treatment_is_not_worse() {
-    let (definition, state, evidence) = first(1_000, 800);
+    let (definition, state, evidence) = first_step_evidence(1_000, 800);
     let taken = next_step(&definition, &state, &evidence).unwrap();
     assert_eq!((taken.from, taken.to), (5.0, 50.0));
     let StepReason::NotWorse { treatments } = &taken.reason else { panic!("{taken:?}") };
@@ -35,40 +44,40 @@ fn rollout_advances_when_the_treatment_is_not_worse() {
 fn rollout_stays_without_evidence_of_its_own_step() {
     // Worse than the margin, then too few units, then a sample-ratio mismatch.
     for (treated, good) in [(1_000, 650), (99, 99)] {
-        let (definition, state, evidence) = first(treated, good);
+        let (definition, state, evidence) = first_step_evidence(treated, good);
         assert_eq!(next_step(&definition, &state, &evidence), None, "{treated} {good}");
     }
-    let (definition, state, mut evidence) = first(1_000, 800);
-    put(&mut evidence, 1, 400, 320, &state.current_shares(&definition));
+    let (definition, state, mut evidence) = first_step_evidence(1_000, 800);
+    add_units(&mut evidence, 1, 400, 320, &state.current_shares(&definition));
     assert_eq!(next_step(&definition, &state, &evidence), None);
     // Units of the previous step do not count for the next.
-    let (definition, state, mut evidence) = first(1_000, 800);
+    let (definition, state, mut evidence) = first_step_evidence(1_000, 800);
     let taken = next_step(&definition, &state, &evidence).unwrap();
     let state = state.apply_step(&taken);
     evidence.open_stratum();
     assert_eq!(next_step(&definition, &state, &evidence), None);
-    put(&mut evidence, 0, 100, 80, &state.current_shares(&definition));
-    put(&mut evidence, 1, 100, 80, &state.current_shares(&definition));
+    add_units(&mut evidence, 0, 100, 80, &state.current_shares(&definition));
+    add_units(&mut evidence, 1, 100, 80, &state.current_shares(&definition));
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 100.0);
 }
 
 #[test]
 fn rollout_respects_lower_is_better_metrics() {
-    let (mut definition, state, evidence) = first(1_000, 800);
+    let (mut definition, state, evidence) = first_step_evidence(1_000, 800);
     definition.metric = Metric::Latency;
     assert!(next_step(&definition, &state, &evidence).is_some());
-    let (_, _, evidence) = first(1_000, 1_000);
+    let (_, _, evidence) = first_step_evidence(1_000, 1_000);
     assert_eq!(next_step(&definition, &state, &evidence), None);
 }
 
 #[test]
 fn crossed_guardrail_rolls_back_permanently() {
-    let (definition, state, mut evidence) = first(1_000, 800);
-    errors(&mut evidence, 0, 1_000, 500);
-    errors(&mut evidence, 1, 99, 99);
+    let (definition, state, mut evidence) = first_step_evidence(1_000, 800);
+    add_guardrail_errors(&mut evidence, 0, 1_000, 500);
+    add_guardrail_errors(&mut evidence, 1, 99, 99);
     // The control's errors do not count, and 99 units are too few.
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 50.0);
-    errors(&mut evidence, 1, 900, 50);
+    add_guardrail_errors(&mut evidence, 1, 900, 50);
     let taken = next_step(&definition, &state, &evidence).unwrap();
     assert_eq!((taken.from, taken.to), (5.0, 0.0));
     let StepReason::GuardrailCrossed { bound, limit, units, metric, .. } = &taken.reason else {
@@ -86,17 +95,17 @@ fn crossed_guardrail_rolls_back_permanently() {
 
 #[test]
 fn guardrail_limit_is_a_minimum_for_higher_is_better_metrics() {
-    let (mut definition, state, mut evidence) = first(1_000, 800);
+    let (mut definition, state, mut evidence) = first_step_evidence(1_000, 800);
     definition.guardrails[0] = Guardrail { metric: Metric::QualityScore, limit: 0.5 };
-    errors(&mut evidence, 1, 1_000, 900);
+    add_guardrail_errors(&mut evidence, 1, 1_000, 900);
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 50.0);
-    errors(&mut evidence, 1, 2_000, 100);
+    add_guardrail_errors(&mut evidence, 1, 2_000, 100);
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 0.0);
 }
 
 #[test]
 fn experiment_without_rollout_never_steps() {
-    let (mut definition, state, evidence) = first(1_000, 800);
+    let (mut definition, state, evidence) = first_step_evidence(1_000, 800);
     definition.rollout = None;
     assert_eq!(next_step(&definition, &state, &evidence), None);
     assert_eq!(RolloutState::start(&definition), None);
