@@ -78,10 +78,10 @@ mod tests {
     fn features_survive_quantization_and_separate_requests() {
         let direction: Vec<f32> = (0..256).map(|n| ((n * 37 % 11) as f32 - 5.0) / 50.0).collect();
         let code = extract_features("fn main() {}\nprintln!()", &direction, 9);
-        let asked = extract_features("Qui est là, et quand?", &direction, 9);
+        let question = extract_features("Qui est là, et quand?", &direction, 9);
         assert_eq!(code.len(), FEATURE_COUNT);
-        assert_eq!(code[..PROJECTED_FEATURES], asked[..PROJECTED_FEATURES]);
-        assert_ne!(code[PROJECTED_FEATURES..], asked[PROJECTED_FEATURES..]);
+        assert_eq!(code[..PROJECTED_FEATURES], question[..PROJECTED_FEATURES]);
+        assert_ne!(code[PROJECTED_FEATURES..], question[PROJECTED_FEATURES..]);
         let back = dequantize_features(&quantize_features(&code));
         assert!(
             code.iter().zip(&back).all(|(a, b)| (a - b).abs() <= 0.5 / CODE_STEPS_PER_ONE + 1e-12)

@@ -133,27 +133,27 @@ pub(crate) fn best_arm_probabilities(
     if !(at.is_finite() && end.is_finite()) {
         return None;
     }
-    let mut alive = [0usize; MAX_ARMS];
-    let mut living = 0;
+    let mut active = [0usize; MAX_ARMS];
+    let mut active_count = 0;
     for (index, _) in scores.iter().enumerate().filter(|(_, score)| score.high > worst) {
-        alive[living] = index;
-        living += 1;
+        active[active_count] = index;
+        active_count += 1;
     }
-    let alive = &alive[..living];
+    let active = &active[..active_count];
     let mut left = GridPoint { density: [0.0; MAX_ARMS], below: [0.0; MAX_ARMS] };
-    evaluate_densities(scores, alive, at, &mut left);
+    evaluate_densities(scores, active, at, &mut left);
     let (mut middle, mut right) = (left, left);
     for _ in 0..MAX_PANELS {
-        let width = panel_width(scores, alive, at).min(end - at);
+        let width = panel_width(scores, active, at).min(end - at);
         if width <= 0.0 {
             break;
         }
-        evaluate_densities(scores, alive, at + 0.5 * width, &mut middle);
-        evaluate_densities(scores, alive, at + width, &mut right);
-        accumulate_below(alive, width, &left, &mut middle, &mut right);
+        evaluate_densities(scores, active, at + 0.5 * width, &mut middle);
+        evaluate_densities(scores, active, at + width, &mut right);
+        accumulate_below(active, width, &left, &mut middle, &mut right);
         // Below every leader's lower edge only the mass accumulates.
         if at + width > worst {
-            accumulate_wins(alive, width, [&left, &middle, &right], chances);
+            accumulate_wins(active, width, [&left, &middle, &right], chances);
         }
         left = right;
         at += width;
@@ -167,9 +167,9 @@ pub(crate) fn best_arm_probabilities(
 }
 
 /// A fraction of the narrowest active deviation, or the distance to the next distribution.
-fn panel_width(scores: &[ScoreDistribution], alive: &[usize], at: f64) -> f64 {
+fn panel_width(scores: &[ScoreDistribution], active: &[usize], at: f64) -> f64 {
     let mut width = f64::INFINITY;
-    for score in alive.iter().map(|index| &scores[*index]) {
+    for score in active.iter().map(|index| &scores[*index]) {
         if at < score.low {
             width = width.min(score.low - at);
         } else if at < score.high {
@@ -184,12 +184,12 @@ fn panel_width(scores: &[ScoreDistribution], alive: &[usize], at: f64) -> f64 {
 
 fn evaluate_densities(
     scores: &[ScoreDistribution],
-    alive: &[usize],
+    active: &[usize],
     at: f64,
     point: &mut GridPoint,
 ) {
     let soft = if at > 0.0 { at + (-at).exp().ln_1p() } else { at.exp().ln_1p() };
-    for index in alive {
+    for index in active {
         let score = &scores[*index];
         let inside = at >= score.low && at <= score.high;
         point.density[*index] = if inside { score.density_at(at, soft) } else { 0.0 };
@@ -198,13 +198,13 @@ fn evaluate_densities(
 
 /// Advances the mass below to the middle and to the right end of a panel.
 fn accumulate_below(
-    alive: &[usize],
+    active: &[usize],
     width: f64,
     left: &GridPoint,
     middle: &mut GridPoint,
     right: &mut GridPoint,
 ) {
-    for index in alive {
+    for index in active {
         let (a, b, c) = (left.density[*index], middle.density[*index], right.density[*index]);
         let half = (width / 24.0 * (5.0 * a + 8.0 * b - c)).max(0.0);
         middle.below[*index] = left.below[*index] + half;
@@ -213,16 +213,16 @@ fn accumulate_below(
 }
 
 /// Adds each score's probability of lying in this panel with all others below it.
-fn accumulate_wins(alive: &[usize], width: f64, points: [&GridPoint; 3], chances: &mut [f64]) {
+fn accumulate_wins(active: &[usize], width: f64, points: [&GridPoint; 3], chances: &mut [f64]) {
     for (point, weight) in points.into_iter().zip([1.0, 4.0, 1.0]) {
         let mut before = [1.0; MAX_ARMS];
         let mut product = 1.0;
-        for (place, index) in alive.iter().enumerate() {
+        for (place, index) in active.iter().enumerate() {
             before[place] = product;
             product *= point.below[*index];
         }
         let mut after = 1.0;
-        for (place, index) in alive.iter().enumerate().rev() {
+        for (place, index) in active.iter().enumerate().rev() {
             chances[*index] += weight * width / 6.0 * point.density[*index] * before[place] * after;
             after *= point.below[*index];
         }

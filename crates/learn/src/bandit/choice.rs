@@ -67,8 +67,8 @@ impl RouterState {
         let mut sampler = Sampler::new(request.random);
         let pair = (rule.algorithm() == Algorithm::Hybrid).then(|| {
             // A separate random stream: the shadow candidate must not influence the choice.
-            let mut apart = Sampler::new(!request.random);
-            let candidate = scoring.score_arms(Algorithm::Hybrid, &mut apart);
+            let mut shadow_sampler = Sampler::new(!request.random);
+            let candidate = scoring.score_arms(Algorithm::Hybrid, &mut shadow_sampler);
             (scoring.score_arms(Algorithm::Thompson, &mut sampler), candidate)
         });
         let mut choice = match &pair {

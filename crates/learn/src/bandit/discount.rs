@@ -29,8 +29,8 @@ pub(super) struct Decay {
 impl Decay {
     pub(super) const DISABLED: Self = Self { factor: 1.0, hourly: false };
 
-    pub(super) fn new(written: Option<Discount>) -> Result<Self, BadData> {
-        match written {
+    pub(super) fn new(discount: Option<Discount>) -> Result<Self, BadData> {
+        match discount {
             None => Ok(Self::DISABLED),
             Some(Discount::Factor(factor)) => {
                 let fits = factor > 0.5 && factor <= 1.0;
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn discount_out_of_range_names_its_field() {
-        for (written, field) in [
+        for (discount, field) in [
             (Discount::Factor(0.4), "discount"),
             (Discount::Factor(f64::NAN), "discount"),
             (Discount::Days { half_life_days: 0.0 }, "discount.half_life_days"),
@@ -118,7 +118,7 @@ mod tests {
                 "discount.half_life_observations",
             ),
         ] {
-            assert_eq!(Decay::new(Some(written)).unwrap_err().field, field);
+            assert_eq!(Decay::new(Some(discount)).unwrap_err().field, field);
         }
     }
 }

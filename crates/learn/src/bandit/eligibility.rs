@@ -57,8 +57,8 @@ pub(super) fn find_eligible_arms(
     }
     let known = || open.indices().iter().filter_map(|index| costs[*index]);
     let Some(cheapest) = known().reduce(f64::min) else { return open };
-    let dearest = known().fold(cheapest, f64::max);
-    let limit = cost_limit(state, rule, request, cheapest, dearest);
+    let priciest = known().fold(cheapest, f64::max);
+    let limit = cost_limit(state, rule, request, cheapest, priciest);
     let affordable = |index: usize| costs[index].is_none_or(|cost| cost <= limit);
     let is_open = |index: usize| open.indices().contains(&index);
     let mut kept =
@@ -86,12 +86,13 @@ fn cost_limit(
     rule: &RouterRule,
     request: &ChoiceRequest<'_>,
     cheapest: f64,
-    dearest: f64,
+    priciest: f64,
 ) -> f64 {
     let most = request.max_cost.filter(|most| !most.is_nan()).unwrap_or(f64::INFINITY);
     let Some(budget) = rule.definition().daily_budget else { return most };
     let used = state.spent_on(request.day) / budget;
-    let pressed = ((used - BUDGET_PRESSURE_START) / (1.0 - BUDGET_PRESSURE_START)).clamp(0.0, 1.0);
-    let pressing = if pressed >= 1.0 { cheapest } else { dearest - pressed * (dearest - cheapest) };
-    most.min(pressing)
+    let pressure = ((used - BUDGET_PRESSURE_START) / (1.0 - BUDGET_PRESSURE_START)).clamp(0.0, 1.0);
+    let budget_limit =
+        if pressure >= 1.0 { cheapest } else { priciest - pressure * (priciest - cheapest) };
+    most.min(budget_limit)
 }

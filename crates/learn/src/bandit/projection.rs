@@ -10,8 +10,10 @@ mod signals;
 use std::collections::BTreeMap;
 
 use model::{Body, Event, Finding, Position, RouterChoice, Rule, TurnId};
+use serde_json::{Map, Value};
 
-use crate::bandit::{RouterDefinition, RouterRule, RouterState};
+use super::{RouterDefinition, RouterRule, RouterState};
+use crate::reward::TurnSignal;
 
 pub use signals::extract_signals;
 pub use turn_record::{ServedTurn, TurnRecord};
@@ -21,6 +23,9 @@ pub struct Router {
     pub rule: RouterRule,
     pub state: RouterState,
 }
+
+/// Records of the turns an event affects, by id.
+type TurnRecords = BTreeMap<TurnId, TurnRecord>;
 
 /// All routers of a project, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,13 +50,13 @@ impl Routers {
     /// The turns whose records `apply_event` needs.
     pub fn affected_turns(event: &Event) -> Vec<TurnId> {
         let Ok(body) = Body::read(event.kind, &event.data) else { return Vec::new() };
-        let says_nothing = matches!(
+        let carries_no_signal = matches!(
             body,
             Body::Turn(_)
                 | Body::Rule(_)
                 | Body::Finding(Finding::Choice(_) | Finding::Returned(_) | Finding::Relevance(_))
         );
-        if says_nothing {
+        if carries_no_signal {
             return Vec::new();
         }
         let before =
@@ -65,7 +70,7 @@ impl Routers {
         &mut self,
         at: Position,
         event: &Event,
-        records: &mut BTreeMap<TurnId, TurnRecord>,
+        records: &mut TurnRecords,
         pseudonym: &dyn Fn(&str) -> u64,
     ) {
         let Ok(body) = Body::read(event.kind, &event.data) else { return };
@@ -88,8 +93,8 @@ impl Routers {
                 let before = found.instead_of.as_ref();
                 if let Some(before) = before.filter(|before| event.turn.as_ref() != Some(before)) {
                     let message = pseudonym(found.detected_in.as_str());
-                    let taken_back = crate::TurnSignal::Verdict { message, judged: None };
-                    self.record_signal(at, event, before, &taken_back, records);
+                    let withdrawal = TurnSignal::Verdict { message, judged: None };
+                    self.record_signal(at, event, before, &withdrawal, records);
                 }
                 self.record_event_signals(at, event, &body, records, pseudonym);
             }
@@ -109,14 +114,10 @@ impl Routers {
     }
 
     /// Creates or updates a router. Ignores a definition that this version cannot parse.
-    pub fn define_router(
-        &mut self,
-        name: &str,
-        definition: &serde_json::Map<String, serde_json::Value>,
-    ) {
-        let value = serde_json::Value::Object(definition.clone());
-        let Ok(written) = serde_json::from_value::<RouterDefinition>(value) else { return };
-        let Ok(rule) = RouterRule::new(written) else { return };
+    pub fn define_router(&mut self, name: &str, definition: &Map<String, Value>) {
+        let value = Value::Object(definition.clone());
+        let Ok(definition) = serde_json::from_value::<RouterDefinition>(value) else { return };
+        let Ok(rule) = RouterRule::new(definition) else { return };
         match self.0.get_mut(name) {
             Some(router) => {
                 router.state.adopt_rule(&rule);
@@ -135,19 +136,19 @@ impl Routers {
         event: &Event,
         choice: &RouterChoice,
         cost: Option<f64>,
-        records: &mut BTreeMap<TurnId, TurnRecord>,
+        records: &mut TurnRecords,
     ) {
         let Some(turn) = &event.turn else { return };
         let record = records.entry(turn.clone()).or_default();
         if record.served.is_some() {
             return;
         }
-        let generation =
-            self.0.get(&choice.router).and_then(|router| router.state.arm_generation(&choice.arm));
+        let router = self.0.get(&choice.router);
+        let generation = router.and_then(|router| router.state.arm_generation(&choice.arm));
         record.served = Some(ServedTurn::new(choice, event.ts, generation));
         let day = event.received_at.as_micros().div_euclid(24 * MICROS_PER_HOUR);
         if let Some(cost) = cost {
-            record.evidence.record(at.0, &crate::TurnSignal::Cost(cost));
+            record.evidence.record(at.0, &TurnSignal::Cost(cost));
             if let Some(router) = self.0.get_mut(&choice.router) {
                 router.state.record_cost(&choice.arm, cost, day);
             }
@@ -160,7 +161,7 @@ impl Routers {
         at: Position,
         event: &Event,
         body: &Body,
-        records: &mut BTreeMap<TurnId, TurnRecord>,
+        records: &mut TurnRecords,
         pseudonym: &dyn Fn(&str) -> u64,
     ) {
         let Some(turn) = &event.turn else { return };
@@ -174,20 +175,15 @@ impl Routers {
         at: Position,
         event: &Event,
         turn: &TurnId,
-        signal: &crate::TurnSignal,
-        records: &mut BTreeMap<TurnId, TurnRecord>,
+        signal: &TurnSignal,
+        records: &mut TurnRecords,
     ) {
         records.entry(turn.clone()).or_default().evidence.record(at.0, signal);
         self.update_observation(event, turn, records);
     }
 
     /// Replaces the turn's previous observation by its current one.
-    fn update_observation(
-        &mut self,
-        event: &Event,
-        turn: &TurnId,
-        records: &mut BTreeMap<TurnId, TurnRecord>,
-    ) {
+    fn update_observation(&mut self, event: &Event, turn: &TurnId, records: &mut TurnRecords) {
         let Some(record) = records.get_mut(turn) else { return };
         let Some(served) = &record.served else { return };
         let Some(Router { rule, state }) = self.0.get_mut(&served.router) else { return };
@@ -207,7 +203,7 @@ impl Routers {
         event: &Event,
         turn: &TurnId,
         user: u64,
-        records: &mut BTreeMap<TurnId, TurnRecord>,
+        records: &mut TurnRecords,
     ) {
         if let Some(record) = records.get_mut(turn) {
             record.evidence.anonymise_rating(user, signals::ANONYMOUS_USER);

@@ -7,9 +7,9 @@ const MAX_TOTAL_FLOOR: f64 = 0.5;
 
 /// Raises probabilities to their floors, at the proportional expense of the others.
 pub(crate) fn raise_to_floors(raw: &[f64], floors: &mut [f64], lifted: &mut [f64]) {
-    let asked: f64 = floors.iter().sum();
-    if asked > MAX_TOTAL_FLOOR {
-        floors.iter_mut().for_each(|floor| *floor *= MAX_TOTAL_FLOOR / asked);
+    let total: f64 = floors.iter().sum();
+    if total > MAX_TOTAL_FLOOR {
+        floors.iter_mut().for_each(|floor| *floor *= MAX_TOTAL_FLOOR / total);
     }
     lifted.copy_from_slice(raw);
     // Scaling down can push another arm below its floor, so repeat per arm.

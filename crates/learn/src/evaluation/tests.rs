@@ -40,8 +40,8 @@ fn invalid_choice_error_names_the_field() {
     let broken = Some(ModelledReward { of_chosen: f64::NAN, of_target: 0.0 });
     assert_eq!(LoggedReward::new(1.0, 0.5, 0.5, broken).unwrap_err().field, "expected");
     assert_eq!(evaluate_policy(&[]), None);
-    let apart = LoggedReward::new(1.0, 0.5, 0.0, None).unwrap();
-    let found = evaluate_policy(&[apart]).unwrap();
+    let disjoint = LoggedReward::new(1.0, 0.5, 0.0, None).unwrap();
+    let found = evaluate_policy(&[disjoint]).unwrap();
     assert_eq!((found.snips, found.dm, found.effective_n), (None, None, 0.0));
 }
 

@@ -67,14 +67,14 @@ impl TrafficShares {
         let sum: f64 = treatments.iter().sum();
         let treated = if sum > 0.0 { treated } else { 0.0 };
         let mut shares = vec![1.0 - treated];
-        let mut upto = Vec::with_capacity(treatments.len());
+        let mut cumulative = Vec::with_capacity(treatments.len());
         let mut below = 0.0;
         for weight in treatments {
             below += weight;
             shares.push(if sum > 0.0 { treated * weight / sum } else { 0.0 });
-            upto.push(if sum > 0.0 { below / sum } else { 1.0 });
+            cumulative.push(if sum > 0.0 { below / sum } else { 1.0 });
         }
-        Self { shares, treated, cumulative: upto }
+        Self { shares, treated, cumulative }
     }
 
     pub fn as_slice(&self) -> &[f64] {
@@ -89,7 +89,7 @@ impl TrafficShares {
         if treated >= self.treated {
             return 0;
         }
-        let place = self.cumulative.iter().position(|upto| which < *upto);
+        let place = self.cumulative.iter().position(|bound| which < *bound);
         // Rounding may leave the last bound below the largest point.
         let last = || self.shares.iter().rposition(|share| *share > 0.0);
         place.map(|index| index + 1).or_else(last).unwrap_or(0)

@@ -124,8 +124,8 @@ pub fn compute_results(
             let mut comparison = compare_variant(definition, evidence, treatment)?;
             let crossed = |g: &GuardrailStatus| g.crossed && g.variant == comparison.variant;
             if !srm.ok {
-                comparison
-                    .set_verdict(ExperimentVerdict::NoVerdict, VerdictReason::SampleRatioMismatch);
+                let mismatch = VerdictReason::SampleRatioMismatch;
+                comparison.set_verdict(ExperimentVerdict::NoVerdict, mismatch);
             } else if guardrails.iter().any(crossed) {
                 comparison.set_verdict(ExperimentVerdict::Worse, VerdictReason::GuardrailCrossed);
             }
@@ -153,8 +153,8 @@ fn variant_result(
 ) -> Option<VariantResult> {
     let total = evidence.total_tally(variant);
     let sequence = ConfidenceSequence::new(definition.alpha, TUNED_FOR_UNITS);
-    let enough =
-        MeanEstimate::from_tally(&total, definition.metric).filter(|_| total.units() >= MIN_UNITS);
+    let mean = MeanEstimate::from_tally(&total, definition.metric);
+    let enough = mean.filter(|_| total.units() >= MIN_UNITS);
     let around = |mean: MeanEstimate| {
         let reach = mean.standard_error() * sequence.half_width(mean.units);
         [mean.mean - reach, mean.mean + reach]
@@ -195,20 +195,15 @@ fn stratified_difference(
     evidence: &ExperimentEvidence,
     treatment: usize,
 ) -> (Option<DifferenceEstimate>, Option<DifferenceEstimate>, Option<f64>) {
-    let Some((plain, cuped)) =
-        ArmDifference::compute_both(evidence.control_pairs(treatment), definition.metric)
-    else {
+    let pairs = evidence.control_pairs(treatment);
+    let Some((plain, cuped)) = ArmDifference::compute_both(pairs, definition.metric) else {
         return (None, None, None);
     };
     let sequence = ConfidenceSequence::new(definition.alpha_per_comparison(), TUNED_FOR_UNITS);
     let show = |compared: ArmDifference| {
         let units = compared.control_units.min(compared.treatment_units);
-        build_difference(
-            definition,
-            compared.estimate,
-            compared.confidence_interval(&sequence),
-            units,
-        )
+        let bounds = compared.confidence_interval(&sequence);
+        build_difference(definition, compared.estimate, bounds, units)
     };
     let reduced = |cuped: ArmDifference| 1.0 - cuped.variance / plain.variance;
     let reduction = cuped.map(reduced).filter(|part| part.is_finite());
@@ -222,17 +217,11 @@ fn separate_arm_difference(
     treatment: usize,
 ) -> Option<DifferenceEstimate> {
     let (control, treated) = (evidence.total_tally(0), evidence.total_tally(treatment));
-    let (a, b) = (
-        MeanEstimate::from_tally(&control, definition.metric)?,
-        MeanEstimate::from_tally(&treated, definition.metric)?,
-    );
+    let a = MeanEstimate::from_tally(&control, definition.metric)?;
+    let b = MeanEstimate::from_tally(&treated, definition.metric)?;
     let bounds = separate_arm_interval(&a, &b, definition.alpha_per_comparison());
-    Some(build_difference(
-        definition,
-        b.mean - a.mean,
-        bounds,
-        control.units().min(treated.units()),
-    ))
+    let units = control.units().min(treated.units());
+    Some(build_difference(definition, b.mean - a.mean, bounds, units))
 }
 
 fn build_difference(
@@ -278,7 +267,6 @@ fn overall_verdict(
     let open = || comparisons.iter().find(|c| c.verdict == ExperimentVerdict::Undecided);
     let deciding = best.or_else(open).or(comparisons.first());
     let name = best.map(|comparison| comparison.variant.clone());
-    deciding.map_or((ExperimentVerdict::Undecided, VerdictReason::TooFewUnits, None), |c| {
-        (c.verdict, c.why, name)
-    })
+    let undecided = (ExperimentVerdict::Undecided, VerdictReason::TooFewUnits, None);
+    deciding.map_or(undecided, |c| (c.verdict, c.why, name))
 }

@@ -8,12 +8,12 @@ mod rollout;
 
 use super::*;
 
-fn parse_definition(json: &str) -> ExperimentDefinition {
+fn parse(json: &str) -> ExperimentDefinition {
     serde_json::from_str(json).unwrap()
 }
 
 fn two_variants(metric: &str) -> ExperimentDefinition {
-    parse_definition(&format!(
+    parse(&format!(
         r#"{{"name":"x","unit":"user","metric":"{metric}",
             "variants":[{{"name":"control"}},{{"name":"treatment"}}]}}"#
     ))
@@ -25,7 +25,7 @@ fn one_turn(value: f64) -> UnitTotals {
 }
 
 /// Adds units of a variant; the first `good` have a value of 1.
-fn add_units(
+fn add(
     evidence: &mut ExperimentEvidence,
     variant: usize,
     units: usize,
@@ -38,12 +38,7 @@ fn add_units(
     }
 }
 
-fn add_guardrail_errors(
-    evidence: &mut ExperimentEvidence,
-    variant: usize,
-    units: usize,
-    failed: usize,
-) {
+fn add_errors(evidence: &mut ExperimentEvidence, variant: usize, units: usize, failed: usize) {
     for unit in 0..units {
         let failed = f64::from(u8::from(unit < failed));
         evidence.observe_guardrail(0, variant, None, Some(one_turn(failed)));

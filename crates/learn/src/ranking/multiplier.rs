@@ -108,9 +108,9 @@ fn total_signals(counts: &ItemCounts) -> f64 {
 
 /// The `seed` formula; `returns` is the denominator of the use rate.
 fn seed_multiplier(counts: &ItemCounts, returns: f64) -> ScoreMultiplier {
-    let told = describe_counts(counts);
+    let text = describe_counts(counts);
     if total_signals(counts) < SEED_MIN_SIGNALS {
-        return ScoreMultiplier::without_interval(1.0, format!("{told}: too little to go by"));
+        return ScoreMultiplier::without_interval(1.0, format!("{text}: too little to go by"));
     }
     let rate = if returns > 0.0 { counts.used / returns } else { 0.5 };
     let praise = POSITIVE_OPINION_BONUS * counts.positive.min(MAX_COUNTED_OPINIONS);
@@ -118,7 +118,7 @@ fn seed_multiplier(counts: &ItemCounts, returns: f64) -> ScoreMultiplier {
     let value =
         (0.5 + rate + praise - blame).clamp(SEED_MULTIPLIER_RANGE.0, SEED_MULTIPLIER_RANGE.1);
     // Rounded for display: 1.7, not 1.7000000000000002.
-    ScoreMultiplier::without_interval((value * 1e12).round() / 1e12, told)
+    ScoreMultiplier::without_interval((value * 1e12).round() / 1e12, text)
 }
 
 struct UseRate {
@@ -165,12 +165,12 @@ fn coec_multiplier(
 /// Formats counters as "used 4 of 5, helpful 2, unhelpful 1".
 fn describe_counts(counts: &ItemCounts) -> String {
     let whole = |n: f64| n.round();
-    let mut told = format!("used {} of {}", whole(counts.used), whole(counts.total_returns()));
+    let mut text = format!("used {} of {}", whole(counts.used), whole(counts.total_returns()));
     if counts.positive > 0.0 {
-        told.push_str(&format!(", helpful {}", whole(counts.positive)));
+        text.push_str(&format!(", helpful {}", whole(counts.positive)));
     }
     if counts.negative > 0.0 {
-        told.push_str(&format!(", unhelpful {}", whole(counts.negative)));
+        text.push_str(&format!(", unhelpful {}", whole(counts.negative)));
     }
-    told
+    text
 }

@@ -29,7 +29,7 @@ fn rule(definition: serde_json::Value) -> RewardRule {
     RewardRule::new(serde_json::from_value(definition).unwrap()).unwrap()
 }
 
-fn collect_evidence(signals: &[TurnSignal]) -> TurnEvidence {
+fn collect(signals: &[TurnSignal]) -> TurnEvidence {
     let mut evidence = TurnEvidence::default();
     for (at, signal) in (1..).zip(signals) {
         evidence.record(at, signal);
@@ -38,12 +38,8 @@ fn collect_evidence(signals: &[TurnSignal]) -> TurnEvidence {
 }
 
 #[track_caller]
-fn assert_observation_under(
-    rule: &RewardRule,
-    signals: &[TurnSignal],
-    expected: Option<(f64, f64)>,
-) {
-    let found = collect_evidence(signals).observation(rule).map(|o| (o.reward(), o.weight()));
+fn check_under(rule: &RewardRule, signals: &[TurnSignal], expected: Option<(f64, f64)>) {
+    let found = collect(signals).observation(rule).map(|o| (o.reward(), o.weight()));
     let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
     let same = match (found, expected) {
         (Some(a), Some(b)) => near(a.0, b.0) && near(a.1, b.1),
@@ -54,77 +50,71 @@ fn assert_observation_under(
 }
 
 #[track_caller]
-fn assert_observation(signals: &[TurnSignal], expected: Option<(f64, f64)>) {
-    assert_observation_under(&RewardRule::default(), signals, expected);
+fn check(signals: &[TurnSignal], expected: Option<(f64, f64)>) {
+    check_under(&RewardRule::default(), signals, expected);
 }
 
 #[test]
 fn first_implicit_match_wins() {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let retry = TurnSignal::Retry(unit(0.9));
-    assert_observation(&[], None);
-    assert_observation(&[answered(false, 2.0)], Some((0.9, 0.3)));
-    assert_observation(&[answered(false, 10.0)], Some((0.9, 0.3)));
-    assert_observation(&[answered(false, 20.0)], Some((0.7, 0.3)));
-    assert_observation(&[answered(false, 30.5)], Some((0.5, 0.3)));
-    assert_observation(&[answered(false, 2.0), verdict(1, Accepted, 0.8)], Some((1.0, 0.24)));
-    assert_observation(
-        &[answered(false, 2.0), verdict(1, Accepted, 0.8), retry],
-        Some((0.3, 0.27)),
-    );
-    assert_observation(&[retry, verdict(1, Rejected, 0.5)], Some((0.0, 0.15)));
-    assert_observation(&[answered(true, 2.0), verdict(1, Accepted, 0.8)], Some((0.0, 0.3)));
-    assert_observation(&[verdict(1, Neutral, 0.9)], None);
+    check(&[], None);
+    check(&[answered(false, 2.0)], Some((0.9, 0.3)));
+    check(&[answered(false, 10.0)], Some((0.9, 0.3)));
+    check(&[answered(false, 20.0)], Some((0.7, 0.3)));
+    check(&[answered(false, 30.5)], Some((0.5, 0.3)));
+    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8)], Some((1.0, 0.24)));
+    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8), retry], Some((0.3, 0.27)));
+    check(&[retry, verdict(1, Rejected, 0.5)], Some((0.0, 0.15)));
+    check(&[answered(true, 2.0), verdict(1, Accepted, 0.8)], Some((0.0, 0.3)));
+    check(&[verdict(1, Neutral, 0.9)], None);
     assert_eq!(TurnEvidence::default().reward(&RewardRule::default()), 0.7);
 }
 
 #[test]
 fn clear_verdict_outlives_a_later_neutral_one() {
     use VerdictStatus::{Accepted, Neutral, Rejected};
-    assert_observation(&[verdict(1, Rejected, 0.8), verdict(2, Neutral, 0.9)], Some((0.0, 0.24)));
-    assert_observation(&[verdict(1, Rejected, 0.8), verdict(2, Accepted, 0.9)], Some((1.0, 0.27)));
+    check(&[verdict(1, Rejected, 0.8), verdict(2, Neutral, 0.9)], Some((0.0, 0.24)));
+    check(&[verdict(1, Rejected, 0.8), verdict(2, Accepted, 0.9)], Some((1.0, 0.27)));
     let moved = MessageVerdict { status: Accepted, confidence: unit(0.9), moved_on: true };
     let moved = TurnSignal::Verdict { message: 2, judged: Some(moved) };
-    assert_observation(&[verdict(1, Rejected, 0.8), moved], Some((0.0, 0.24)));
+    check(&[verdict(1, Rejected, 0.8), moved], Some((0.0, 0.24)));
     let withdrawn = TurnSignal::Verdict { message: 1, judged: None };
-    assert_observation(&[verdict(1, Rejected, 0.8), withdrawn], None);
-    assert_observation(
-        &[TurnSignal::Review(Some(Accepted)), verdict(1, Rejected, 0.8)],
-        Some((1.0, 0.3)),
-    );
-    assert_observation(&[TurnSignal::Review(Some(Neutral)), verdict(1, Rejected, 0.8)], None);
+    check(&[verdict(1, Rejected, 0.8), withdrawn], None);
+    check(&[TurnSignal::Review(Some(Accepted)), verdict(1, Rejected, 0.8)], Some((1.0, 0.3)));
+    check(&[TurnSignal::Review(Some(Neutral)), verdict(1, Rejected, 0.8)], None);
 }
 
 #[test]
 fn explicit_fields_are_weighted_among_those_present() {
     let (met, quality) =
         (TurnSignal::MetExpectations(Some(true)), TurnSignal::Quality(Some(unit(0.95))));
-    assert_observation(&[rating(1, 0.5)], Some((0.5, 0.7)));
-    assert_observation(&[rating(1, 0.0), rating(2, 1.0), rating(1, 0.5)], Some((0.75, 0.7)));
-    assert_observation(&[quality, rating(1, 1.0), met], Some((0.975, 0.7)));
-    assert_observation(&[quality, met], Some(((0.5 * 0.95 + 0.2) / 0.7, 0.7)));
+    check(&[rating(1, 0.5)], Some((0.5, 0.7)));
+    check(&[rating(1, 0.0), rating(2, 1.0), rating(1, 0.5)], Some((0.75, 0.7)));
+    check(&[quality, rating(1, 1.0), met], Some((0.975, 0.7)));
+    check(&[quality, met], Some(((0.5 * 0.95 + 0.2) / 0.7, 0.7)));
     let cleared = TurnSignal::Rating { user: 1, given: None };
-    assert_observation(&[rating(1, 0.0), cleared], None);
-    assert_observation(&[rating(1, 0.0), met, cleared], Some((1.0, 0.7)));
+    check(&[rating(1, 0.0), cleared], None);
+    check(&[rating(1, 0.0), met, cleared], Some((1.0, 0.7)));
 }
 
 #[test]
 fn correction_lowers_quality_until_a_score_is_given() {
     let quality = TurnSignal::Quality(Some(unit(0.9)));
-    assert_observation(&[TurnSignal::Correction], Some((0.2, 0.7)));
-    assert_observation(&[TurnSignal::Correction, quality], Some((0.9, 0.7)));
-    assert_observation(&[quality, TurnSignal::Correction], Some((0.2, 0.7)));
-    assert_observation(&[quality, TurnSignal::Correction, TurnSignal::Quality(None)], None);
+    check(&[TurnSignal::Correction], Some((0.2, 0.7)));
+    check(&[TurnSignal::Correction, quality], Some((0.9, 0.7)));
+    check(&[quality, TurnSignal::Correction], Some((0.2, 0.7)));
+    check(&[quality, TurnSignal::Correction, TurnSignal::Quality(None)], None);
 }
 
 #[test]
 fn explicit_and_implicit_rewards_combine_to_full_weight() {
-    assert_observation(&[answered(false, 1.0), rating(1, 0.0)], Some((0.3 * 0.9, 1.0)));
+    check(&[answered(false, 1.0), rating(1, 0.0)], Some((0.3 * 0.9, 1.0)));
     let doubtful = verdict(1, VerdictStatus::Rejected, 0.5);
-    assert_observation(&[doubtful, rating(1, 1.0)], Some((0.7, 1.0)));
+    check(&[doubtful, rating(1, 1.0)], Some((0.7, 1.0)));
     let disbelieved = verdict(1, VerdictStatus::Rejected, 0.0);
-    assert_observation(&[disbelieved, rating(1, 1.0)], Some((1.0, 0.7)));
-    assert_observation(&[disbelieved], None);
+    check(&[disbelieved, rating(1, 1.0)], Some((1.0, 0.7)));
+    check(&[disbelieved], None);
 }
 
 #[test]
@@ -134,12 +124,12 @@ fn overrides_rank_after_failures_and_before_other_rules() {
     let dwell =
         |ms: f64| TurnSignal::Interaction { kind: InteractionKind::DwellTime, dwell_ms: Some(ms) };
     let regenerate = TurnSignal::Interaction { kind: InteractionKind::Regenerate, dwell_ms: None };
-    assert_observation_under(&rule, &[answered(false, 40.0), dwell(29_999.0)], Some((0.5, 0.3)));
-    assert_observation_under(&rule, &[answered(false, 40.0), dwell(30_000.0)], Some((0.8, 0.3)));
-    assert_observation_under(&rule, &[dwell(30_000.0), export()], Some((1.0, 0.3)));
-    assert_observation_under(&rule, &[export(), regenerate], Some((0.1, 0.3)));
-    assert_observation_under(&rule, &[TurnSignal::Retry(unit(0.9)), regenerate], Some((0.1, 0.3)));
-    assert_observation_under(&rule, &[answered(true, 1.0), export()], Some((0.0, 0.3)));
+    check_under(&rule, &[answered(false, 40.0), dwell(29_999.0)], Some((0.5, 0.3)));
+    check_under(&rule, &[answered(false, 40.0), dwell(30_000.0)], Some((0.8, 0.3)));
+    check_under(&rule, &[dwell(30_000.0), export()], Some((1.0, 0.3)));
+    check_under(&rule, &[export(), regenerate], Some((0.1, 0.3)));
+    check_under(&rule, &[TurnSignal::Retry(unit(0.9)), regenerate], Some((0.1, 0.3)));
+    check_under(&rule, &[answered(true, 1.0), export()], Some((0.0, 0.3)));
 }
 
 #[test]
@@ -154,25 +144,21 @@ fn dwell_bounds_include_or_exclude_their_limit() {
             kind: InteractionKind::DwellTime,
             dwell_ms: Some(ms),
         };
-        assert_observation_under(&rule, &[answered(false, 2.0), dwell(holds)], Some((0.8, 0.3)));
-        assert_observation_under(&rule, &[answered(false, 2.0), dwell(fails)], Some((0.9, 0.3)));
+        check_under(&rule, &[answered(false, 2.0), dwell(holds)], Some((0.8, 0.3)));
+        check_under(&rule, &[answered(false, 2.0), dwell(fails)], Some((0.9, 0.3)));
     }
 }
 
 #[test]
 fn cost_and_latency_lower_the_reward_but_not_below_zero() {
     let with_penalties = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
-    assert_observation_under(
+    check_under(
         &with_penalties,
         &[answered(false, 5.0), TurnSignal::Cost(0.02)],
         Some((0.45, 0.3)),
     );
-    assert_observation_under(
-        &with_penalties,
-        &[answered(false, 5.0), TurnSignal::Cost(1.0)],
-        Some((0.0, 0.3)),
-    );
-    assert_observation_under(
+    check_under(&with_penalties, &[answered(false, 5.0), TurnSignal::Cost(1.0)], Some((0.0, 0.3)));
+    check_under(
         &with_penalties,
         &[answered(false, 5.0), TurnSignal::Cost(f64::NAN)],
         Some((0.85, 0.3)),
@@ -267,7 +253,7 @@ proptest! {
         signals in prop::collection::vec(any_signal(), 0..12),
         again in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
-        let whole = collect_evidence(&signals);
+        let whole = collect(&signals);
         let mut other = TurnEvidence::default();
         for (at, signal) in (1u64..).zip(&signals).collect::<Vec<_>>().into_iter().rev() {
             other.record(at, signal);
@@ -286,7 +272,7 @@ proptest! {
         signals in prop::collection::vec(any_signal(), 0..12),
     ) {
         let rule = rule(json!({"cost_weight": 0.5, "latency_weight": 0.5}));
-        let evidence = collect_evidence(&signals);
+        let evidence = collect(&signals);
         prop_assert!((0.0..=1.0).contains(&evidence.reward(&rule)));
         if let Some(observation) = evidence.observation(&rule) {
             prop_assert!((0.0..=1.0).contains(&observation.reward()));

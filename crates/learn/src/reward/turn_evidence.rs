@@ -304,8 +304,8 @@ impl TurnEvidence {
             let judged = latest.value.filter(|judged| judged.status != VerdictStatus::Neutral)?;
             Some((!judged.moved_on, latest.position, judged))
         };
-        let said = self.verdicts.values().filter_map(clear);
-        said.max_by_key(|(meant, at, _)| (*meant, *at)).map(|(_, _, judged)| judged)
+        let clear = self.verdicts.values().filter_map(clear);
+        clear.max_by_key(|(about_answer, at, _)| (*about_answer, *at)).map(|(_, _, judged)| judged)
     }
 }
 

@@ -35,14 +35,14 @@ fn finding(turn: Option<usize>, data: &Value) -> Event {
     event(Source::Engine, Type::Quality, turn, data)
 }
 
-fn router_defined(algorithm: &str) -> Event {
+fn define(algorithm: &str) -> Event {
     let arms = json!([{"id": "a"}, {"id": "b"}, {"id": "c"}]);
     let definition = json!({"arms": arms, "algorithm": algorithm});
     let data = json!({"rule": "router", "name": "chat", "definition": definition});
     event(Source::Engine, Type::Log, None, &data)
 }
 
-fn turn_served(turn: usize) -> Event {
+fn serve(turn: usize) -> Event {
     let arm = ["a", "b", "c"][turn % 3];
     let features: Vec<f32> =
         (0..32).map(|n| ((turn * 5 + n * 3) % 13) as f32 / 8.0 - 0.75).collect();
@@ -53,7 +53,7 @@ fn turn_served(turn: usize) -> Event {
     )
 }
 
-fn turn_answered(turn: usize, seconds: f64) -> Event {
+fn answer(turn: usize, seconds: f64) -> Event {
     finding(
         Some(turn),
         &json!({"finding": "answer", "detector": "d",
@@ -73,12 +73,12 @@ fn verdict(turn: Option<usize>, message: usize, status: &str, instead_of: Option
     finding(turn, &data)
 }
 
-fn user_reacted(turn: usize, reaction: Option<&str>, origin: &str) -> Event {
+fn react(turn: usize, reaction: Option<&str>, origin: &str) -> Event {
     let data = json!({"reaction": reaction, "origin": origin, "confidence": 1.0});
     event(Source::Reaction, Type::Explicit, Some(turn), &data)
 }
 
-fn turn_retried(turn: usize) -> Event {
+fn retry(turn: usize) -> Event {
     finding(
         Some(turn),
         &json!({"finding": "retry", "detector": "d", "similarity": 0.9, "intent": "dissatisfied"}),
@@ -106,7 +106,7 @@ impl Learner {
         self.records.extend(records);
     }
 
-    fn from_log(log: &[Event]) -> Self {
+    fn replay(log: &[Event]) -> Self {
         let mut learner = Self::default();
         for (at, event) in (1..).zip(log) {
             learner.apply(at, event);
@@ -130,7 +130,7 @@ impl Learner {
         Self { routers, records: self.records.iter().map(read).collect() }
     }
 
-    fn state_bytes(&self) -> Vec<u8> {
+    fn bytes(&self) -> Vec<u8> {
         self.routers.get("chat").map_or_else(Vec::new, |router| router.state.to_bytes(0))
     }
 
@@ -144,17 +144,17 @@ impl Learner {
 fn any_event() -> impl Strategy<Value = Event> {
     let turn = 0..6usize;
     prop_oneof![
-        4 => turn.clone().prop_map(turn_served),
-        3 => (turn.clone(), 0.0..60.0f64).prop_map(|(turn, secs)| turn_answered(turn, secs)),
+        4 => turn.clone().prop_map(serve),
+        3 => (turn.clone(), 0.0..60.0f64).prop_map(|(turn, secs)| answer(turn, secs)),
         4 => (turn.clone(), 0..4usize, any::<bool>()).prop_map(|(turn, message, good)| {
             verdict(Some(turn), message, if good { "accepted" } else { "rejected" }, None)
         }),
         1 => (turn.clone(), turn.clone(), 0..4usize)
             .prop_map(|(turn, before, message)| verdict(Some(turn), message, "rejected", Some(before))),
         2 => (turn.clone(), prop::option::of(any::<bool>())).prop_map(|(turn, good)| {
-            user_reacted(turn, good.map(|good| if good { "ok" } else { "not_ok" }), "user")
+            react(turn, good.map(|good| if good { "ok" } else { "not_ok" }), "user")
         }),
-        1 => turn.prop_map(turn_retried),
+        1 => turn.prop_map(retry),
         1 => Just(event(Source::Engine, Type::Log, None,
             &json!({"rule": "router_reset", "name": "chat"}))),
     ]
@@ -169,14 +169,14 @@ proptest! {
         cut in 0..60usize,
         which in 0..ALGORITHMS.len(),
     ) {
-        let log: Vec<Event> = std::iter::once(router_defined(ALGORITHMS[which])).chain(log).collect();
-        let whole = Learner::from_log(&log);
+        let log: Vec<Event> = std::iter::once(define(ALGORITHMS[which])).chain(log).collect();
+        let whole = Learner::replay(&log);
         let cut = cut.min(log.len());
-        let mut again = Learner::from_log(&log[..cut]).round_trip();
+        let mut again = Learner::replay(&log[..cut]).round_trip();
         for (at, event) in (1..).zip(&log).skip(cut) {
             again.apply(at, event);
         }
-        prop_assert!(whole.state_bytes() == again.state_bytes());
+        prop_assert!(whole.bytes() == again.bytes());
         prop_assert_eq!(whole.records, again.records);
     }
 
@@ -187,20 +187,19 @@ proptest! {
     ) {
         let is_reset = |event: &Event| event.kind.event_type == Type::Log;
         let log: Vec<Event> = log.into_iter().filter(|event| !is_reset(event)).collect();
-        let mut learner = Learner::from_log(&[router_defined(ALGORITHMS[which])]);
+        let mut learner = Learner::replay(&[define(ALGORITHMS[which])]);
         for (at, event) in (2..).zip(&log) {
             learner.apply(at, event);
-            let before = learner.state_bytes();
+            let before = learner.bytes();
             learner.apply(at, event);
-            prop_assert!(before == learner.state_bytes());
+            prop_assert!(before == learner.bytes());
         }
     }
 }
 
 #[test]
 fn signal_updates_only_the_arm_that_served_the_turn() {
-    let mut learner =
-        Learner::from_log(&[router_defined("thompson"), turn_served(0), turn_served(1)]);
+    let mut learner = Learner::replay(&[define("thompson"), serve(0), serve(1)]);
     let mut at = 10;
     let mut after = |event: Event| {
         at += 1;
@@ -208,7 +207,7 @@ fn signal_updates_only_the_arm_that_served_the_turn() {
         [learner.mean("a"), learner.mean("b")]
     };
     assert_eq!(
-        after(user_reacted(0, Some("ok"), "machine")),
+        after(react(0, Some("ok"), "machine")),
         [0.5, 0.5],
         "machine reactions repeat the verdict"
     );
@@ -219,11 +218,11 @@ fn signal_updates_only_the_arm_that_served_the_turn() {
     assert!(blamed < 0.5, "a new verdict of the same message");
     let [cleared, blamed] = after(verdict(Some(1), 1, "rejected", Some(0)));
     assert!(cleared == 0.5 && blamed < 0.5, "the verdict moved to another turn");
-    let [lowered, _] = after(turn_retried(0));
+    let [lowered, _] = after(retry(0));
     assert!(lowered < 0.5);
-    let [raised, _] = after(user_reacted(0, Some("ok"), "user"));
+    let [raised, _] = after(react(0, Some("ok"), "user"));
     assert!(raised > 0.5);
-    let [back, _] = after(user_reacted(0, None, "user"));
+    let [back, _] = after(react(0, None, "user"));
     assert_eq!(back, lowered, "a withdrawn reaction");
     let fixed = event(Source::UserCorrection, Type::Explicit, Some(0), &json!({"corrected": "x"}));
     let [corrected, _] = after(fixed);
@@ -247,10 +246,10 @@ fn interactions_count_as_the_reward_overrides_define() {
     let did = |turn: usize, data: Value| {
         event(Source::UserInteraction, Type::Interaction, Some(turn), &data)
     };
-    let learner = Learner::from_log(&[
+    let learner = Learner::replay(&[
         rule,
-        turn_served(0),
-        turn_served(1),
+        serve(0),
+        serve(1),
         did(0, json!({"kind": "export"})),
         did(1, json!({"kind": "dwell_time", "dwell_ms": 900})),
     ]);
@@ -265,14 +264,14 @@ fn choice_is_counted_for_its_arm() {
         finding(None, &data)
     };
     let log = [
-        router_defined("thompson"),
+        define("thompson"),
         chosen("chat", "a"),
         chosen("chat", "a"),
         chosen("chat", "b"),
         chosen("chat", "unknown"),
         chosen("mail", "a"),
     ];
-    let learner = Learner::from_log(&log);
+    let learner = Learner::replay(&log);
     let Router { rule, state } = learner.routers.get("chat").unwrap();
     let choices: Vec<u64> = state.summarise_arms(rule).iter().map(|arm| arm.choices).collect();
     assert_eq!((choices, state.total_choices()), (vec![2, 1, 0], 3));
@@ -280,11 +279,8 @@ fn choice_is_counted_for_its_arm() {
 
 #[test]
 fn new_definition_keeps_the_state_of_existing_arms() {
-    let mut learner = Learner::from_log(&[
-        router_defined("thompson"),
-        turn_served(0),
-        user_reacted(0, Some("ok"), "user"),
-    ]);
+    let mut learner =
+        Learner::replay(&[define("thompson"), serve(0), react(0, Some("ok"), "user")]);
     let before = learner.mean("a");
     let arms = json!([{"id": "d"}, {"id": "a"}]);
     let data = json!({"rule": "router", "name": "chat", "definition": {"arms": arms}});
@@ -298,49 +294,32 @@ fn new_definition_keeps_the_state_of_existing_arms() {
 /// After erasure the state equals a replay of the anonymised log.
 #[test]
 fn erased_users_rating_becomes_anonymous() {
-    let rated = user_reacted(0, Some("not_ok"), "user");
-    let mut learner =
-        Learner::from_log(&[router_defined("thompson"), turn_served(0), rated.clone()]);
+    let rated = react(0, Some("not_ok"), "user");
+    let mut learner = Learner::replay(&[define("thompson"), serve(0), rated.clone()]);
     let taught = learner.records[&turn_id(0)].observation().unwrap();
     assert_eq!(taught.reward(), 0.0);
     let ann = pseudonym("ann");
     learner.routers.anonymise_rating(&rated, &turn_id(0), ann, &mut learner.records);
     let erased = Event { user: None, ..rated };
-    let again = Learner::from_log(&[router_defined("thompson"), turn_served(0), erased]);
+    let again = Learner::replay(&[define("thompson"), serve(0), erased]);
     assert_eq!(learner.records, again.records);
-    assert_eq!(learner.state_bytes(), again.state_bytes());
+    assert_eq!(learner.bytes(), again.bytes());
 }
 
 #[test]
 fn signals_before_the_served_event_are_counted() {
-    let early = Learner::from_log(&[
-        router_defined("thompson"),
-        user_reacted(0, Some("not_ok"), "user"),
-        turn_served(0),
-    ]);
-    let late = Learner::from_log(&[
-        router_defined("thompson"),
-        turn_served(0),
-        user_reacted(0, Some("not_ok"), "user"),
-    ]);
+    let early = Learner::replay(&[define("thompson"), react(0, Some("not_ok"), "user"), serve(0)]);
+    let late = Learner::replay(&[define("thompson"), serve(0), react(0, Some("not_ok"), "user")]);
     assert!(early.mean("a") < 0.5);
-    assert_eq!(early.state_bytes(), late.state_bytes());
-    let unserved =
-        Learner::from_log(&[router_defined("thompson"), user_reacted(5, Some("not_ok"), "user")]);
-    assert_eq!(
-        unserved.state_bytes(),
-        Learner::from_log(&[router_defined("thompson")]).state_bytes()
-    );
+    assert_eq!(early.bytes(), late.bytes());
+    let unserved = Learner::replay(&[define("thompson"), react(5, Some("not_ok"), "user")]);
+    assert_eq!(unserved.bytes(), Learner::replay(&[define("thompson")]).bytes());
 }
 
 #[test]
 fn erased_features_leave_the_reward_sums_unchanged() {
-    let mut learner = Learner::from_log(&[
-        router_defined("lints"),
-        turn_served(0),
-        user_reacted(0, Some("ok"), "user"),
-    ]);
-    let empty = Learner::from_log(&[router_defined("lints"), turn_served(0)]);
+    let mut learner = Learner::replay(&[define("lints"), serve(0), react(0, Some("ok"), "user")]);
+    let empty = Learner::replay(&[define("lints"), serve(0)]);
     let before = learner.mean("a");
     let record = learner.records.get_mut(&turn_id(0)).unwrap();
     learner.routers.forget_features(record);
@@ -356,15 +335,15 @@ fn erased_features_leave_the_reward_sums_unchanged() {
         assert!((now.mean - never.mean).abs() < 0.2, "{now:?} {never:?}");
     }
     // Later signals update the reward sums only.
-    learner.apply(9, &user_reacted(0, Some("not_ok"), "user"));
+    learner.apply(9, &react(0, Some("not_ok"), "user"));
     assert!(learner.mean("a") < before);
 }
 
 #[test]
 fn invalid_definition_changes_nothing() {
-    let mut learner = Learner::from_log(&[router_defined("thompson"), turn_served(0)]);
-    let before = learner.state_bytes();
+    let mut learner = Learner::replay(&[define("thompson"), serve(0)]);
+    let before = learner.bytes();
     let data = json!({"rule": "router", "name": "chat", "definition": {"arms": []}});
     learner.apply(9, &event(Source::Engine, Type::Log, None, &data));
-    assert_eq!(learner.state_bytes(), before);
+    assert_eq!(learner.bytes(), before);
 }

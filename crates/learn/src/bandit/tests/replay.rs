@@ -12,7 +12,7 @@ enum Step {
     Observed { turn: usize, now: Option<(f64, f64)>, hour: u64 },
     Reset,
     Adopt(usize),
-    Fade(Option<Discount>),
+    Discount(Option<Discount>),
 }
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -27,7 +27,7 @@ fn any_steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(turn, now, hour)| Step::Observed { turn, now, hour: 490_000 + hour }),
         1 => Just(Step::Reset),
         1 => (2..=4usize).prop_map(Step::Adopt),
-        1 => any_discount().prop_map(Step::Fade),
+        1 => any_discount().prop_map(Step::Discount),
     ];
     prop::collection::vec(step, 0..60)
 }
@@ -82,7 +82,7 @@ impl Run {
                 self.rule = rule(RouterDefinition { arms, ..definition.clone() });
                 self.state.adopt_rule(&self.rule);
             }
-            Step::Fade(discount) => {
+            Step::Discount(discount) => {
                 let definition = self.rule.definition().clone();
                 self.rule = rule(RouterDefinition { discount, ..definition });
                 self.state.adopt_rule(&self.rule);

@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-fn test_exposures(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
+fn expose(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
     let mut exposures = ExposureCounts::new(2);
     let shares = TrafficShares::from_weights(weights);
     for (variant, count) in counts.into_iter().enumerate() {
@@ -146,13 +146,13 @@ fn test_exposures(counts: [u32; 2], weights: &[f64]) -> SampleRatioTest {
 
 #[test]
 fn sample_ratio_mismatch_is_detected() {
-    let even = test_exposures([5_050, 4_950], &[1.0, 1.0]);
+    let even = expose([5_050, 4_950], &[1.0, 1.0]);
     assert!(even.ok && (even.p.unwrap() - 0.317_310_507_862_914_1).abs() < 1e-6, "{even:?}");
-    assert!(!test_exposures([5_200, 4_800], &[1.0, 1.0]).ok);
-    assert!(test_exposures([9_000, 1_000], &[9.0, 1.0]).ok);
-    assert!(!test_exposures([9_000, 1_000], &[8.0, 2.0]).ok);
-    assert!(!test_exposures([10, 1], &[1.0, 0.0]).ok);
-    assert_eq!(test_exposures([5, 0], &[1.0, 1.0]), SampleRatioTest { p: None, ok: true });
+    assert!(!expose([5_200, 4_800], &[1.0, 1.0]).ok);
+    assert!(expose([9_000, 1_000], &[9.0, 1.0]).ok);
+    assert!(!expose([9_000, 1_000], &[8.0, 2.0]).ok);
+    assert!(!expose([10, 1], &[1.0, 0.0]).ok);
+    assert_eq!(expose([5, 0], &[1.0, 1.0]), SampleRatioTest { p: None, ok: true });
 }
 
 #[test]

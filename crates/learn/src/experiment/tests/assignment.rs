@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::parse_definition;
+use super::parse;
 
 fn four_variants(weights: [f64; 4]) -> ExperimentDefinition {
-    let mut definition = parse_definition(
+    let mut definition = parse(
         r#"{"name":"x","unit":"user","metric":"reward",
             "variants":[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]}"#,
     );

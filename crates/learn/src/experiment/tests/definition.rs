@@ -18,9 +18,9 @@ fn valid_definition() -> Value {
 
 /// Sets a value at a JSON pointer and returns the validation error.
 fn validation_error(pointer: &str, value: Value) -> String {
-    let mut written = valid_definition();
-    *written.pointer_mut(pointer).unwrap() = value;
-    let read: ExperimentDefinition = match serde_json::from_value(written) {
+    let mut json_value = valid_definition();
+    *json_value.pointer_mut(pointer).unwrap() = value;
+    let read: ExperimentDefinition = match serde_json::from_value(json_value) {
         Ok(definition) => definition,
         Err(error) => return error.to_string(),
     };
@@ -101,19 +101,19 @@ fn non_finite_and_out_of_range_numbers_are_rejected() {
 
 #[test]
 fn omitted_fields_take_their_defaults() {
-    let mut written = valid_definition();
-    written["rollout"] = json!({"margin": 0.01});
-    let read: ExperimentDefinition = serde_json::from_value(written.clone()).unwrap();
+    let mut json_value = valid_definition();
+    json_value["rollout"] = json!({"margin": 0.01});
+    let read: ExperimentDefinition = serde_json::from_value(json_value.clone()).unwrap();
     let usual = Rollout { steps: vec![1.0, 5.0, 25.0, 50.0, 100.0], margin: 0.01, min_units: 100 };
     assert_eq!(read.validate(), Ok(()));
     assert_eq!(read.rollout, Some(usual));
-    written["rollout"] = Value::Null;
-    written["adaptive"] = json!({});
-    let read: ExperimentDefinition = serde_json::from_value(written.clone()).unwrap();
+    json_value["rollout"] = Value::Null;
+    json_value["adaptive"] = json!({});
+    let read: ExperimentDefinition = serde_json::from_value(json_value.clone()).unwrap();
     assert_eq!((read.validate(), read.min_share()), (Ok(()), Some(0.05)));
     // At 0.05 each, less than half of the traffic could adapt.
-    written["variants"] = (0..16).map(|n| json!({"name": n.to_string()})).collect();
-    let read: ExperimentDefinition = serde_json::from_value(written).unwrap();
+    json_value["variants"] = (0..16).map(|n| json!({"name": n.to_string()})).collect();
+    let read: ExperimentDefinition = serde_json::from_value(json_value).unwrap();
     assert_eq!((read.validate(), read.min_share()), (Ok(()), Some(1.0 / 32.0)));
     assert_eq!(
         serde_json::to_value(read.adaptive).unwrap(),

@@ -7,62 +7,66 @@ use super::super::VerdictReason::{
     GuardrailCrossed, SampleRatioMismatch, TooFewUnits, ZeroInside, ZeroOutside,
 };
 use super::super::*;
-use super::{add_guardrail_errors, add_units, one_turn, parse_definition, two_variants};
+use super::{add, add_errors, one_turn, parse, two_variants};
 
-fn even_shares() -> TrafficShares {
+fn halves() -> TrafficShares {
     TrafficShares::from_weights(&[1.0, 1.0])
 }
 
-/// Units and successes of control and treatment.
-fn concluded_verdict(
+fn running_results(
+    definition: &ExperimentDefinition,
+    evidence: &ExperimentEvidence,
+) -> ExperimentResults {
+    compute_results(definition, ExperimentStatus::Running, evidence)
+}
+
+/// Takes units and successes of control and treatment.
+fn split_evenly(
+    definition: &ExperimentDefinition,
+    control: (usize, usize),
+    treatment: (usize, usize),
+) -> ExperimentEvidence {
+    let mut evidence = ExperimentEvidence::new(definition);
+    add(&mut evidence, 0, control.0, control.1, &halves());
+    add(&mut evidence, 1, treatment.0, treatment.1, &halves());
+    evidence
+}
+
+fn conclude(
     metric: &str,
     control: (usize, usize),
     treatment: (usize, usize),
 ) -> (ExperimentVerdict, VerdictReason) {
     let definition = two_variants(metric);
-    let mut evidence = ExperimentEvidence::new(&definition);
-    add_units(&mut evidence, 0, control.0, control.1, &even_shares());
-    add_units(&mut evidence, 1, treatment.0, treatment.1, &even_shares());
-    let results = compute_results(&definition, ExperimentStatus::Running, &evidence);
+    let evidence = split_evenly(&definition, control, treatment);
+    let results = running_results(&definition, &evidence);
     (results.verdict, results.why)
 }
 
 #[test]
 fn verdicts_respect_the_metric_direction() {
     let (better, worse) = (Better, Worse);
-    assert_eq!(
-        concluded_verdict("satisfaction", (2_000, 1_000), (2_000, 1_400)),
-        (better, ZeroOutside)
-    );
-    assert_eq!(
-        concluded_verdict("error_rate", (2_000, 1_000), (2_000, 1_400)),
-        (worse, ZeroOutside)
-    );
-    assert_eq!(
-        concluded_verdict("error_rate", (2_000, 1_000), (2_000, 600)),
-        (better, ZeroOutside)
-    );
+    assert_eq!(conclude("satisfaction", (2_000, 1_000), (2_000, 1_400)), (better, ZeroOutside));
+    assert_eq!(conclude("error_rate", (2_000, 1_000), (2_000, 1_400)), (worse, ZeroOutside));
+    assert_eq!(conclude("error_rate", (2_000, 1_000), (2_000, 600)), (better, ZeroOutside));
     let open = (Undecided, ZeroInside);
-    assert_eq!(concluded_verdict("satisfaction", (2_000, 1_000), (2_000, 1_010)), open);
+    assert_eq!(conclude("satisfaction", (2_000, 1_000), (2_000, 1_010)), open);
 }
 
 #[test]
 fn no_verdict_with_too_few_units_or_sample_ratio_mismatch() {
     let few = (Undecided, TooFewUnits);
-    assert_eq!(concluded_verdict("satisfaction", (99, 0), (99, 99)), few);
-    assert_eq!(concluded_verdict("satisfaction", (101, 0), (101, 101)), (Better, ZeroOutside));
+    assert_eq!(conclude("satisfaction", (99, 0), (99, 99)), few);
+    assert_eq!(conclude("satisfaction", (101, 0), (101, 101)), (Better, ZeroOutside));
     let broken = (NoVerdict, SampleRatioMismatch);
-    assert_eq!(concluded_verdict("satisfaction", (2_000, 1_000), (1_600, 1_400)), broken);
+    assert_eq!(conclude("satisfaction", (2_000, 1_000), (1_600, 1_400)), broken);
 }
 
 #[test]
 fn empty_experiment_has_no_means() {
     let definition = two_variants("reward");
-    let seen = compute_results(
-        &definition,
-        ExperimentStatus::Draft,
-        &ExperimentEvidence::new(&definition),
-    );
+    let evidence = ExperimentEvidence::new(&definition);
+    let seen = compute_results(&definition, ExperimentStatus::Draft, &evidence);
     assert!(seen.variants.iter().all(|v| v.mean.is_none() && v.interval.is_none()));
     assert!(seen.comparisons[0].difference.is_none() && seen.srm.p.is_none() && seen.srm.ok);
     assert_eq!((seen.verdict, seen.variants.len()), (Undecided, 2));
@@ -78,26 +82,22 @@ fn p_value_agrees_with_the_interval() {
 
 #[test]
 fn more_variants_widen_every_interval() {
-    let three = parse_definition(
+    let three = parse(
         r#"{"name":"x","unit":"user","metric":"satisfaction",
             "variants":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#,
     );
     let mut evidence = ExperimentEvidence::new(&three);
     let shares = TrafficShares::from_definition(&three);
     for (variant, good) in [1_000, 1_400, 1_500].into_iter().enumerate() {
-        add_units(&mut evidence, variant, 2_000, good, &shares);
+        add(&mut evidence, variant, 2_000, good, &shares);
     }
-    let seen = compute_results(&three, ExperimentStatus::Running, &evidence);
+    let seen = running_results(&three, &evidence);
     assert_eq!((seen.verdict, seen.best.as_deref()), (Better, Some("c")));
     let wide = seen.comparisons[0].difference.unwrap();
     let narrow = {
         let definition = two_variants("satisfaction");
-        let mut evidence = ExperimentEvidence::new(&definition);
-        add_units(&mut evidence, 0, 2_000, 1_000, &even_shares());
-        add_units(&mut evidence, 1, 2_000, 1_400, &even_shares());
-        compute_results(&definition, ExperimentStatus::Running, &evidence).comparisons[0]
-            .difference
-            .unwrap()
+        let evidence = split_evenly(&definition, (2_000, 1_000), (2_000, 1_400));
+        running_results(&definition, &evidence).comparisons[0].difference.unwrap()
     };
     assert_eq!(wide.estimate, narrow.estimate);
     assert!(wide.interval[0] < narrow.interval[0] && wide.interval[1] > narrow.interval[1]);
@@ -112,9 +112,9 @@ fn assert_p_value_agrees(good: usize, variants: usize) {
     }
     let mut evidence = ExperimentEvidence::new(&definition);
     let shares = TrafficShares::from_definition(&definition);
-    add_units(&mut evidence, 0, 2_000, 1_000, &shares);
-    (1..variants).for_each(|variant| add_units(&mut evidence, variant, 2_000, good, &shares));
-    let seen = compute_results(&definition, ExperimentStatus::Running, &evidence);
+    add(&mut evidence, 0, 2_000, 1_000, &shares);
+    (1..variants).for_each(|variant| add(&mut evidence, variant, 2_000, good, &shares));
+    let seen = running_results(&definition, &evidence);
     let difference = seen.comparisons[0].difference.unwrap();
     let excluded = difference.interval[0] > 0.0;
     assert_eq!(excluded, difference.p_always_valid < 0.05, "{good} {variants}: {difference:?}");
@@ -124,11 +124,9 @@ fn assert_p_value_agrees(good: usize, variants: usize) {
 fn treatment_beyond_a_guardrail_is_worse() {
     let mut definition = two_variants("satisfaction");
     definition.guardrails = vec![Guardrail { metric: Metric::ErrorRate, limit: 0.05 }];
-    let mut evidence = ExperimentEvidence::new(&definition);
-    add_units(&mut evidence, 0, 2_000, 1_000, &even_shares());
-    add_units(&mut evidence, 1, 2_000, 1_400, &even_shares());
-    add_guardrail_errors(&mut evidence, 1, 2_000, 300);
-    let seen = compute_results(&definition, ExperimentStatus::Running, &evidence);
+    let mut evidence = split_evenly(&definition, (2_000, 1_000), (2_000, 1_400));
+    add_errors(&mut evidence, 1, 2_000, 300);
+    let seen = running_results(&definition, &evidence);
     assert_eq!((seen.verdict, seen.why), (Worse, GuardrailCrossed));
     assert_eq!(seen.best, None);
 }
@@ -143,11 +141,11 @@ fn cuped_removes_pre_exposure_differences() {
         let before = f64::from(unit % 40) / 10.0 + 0.1 * variant as f64;
         let noise = f64::from((unit / 2 * 7_919) % 101) / 101.0 - 0.5;
         let value = before + noise + 0.2 * variant as f64;
-        let place = evidence.record_exposure(variant, &even_shares());
+        let place = evidence.record_exposure(variant, &halves());
         let totals = UnitTotals { value, count: 1.0, before: Some(before) };
         evidence.observe_unit(place, None, Some(totals));
     }
-    let seen = compute_results(&definition, ExperimentStatus::Running, &evidence);
+    let seen = running_results(&definition, &evidence);
     let comparison = &seen.comparisons[0];
     let (plain, cuped) = (comparison.difference.unwrap(), comparison.cuped.unwrap());
     assert!((plain.estimate - 0.4).abs() < 0.01, "{plain:?}");
@@ -162,12 +160,12 @@ fn strata_are_compared_separately() {
     let definition = two_variants("satisfaction");
     let mut evidence = ExperimentEvidence::new(&definition);
     // No effect, but the base rate rises while the treatment share grows.
-    add_units(&mut evidence, 0, 1_900, 380, &TrafficShares::from_weights(&[0.95, 0.05]));
-    add_units(&mut evidence, 1, 100, 20, &TrafficShares::from_weights(&[0.95, 0.05]));
+    add(&mut evidence, 0, 1_900, 380, &TrafficShares::from_weights(&[0.95, 0.05]));
+    add(&mut evidence, 1, 100, 20, &TrafficShares::from_weights(&[0.95, 0.05]));
     evidence.open_stratum();
-    add_units(&mut evidence, 0, 1_000, 800, &even_shares());
-    add_units(&mut evidence, 1, 1_000, 800, &even_shares());
-    let seen = compute_results(&definition, ExperimentStatus::Running, &evidence);
+    add(&mut evidence, 0, 1_000, 800, &halves());
+    add(&mut evidence, 1, 1_000, 800, &halves());
+    let seen = running_results(&definition, &evidence);
     let difference = seen.comparisons[0].difference.unwrap();
     assert!(difference.estimate.abs() < 1e-9, "{difference:?}");
     assert!(seen.variants[1].mean.unwrap() - seen.variants[0].mean.unwrap() > 0.3);
@@ -179,32 +177,30 @@ fn adaptive_shares_favour_the_better_arm_and_keep_a_floor() {
     definition.adaptive = Some(AdaptiveAllocation { min_share: Some(0.05) });
     let mut evidence = ExperimentEvidence::new(&definition);
     assert_eq!(adaptive_shares(&definition, &evidence).as_slice(), [0.5, 0.5]);
-    add_units(&mut evidence, 0, 500, 100, &even_shares());
-    add_units(&mut evidence, 1, 500, 40, &even_shares());
+    add(&mut evidence, 0, 500, 100, &halves());
+    add(&mut evidence, 1, 500, 40, &halves());
     let shares = adaptive_shares(&definition, &evidence);
     assert!((shares.as_slice()[0] - 0.05).abs() < 1e-9, "{shares:?}");
     // Separate intervals per arm are wider than the joint one.
-    let apart = compute_results(&definition, ExperimentStatus::Running, &evidence).comparisons[0]
-        .difference;
+    let separate = running_results(&definition, &evidence).comparisons[0].difference;
     definition.adaptive = None;
-    let joint = compute_results(&definition, ExperimentStatus::Running, &evidence).comparisons[0]
-        .difference;
-    let (apart, joint) = (apart.unwrap(), joint.unwrap());
-    assert_eq!(apart.estimate, joint.estimate);
-    assert!(apart.interval[0] < joint.interval[0] && apart.p_always_valid > joint.p_always_valid);
-    assert_eq!(apart.p_always_valid < 0.05, apart.interval[1] < 0.0);
+    let joint = running_results(&definition, &evidence).comparisons[0].difference;
+    let (separate, joint) = (separate.unwrap(), joint.unwrap());
+    assert_eq!(separate.estimate, joint.estimate);
+    assert!(
+        separate.interval[0] < joint.interval[0] && separate.p_always_valid > joint.p_always_valid
+    );
+    assert_eq!(separate.p_always_valid < 0.05, separate.interval[1] < 0.0);
 }
 
 #[test]
 fn adaptive_shares_ignore_too_few_units() {
     let mut definition = two_variants("error_rate");
     definition.adaptive = Some(AdaptiveAllocation { min_share: Some(0.05) });
-    let mut evidence = ExperimentEvidence::new(&definition);
-    add_units(&mut evidence, 0, 99, 0, &even_shares());
-    add_units(&mut evidence, 1, 99, 99, &even_shares());
+    let mut evidence = split_evenly(&definition, (99, 0), (99, 99));
     assert_eq!(adaptive_shares(&definition, &evidence).as_slice(), [0.5, 0.5]);
-    add_units(&mut evidence, 0, 1, 0, &even_shares());
-    add_units(&mut evidence, 1, 1, 1, &even_shares());
+    add(&mut evidence, 0, 1, 0, &halves());
+    add(&mut evidence, 1, 1, 1, &halves());
     assert!(adaptive_shares(&definition, &evidence).as_slice()[0] > 0.9);
 }
 
@@ -212,12 +208,8 @@ fn adaptive_shares_ignore_too_few_units() {
 fn identical_units_have_a_p_value() {
     let p = |control: usize, treatment: usize| {
         let definition = two_variants("cost");
-        let mut evidence = ExperimentEvidence::new(&definition);
-        add_units(&mut evidence, 0, 200, control, &even_shares());
-        add_units(&mut evidence, 1, 200, treatment, &even_shares());
-        let comparison = compute_results(&definition, ExperimentStatus::Running, &evidence)
-            .comparisons
-            .remove(0);
+        let evidence = split_evenly(&definition, (200, control), (200, treatment));
+        let comparison = running_results(&definition, &evidence).comparisons.remove(0);
         (comparison.difference.unwrap().p_always_valid, comparison.verdict)
     };
     assert_eq!(p(200, 200), (1.0, Undecided));
@@ -230,34 +222,34 @@ fn added_moments_equal_observed_units() {
     definition.guardrails = vec![Guardrail { metric: Metric::ErrorRate, limit: 0.05 }];
     let mut seen = ExperimentEvidence::new(&definition);
     seen.open_stratum();
-    let mut told = seen.clone();
+    let mut added = seen.clone();
     let mut sums = Moments::default();
     for unit in 0..30 {
         let totals = UnitTotals { value: f64::from(unit % 3), count: 2.0, before: Some(0.5) };
-        let place = seen.record_exposure(1, &even_shares());
+        let place = seen.record_exposure(1, &halves());
         seen.observe_unit(place, None, Some(totals));
         seen.observe_guardrail(0, 1, None, Some(totals));
         sums = sums.plus(&Moments::of(totals));
     }
     let place = UnitPlacement { variant: 1, stratum: 1 };
-    told.record_exposures(place, &even_shares(), 30);
-    told.add_moments(place, &sums);
-    told.add_guardrail_moments(0, 1, &sums);
-    assert_eq!(told, seen);
+    added.record_exposures(place, &halves(), 30);
+    added.add_moments(place, &sums);
+    added.add_guardrail_moments(0, 1, &sums);
+    assert_eq!(added, seen);
     // Unknown placements are ignored.
     let nowhere = UnitPlacement { variant: 1, stratum: 2 };
-    told.record_exposures(nowhere, &even_shares(), 30);
-    told.add_moments(nowhere, &sums);
-    told.add_guardrail_moments(1, 1, &sums);
-    assert_eq!(told, seen);
+    added.record_exposures(nowhere, &halves(), 30);
+    added.add_moments(nowhere, &sums);
+    added.add_guardrail_moments(1, 1, &sums);
+    assert_eq!(added, seen);
 }
 
 #[test]
 fn evidence_survives_a_json_round_trip() {
     let definition = two_variants("satisfaction");
     let mut evidence = ExperimentEvidence::new(&definition);
-    add_units(&mut evidence, 0, 50, 20, &even_shares());
-    let place = evidence.record_exposure(1, &even_shares());
+    add(&mut evidence, 0, 50, 20, &halves());
+    let place = evidence.record_exposure(1, &halves());
     evidence.observe_unit(place, None, Some(one_turn(0.3)));
     let written = serde_json::to_value(&evidence).unwrap();
     assert_eq!(serde_json::from_value::<ExperimentEvidence>(written).unwrap(), evidence);

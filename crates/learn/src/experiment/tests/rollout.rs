@@ -1,5 +1,5 @@
 use super::super::*;
-use super::{add_guardrail_errors, add_units, two_variants};
+use super::{add, add_errors, two_variants};
 
 fn definition_with_rollout() -> ExperimentDefinition {
     let mut definition = two_variants("satisfaction");
@@ -17,14 +17,8 @@ fn first_step_evidence(
     let definition = definition_with_rollout();
     let state = RolloutState::start(&definition).unwrap();
     let mut evidence = ExperimentEvidence::new(&definition);
-    add_units(
-        &mut evidence,
-        0,
-        treated * 19,
-        treated * 19 * 8 / 10,
-        &state.current_shares(&definition),
-    );
-    add_units(&mut evidence, 1, treated, good, &state.current_shares(&definition));
+    add(&mut evidence, 0, treated * 19, treated * 19 * 8 / 10, &state.current_shares(&definition));
+    add(&mut evidence, 1, treated, good, &state.current_shares(&definition));
     (definition, state, evidence)
 }
 
@@ -48,7 +42,7 @@ fn rollout_stays_without_evidence_of_its_own_step() {
         assert_eq!(next_step(&definition, &state, &evidence), None, "{treated} {good}");
     }
     let (definition, state, mut evidence) = first_step_evidence(1_000, 800);
-    add_units(&mut evidence, 1, 400, 320, &state.current_shares(&definition));
+    add(&mut evidence, 1, 400, 320, &state.current_shares(&definition));
     assert_eq!(next_step(&definition, &state, &evidence), None);
     // Units of the previous step do not count for the next.
     let (definition, state, mut evidence) = first_step_evidence(1_000, 800);
@@ -56,8 +50,8 @@ fn rollout_stays_without_evidence_of_its_own_step() {
     let state = state.apply_step(&taken);
     evidence.open_stratum();
     assert_eq!(next_step(&definition, &state, &evidence), None);
-    add_units(&mut evidence, 0, 100, 80, &state.current_shares(&definition));
-    add_units(&mut evidence, 1, 100, 80, &state.current_shares(&definition));
+    add(&mut evidence, 0, 100, 80, &state.current_shares(&definition));
+    add(&mut evidence, 1, 100, 80, &state.current_shares(&definition));
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 100.0);
 }
 
@@ -73,11 +67,11 @@ fn rollout_respects_lower_is_better_metrics() {
 #[test]
 fn crossed_guardrail_rolls_back_permanently() {
     let (definition, state, mut evidence) = first_step_evidence(1_000, 800);
-    add_guardrail_errors(&mut evidence, 0, 1_000, 500);
-    add_guardrail_errors(&mut evidence, 1, 99, 99);
+    add_errors(&mut evidence, 0, 1_000, 500);
+    add_errors(&mut evidence, 1, 99, 99);
     // The control's errors do not count, and 99 units are too few.
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 50.0);
-    add_guardrail_errors(&mut evidence, 1, 900, 50);
+    add_errors(&mut evidence, 1, 900, 50);
     let taken = next_step(&definition, &state, &evidence).unwrap();
     assert_eq!((taken.from, taken.to), (5.0, 0.0));
     let StepReason::GuardrailCrossed { bound, limit, units, metric, .. } = &taken.reason else {
@@ -97,9 +91,9 @@ fn crossed_guardrail_rolls_back_permanently() {
 fn guardrail_limit_is_a_minimum_for_higher_is_better_metrics() {
     let (mut definition, state, mut evidence) = first_step_evidence(1_000, 800);
     definition.guardrails[0] = Guardrail { metric: Metric::QualityScore, limit: 0.5 };
-    add_guardrail_errors(&mut evidence, 1, 1_000, 900);
+    add_errors(&mut evidence, 1, 1_000, 900);
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 50.0);
-    add_guardrail_errors(&mut evidence, 1, 2_000, 100);
+    add_errors(&mut evidence, 1, 2_000, 100);
     assert_eq!(next_step(&definition, &state, &evidence).unwrap().to, 0.0);
 }
 
