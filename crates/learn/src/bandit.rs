@@ -21,7 +21,7 @@ mod summary;
 mod checkpoint;
 pub(crate) mod projection;
 
-pub(crate) use best_arm_probability::{ScoreDistribution, best_arm_probabilities};
+pub(crate) use best_arm_probability::{ScoreDensity, best_arm_probabilities};
 pub(crate) use propensity_floor::raise_to_floors;
 pub(crate) use ridge_regression::{FeatureVector, RidgeRegression};
 

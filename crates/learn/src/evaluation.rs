@@ -33,8 +33,7 @@ pub struct ModelledReward {
 }
 
 impl LoggedReward {
-    /// `propensity` is the logged probability, `target` the target policy's. The error names the
-    /// offending number.
+    /// `propensity` is the logged probability, `target` the target policy's.
     pub fn new(
         reward: f64,
         propensity: f64,
@@ -75,9 +74,7 @@ pub struct PolicyEvaluation {
     /// The interval excludes the model's own error.
     pub dm: Option<PolicyEstimate>,
     pub dr: Option<PolicyEstimate>,
-    /// Logged choices.
     pub n: usize,
-    /// Effective sample size.
     pub effective_n: f64,
 }
 
@@ -96,9 +93,7 @@ pub fn evaluate_policy(choices: &[LoggedReward]) -> Option<PolicyEvaluation> {
     Some(PolicyEvaluation {
         ips: estimate_mean(choices.iter().map(|choice| choice.importance * choice.reward)),
         snips: (weights > 0.0).then(|| estimate_self_normalised(choices, weights)),
-        dm: modelled
-            .as_ref()
-            .map(|all| estimate_mean(all.iter().map(|(_, expected)| expected.of_target))),
+        dm: modelled.as_ref().map(|all| estimate_mean(all.iter().map(|(_, e)| e.of_target))),
         dr: modelled.as_ref().map(|all| estimate_mean(all.iter().map(corrected))),
         n: choices.len(),
         effective_n: if squares > 0.0 { weights * weights / squares } else { 0.0 },
@@ -117,8 +112,9 @@ fn estimate_mean(values: impl Iterator<Item = f64> + Clone) -> PolicyEstimate {
 fn estimate_self_normalised(choices: &[LoggedReward], weights: f64) -> PolicyEstimate {
     let earned: f64 = choices.iter().map(|choice| choice.importance * choice.reward).sum();
     let estimate = earned / weights;
-    let off = |choice: &LoggedReward| (choice.importance * (choice.reward - estimate)).powi(2);
-    build_estimate(estimate, choices.iter().map(off).sum::<f64>().sqrt() / weights)
+    let squared_error =
+        |choice: &LoggedReward| (choice.importance * (choice.reward - estimate)).powi(2);
+    build_estimate(estimate, choices.iter().map(squared_error).sum::<f64>().sqrt() / weights)
 }
 
 fn build_estimate(estimate: f64, deviation: f64) -> PolicyEstimate {

@@ -46,8 +46,7 @@ pub use tally::{MeanEstimate, MetricTally};
 
 /// Minimum units per arm for a conclusion.
 ///
-/// Intervals rely on the central limit theorem and on an estimated variance. With few units both
-/// err towards overconfidence.
+/// Intervals rely on asymptotics and err towards overconfidence with few units.
 pub const MIN_UNITS: u64 = 100;
 
 #[cfg(test)]

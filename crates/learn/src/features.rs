@@ -1,7 +1,6 @@
 //! Feature extraction for contextual routers.
 //!
-//! 24 features are a random projection of the text's embedding with fixed signs; 8 describe its
-//! surface.
+//! 24 features project the text's embedding with fixed random signs; 8 describe its surface.
 
 pub const FEATURE_COUNT: usize = 32;
 /// Raise it whenever any feature value changes.

@@ -25,7 +25,6 @@ impl Observation {
         fits.then_some(Self { reward, weight })
     }
 
-    /// Reward, 0 to 1.
     pub fn reward(self) -> f64 {
         self.reward
     }

@@ -1,7 +1,7 @@
 //! Arm scores under each algorithm: mean, draw, and the probability that the draw is the highest.
 
 use super::MAX_ARMS;
-use super::best_arm_probability::{ScoreDistribution, best_arm_probabilities};
+use super::best_arm_probability::{ScoreDensity, best_arm_probabilities};
 use super::definition::{Algorithm, RouterRule};
 use super::reward_sums::BetaCounts;
 use super::ridge_regression::{FeatureVector, RewardPrediction};
@@ -58,8 +58,8 @@ impl ScoreBoard {
     }
 
     /// Integrates the probabilities. On a numerical fault the highest mean gets everything.
-    fn integrate_chances(&mut self, score: impl Fn(usize) -> Option<ScoreDistribution>) {
-        let mut scores = [ScoreDistribution::NEVER_WINS; MAX_ARMS];
+    fn integrate_chances(&mut self, score: impl Fn(usize) -> Option<ScoreDensity>) {
+        let mut scores = [ScoreDensity::NEVER_WINS; MAX_ARMS];
         let scores = &mut scores[..self.count];
         for (place, slot) in scores.iter_mut().enumerate() {
             match score(place) {
@@ -153,12 +153,11 @@ impl ArmScoring<'_> {
 
     fn score_thompson(&self, sampler: &mut Sampler) -> ScoreBoard {
         let (mut board, bids) = self.sample_thompson(sampler);
-        board.integrate_chances(|place| ScoreDistribution::from_beta(bids[place].0, bids[place].1));
+        board.integrate_chances(|place| ScoreDensity::from_beta(bids[place].0, bids[place].1));
         board
     }
 
-    /// The regression's prediction. Falls back to the Beta posterior when the regression failed or
-    /// has fewer than `enough` observations.
+    /// Falls back to the Beta posterior without a usable regression of `enough` observations.
     fn predict_arm(&self, index: usize, enough: u64, board: &mut ScoreBoard) -> RewardPrediction {
         let arm = self.state.find_arm(self.rule, index);
         let ready = arm.filter(|arm| arm.observations >= enough);
@@ -175,7 +174,7 @@ impl ArmScoring<'_> {
 
     fn predict_regression(&self, arm: &ArmState, index: usize) -> Option<RewardPrediction> {
         let prior = regression_prior(self.rule, &self.rule.arms()[index], arm.sums);
-        arm.linear.as_ref()?.predict_reward(self.point?, prior)
+        arm.linear.as_ref()?.predict(self.point?, prior)
     }
 
     /// Returns the board and the standard deviation of each draw.
@@ -194,7 +193,7 @@ impl ArmScoring<'_> {
     fn score_lints(&self, sampler: &mut Sampler, enough: u64) -> ScoreBoard {
         let (mut board, deviations) = self.sample_lints(sampler, enough);
         let means = board.means;
-        let score = |place: usize| ScoreDistribution::from_normal(means[place], deviations[place]);
+        let score = |place: usize| ScoreDensity::from_normal(means[place], deviations[place]);
         board.integrate_chances(score);
         board
     }

@@ -1,7 +1,6 @@
 //! The probability that each of several uncertain scores is the highest, by numerical integration.
 //!
-//! Uses Simpson's rule on panels whose width follows the narrowest active distribution. Performs no
-//! allocation.
+//! Simpson's rule on panels that follow the narrowest active distribution. No allocation.
 
 use super::MAX_ARMS;
 
@@ -15,7 +14,7 @@ const MAX_PANELS: usize = 4_000;
 /// The distribution of one score. Beta distributions are held on the logit scale, where they have
 /// one peak and no poles even for tiny counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ScoreDistribution {
+pub(crate) struct ScoreDensity {
     shape: DistributionShape,
     low: f64,
     high: f64,
@@ -30,7 +29,7 @@ enum DistributionShape {
     Normal { mean: f64, precision: f64 },
 }
 
-impl ScoreDistribution {
+impl ScoreDensity {
     /// Placeholder for array slots.
     pub(super) const NEVER_WINS: Self = Self {
         shape: DistributionShape::Normal { mean: f64::NEG_INFINITY, precision: 1.0 },
@@ -64,8 +63,7 @@ impl ScoreDistribution {
         fits.then_some(Self { shape, low, high, scale: deviation, peak: mean, height: 0.0 })
     }
 
-    /// The point where the density falls below the cutoff. The tail is at least exponential, so
-    /// growing steps reach it quickly.
+    /// The point where the density falls below the cutoff, found with growing steps.
     fn find_edge(&self, step: f64) -> f64 {
         let (mut at, mut step) = (self.peak, 2.0 * step);
         for _ in 0..60 {
@@ -111,12 +109,8 @@ struct GridPoint {
     below: [f64; MAX_ARMS],
 }
 
-/// Writes the probability of each score to be the highest. All scores must have the same shape.
-/// Returns `None` on a numerical fault.
-pub(crate) fn best_arm_probabilities(
-    scores: &[ScoreDistribution],
-    chances: &mut [f64],
-) -> Option<()> {
+/// All scores must have the same shape. Returns `None` on a numerical fault.
+pub(crate) fn best_arm_probabilities(scores: &[ScoreDensity], chances: &mut [f64]) -> Option<()> {
     chances.fill(0.0);
     let count = scores.len();
     if count == 0 || count > MAX_ARMS || chances.len() != count {
@@ -167,7 +161,7 @@ pub(crate) fn best_arm_probabilities(
 }
 
 /// A fraction of the narrowest active deviation, or the distance to the next distribution.
-fn panel_width(scores: &[ScoreDistribution], active: &[usize], at: f64) -> f64 {
+fn panel_width(scores: &[ScoreDensity], active: &[usize], at: f64) -> f64 {
     let mut width = f64::INFINITY;
     for score in active.iter().map(|index| &scores[*index]) {
         if at < score.low {
@@ -182,12 +176,7 @@ fn panel_width(scores: &[ScoreDistribution], active: &[usize], at: f64) -> f64 {
     width
 }
 
-fn evaluate_densities(
-    scores: &[ScoreDistribution],
-    active: &[usize],
-    at: f64,
-    point: &mut GridPoint,
-) {
+fn evaluate_densities(scores: &[ScoreDensity], active: &[usize], at: f64, point: &mut GridPoint) {
     let soft = if at > 0.0 { at + (-at).exp().ln_1p() } else { at.exp().ln_1p() };
     for index in active {
         let score = &scores[*index];
@@ -234,7 +223,7 @@ const INTERVAL_PANELS: usize = 400;
 /// Probability mass outside the interval on each side.
 const INTERVAL_TAIL: f64 = 0.025;
 
-impl ScoreDistribution {
+impl ScoreDensity {
     /// The central 95% credible interval of a Beta distribution, between 0 and 1.
     pub(super) fn credible_interval(&self) -> [f64; 2] {
         let width = (self.high - self.low) / INTERVAL_PANELS as f64;

@@ -57,7 +57,6 @@ impl RouterState {
         out.0
     }
 
-    /// Decodes the state and its log position.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, u64), CheckpointError> {
         let (body, sum) = bytes.split_last_chunk::<8>().ok_or(CheckpointError::Foreign)?;
         let mut from = CheckpointReader(body);
@@ -115,12 +114,8 @@ impl CheckpointWriter {
             self.put(linear.generation.to_le_bytes());
             self.put(linear.updates.to_le_bytes());
             self.put_bool(linear.broken);
-            let parts = [
-                linear.gram.values(),
-                &linear.moment,
-                linear.inverse.values(),
-                &linear.coefficients,
-            ];
+            let (gram, inverse) = (linear.gram.values(), linear.inverse.values());
+            let parts = [gram, &linear.moment, inverse, &linear.coefficients];
             parts.into_iter().flatten().for_each(|value| self.put(value.to_le_bytes()));
         }
     }
@@ -163,7 +158,6 @@ impl CheckpointReader<'_> {
         }
     }
 
-    /// Reads a length and rejects values above `most`.
     fn read_count(&mut self, most: usize) -> Option<usize> {
         let count = usize::try_from(self.read_u32()?).ok()?;
         (count <= most).then_some(count)

@@ -14,7 +14,6 @@ use super::state::RouterState;
 const NEW_ARM_OBSERVATIONS: u64 = 5;
 const NEW_ARM_MIN_PROPENSITY: f64 = 0.05;
 
-/// Inputs of one choice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChoiceRequest<'a> {
     /// Must have the rule's feature count. Used by contextual algorithms only.
@@ -33,11 +32,9 @@ pub struct ChoiceRequest<'a> {
 pub struct ArmScore {
     /// Index in the rule.
     pub arm: usize,
-    /// Expected reward.
     pub mean: f64,
     /// Sampled score, or upper bound for UCB algorithms.
     pub draw: f64,
-    /// Probability of being chosen.
     pub propensity: f64,
 }
 
@@ -62,8 +59,8 @@ impl RouterState {
     pub fn choose_arm(&self, rule: &RouterRule, request: &ChoiceRequest<'_>) -> ArmChoice {
         let open = find_eligible_arms(self, rule, request);
         let point = feature_vector(rule, request);
-        let scoring =
-            ArmScoring { state: self, rule, indices: open.indices(), point: point.as_ref() };
+        let (indices, point) = (open.indices(), point.as_ref());
+        let scoring = ArmScoring { state: self, rule, indices, point };
         let mut sampler = Sampler::new(request.random);
         let pair = (rule.algorithm() == Algorithm::Hybrid).then(|| {
             // A separate random stream: the shadow candidate must not influence the choice.
@@ -89,8 +86,7 @@ impl RouterState {
         choice
     }
 
-    /// The propensity of every arm of the rule, 0 for ineligible ones. Used for off-policy
-    /// evaluation.
+    /// The propensity of every arm of the rule, 0 for ineligible ones.
     pub fn compute_propensities(&self, rule: &RouterRule, request: &ChoiceRequest<'_>) -> Vec<f64> {
         let mut chances = vec![0.0; rule.arms().len()];
         for score in self.choose_arm(rule, request).scores {
@@ -99,13 +95,12 @@ impl RouterState {
         chances
     }
 
-    /// The arm with the highest draw, without propensity and floors. Choices made this way must not
-    /// be logged.
+    /// The arm with the highest draw, without propensity and floors. Must not be logged.
     pub fn sample_arm(&self, rule: &RouterRule, request: &ChoiceRequest<'_>) -> Option<usize> {
         let open = find_eligible_arms(self, rule, request);
         let point = feature_vector(rule, request);
-        let scoring =
-            ArmScoring { state: self, rule, indices: open.indices(), point: point.as_ref() };
+        let (indices, point) = (open.indices(), point.as_ref());
+        let scoring = ArmScoring { state: self, rule, indices, point };
         let board = scoring.sample_board(rule.algorithm(), &mut Sampler::new(request.random));
         argmax(board.draws()).map(|place| open.indices()[place])
     }
@@ -146,8 +141,7 @@ impl RouterState {
         }
     }
 
-    /// Propensities with floors: the rule's minimum, and a higher one for new arms. A fixed router
-    /// has no floors.
+    /// Applies the rule's minimum, and a higher one for new arms. Fixed routers have no floors.
     fn floor_propensities(&self, scoring: &ArmScoring<'_>, board: &ScoreBoard, lifted: &mut [f64]) {
         if scoring.rule.algorithm() == Algorithm::Fixed {
             lifted.copy_from_slice(board.chances());
@@ -175,13 +169,8 @@ impl RouterState {
         self.floor_propensities(scoring, present, &mut before[..count]);
         self.floor_propensities(scoring, candidate, &mut after[..count]);
         let place = scoring.indices.iter().position(|index| *index == choice.arm)?;
-        ShadowEstimate::from_policies(
-            place,
-            choice.propensity,
-            &after[..count],
-            &before[..count],
-            present.means(),
-        )
+        let (after, before) = (&after[..count], &before[..count]);
+        ShadowEstimate::from_policies(place, choice.propensity, after, before, present.means())
     }
 }
 

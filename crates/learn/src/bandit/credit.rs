@@ -10,7 +10,6 @@ use super::shadow_evaluation::ShadowEstimate;
 use super::state::{RouterState, regression_prior};
 use crate::reward::Observation;
 
-/// The choice that served a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit<'a> {
     pub arm: &'a str,
@@ -21,8 +20,7 @@ pub struct Credit<'a> {
     pub hour: u64,
 }
 
-/// The observation a turn has contributed so far. Store it with the turn and pass it to the next
-/// update.
+/// A turn's contribution so far. Store it with the turn and pass it to the next update.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AppliedObservation {
     /// Generation of the arm at the first observation.
@@ -79,13 +77,12 @@ impl RouterState {
         self.update_sums(rule, index, &applied, old, now);
         self.update_regression(rule, index, credit, &applied, old, now);
         if let Some(shadow) = applied.shadow {
-            self.update_comparison(shadow, old, now);
+            self.comparison.replace_turn(shadow, old, now);
         }
         Some(applied)
     }
 
-    /// Removes the turn from the arm's regression when its features must be erased. The reward sums
-    /// keep it.
+    /// Removes the turn from the arm's regression, for erasure. The reward sums keep it.
     pub fn forget_features(
         &mut self,
         rule: &RouterRule,
@@ -184,20 +181,5 @@ impl RouterState {
         let point = FeatureVector::new(credit.features, linear.feature_count());
         let sound = point.is_some_and(|point| linear.apply_turn(&point, weight, reward, prior));
         self.faults += u64::from(!sound);
-    }
-
-    fn update_comparison(
-        &mut self,
-        shadow: ShadowEstimate,
-        old: Option<Observation>,
-        now: Option<Observation>,
-    ) {
-        if let Some(old) = old {
-            self.comparison.add_turn(shadow, old.reward(), old.weight(), -1.0);
-        }
-        if let Some(now) = now {
-            self.comparison.add_turn(shadow, now.reward(), now.weight(), 1.0);
-        }
-        self.comparison.update_serving();
     }
 }

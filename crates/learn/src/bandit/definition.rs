@@ -27,11 +27,9 @@ pub enum Algorithm {
     Hybrid,
     /// The highest mean, with a small probability of a random arm.
     EpsilonGreedy,
-    /// The highest upper confidence bound of the mean.
     Ucb1,
     /// The first enabled arm.
     Fixed,
-    /// Uniformly random.
     Random,
 }
 
@@ -48,7 +46,6 @@ impl Algorithm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArmDefinition {
-    /// Model name.
     pub id: String,
     /// Price per million input tokens.
     #[serde(default)]
@@ -68,7 +65,6 @@ fn default_enabled() -> bool {
 }
 
 impl ArmDefinition {
-    /// Price of a call; `None` without prices.
     pub fn price_call(&self, tokens_in: f64, tokens_out: f64) -> Option<f64> {
         let known = self.price_in.is_some() || self.price_out.is_some();
         let (into, out) = (self.price_in.unwrap_or(0.0), self.price_out.unwrap_or(0.0));
@@ -110,7 +106,6 @@ fn default_features() -> usize {
 }
 
 impl RouterDefinition {
-    /// A router over these arms with default settings.
     pub fn from_arm_ids(ids: &[&str]) -> Self {
         let arms: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
         serde_json::from_value(json!({"arms": arms})).expect("an arm needs nothing but an id")
@@ -126,7 +121,6 @@ pub struct RouterRule {
 }
 
 impl RouterRule {
-    /// Validates a definition. The error names the offending field.
     pub fn new(definition: RouterDefinition) -> Result<Self, BadData> {
         check_arms(&definition.arms)?;
         let least = definition.min_propensity;

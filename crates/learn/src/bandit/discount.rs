@@ -66,8 +66,7 @@ impl Decay {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DiscountEra {
     pub(super) decay: Decay,
-    /// First tick. Ticks of different eras are not comparable: they count turns in one and hours in
-    /// another.
+    /// First tick. Ticks of different eras (turns or hours) are not comparable.
     pub(super) since: u64,
     pub(super) until: u64,
 }

@@ -61,8 +61,8 @@ pub(super) fn find_eligible_arms(
     let limit = cost_limit(state, rule, request, cheapest, priciest);
     let affordable = |index: usize| costs[index].is_none_or(|cost| cost <= limit);
     let is_open = |index: usize| open.indices().contains(&index);
-    let mut kept =
-        EligibleArms::collect_matching(|index| is_open(index) && affordable(index), arms.len());
+    let fits = |index: usize| is_open(index) && affordable(index);
+    let mut kept = EligibleArms::collect_matching(fits, arms.len());
     kept.relaxed = open.relaxed;
     if kept.count == 0 {
         // Every arm exceeds the limit: fall back to the cheapest.
@@ -79,8 +79,7 @@ pub(super) fn expected_cost(state: &RouterState, rule: &RouterRule, index: usize
     paid.or_else(|| rule.arms()[index].price_call(TYPICAL_INPUT_TOKENS, TYPICAL_OUTPUT_TOKENS))
 }
 
-/// Maximum cost of a call. As the daily budget runs out it falls from the most expensive arm's cost
-/// to the cheapest's.
+/// Falls from the most expensive arm's cost to the cheapest's as the daily budget runs out.
 fn cost_limit(
     state: &RouterState,
     rule: &RouterRule,

@@ -47,12 +47,10 @@ impl Matrix {
         }
     }
 
-    /// Computes `xᵀ · self · x`.
     pub(super) fn quadratic_form(&self, x: &[f64]) -> f64 {
         self.rows().zip(x).map(|(row, x_row)| x_row * dot(row, x)).sum()
     }
 
-    /// Adds `factor · x · xᵀ`.
     pub(super) fn add_outer(&mut self, factor: f64, x: &[f64]) {
         let width = padded_len(self.size);
         let x = &x[..width];

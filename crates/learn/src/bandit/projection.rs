@@ -1,8 +1,6 @@
-//! A project's routers as a projection of the event log. Every event about a turn updates the arm
-//! that served it.
+//! A project's routers as a projection of the event log.
 //!
-//! Events must be applied in log order. The result is identical from the start or from any
-//! checkpoint, in batches of any size.
+//! Events must be applied in log order. Checkpoints and batch sizes do not affect the result.
 
 mod turn_record;
 mod signals;
@@ -24,10 +22,8 @@ pub struct Router {
     pub state: RouterState,
 }
 
-/// Records of the turns an event affects, by id.
 type TurnRecords = BTreeMap<TurnId, TurnRecord>;
 
-/// All routers of a project, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routers(BTreeMap<String, Router>);
 

@@ -84,11 +84,7 @@ impl RidgeRegression {
     }
 
     /// Returns `None` on a numerical fault; the caller falls back to the arm's mean.
-    pub(crate) fn predict_reward(
-        &self,
-        point: &FeatureVector,
-        prior: f64,
-    ) -> Option<RewardPrediction> {
+    pub(crate) fn predict(&self, point: &FeatureVector, prior: f64) -> Option<RewardPrediction> {
         let fits = !self.broken && point.width == self.coefficients.len();
         fits.then_some(())?;
         let mean = prior + dot(&self.coefficients, point.values());

@@ -1,7 +1,6 @@
 //! Samples from standard distributions, seeded by the caller.
 //!
-//! Implemented here because `learn` must not depend on a source of randomness. The same seed gives
-//! the same samples.
+//! Implemented here because `learn` must not depend on a source of randomness.
 
 /// A SplitMix64 stream.
 #[derive(Clone, Debug)]
@@ -25,7 +24,6 @@ impl Sampler {
         ((self.next_u64() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
     }
 
-    /// Standard normal.
     pub(crate) fn sample_normal(&mut self) -> f64 {
         normal_quantile(self.sample_uniform())
     }
@@ -62,8 +60,7 @@ impl Sampler {
         if both > 0.0 { one / both } else { f64::from(self.sample_uniform() < good / (good + bad)) }
     }
 
-    /// An index with probability proportional to its weight. Rounding remainders go to the last
-    /// index with a positive weight.
+    /// Samples in proportion to the weights. Rounding remainders go to the last positive one.
     pub(crate) fn sample_index(&mut self, weights: &[f64]) -> Option<usize> {
         let mut left = self.sample_uniform() * weights.iter().sum::<f64>();
         let mut last = None;

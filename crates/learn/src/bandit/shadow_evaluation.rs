@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reward::Observation;
+
 /// Effective turns before the candidate may take over.
 const MIN_EFFECTIVE_TURNS: f64 = 100.0;
 /// Probability that a candidate without an advantage ever takes over.
@@ -50,13 +52,10 @@ pub struct CandidateLead {
     pub estimate: f64,
     /// Confidence interval, valid at every look.
     pub interval: [f64; 2],
-    /// Effective number of turns.
     pub turns: f64,
-    /// True when the candidate serves.
     pub serving: bool,
 }
 
-/// Sums over turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ShadowComparison {
     /// Sums of w, w², w·d, w²·d and w²·d², for weights w and differences d.
@@ -65,25 +64,34 @@ pub(super) struct ShadowComparison {
 }
 
 impl ShadowComparison {
-    /// Adds a turn, or removes it with `sign` −1.
-    pub(super) fn add_turn(&mut self, shadow: ShadowEstimate, reward: f64, weight: f64, sign: f64) {
-        let difference = shadow.offset + shadow.slope * reward;
+    /// Removes the turn's old observation, adds the new one and updates the serving policy.
+    pub(super) fn replace_turn(
+        &mut self,
+        shadow: ShadowEstimate,
+        old: Option<Observation>,
+        now: Option<Observation>,
+    ) {
+        for (observation, sign) in [(old, -1.0), (now, 1.0)] {
+            if let Some(observation) = observation {
+                self.add_turn(shadow, observation, sign);
+            }
+        }
+        self.update_serving();
+    }
+
+    fn add_turn(&mut self, shadow: ShadowEstimate, observation: Observation, sign: f64) {
+        let difference = shadow.offset + shadow.slope * observation.reward();
+        let weight = observation.weight();
         let square = weight * weight;
-        let terms = [
-            weight,
-            square,
-            weight * difference,
-            square * difference,
-            square * difference * difference,
-        ];
+        let by_square = square * difference;
+        let terms = [weight, square, weight * difference, by_square, by_square * difference];
         for (sum, term) in self.sums.iter_mut().zip(terms) {
             *sum += sign * term;
         }
     }
 
-    /// The candidate takes over when it is significantly better and yields when significantly
-    /// worse.
-    pub(super) fn update_serving(&mut self) {
+    /// Switches only on a significant difference in either direction.
+    fn update_serving(&mut self) {
         let lead = self.estimate_lead();
         if lead.turns < MIN_EFFECTIVE_TURNS {
             return;

@@ -29,7 +29,6 @@ impl ArmState {
         Self { id: id.to_owned(), generation, tick, ..Self::default() }
     }
 
-    /// Mean cost of a paid call.
     pub(super) fn mean_cost(&self) -> Option<f64> {
         (self.paid_calls > 0).then(|| self.cost as f64 / COST_SCALE / self.paid_calls as f64)
     }
@@ -184,7 +183,6 @@ impl RouterState {
         self.decay_hourly = decay.hourly;
     }
 
-    /// Number of the current era, counting from 0.
     pub(super) fn current_era(&self) -> u32 {
         self.eras.len() as u32
     }
@@ -232,12 +230,8 @@ impl RouterState {
 }
 
 /// The reward that an arm's regression starts from.
-pub(super) fn regression_prior(
-    rule: &RouterRule,
-    definition: &ArmDefinition,
-    sums: RewardSums,
-) -> f64 {
-    let prior = definition.prior_quality;
+pub(super) fn regression_prior(rule: &RouterRule, arm: &ArmDefinition, sums: RewardSums) -> f64 {
+    let prior = arm.prior_quality;
     if rule.algorithm() == Algorithm::Hybrid {
         let (good, bad) = sums.decayed_counts(1.0).beta_posterior(prior, 1.0);
         good / (good + bad)

@@ -1,13 +1,12 @@
 //! Arm summaries for reports.
 
-use super::best_arm_probability::ScoreDistribution;
+use super::best_arm_probability::ScoreDensity;
 use super::definition::RouterRule;
 use super::eligibility::expected_cost;
 use super::state::{COST_SCALE, RouterState};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmSummary {
-    /// Model name.
     pub id: String,
     pub enabled: bool,
     pub choices: u64,
@@ -20,14 +19,12 @@ pub struct ArmSummary {
     pub interval: [f64; 2],
     /// Share of all choices, 0 to 1.
     pub share: f64,
-    /// Total cost.
     pub cost: f64,
     /// Expected cost of the next call; `None` when unknown.
     pub expected_cost: Option<f64>,
 }
 
 impl RouterState {
-    /// Summaries in the rule's order.
     pub fn summarise_arms(&self, rule: &RouterRule) -> Vec<ArmSummary> {
         let all: u64 = self.arms.iter().map(|arm| arm.choices).sum();
         let summary = |index: usize| {
@@ -38,7 +35,7 @@ impl RouterState {
                 arm.sums.decayed_counts(left).beta_posterior(definition.prior_quality, 1.0);
             let mean = good / (good + bad);
             let interval =
-                ScoreDistribution::from_beta(good, bad).map(|score| score.credible_interval());
+                ScoreDensity::from_beta(good, bad).map(|score| score.credible_interval());
             Some(ArmSummary {
                 id: definition.id.clone(),
                 enabled: definition.enabled,

@@ -5,7 +5,6 @@ use model::BadData;
 use super::{LoggedReward, ModelledReward};
 use crate::bandit::{FeatureVector, MAX_FEATURES, RidgeRegression};
 
-/// Folds of the cross-fitting.
 const FOLDS: usize = 5;
 
 /// A logged choice and the target policy's propensities.
@@ -29,7 +28,7 @@ pub fn fit_outcome_model(choices: &[LoggedChoice<'_>]) -> Result<Vec<LoggedRewar
     for (row, choice) in choices.iter().enumerate() {
         points.push(check_choice(choice, arms, features).map_err(|field| BadData {
             field: format!("choices[{row}].{field}"),
-            got: "something else".to_owned(),
+            got: "an invalid value".to_owned(),
             expected: format!(
                 "one of {arms} arms, chances that add up to 1, and {features} features \
                  (at most {MAX_FEATURES})"
@@ -43,20 +42,18 @@ pub fn fit_outcome_model(choices: &[LoggedChoice<'_>]) -> Result<Vec<LoggedRewar
     });
     let mut logged = vec![None; choices.len()];
     for fold in 0..FOLDS {
-        let mut models: Vec<RidgeRegression> =
-            (0..arms).map(|_| RidgeRegression::new(features, 0)).collect();
+        let mut models = vec![RidgeRegression::new(features, 0); arms];
         for row in (0..choices.len()).filter(|row| row % FOLDS != fold) {
             models[choices[row].arm].apply_turn(&points[row], 1.0, choices[row].reward, prior);
         }
         for row in (fold..choices.len()).step_by(FOLDS) {
-            logged[row] =
-                Some(predict_choice(&choices[row], &points[row], &models, prior, bounds)?);
+            let predicted = predict_choice(&choices[row], &points[row], &models, prior, bounds);
+            logged[row] = Some(predicted?);
         }
     }
     Ok(logged.into_iter().flatten().collect())
 }
 
-/// Returns the feature vector, or the name of the invalid field.
 fn check_choice(
     choice: &LoggedChoice<'_>,
     arms: usize,
@@ -83,12 +80,12 @@ fn predict_choice(
     (low, high): (f64, f64),
 ) -> Result<LoggedReward, BadData> {
     // Linear predictions can leave the observed range, so clamp them to it.
-    let of = |model: &RidgeRegression| {
-        model.predict_reward(point, prior).map_or(prior, |guess| guess.mean.clamp(low, high))
+    let predict = |model: &RidgeRegression| {
+        model.predict(point, prior).map_or(prior, |found| found.mean.clamp(low, high))
     };
-    let of_target = models.iter().zip(choice.target).map(|(model, chance)| chance * of(model));
-    let expected =
-        ModelledReward { of_chosen: of(&models[choice.arm]), of_target: of_target.sum::<f64>() };
+    let of_chosen = predict(&models[choice.arm]);
+    let of_target = models.iter().zip(choice.target).map(|(model, chance)| chance * predict(model));
+    let expected = ModelledReward { of_chosen, of_target: of_target.sum::<f64>() };
     let target = choice.target[choice.arm].clamp(0.0, 1.0);
     LoggedReward::new(choice.reward, choice.propensity, target, Some(expected))
 }

@@ -12,7 +12,7 @@ use super::assignment::TrafficShares;
 use super::definition::ExperimentDefinition;
 use super::evidence::ExperimentEvidence;
 use super::tally::MeanEstimate;
-use crate::bandit::{ScoreDistribution, best_arm_probabilities, raise_to_floors};
+use crate::bandit::{ScoreDensity, best_arm_probabilities, raise_to_floors};
 
 /// Traffic shares for new units. Falls back to the definition's weights while a variant has fewer
 /// than [`super::MIN_UNITS`] units, and on numerical faults.
@@ -31,23 +31,16 @@ fn learn_shares(
     evidence: &ExperimentEvidence,
 ) -> Option<TrafficShares> {
     let floor = definition.min_share()?;
-    let in_play: Vec<usize> = definition
-        .variants
-        .iter()
-        .enumerate()
-        .filter(|(_, variant)| variant.weight > 0.0)
-        .map(|(index, _)| index)
-        .collect();
+    let is_weighted = |index: &usize| definition.variants[*index].weight > 0.0;
+    let in_play: Vec<usize> = (0..definition.variants.len()).filter(is_weighted).collect();
     let mut scores = Vec::with_capacity(in_play.len());
     for variant in &in_play {
         let mean = MeanEstimate::from_tally(&evidence.total_tally(*variant), definition.metric)?;
         if mean.units < super::MIN_UNITS as f64 {
             return None;
         }
-        scores.push(ScoreDistribution::from_normal(
-            definition.metric.gain(mean.mean),
-            mean.standard_error(),
-        )?);
+        let gain = definition.metric.gain(mean.mean);
+        scores.push(ScoreDensity::from_normal(gain, mean.standard_error())?);
     }
     let mut chances = vec![0.0; scores.len()];
     best_arm_probabilities(&scores, &mut chances)?;

@@ -54,8 +54,7 @@ pub struct Rollout {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveAllocation {
-    /// Minimum share of every variant, so that a verdict stays possible. The default depends on the
-    /// number of variants.
+    /// Keeps a verdict possible. The default depends on the number of variants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_share: Option<f64>,
 }
@@ -65,7 +64,6 @@ pub struct AdaptiveAllocation {
 #[serde(deny_unknown_fields)]
 pub struct ExperimentDefinition {
     pub name: String,
-    /// Unit of assignment.
     pub unit: Unit,
     /// The first variant is the control.
     pub variants: Vec<Variant>,
@@ -142,7 +140,6 @@ impl ExperimentDefinition {
         0.5 / self.variants.len() as f64
     }
 
-    /// Number of comparisons with the control.
     pub fn comparison_count(&self) -> usize {
         self.variants.len().saturating_sub(1)
     }

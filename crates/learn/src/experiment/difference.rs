@@ -41,8 +41,7 @@ impl ArmDifference {
         Some(Self::compute_both(strata, metric)?.0)
     }
 
-    /// The plain difference and, with enough pre-exposure data in both arms, the CUPED-corrected
-    /// one.
+    /// The plain difference, and the CUPED-corrected one given enough pre-exposure data.
     pub fn compute_both<'a>(
         strata: impl Iterator<Item = (&'a MetricTally, &'a MetricTally)>,
         metric: Metric,
@@ -83,8 +82,8 @@ fn compare_stratum(
     treatment: &MetricTally,
     metric: Metric,
 ) -> Option<StratumPair> {
-    let (a, b) =
-        (MeanEstimate::from_tally(control, metric)?, MeanEstimate::from_tally(treatment, metric)?);
+    let a = MeanEstimate::from_tally(control, metric)?;
+    let b = MeanEstimate::from_tally(treatment, metric)?;
     Some(StratumPair {
         weight: 2.0 * a.units * b.units / (a.units + b.units),
         estimate: b.mean - a.mean,
@@ -122,7 +121,6 @@ impl PreExposure {
     }
 }
 
-/// Moments of one arm relative to `centre`.
 fn arm_moments((tally, mean): (&MetricTally, &MeanEstimate), centre: f64) -> PreExposure {
     let units = mean.units;
     let off = (tally.before_sum() - centre * tally.known_units() as f64) / units;
@@ -156,8 +154,7 @@ fn pool_strata(pairs: &[StratumPair], units: [u64; 2], theta: f64) -> Option<Arm
     Some(ArmDifference { estimate, variance, clock, control_units, treatment_units })
 }
 
-/// Difference under adaptive shares: the sum of one interval per arm at half of alpha. Valid under
-/// any allocation.
+/// Sum of one interval per arm at half of alpha. Valid under any allocation.
 pub(super) fn separate_arm_interval(
     control: &MeanEstimate,
     treatment: &MeanEstimate,

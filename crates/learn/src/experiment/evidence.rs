@@ -70,8 +70,7 @@ impl ExperimentEvidence {
         old: Option<UnitTotals>,
         new: Option<UnitTotals>,
     ) {
-        let stratum = self.strata.get_mut(at.stratum);
-        if let Some(tally) = stratum.and_then(|stratum| stratum.tallies.get_mut(at.variant)) {
+        if let Some(tally) = self.find_tally(at) {
             tally.replace_unit(old, new);
         }
     }
@@ -84,28 +83,31 @@ impl ExperimentEvidence {
         old: Option<UnitTotals>,
         new: Option<UnitTotals>,
     ) {
-        let tallies = self.guardrails.get_mut(guardrail);
-        if let Some(tally) = tallies.and_then(|tallies| tallies.get_mut(variant)) {
+        if let Some(tally) = self.find_guardrail_tally(guardrail, variant) {
             tally.replace_unit(old, new);
         }
     }
 
-    /// Adds sums computed elsewhere, as if each unit had been observed.
     pub fn add_moments(&mut self, at: UnitPlacement, moments: &Moments) {
-        let stratum = self.strata.get_mut(at.stratum);
-        if let Some(tally) = stratum.and_then(|stratum| stratum.tallies.get_mut(at.variant)) {
+        if let Some(tally) = self.find_tally(at) {
             tally.add_tally(&MetricTally::from(*moments));
         }
     }
 
     pub fn add_guardrail_moments(&mut self, guardrail: usize, variant: usize, moments: &Moments) {
-        let tallies = self.guardrails.get_mut(guardrail);
-        if let Some(tally) = tallies.and_then(|tallies| tallies.get_mut(variant)) {
+        if let Some(tally) = self.find_guardrail_tally(guardrail, variant) {
             tally.add_tally(&MetricTally::from(*moments));
         }
     }
 
-    /// Exposed units by variant.
+    fn find_tally(&mut self, at: UnitPlacement) -> Option<&mut MetricTally> {
+        self.strata.get_mut(at.stratum)?.tallies.get_mut(at.variant)
+    }
+
+    fn find_guardrail_tally(&mut self, index: usize, variant: usize) -> Option<&mut MetricTally> {
+        self.guardrails.get_mut(index)?.get_mut(variant)
+    }
+
     pub fn exposed_units(&self) -> &[u64] {
         self.exposures.units()
     }
@@ -128,7 +130,6 @@ impl ExperimentEvidence {
         total
     }
 
-    /// Control and treatment tallies, stratum by stratum.
     pub fn control_pairs(
         &self,
         treatment: usize,

@@ -15,7 +15,6 @@ pub struct GuardrailStatus {
     pub variant: String,
     pub metric: Metric,
     pub limit: f64,
-    /// Observed units.
     pub units: u64,
     pub mean: Option<f64>,
     /// Bound of the mean on the harmless side; `None` with too few units.

@@ -28,7 +28,6 @@ pub enum LifecycleAction {
 }
 
 impl ExperimentStatus {
-    /// The status after an action.
     pub fn apply_action(self, action: LifecycleAction) -> Result<Self, InvalidTransition> {
         let possible = self.allowed_actions();
         possible
@@ -40,17 +39,12 @@ impl ExperimentStatus {
 
     /// Allowed actions and the status each leads to.
     pub fn allowed_actions(self) -> &'static [(LifecycleAction, Self)] {
+        use LifecycleAction::{Archive, Complete, Pause, Resume, Start};
         match self {
-            Self::Draft => &[(LifecycleAction::Start, Self::Running)],
-            Self::Running => &[
-                (LifecycleAction::Pause, Self::Paused),
-                (LifecycleAction::Complete, Self::Completed),
-            ],
-            Self::Paused => &[
-                (LifecycleAction::Resume, Self::Running),
-                (LifecycleAction::Complete, Self::Completed),
-            ],
-            Self::Completed => &[(LifecycleAction::Archive, Self::Archived)],
+            Self::Draft => &[(Start, Self::Running)],
+            Self::Running => &[(Pause, Self::Paused), (Complete, Self::Completed)],
+            Self::Paused => &[(Resume, Self::Running), (Complete, Self::Completed)],
+            Self::Completed => &[(Archive, Self::Archived)],
             Self::Archived => &[],
         }
     }

@@ -38,14 +38,12 @@ pub struct VariantResult {
     pub interval: Option<[f64; 2]>,
 }
 
-/// One treatment against the control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantComparison {
     pub variant: String,
     /// `None` while one of the arms is empty.
     pub difference: Option<DifferenceEstimate>,
-    /// CUPED-corrected difference, which decides when present; `None` with too little pre-exposure
-    /// data.
+    /// CUPED-corrected difference, which decides when present.
     pub cuped: Option<DifferenceEstimate>,
     /// Share of the variance removed by CUPED.
     pub variance_reduction: Option<f64>,
@@ -155,7 +153,7 @@ fn variant_result(
     let sequence = ConfidenceSequence::new(definition.alpha, TUNED_FOR_UNITS);
     let mean = MeanEstimate::from_tally(&total, definition.metric);
     let enough = mean.filter(|_| total.units() >= MIN_UNITS);
-    let around = |mean: MeanEstimate| {
+    let interval = |mean: MeanEstimate| {
         let reach = mean.standard_error() * sequence.half_width(mean.units);
         [mean.mean - reach, mean.mean + reach]
     };
@@ -164,7 +162,7 @@ fn variant_result(
         units: evidence.exposed_units().get(variant).copied().unwrap_or(0),
         observed: total.units(),
         mean: total.mean_ratio(),
-        interval: enough.map(around),
+        interval: enough.map(interval),
     })
 }
 

@@ -12,14 +12,12 @@ use super::guardrail::evaluate_guardrails;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RolloutState {
-    /// Percentage of treated units.
     pub percent: f64,
     /// Permanent: only a new experiment can start over.
     pub rolled_back: bool,
 }
 
 impl RolloutState {
-    /// The first step; `None` without a rollout.
     pub fn start(definition: &ExperimentDefinition) -> Option<Self> {
         let percent = *definition.rollout.as_ref()?.steps.first()?;
         Some(Self { percent, rolled_back: false })
@@ -35,7 +33,6 @@ impl RolloutState {
         Self { percent: taken.to, rolled_back: self.rolled_back || back }
     }
 
-    /// Traffic shares for new units.
     pub fn current_shares(&self, definition: &ExperimentDefinition) -> TrafficShares {
         TrafficShares::from_percent(definition, self.percent)
     }
@@ -44,9 +41,7 @@ impl RolloutState {
 /// A rollout step with its evidence, as written to the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RolloutStep {
-    /// Percentage before the step.
     pub from: f64,
-    /// Percentage after the step.
     pub to: f64,
     #[serde(flatten)]
     pub reason: StepReason,
@@ -136,8 +131,8 @@ fn check_non_inferiority(
     evidence: &ExperimentEvidence,
     treatment: usize,
 ) -> Option<NonInferiority> {
-    let seen = |variant: usize| evidence.units_in_last_stratum(variant) >= rollout.min_units;
-    if !(seen(0) && seen(treatment)) {
+    let has_units = |variant: usize| evidence.units_in_last_stratum(variant) >= rollout.min_units;
+    if !(has_units(0) && has_units(treatment)) {
         return None;
     }
     let (plain, corrected) =

@@ -31,7 +31,6 @@ impl MetricTally {
         self.sums = self.sums.plus(&other.sums);
     }
 
-    /// Observed units.
     pub fn units(&self) -> u64 {
         u64::try_from(self.sums.units.parts()).unwrap_or(0)
     }
@@ -86,7 +85,6 @@ pub struct MeanEstimate {
     pub mean: f64,
     /// Variance across units by the delta method, because turns of one unit are not independent.
     pub variance: f64,
-    /// Observed units.
     pub units: f64,
 }
 

@@ -19,7 +19,6 @@ fn two_variants(metric: &str) -> ExperimentDefinition {
     ))
 }
 
-/// A unit with one turn.
 fn one_turn(value: f64) -> UnitTotals {
     UnitTotals { value, count: 1.0, before: None }
 }

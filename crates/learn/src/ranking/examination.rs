@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Weight of the prior in returns; bands with few returns stay close to it.
 const PRIOR_RETURNS: f64 = 100.0;
-/// Exponent of the prior decay with the rank. rank^-0.5 lies between full attention and the 1/rank
-/// of web search.
+/// Exponent of the prior: between full attention (0) and the 1/rank of web search (1).
 const PRIOR_RANK_DECAY: f64 = 0.5;
 /// Share of the decline in use attributed to attention; the rest reflects that better items rank
 /// higher. Tuned in `bench/relevance`.
@@ -23,20 +22,17 @@ const PRIOR_RATE_RETURNS: f64 = 20.0;
 /// Returns and uses of a project by rank band. Addition order does not matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTotals {
-    /// Returns with a known outcome.
     pub returned: [u64; BANDS],
     pub used: [u64; BANDS],
 }
 
 impl RankTotals {
-    /// Adds a change for an item in `band`.
     pub fn add_delta(&mut self, delta: Delta, band: RankBand) {
         let place = band.index();
         self.returned[place] = self.returned[place].saturating_add_signed(delta.returns());
         self.used[place] = self.used[place].saturating_add_signed(delta.used);
     }
 
-    /// Estimates the examination probabilities.
     pub fn estimate_examination(&self) -> Examination {
         let rate = |place: usize, prior: f64| {
             let used = self.used[place] as f64 + prior * PRIOR_RETURNS;

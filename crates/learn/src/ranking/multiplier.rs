@@ -29,7 +29,6 @@ pub enum Estimator {
     Coec,
 }
 
-/// Constants of `coec`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CoecRule {
@@ -37,12 +36,9 @@ pub struct CoecRule {
     pub entity_weight: f64,
     /// The same for an entity within one query cluster.
     pub pair_weight: f64,
-    /// Effect of an entity's overall rate on new query clusters. In `bench/relevance`, 0.5 lost on
-    /// held-out queries and 0.25 gained.
+    /// Effect of an entity's overall rate on new clusters. Tuned in `bench/relevance`.
     pub entity_pull: f64,
-    /// Bounds of the entity factor.
     pub entity_range: (f64, f64),
-    /// Bounds of the factor within the cluster.
     pub pair_range: (f64, f64),
     /// Examinations that one explicit opinion counts as.
     pub opinion_weight: f64,
@@ -148,7 +144,7 @@ fn coec_multiplier(
     let entity_factor = |u: f64| clip(1.0 + rule.entity_pull * (u - average), rule.entity_range);
     let pair = pair.filter(|counts| total_signals(counts) > 0.0);
     let of_pair = pair.map(|counts| use_rate(rule, seen, counts, rule.pair_weight));
-    let at = |deviations: f64| {
+    let multiplier_at = |deviations: f64| {
         let shifted = |r: &UseRate| (r.mean + deviations * r.deviation).max(0.0);
         let pair_factor =
             of_pair.as_ref().map_or(1.0, |r| clip(shifted(r) / average, rule.pair_range));
@@ -159,7 +155,8 @@ fn coec_multiplier(
     if let Some(counts) = pair {
         reason.push_str(&format!("; for this question {}", describe_counts(counts)));
     }
-    ScoreMultiplier { value: at(0.0), interval: Some((at(-Z_95), at(Z_95))), reason }
+    let interval = Some((multiplier_at(-Z_95), multiplier_at(Z_95)));
+    ScoreMultiplier { value: multiplier_at(0.0), interval, reason }
 }
 
 /// Formats counters as "used 4 of 5, helpful 2, unhelpful 1".

@@ -5,7 +5,6 @@ use super::multiplier::{CoecRule, Estimator, ItemEvidence, ScoreMultiplier, comp
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RerankedResult {
-    /// Position in the input.
     pub index: usize,
     pub original_score: f64,
     pub score: f64,

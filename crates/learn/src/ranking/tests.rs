@@ -137,7 +137,6 @@ fn any_signal() -> impl Strategy<Value = RelevanceSignal> {
     prop_oneof![Just(Used), Just(Ignored), Just(ExplicitPositive), Just(ExplicitNegative)]
 }
 
-/// Applies all signals in order.
 fn apply_signals(
     signals: &[RelevanceSignal],
     band: RankBand,

@@ -52,7 +52,6 @@ pub struct RewardRule {
 }
 
 impl RewardRule {
-    /// Validates a definition. The error names the offending field.
     pub fn new(definition: RewardDefinition) -> Result<Self, BadData> {
         check_unit_range("reward.explicit_weight", definition.explicit_weight)?;
         check_unit_range("reward.implicit_weight", definition.implicit_weight)?;

@@ -151,18 +151,10 @@ fn dwell_bounds_include_or_exclude_their_limit() {
 
 #[test]
 fn cost_and_latency_lower_the_reward_but_not_below_zero() {
-    let with_penalties = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
-    check_under(
-        &with_penalties,
-        &[answered(false, 5.0), TurnSignal::Cost(0.02)],
-        Some((0.45, 0.3)),
-    );
-    check_under(&with_penalties, &[answered(false, 5.0), TurnSignal::Cost(1.0)], Some((0.0, 0.3)));
-    check_under(
-        &with_penalties,
-        &[answered(false, 5.0), TurnSignal::Cost(f64::NAN)],
-        Some((0.85, 0.3)),
-    );
+    let costly = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
+    check_under(&costly, &[answered(false, 5.0), TurnSignal::Cost(0.02)], Some((0.45, 0.3)));
+    check_under(&costly, &[answered(false, 5.0), TurnSignal::Cost(1.0)], Some((0.0, 0.3)));
+    check_under(&costly, &[answered(false, 5.0), TurnSignal::Cost(f64::NAN)], Some((0.85, 0.3)));
 }
 
 #[test]

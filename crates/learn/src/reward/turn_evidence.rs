@@ -24,7 +24,6 @@ const FAST_REWARD: f64 = 0.9;
 const ACCEPTABLE_REWARD: f64 = 0.7;
 const SLOW_REWARD: f64 = 0.5;
 
-/// A signal about a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TurnSignal {
     Answered(AnswerOutcome),
@@ -75,7 +74,6 @@ pub struct MessageVerdict {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImplicitReward {
-    /// Reward, 0 to 1.
     pub reward: f64,
     /// Confidence in the signal, 0 to 1. Scales the weight of the evidence, never the reward.
     pub confidence: f64,
@@ -175,8 +173,7 @@ impl TurnEvidence {
         }
     }
 
-    /// A dropped rating is older than every kept one, so the result does not depend on arrival
-    /// order.
+    /// Keeps the latest ratings, so the result does not depend on arrival order.
     fn drop_oldest_rating(&mut self) {
         if self.ratings.len() <= MAX_RATINGS {
             return;
@@ -187,8 +184,7 @@ impl TurnEvidence {
         }
     }
 
-    /// Moves a user's rating to another pseudonym, for erasure. A replay of the anonymised log
-    /// gives the same result.
+    /// Moves a user's rating to another pseudonym, as a replay after erasure would.
     pub fn anonymise_rating(&mut self, user: u64, anonymous: u64) {
         if let Some(rating) = self.ratings.remove(&user) {
             self.ratings.entry(anonymous).or_default().set_if_newer(rating.position, rating.value);
@@ -283,7 +279,6 @@ impl TurnEvidence {
         (weight > 0.0).then(|| present().map(|(w, field)| w * field).sum::<f64>() / weight)
     }
 
-    /// Mean of the users' latest ratings.
     fn mean_rating(&self) -> Option<f64> {
         let given = || self.ratings.values().filter_map(|rating| rating.value);
         let users = given().count();
@@ -294,8 +289,7 @@ impl TurnEvidence {
         self.answered.value.and_then(|answered| answered.seconds)
     }
 
-    /// A review wins, then the latest clear verdict. Moving on counts less than a statement about
-    /// the answer.
+    /// A review wins, then the latest clear verdict. Moving on counts least.
     fn effective_verdict(&self) -> Option<MessageVerdict> {
         if let Some(status) = self.review.value {
             return Some(MessageVerdict { status, confidence: UnitInterval::ONE, moved_on: false });

@@ -85,7 +85,6 @@ fn retry(turn: usize) -> Event {
     )
 }
 
-/// A replayed log.
 #[derive(Clone, Default)]
 struct Learner {
     routers: Routers,

@@ -30,7 +30,6 @@ impl TurnRecord {
         }
     }
 
-    /// The observation that the router has applied.
     pub fn observation(&self) -> Option<Observation> {
         self.applied.as_ref().and_then(AppliedObservation::observation)
     }
@@ -66,7 +65,6 @@ impl ServedTurn {
         }
     }
 
-    /// Request features; empty for non-contextual routers.
     pub fn features(&self) -> Vec<f64> {
         self.features.iter().map(|value| f64::from(*value)).collect()
     }

@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 
-use super::super::best_arm_probability::{ScoreDistribution, best_arm_probabilities};
+use super::super::best_arm_probability::{ScoreDensity, best_arm_probabilities};
 use super::super::ridge_regression::{FeatureVector, RidgeRegression};
 use super::super::sampler::Sampler;
 
 #[track_caller]
 fn assert_matches_sampling(counts: &[(f64, f64)]) {
-    let scores: Vec<ScoreDistribution> =
-        counts.iter().map(|(a, b)| ScoreDistribution::from_beta(*a, *b).unwrap()).collect();
+    let scores: Vec<ScoreDensity> =
+        counts.iter().map(|(a, b)| ScoreDensity::from_beta(*a, *b).unwrap()).collect();
     let mut chances = vec![0.0; scores.len()];
     best_arm_probabilities(&scores, &mut chances).unwrap();
     let mut draws = Sampler::new(17);
@@ -37,7 +37,7 @@ fn integrated_probabilities_match_sampling() {
 
 #[test]
 fn equal_normals_share_and_a_dominated_one_never_wins() {
-    let bell = |mean: f64, deviation: f64| ScoreDistribution::from_normal(mean, deviation).unwrap();
+    let bell = |mean: f64, deviation: f64| ScoreDensity::from_normal(mean, deviation).unwrap();
     let mut chances = [0.0; 3];
     best_arm_probabilities(&[bell(0.5, 0.1), bell(0.5, 0.1), bell(-9.0, 0.1)], &mut chances)
         .unwrap();
@@ -47,18 +47,18 @@ fn equal_normals_share_and_a_dominated_one_never_wins() {
     best_arm_probabilities(&[bell(0.5, 0.4), bell(0.0, 0.3)], &mut pair).unwrap();
     assert!((pair[0] - 0.841_344_746).abs() < 5e-5, "{pair:?}");
     assert!(
-        ScoreDistribution::from_normal(f64::NAN, 1.0).is_none()
-            && ScoreDistribution::from_beta(0.0, 1.0).is_none()
+        ScoreDensity::from_normal(f64::NAN, 1.0).is_none()
+            && ScoreDensity::from_beta(0.0, 1.0).is_none()
     );
     assert!(best_arm_probabilities(&[], &mut []).is_none());
 }
 
 #[test]
 fn credible_intervals_match_reference_values() {
-    let [low, high] = ScoreDistribution::from_beta(2.0, 6.0).unwrap().credible_interval();
+    let [low, high] = ScoreDensity::from_beta(2.0, 6.0).unwrap().credible_interval();
     // scipy.stats.beta(2, 6).ppf([0.025, 0.975])
     assert!((low - 0.036_692_57).abs() < 1e-3 && (high - 0.578_723_0).abs() < 1e-3, "{low} {high}");
-    let [low, high] = ScoreDistribution::from_beta(1.0, 1.0).unwrap().credible_interval();
+    let [low, high] = ScoreDensity::from_beta(1.0, 1.0).unwrap().credible_interval();
     assert!((low - 0.025).abs() < 2e-3 && (high - 0.975).abs() < 2e-3, "{low} {high}");
 }
 
@@ -89,7 +89,7 @@ proptest! {
         fresh.inverse = fresh.gram.ridge_inverse(3.0, 1.0).unwrap();
         fresh.solve_coefficients(0.5);
         let point = FeatureVector::new(&[0.3, -0.2, 0.9], 3).unwrap();
-        let (kept, made) = (linear.predict_reward(&point, 0.5).unwrap(), fresh.predict_reward(&point, 0.5).unwrap());
+        let (kept, made) = (linear.predict(&point, 0.5).unwrap(), fresh.predict(&point, 0.5).unwrap());
         prop_assert!((kept.mean - made.mean).abs() < 1e-9);
         prop_assert!((kept.deviation - made.deviation).abs() < 1e-9);
     }
@@ -100,7 +100,7 @@ fn regression_reports_a_fault_and_recovers() {
     let mut linear = RidgeRegression::new(3, 1);
     let point = FeatureVector::new(&[1.0, 0.0, 0.0], 3).unwrap();
     assert!(!linear.apply_turn(&point, -10.0, 0.0, 0.5), "more taken out than was in");
-    assert!(linear.predict_reward(&point, 0.5).is_none());
+    assert!(linear.predict(&point, 0.5).is_none());
     assert!(linear.apply_turn(&point, 10.0, 0.0, 0.5));
-    assert!(linear.predict_reward(&point, 0.5).is_some());
+    assert!(linear.predict(&point, 0.5).is_some());
 }

@@ -90,7 +90,6 @@ impl Run {
         }
     }
 
-    /// Round trip through a checkpoint.
     fn restart(&mut self, position: u64) {
         let bytes = self.state.to_bytes(position);
         let (state, at) = RouterState::from_bytes(&bytes).unwrap();

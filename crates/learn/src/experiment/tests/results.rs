@@ -181,7 +181,6 @@ fn adaptive_shares_favour_the_better_arm_and_keep_a_floor() {
     add(&mut evidence, 1, 500, 40, &halves());
     let shares = adaptive_shares(&definition, &evidence);
     assert!((shares.as_slice()[0] - 0.05).abs() < 1e-9, "{shares:?}");
-    // Separate intervals per arm are wider than the joint one.
     let separate = running_results(&definition, &evidence).comparisons[0].difference;
     definition.adaptive = None;
     let joint = running_results(&definition, &evidence).comparisons[0].difference;
