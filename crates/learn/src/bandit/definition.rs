@@ -106,6 +106,7 @@ fn default_features() -> usize {
 }
 
 impl RouterDefinition {
+    #[expect(clippy::expect_used, reason = "every other field has a default")]
     pub fn from_arm_ids(ids: &[&str]) -> Self {
         let arms: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
         serde_json::from_value(json!({"arms": arms})).expect("an arm needs nothing but an id")

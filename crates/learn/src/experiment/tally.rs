@@ -91,9 +91,8 @@ pub struct MeanEstimate {
 impl MeanEstimate {
     /// Returns `None` with fewer than two units.
     ///
-    /// For proportions the variance (never the mean) includes two pseudo-units, one at 0 and one at
-    /// 1. Otherwise a hundred turns without an error would have zero variance, and the interval
-    /// would exclude any error.
+    /// For proportions the variance (never the mean) includes two pseudo-units, at 0 and at 1.
+    /// Without them a hundred turns without an error would have zero variance.
     pub fn from_tally(tally: &MetricTally, metric: Metric) -> Option<Self> {
         let mean = tally.mean_ratio()?;
         let units = tally.units() as f64;
