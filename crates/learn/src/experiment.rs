@@ -30,7 +30,7 @@ pub use adaptive_shares::adaptive_shares;
 pub use assignment::{AssignmentSalt, TrafficShares, assign_variant};
 pub use confidence_sequence::{ConfidenceSequence, TUNED_FOR_UNITS};
 pub use definition::{
-    AdaptiveAllocation, By, ExperimentDefinition, Guardrail, Rollout, Unit, Variant,
+    AdaptiveAllocation, ExperimentDefinition, ExperimentUnit, Guardrail, MetricBy, Rollout, Variant,
 };
 pub use difference::ArmDifference;
 pub use evidence::{ExperimentEvidence, Stratum, UnitPlacement};

@@ -3,7 +3,7 @@
 mod sequence;
 
 use askama::Template;
-use engine::experiment::{VariantComparison, Metric, ExperimentResults, ExperimentStatus, Unit, ExperimentVerdict, VerdictReason};
+use engine::experiment::{VariantComparison, Metric, ExperimentResults, ExperimentStatus, ExperimentUnit, ExperimentVerdict, VerdictReason};
 use engine::{ExperimentView, SequencePoint};
 
 use crate::chart::{self, Chart, Whisker};
@@ -171,8 +171,8 @@ impl Trial {
 
 fn unit(view: &ExperimentView) -> &'static str {
     match view.definition.unit {
-        Unit::User => "user",
-        Unit::Conversation => "conversation",
+        ExperimentUnit::User => "user",
+        ExperimentUnit::Conversation => "conversation",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{BadData, Metric, UnitTotals};
-pub use model::{ExperimentUnit as Unit, MetricBy as By};
+pub use model::{ExperimentUnit, MetricBy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -64,13 +64,13 @@ pub struct AdaptiveAllocation {
 #[serde(deny_unknown_fields)]
 pub struct ExperimentDefinition {
     pub name: String,
-    pub unit: Unit,
+    pub unit: ExperimentUnit,
     /// The first variant is the control.
     pub variants: Vec<Variant>,
     pub metric: Metric,
     /// Denominator of the metric's mean. Guardrails are always by turn.
     #[serde(default)]
-    pub by: By,
+    pub by: MetricBy,
     #[serde(default)]
     pub guardrails: Vec<Guardrail>,
     /// Replaces the weights by rollout steps.

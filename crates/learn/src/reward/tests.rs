@@ -8,7 +8,7 @@ fn unit(value: f64) -> UnitInterval {
     UnitInterval::new(value).unwrap()
 }
 
-fn answered(failed: bool, seconds: f64) -> TurnSignal {
+fn answer(failed: bool, seconds: f64) -> TurnSignal {
     TurnSignal::Answered(AnswerOutcome { failed, seconds: Some(seconds) })
 }
 
@@ -59,14 +59,14 @@ fn first_implicit_match_wins() {
     use VerdictStatus::{Accepted, Neutral, Rejected};
     let retry = TurnSignal::Retry(unit(0.9));
     check(&[], None);
-    check(&[answered(false, 2.0)], Some((0.9, 0.3)));
-    check(&[answered(false, 10.0)], Some((0.9, 0.3)));
-    check(&[answered(false, 20.0)], Some((0.7, 0.3)));
-    check(&[answered(false, 30.5)], Some((0.5, 0.3)));
-    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8)], Some((1.0, 0.24)));
-    check(&[answered(false, 2.0), verdict(1, Accepted, 0.8), retry], Some((0.3, 0.27)));
+    check(&[answer(false, 2.0)], Some((0.9, 0.3)));
+    check(&[answer(false, 10.0)], Some((0.9, 0.3)));
+    check(&[answer(false, 20.0)], Some((0.7, 0.3)));
+    check(&[answer(false, 30.5)], Some((0.5, 0.3)));
+    check(&[answer(false, 2.0), verdict(1, Accepted, 0.8)], Some((1.0, 0.24)));
+    check(&[answer(false, 2.0), verdict(1, Accepted, 0.8), retry], Some((0.3, 0.27)));
     check(&[retry, verdict(1, Rejected, 0.5)], Some((0.0, 0.15)));
-    check(&[answered(true, 2.0), verdict(1, Accepted, 0.8)], Some((0.0, 0.3)));
+    check(&[answer(true, 2.0), verdict(1, Accepted, 0.8)], Some((0.0, 0.3)));
     check(&[verdict(1, Neutral, 0.9)], None);
     assert_eq!(TurnEvidence::default().reward(&RewardRule::default()), 0.7);
 }
@@ -109,7 +109,7 @@ fn correction_lowers_quality_until_a_score_is_given() {
 
 #[test]
 fn explicit_and_implicit_rewards_combine_to_full_weight() {
-    check(&[answered(false, 1.0), rating(1, 0.0)], Some((0.3 * 0.9, 1.0)));
+    check(&[answer(false, 1.0), rating(1, 0.0)], Some((0.3 * 0.9, 1.0)));
     let doubtful = verdict(1, VerdictStatus::Rejected, 0.5);
     check(&[doubtful, rating(1, 1.0)], Some((0.7, 1.0)));
     let disbelieved = verdict(1, VerdictStatus::Rejected, 0.0);
@@ -124,12 +124,12 @@ fn overrides_rank_after_failures_and_before_other_rules() {
     let dwell =
         |ms: f64| TurnSignal::Interaction { kind: InteractionKind::DwellTime, dwell_ms: Some(ms) };
     let regenerate = TurnSignal::Interaction { kind: InteractionKind::Regenerate, dwell_ms: None };
-    check_under(&rule, &[answered(false, 40.0), dwell(29_999.0)], Some((0.5, 0.3)));
-    check_under(&rule, &[answered(false, 40.0), dwell(30_000.0)], Some((0.8, 0.3)));
+    check_under(&rule, &[answer(false, 40.0), dwell(29_999.0)], Some((0.5, 0.3)));
+    check_under(&rule, &[answer(false, 40.0), dwell(30_000.0)], Some((0.8, 0.3)));
     check_under(&rule, &[dwell(30_000.0), export()], Some((1.0, 0.3)));
     check_under(&rule, &[export(), regenerate], Some((0.1, 0.3)));
     check_under(&rule, &[TurnSignal::Retry(unit(0.9)), regenerate], Some((0.1, 0.3)));
-    check_under(&rule, &[answered(true, 1.0), export()], Some((0.0, 0.3)));
+    check_under(&rule, &[answer(true, 1.0), export()], Some((0.0, 0.3)));
 }
 
 #[test]
@@ -144,17 +144,17 @@ fn dwell_bounds_include_or_exclude_their_limit() {
             kind: InteractionKind::DwellTime,
             dwell_ms: Some(ms),
         };
-        check_under(&rule, &[answered(false, 2.0), dwell(holds)], Some((0.8, 0.3)));
-        check_under(&rule, &[answered(false, 2.0), dwell(fails)], Some((0.9, 0.3)));
+        check_under(&rule, &[answer(false, 2.0), dwell(holds)], Some((0.8, 0.3)));
+        check_under(&rule, &[answer(false, 2.0), dwell(fails)], Some((0.9, 0.3)));
     }
 }
 
 #[test]
 fn cost_and_latency_lower_the_reward_but_not_below_zero() {
     let costly = rule(json!({"cost_weight": 0.2, "cost_ref": 0.01, "latency_weight": 0.1}));
-    check_under(&costly, &[answered(false, 5.0), TurnSignal::Cost(0.02)], Some((0.45, 0.3)));
-    check_under(&costly, &[answered(false, 5.0), TurnSignal::Cost(1.0)], Some((0.0, 0.3)));
-    check_under(&costly, &[answered(false, 5.0), TurnSignal::Cost(f64::NAN)], Some((0.85, 0.3)));
+    check_under(&costly, &[answer(false, 5.0), TurnSignal::Cost(0.02)], Some((0.45, 0.3)));
+    check_under(&costly, &[answer(false, 5.0), TurnSignal::Cost(1.0)], Some((0.0, 0.3)));
+    check_under(&costly, &[answer(false, 5.0), TurnSignal::Cost(f64::NAN)], Some((0.85, 0.3)));
 }
 
 #[test]

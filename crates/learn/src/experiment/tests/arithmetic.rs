@@ -93,7 +93,7 @@ fn zero_proportion_keeps_a_positive_standard_error() {
 #[test]
 fn metric_by_unit_counts_each_unit_once() {
     let mut definition = two_variants("reward");
-    definition.by = By::Unit;
+    definition.by = MetricBy::Unit;
     let totals = UnitTotals { value: 6.0, count: 8.0, before: Some(0.5) };
     let counted = definition.count_totals(totals);
     assert_eq!((counted.value, counted.count, counted.before), (0.75, 1.0, Some(0.5)));

@@ -31,7 +31,7 @@ fn validation_error(pointer: &str, value: Value) -> String {
 fn documented_definition_is_accepted() {
     let definition: ExperimentDefinition = serde_json::from_value(valid_definition()).unwrap();
     assert_eq!(definition.validate(), Ok(()));
-    assert_eq!((definition.alpha, definition.by), (0.05, By::Turn));
+    assert_eq!((definition.alpha, definition.by), (0.05, MetricBy::Turn));
     let again = serde_json::to_value(&definition).unwrap();
     assert_eq!(serde_json::from_value::<ExperimentDefinition>(again).unwrap(), definition);
 }
