@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::ensure;
-use learn::{CoecRule, Estimator, Known, RankTotals, Tally, rerank};
+use learn::{CoecRule, Estimator, ItemEvidence, ItemTally, RankTotals, rerank};
 use model::Scope;
 use serde_json::{Value, json};
 use store::{Limits, Store, StoredTally};
@@ -97,16 +97,16 @@ fn in_process(folder: &tempfile::TempDir, table: &mut Table) -> anyhow::Result<(
             let known = |index: usize| {
                 let counts = |tally: StoredTally| {
                     let StoredTally { used, ignored, positive, negative, returned } = tally;
-                    Tally { used, ignored, positive, negative, returned }.counts()
+                    ItemTally { used, ignored, positive, negative, returned }.to_counts()
                 };
                 let (entity, pair) = found.items[index];
-                Known { entity: entity.map(counts), pair: pair.map(counts) }
+                ItemEvidence { entity: entity.map(counts), pair: pair.map(counts) }
             };
             let mut totals = RankTotals::default();
             for (band, (returned, used)) in found.totals.iter().enumerate() {
                 (totals.returned[band], totals.used[band]) = (*returned, *used);
             }
-            let examination = totals.examination();
+            let examination = totals.estimate_examination();
             let ranked =
                 rerank(Estimator::Coec, &CoecRule::default(), &examination, &scores, known);
             times.push(begun.elapsed().as_secs_f64() * 1000.0);

@@ -90,7 +90,7 @@ fn same_words(rows: &[Row]) -> Vec<usize> {
     let mut number: BTreeMap<learn::QueryCluster, usize> = BTreeMap::new();
     let mut group = |row: &Row| {
         let next = number.len();
-        *number.entry(learn::cluster_of_text(&row.text)).or_insert(next)
+        *number.entry(learn::cluster_query(&row.text)).or_insert(next)
     };
     rows.iter().map(&mut group).collect()
 }

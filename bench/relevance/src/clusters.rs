@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use learn::cluster_of_text;
+use learn::cluster_query;
 use rustc_hash::FxHashMap;
 
 /// A way to make a number of a query.
@@ -37,7 +37,7 @@ pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
 fn ways() -> Vec<(String, Cluster)> {
     let mut ways: Vec<(String, Cluster)> = vec![
         ("the text itself".to_owned(), Box::new(|text| hash(text.to_lowercase().trim()))),
-        ("words (built in)".to_owned(), Box::new(|text| cluster_of_text(text).0)),
+        ("words (built in)".to_owned(), Box::new(|text| cluster_query(text).0)),
     ];
     for planes in [6, 10, 16] {
         let bucket = move |text: &str| bucket(text, planes);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use learn::cluster_of_text;
+use learn::cluster_query;
 use rustc_hash::FxHashMap;
 
 use crate::set::{Query, Set};
@@ -36,7 +36,7 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Set> {
         .enumerate()
         .map(|(at, text)| {
             let grades = grades.get(&(at + 1)).unwrap_or(&none);
-            Query::new(cluster_of_text(text).0, index.search(text), grades)
+            Query::new(cluster_query(text).0, index.search(text), grades)
         })
         .filter(Query::has_anything_relevant)
         .collect();

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use learn::{
-    Algorithm, Choosing, Credit, Discount, Observation, RouterDefinition, RouterRule, RouterState,
+    Algorithm, ChoiceRequest, Credit, Discount, Observation, RouterDefinition, RouterRule,
+    RouterState,
 };
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -91,7 +92,7 @@ fn rule(
         min_propensity: floor,
         discount,
         features: table.features[0].len(),
-        ..RouterDefinition::of(&names)
+        ..RouterDefinition::from_arm_ids(&names)
     })?)
 }
 
@@ -146,8 +147,9 @@ fn run(world: &World, fate: Fate, rule: &RouterRule, seed: u64) -> Outcome {
     for (turn, row) in order.iter().enumerate() {
         let table = if turn < rows / 2 { &world.before } else { second_half };
         let features = &table.features[*row];
-        let choosing = Choosing { features, random: random.random(), ..Choosing::default() };
-        let choice = state.choose(rule, &choosing);
+        let choosing =
+            ChoiceRequest { features, random: random.random(), ..ChoiceRequest::default() };
+        let choice = state.choose_arm(rule, &choosing);
         let reward = table.rewards[*row][choice.arm];
         earned += reward;
         late += usize::from(turn >= last_quarter && choice.arm == world.falling);

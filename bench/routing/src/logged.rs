@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::Context;
-use learn::{Estimate, Expected, Logged, LoggedChoice, evaluate, with_model};
+use learn::{
+    LoggedChoice, LoggedReward, ModelledReward, PolicyEstimate, evaluate_policy, fit_outcome_model,
+};
 
 use crate::table::read;
 
@@ -21,15 +23,15 @@ pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
     for (name, reference) in REFERENCE {
         let (_, log) = read(&data.join("ope").join(format!("obd_{name}_random_log.csv")))?;
         let target = target(&data.join("ope").join(format!("obd_{name}_bts_action_dist.csv")))?;
-        let logged: Vec<Logged> = log
+        let logged: Vec<LoggedReward> = log
             .iter()
             .map(|row| {
                 let chance = target[row[0] as usize][row[1] as usize];
-                let expected = Expected { of_chosen: row[4], of_target: row[5] };
-                Ok(Logged::new(row[2], row[3], chance, Some(expected))?)
+                let expected = ModelledReward { of_chosen: row[4], of_target: row[5] };
+                Ok(LoggedReward::new(row[2], row[3], chance, Some(expected))?)
             })
             .collect::<anyhow::Result<_>>()?;
-        let found = evaluate(&logged).context("an empty log")?;
+        let found = evaluate_policy(&logged).context("an empty log")?;
         let rows = [("IPS", Some(found.ips)), ("SNIPS", found.snips), ("DR", found.dr)];
         for ((estimator, estimate), reference) in rows.into_iter().zip(reference) {
             line(name, estimator, estimate.context("no estimate")?, Some(reference));
@@ -51,7 +53,10 @@ fn target(path: &Path) -> anyhow::Result<Vec<Vec<f64>>> {
 }
 
 /// The log has no features of its own but the position, and a model that must find all by itself.
-fn own_model(log: &[Vec<f64>], target: &[Vec<f64>]) -> anyhow::Result<(Estimate, Estimate)> {
+fn own_model(
+    log: &[Vec<f64>],
+    target: &[Vec<f64>],
+) -> anyhow::Result<(PolicyEstimate, PolicyEstimate)> {
     let by_position: Vec<Vec<f64>> =
         (0..3).map(|position| target.iter().map(|row| row[position]).collect()).collect();
     let choices: Vec<LoggedChoice<'_>> = log
@@ -64,11 +69,11 @@ fn own_model(log: &[Vec<f64>], target: &[Vec<f64>]) -> anyhow::Result<(Estimate,
             features: &[],
         })
         .collect();
-    let found = evaluate(&with_model(&choices)?).context("an empty log")?;
+    let found = evaluate_policy(&fit_outcome_model(&choices)?).context("an empty log")?;
     Ok((found.dm.context("no estimate")?, found.dr.context("no estimate")?))
 }
 
-fn line(name: &str, estimator: &str, found: Estimate, reference: Option<f64>) {
+fn line(name: &str, estimator: &str, found: PolicyEstimate, reference: Option<f64>) {
     let [low, high] = found.interval;
     let compared = reference.map_or("| |".to_owned(), |reference| {
         let off = (found.estimate - reference).abs();

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use learn::{Algorithm, Choosing, Credit, Observation, RouterDefinition, RouterRule, RouterState};
+use learn::{
+    Algorithm, ChoiceRequest, Credit, Observation, RouterDefinition, RouterRule, RouterState,
+};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -76,7 +78,7 @@ fn over_seeds(table: &Table, algorithm: Algorithm, floor: f64, seeds: u64) -> an
         algorithm,
         min_propensity: floor,
         features: table.features[0].len(),
-        ..RouterDefinition::of(&names)
+        ..RouterDefinition::from_arm_ids(&names)
     })?;
     let means: Vec<f64> = (0..seeds).map(|seed| run(table, &rule, seed)).collect();
     Ok(Mean::of(&means))
@@ -91,8 +93,9 @@ fn run(table: &Table, rule: &RouterRule, seed: u64) -> f64 {
     let mut earned = 0.0;
     for row in &order {
         let features = &table.features[*row];
-        let choosing = Choosing { features, random: random.random(), ..Choosing::default() };
-        let choice = state.choose(rule, &choosing);
+        let choosing =
+            ChoiceRequest { features, random: random.random(), ..ChoiceRequest::default() };
+        let choice = state.choose_arm(rule, &choosing);
         let reward = table.rewards[*row][choice.arm];
         earned += reward;
         let arm = &rule.arms()[choice.arm].id;

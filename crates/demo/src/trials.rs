@@ -1,7 +1,7 @@
 //! Two experiments: one that was finished, one that is running.
 
 use engine::FlowError;
-use engine::experiment::{Action, ExperimentDefinition};
+use engine::experiment::{ExperimentDefinition, LifecycleAction};
 use model::ExperimentId;
 use serde_json::json;
 
@@ -74,15 +74,15 @@ pub(crate) async fn start(doors: &Doors<'_>, trial: &str) -> Result<(), FlowErro
         .experiments
         .create_experiment(&doors.scope, Some(made), &definition, mac, None)
         .await?;
-    act(doors, trial, Action::Start).await
+    act(doors, trial, LifecycleAction::Start).await
 }
 
 /// Ends one.
 pub(crate) async fn complete(doors: &Doors<'_>, trial: &str) -> Result<(), FlowError> {
-    act(doors, trial, Action::Complete).await
+    act(doors, trial, LifecycleAction::Complete).await
 }
 
-async fn act(doors: &Doors<'_>, trial: &str, action: Action) -> Result<(), FlowError> {
+async fn act(doors: &Doors<'_>, trial: &str, action: LifecycleAction) -> Result<(), FlowError> {
     let trial = id(ExperimentId::new(trial))?;
     doors.engine.experiments.act_on_experiment(&doors.scope, &trial, action, None).await.map(drop)
 }

@@ -73,9 +73,9 @@ pub use insights::suggestions::KeptSuggestion;
 pub use insights::targets::{Targets, hide_webhook};
 pub use learn::experiment;
 pub use learn::{
-    ArmSummary, CorrectedQuery, CountedContrast, Estimate, Estimator, Evaluation, ExampleSource,
-    FailureDirection, FailureExample, FailurePattern, FailureTrend, Lead, Lift, PlannerContext,
-    RankMode, Reranked, RouterDefinition, Suggestion,
+    ArmSummary, CandidateLead, CorrectedQuery, CountedContrast, Estimator, ExampleSource,
+    FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift, PlannerContext,
+    PolicyEstimate, PolicyEvaluation, RankMode, RerankedResult, RouterDefinition, Suggestion,
 };
 pub use outbound::{RemoteEmbedder, RemoteWriter};
 pub use redactors::PrivacySettings;

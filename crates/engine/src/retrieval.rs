@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use detect::AnswerKind;
 use ingest::{CaptureError, FindingPlace, RawReturned, RawSignal};
-use learn::cluster_of_text;
+use learn::cluster_query;
 use model::{
     EntitySignal, Entry, Event, Finding, FoundRelevance, ItemStanding, Mac, Returned, Scope,
     TurnId, UserId,
@@ -191,7 +191,7 @@ impl Retrieval {
                 let rank = item.filter(|item| item.entity_id == signal.entity_id);
                 signal.rank = signal.rank.or_else(|| rank.filter_map(|item| item.rank).next());
             }
-            let told = query.as_deref().map(|query| cluster_of_text(query).0);
+            let told = query.as_deref().map(|query| cluster_query(query).0);
             let cluster = known.as_ref().and_then(|known| known.cluster).or(told);
             let place = match known {
                 Some(known) => {

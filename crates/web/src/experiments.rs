@@ -3,7 +3,10 @@
 mod sequence;
 
 use askama::Template;
-use engine::experiment::{Comparison, Metric, Results, Status, Unit, Verdict, Why};
+use engine::experiment::{
+    ExperimentResults, ExperimentStatus, ExperimentUnit, ExperimentVerdict, Metric,
+    VariantComparison, VerdictReason,
+};
 use engine::{ExperimentView, SequencePoint};
 
 use crate::chart::{self, Chart, Whisker};
@@ -113,7 +116,7 @@ impl Trial {
     /// An experiment with what it says.
     pub fn of(
         view: &ExperimentView,
-        results: &Results,
+        results: &ExperimentResults,
         days: Option<&[SequencePoint]>,
         filter: &Filter,
         project: &str,
@@ -164,15 +167,15 @@ impl Trial {
                 what: step(&one.step),
                 why: one.step.get("why").or_else(|| one.step.get("reason")).and_then(|why| why.as_str()).map(crate::marked::words).unwrap_or_default(),
             }).collect(),
-            actions: view.status.possible().iter().map(|(one, _)| action(one.word())).collect(),
+            actions: view.status.allowed_actions().iter().map(|(one, _)| action(one.word())).collect(),
         }
     }
 }
 
 fn unit(view: &ExperimentView) -> &'static str {
     match view.definition.unit {
-        Unit::User => "user",
-        Unit::Conversation => "conversation",
+        ExperimentUnit::User => "user",
+        ExperimentUnit::Conversation => "conversation",
     }
 }
 
@@ -225,33 +228,35 @@ fn more(metric: Metric, value: f64) -> String {
     format!("{sign}{}", shown(metric, value.abs()))
 }
 
-fn status(status: Status) -> (&'static str, String) {
+fn status(status: ExperimentStatus) -> (&'static str, String) {
     let class = match status {
-        Status::Running => "good",
-        Status::Paused => "unsure",
-        Status::Draft | Status::Completed | Status::Archived => "none",
+        ExperimentStatus::Running => "good",
+        ExperimentStatus::Paused => "unsure",
+        ExperimentStatus::Draft | ExperimentStatus::Completed | ExperimentStatus::Archived => {
+            "none"
+        }
     };
     (class, status.word().to_lowercase())
 }
 
-fn verdict(verdict: Verdict, why: Why) -> (&'static str, String) {
+fn verdict(verdict: ExperimentVerdict, why: VerdictReason) -> (&'static str, String) {
     let (class, words) = match verdict {
-        Verdict::Undecided => ("none", "undecided"),
-        Verdict::Better => ("good", "better"),
-        Verdict::Worse => ("bad", "worse"),
-        Verdict::NoVerdict => ("unsure", "no verdict"),
+        ExperimentVerdict::Undecided => ("none", "undecided"),
+        ExperimentVerdict::Better => ("good", "better"),
+        ExperimentVerdict::Worse => ("bad", "worse"),
+        ExperimentVerdict::NoVerdict => ("unsure", "no verdict"),
     };
     let why = match why {
-        Why::TooFewUnits => "too few units yet",
-        Why::ZeroInside => "no difference is still possible",
-        Why::ZeroOutside => "no difference is excluded",
-        Why::GuardrailCrossed => "a guardrail is crossed",
-        Why::SampleRatioMismatch => "the variants did not get their parts",
+        VerdictReason::TooFewUnits => "too few units yet",
+        VerdictReason::ZeroInside => "no difference is still possible",
+        VerdictReason::ZeroOutside => "no difference is excluded",
+        VerdictReason::GuardrailCrossed => "a guardrail is crossed",
+        VerdictReason::SampleRatioMismatch => "the variants did not get their parts",
     };
     (class, format!("{words}: {why}"))
 }
 
-fn against(metric: Metric, one: &Comparison) -> Against {
+fn against(metric: Metric, one: &VariantComparison) -> Against {
     // Corrected by what units did before, it decides where it is there.
     let found = one.cuped.or(one.difference);
     Against {
@@ -266,8 +271,8 @@ fn against(metric: Metric, one: &Comparison) -> Against {
     }
 }
 
-fn plot(metric: Metric, comparisons: &[Comparison]) -> (String, (String, String)) {
-    let whisker = |one: &Comparison| {
+fn plot(metric: Metric, comparisons: &[VariantComparison]) -> (String, (String, String)) {
+    let whisker = |one: &VariantComparison| {
         let found = one.cuped.or(one.difference)?;
         let [low, high] = found.interval;
         let told = format!(
@@ -295,7 +300,7 @@ fn plot(metric: Metric, comparisons: &[Comparison]) -> (String, (String, String)
 
 #[cfg(test)]
 mod tests {
-    use engine::experiment::{Evidence, ExperimentDefinition, results};
+    use engine::experiment::{ExperimentDefinition, ExperimentEvidence, compute_results};
     use model::{ExperimentId, Position, Timestamp};
 
     use super::*;
@@ -307,11 +312,15 @@ mod tests {
             "name": "a", "unit": "user", "metric": "satisfaction",
             "variants": [{"name": "control"}, {"name": "treatment"}]}))
         .unwrap();
-        let found = results(&definition, Status::Running, &Evidence::new(&definition));
+        let found = compute_results(
+            &definition,
+            ExperimentStatus::Running,
+            &ExperimentEvidence::new(&definition),
+        );
         let view = ExperimentView {
             id: ExperimentId::new("a").unwrap(),
             position: Position(1),
-            status: Status::Running,
+            status: ExperimentStatus::Running,
             created: Timestamp::from_micros(0),
             changed: Timestamp::from_micros(0),
             rollout: None,

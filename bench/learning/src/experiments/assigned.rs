@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use learn::experiment::{Salt, Shares, assign};
+use learn::experiment::{AssignmentSalt, TrafficShares, assign_variant};
 
 use super::held;
 
@@ -14,12 +14,12 @@ const ROUNDS: usize = 5;
 
 pub(super) fn measure() {
     let units: Vec<String> = (0..UNITS).map(|n| format!("user-{n}")).collect();
-    let salt = Salt::of("018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f");
-    let shares = Shares::of(&[1.0, 1.0]);
+    let salt = AssignmentSalt::new("018f3c1e-7a2b-7c3d-8e4f-5a6b7c8d9e0f");
+    let shares = TrafficShares::from_weights(&[1.0, 1.0]);
     let mut best = f64::MAX;
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        let treated = units.iter().filter(|unit| assign(&salt, unit, &shares) == 1).count();
+        let treated = units.iter().filter(|unit| assign_variant(&salt, unit, &shares) == 1).count();
         black_box(treated);
         best = best.min(began.elapsed().as_secs_f64());
     }
@@ -29,11 +29,11 @@ pub(super) fn measure() {
     println!("| units a second, one thread | {:.1} million | ≥ 1 million {word} |", rate / 1e6);
     let mut farthest: f64 = 0.0;
     for experiment in 0..20 {
-        let salt = Salt::of(&format!("experiment-{experiment}"));
+        let salt = AssignmentSalt::new(&format!("experiment-{experiment}"));
         for weights in [vec![1.0, 1.0], vec![99.0, 1.0], vec![1.0, 2.0, 7.0]] {
-            let shares = Shares::of(&weights);
+            let shares = TrafficShares::from_weights(&weights);
             let mut counts = vec![0.0; weights.len()];
-            units.iter().for_each(|unit| counts[assign(&salt, unit, &shares)] += 1.0);
+            units.iter().for_each(|unit| counts[assign_variant(&salt, unit, &shares)] += 1.0);
             for (count, share) in counts.iter().zip(shares.as_slice()) {
                 farthest = farthest.max((count / UNITS as f64 - share).abs());
             }

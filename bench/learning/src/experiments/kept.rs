@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::experiment::{Action, ExperimentDefinition};
+use engine::experiment::{ExperimentDefinition, LifecycleAction};
 use engine::{
     Detectors, Embedder, Engine, Include, IncomingHalf, IncomingTurn, RawCompletion, RawOpening,
 };
@@ -74,7 +74,7 @@ async fn start(engine: &Engine) -> anyhow::Result<ExperimentId> {
     let (scope, id) = (Scope::default(), Some(ExperimentId::new("x")?));
     let (view, _) =
         engine.experiments.create_experiment(&scope, id, &definition, Mac([1; 16]), None).await?;
-    engine.experiments.act_on_experiment(&scope, &view.id, Action::Start, None).await?;
+    engine.experiments.act_on_experiment(&scope, &view.id, LifecycleAction::Start, None).await?;
     Ok(view.id)
 }
 

@@ -1,7 +1,8 @@
 //! Rollouts: how soon harm is taken back, how often for nothing, and how long the way to 100% is.
 
 use learn::experiment::{
-    Evidence, ExperimentDefinition, Reason, RolloutState, Status, Why, next_step, results,
+    ExperimentDefinition, ExperimentEvidence, ExperimentStatus, RolloutState, StepReason,
+    VerdictReason, compute_results, next_step,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -43,32 +44,32 @@ fn run(
     seed: u64,
 ) -> Option<End> {
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut evidence = Evidence::new(definition);
+    let mut evidence = ExperimentEvidence::new(definition);
     let mut state = RolloutState::start(definition)?;
     let mut end = End { percent: state.percent, back: None, through: None, verdict: false };
     let mut treated = 0;
     for unit in 1..=units {
-        let shares = state.shares(definition);
+        let shares = state.current_shares(definition);
         let variant = pick(&mut rng, &shares);
         treated += variant;
-        let place = evidence.expose(variant, &shares);
+        let place = evidence.record_exposure(variant, &shares);
         let satisfied = if variant == 0 { 0.8 } else { satisfied };
         let errors = if variant == 0 { 0.03 } else { errors };
-        evidence.observe(place, None, Some(coin(&mut rng, satisfied)));
+        evidence.observe_unit(place, None, Some(coin(&mut rng, satisfied)));
         evidence.observe_guardrail(0, variant, None, Some(coin(&mut rng, errors)));
         if unit % 20 != 0 {
             continue;
         }
         if unit % LOOK == 0 {
-            let seen = results(definition, Status::Running, &evidence);
-            end.verdict |= seen.why == Why::ZeroOutside;
+            let seen = compute_results(definition, ExperimentStatus::Running, &evidence);
+            end.verdict |= seen.why == VerdictReason::ZeroOutside;
         }
         let Some(taken) = next_step(definition, &state, &evidence) else { continue };
-        state = state.after(&taken);
+        state = state.apply_step(&taken);
         evidence.open_stratum();
         match taken.reason {
-            Reason::NotWorse { .. } => end.percent = taken.to,
-            Reason::GuardrailCrossed { .. } => end.back = Some((unit, treated)),
+            StepReason::NotWorse { .. } => end.percent = taken.to,
+            StepReason::GuardrailCrossed { .. } => end.back = Some((unit, treated)),
         }
         if end.percent >= 100.0 {
             end.through = Some(unit);

@@ -1,8 +1,8 @@
 //! Units out of nothing: what they do, and one run of an experiment over them.
 
 use learn::experiment::{
-    Compared, Evidence, ExperimentDefinition, Shares, Status, UnitTotals, Verdict, Why,
-    adaptive_shares, results,
+    ArmDifference, ExperimentDefinition, ExperimentEvidence, ExperimentStatus, ExperimentVerdict,
+    TrafficShares, UnitTotals, VerdictReason, adaptive_shares, compute_results,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -39,7 +39,7 @@ pub(super) struct Outcome {
 
 pub(super) fn definition(json: &str) -> ExperimentDefinition {
     let read: Result<ExperimentDefinition, _> = serde_json::from_str(json);
-    match read.map(|definition| definition.check().map(|()| definition)) {
+    match read.map(|definition| definition.validate().map(|()| definition)) {
         Ok(Ok(definition)) => definition,
         Ok(Err(error)) => panic!("{error}"),
         Err(error) => panic!("{error}"),
@@ -61,15 +61,15 @@ pub(super) fn run(
     seed: u64,
 ) -> Outcome {
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut evidence = Evidence::new(definition);
-    let mut shares = Shares::of_weights(definition);
+    let mut evidence = ExperimentEvidence::new(definition);
+    let mut shares = TrafficShares::from_definition(definition);
     let mut step = 0;
     let mut outcome = Outcome::default();
     for unit in 0..units {
         if let Sharing::Steps(steps) = sharing {
             let now = unit * steps.len() / units;
             if unit == 0 || now != step {
-                shares = Shares::at_percent(definition, steps[now]);
+                shares = TrafficShares::from_percent(definition, steps[now]);
             }
             if now != step {
                 evidence.open_stratum();
@@ -77,9 +77,9 @@ pub(super) fn run(
             step = now;
         }
         let variant = pick(&mut rng, &shares);
-        let place = evidence.expose(variant, &shares);
+        let place = evidence.record_exposure(variant, &shares);
         let totals = world(&mut rng, variant, unit as f64 / units as f64);
-        evidence.observe(place, None, Some(definition.counted(totals)));
+        evidence.observe_unit(place, None, Some(definition.count_totals(totals)));
         if (unit + 1) % LOOK == 0 {
             look(definition, &evidence, unit + 1, &mut outcome);
             if definition.adaptive.is_some() {
@@ -92,28 +92,28 @@ pub(super) fn run(
 
 fn look(
     definition: &ExperimentDefinition,
-    evidence: &Evidence,
+    evidence: &ExperimentEvidence,
     units: usize,
     outcome: &mut Outcome,
 ) {
-    let seen = results(definition, Status::Running, evidence);
-    let sides = [Verdict::Better, Verdict::Worse];
+    let seen = compute_results(definition, ExperimentStatus::Running, evidence);
+    let sides = [ExperimentVerdict::Better, ExperimentVerdict::Worse];
     let decided = seen.comparisons.iter().any(|c| sides.contains(&c.verdict));
     if decided && outcome.decided.is_none() {
         outcome.decided = Some(units);
     }
-    outcome.mismatch |= seen.why == Why::SampleRatioMismatch;
+    outcome.mismatch |= seen.why == VerdictReason::SampleRatioMismatch;
     outcome.reduction = seen.comparisons.first().and_then(|c| c.variance_reduction);
     // The z-test as people peek at it: all units together, whatever the shares were.
-    let (control, treated) = (evidence.total(0), evidence.total(1));
+    let (control, treated) = (evidence.total_tally(0), evidence.total_tally(1));
     let pooled = std::iter::once((&control, &treated));
-    if let Some(plain) = Compared::plain(pooled, definition.metric) {
+    if let Some(plain) = ArmDifference::compute_plain(pooled, definition.metric) {
         outcome.z_last = plain.estimate.abs() > 1.959_964 * plain.variance.sqrt();
         outcome.z_ever |= outcome.z_last;
     }
 }
 
-pub(super) fn pick(rng: &mut StdRng, shares: &Shares) -> usize {
+pub(super) fn pick(rng: &mut StdRng, shares: &TrafficShares) -> usize {
     let mut left: f64 = rng.random();
     for (index, share) in shares.as_slice().iter().enumerate() {
         if left < *share {

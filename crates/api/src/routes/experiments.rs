@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use engine::Engine;
-use engine::experiment::{Action, ExperimentDefinition};
+use engine::experiment::{ExperimentDefinition, LifecycleAction};
 use model::ExperimentId;
 use serde::Deserialize;
 use serde_json::Value;
@@ -115,8 +115,8 @@ pub(crate) async fn act(
 ) -> Result<Json<ExperimentBody>, Problem> {
     let (id, word) = address::parts(parts)?;
     let id = address::id("id", id, ExperimentId::new)?;
-    let Some(action) = Action::from_word(&word) else {
-        let words = Action::ALL.map(Action::word).join(", ");
+    let Some(action) = LifecycleAction::from_word(&word) else {
+        let words = LifecycleAction::ALL_ACTIONS.map(LifecycleAction::word).join(", ");
         return Err(Problem::not_found(format!("there is nothing here, expected one of {words}")));
     };
     let fields = body::json_or_empty(&sent)?;

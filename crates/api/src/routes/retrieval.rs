@@ -233,7 +233,8 @@ pub(crate) async fn rerank(
     let query = request.query.as_deref().filter(|query| !query.trim().is_empty());
     body::check_length("query", query.unwrap_or_default())?;
     let found = engine.retrieval.rerank(scope.get(), query, &results, estimator).await?;
-    let body = |found: engine::Reranked| RerankedBody::new(results[found.index].0.clone(), found);
+    let body =
+        |found: engine::RerankedResult| RerankedBody::new(results[found.index].0.clone(), found);
     Ok(Json(RerankResponse { results: found.into_iter().map(body).collect() }))
 }
 

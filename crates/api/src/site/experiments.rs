@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::Response;
-use engine::experiment::Action;
+use engine::experiment::LifecycleAction;
 use engine::{ExperimentView, FlowError};
 use model::{ExperimentId, Position, Scope};
 use web::{Experiments, Trial, View};
@@ -81,7 +81,7 @@ pub(super) async fn act(
     let Posted { visitor, .. } = posted.by_a_manager()?;
     let id = address::id("id", id, ExperimentId::new)?;
     let unknown = || Problem::not_found("there is nothing at this address");
-    let action = Action::from_word(&word).ok_or_else(unknown)?;
+    let action = LifecycleAction::from_word(&word).ok_or_else(unknown)?;
     let scope = visitor.scope();
     site.engine.experiments.act_on_experiment(&scope, &id, action, None).await?;
     let project = scope.project.as_str();

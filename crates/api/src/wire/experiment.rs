@@ -144,7 +144,7 @@ struct MoveBody {
 
 impl From<ExperimentView> for ExperimentBody {
     fn from(view: ExperimentView) -> Self {
-        let (shares, floor) = (shares(&view), view.definition.floor());
+        let (shares, floor) = (shares(&view), view.definition.min_share());
         let ExperimentDefinition {
             name,
             unit,
@@ -159,7 +159,12 @@ impl From<ExperimentView> for ExperimentBody {
         Self {
             id: view.id.to_string(),
             status: view.status.word(),
-            possible: view.status.possible().iter().map(|(action, _)| action.word()).collect(),
+            possible: view
+                .status
+                .allowed_actions()
+                .iter()
+                .map(|(action, _)| action.word())
+                .collect(),
             name,
             unit: json!(unit),
             variants: json!(variants),

@@ -1,6 +1,6 @@
 //! Items that queries returned, on the wire.
 
-use engine::{EntityStats, RawRetrieved, RawReturned, RawSignal, Reranked};
+use engine::{EntityStats, RawRetrieved, RawReturned, RawSignal, RerankedResult};
 use model::EntitySignal;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -188,7 +188,7 @@ pub(crate) struct RerankedBody {
 }
 
 impl RerankedBody {
-    pub(crate) fn new(entity_id: String, found: Reranked) -> Self {
+    pub(crate) fn new(entity_id: String, found: RerankedResult) -> Self {
         Self {
             entity_id,
             score: found.score,

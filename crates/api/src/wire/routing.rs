@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{ArmSummary, Evaluated, Evaluation, RewardTrend, Route, RouterView};
+use engine::{ArmSummary, Evaluated, PolicyEvaluation, RewardTrend, Route, RouterView};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -287,6 +287,6 @@ pub(crate) fn evaluation_json(found: &Evaluated) -> Value {
     body
 }
 
-fn estimates_json(estimates: &Evaluation) -> Value {
+fn estimates_json(estimates: &PolicyEvaluation) -> Value {
     json!(estimates)
 }

@@ -7,7 +7,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use learn::experiment::{Evidence, Reason, Shares, Status, adaptive_shares, next_step, results};
+use learn::experiment::{
+    ExperimentEvidence, ExperimentStatus, StepReason, TrafficShares, adaptive_shares,
+    compute_results, next_step,
+};
 use model::{Claim, ClaimSpace, Event, ExperimentRule, Need, Outcome, Scope};
 use serde_json::{Map, Value, json};
 use store::Stopwatch;
@@ -85,7 +88,7 @@ impl Experiments {
         &self,
         scope: &Scope,
         view: &ExperimentView,
-        shares: &Shares,
+        shares: &TrafficShares,
         step: Map<String, Value>,
     ) -> Result<bool, FlowError> {
         let number = view.moves.len() as u32 + 1;
@@ -110,26 +113,32 @@ impl Experiments {
 }
 
 /// The shares from now on, and why.
-fn next_move(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<String, Value>)> {
+fn next_move(
+    view: &ExperimentView,
+    evidence: &ExperimentEvidence,
+) -> Option<(TrafficShares, Map<String, Value>)> {
     let Some(state) = &view.rollout else { return adapted(view, evidence) };
     let step = next_step(&view.definition, state, evidence)?;
     let is_back = match step.reason {
-        Reason::GuardrailCrossed { .. } => true,
-        Reason::NotWorse { .. } => false,
+        StepReason::GuardrailCrossed { .. } => true,
+        StepReason::NotWorse { .. } => false,
     };
     // Who was exposed before a pause is still served the treatment: harm is taken back all the same.
-    if view.status != Status::Running && !is_back {
+    if view.status != ExperimentStatus::Running && !is_back {
         return None;
     }
-    Some((Shares::at_percent(&view.definition, step.to), Event::data_of(&step)))
+    Some((TrafficShares::from_percent(&view.definition, step.to), Event::data_of(&step)))
 }
 
 /// Shares that follow what was learnt.
-fn adapted(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<String, Value>)> {
-    if view.status != Status::Running || view.definition.adaptive.is_none() {
+fn adapted(
+    view: &ExperimentView,
+    evidence: &ExperimentEvidence,
+) -> Option<(TrafficShares, Map<String, Value>)> {
+    if view.status != ExperimentStatus::Running || view.definition.adaptive.is_none() {
         return None;
     }
-    let units: u64 = evidence.exposed().iter().sum();
+    let units: u64 = evidence.exposed_units().iter().sum();
     let last = view.moves.last().and_then(|last| last.step.get("evidence")?["units"].as_f64());
     if (units as f64) < last.unwrap_or(0.0) * GROWN {
         return None;
@@ -139,7 +148,7 @@ fn adapted(view: &ExperimentView, evidence: &Evidence) -> Option<(Shares, Map<St
     if !pairs.any(|(now, next)| (now - next).abs() >= LEAST_CHANGE) {
         return None;
     }
-    let found = results(&view.definition, view.status, evidence);
+    let found = compute_results(&view.definition, view.status, evidence);
     let means: Vec<Value> = found
         .variants
         .iter()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use learn::experiment::{Comparison, results};
+use learn::experiment::{VariantComparison, compute_results};
 use model::{Scope, Timestamp};
 use store::StoredSums;
 
@@ -21,7 +21,7 @@ pub struct SequencePoint {
     /// When the day began.
     pub day: Timestamp,
     /// Each treatment against the control, with what was known then.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<VariantComparison>,
 }
 
 impl Experiments {
@@ -59,7 +59,7 @@ fn points(view: &ExperimentView, rows: Vec<(i64, StoredSums)>) -> Vec<SequencePo
         known.extend(changed.into_iter().map(|sums| ((sums.variant, sums.moves), sums)));
         let then: Vec<StoredSums> = known.values().cloned().collect();
         let Some(evidence) = put_together(view, &then) else { continue };
-        let comparisons = results(&view.definition, view.status, &evidence).comparisons;
+        let comparisons = compute_results(&view.definition, view.status, &evidence).comparisons;
         found.push(SequencePoint { day: Timestamp::from_micros(day * DAY_MICROS), comparisons });
     }
     found

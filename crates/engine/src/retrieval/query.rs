@@ -1,7 +1,7 @@
 //! A query and what it returned, put together from what was told of it.
 
 use ingest::FindingPlace;
-use learn::cluster_of_text;
+use learn::cluster_query;
 use model::{Body, Finding, Retrieved, Scope, TurnId};
 
 use super::used::ranked;
@@ -39,7 +39,7 @@ impl Retrieval {
                 user: event.user,
             };
             let known = query.get_or_insert(Query { place, cluster: None, items: Vec::new() });
-            let asked = part.query.as_deref().map(|asked| cluster_of_text(asked).0);
+            let asked = part.query.as_deref().map(|asked| cluster_query(asked).0);
             known.cluster = known.cluster.or(asked);
             for item in part.entities {
                 match known.items.iter_mut().find(|one| one.entity_id == item.entity_id) {
@@ -62,7 +62,7 @@ impl Retrieval {
                 user: exchange.user,
             };
             let asked = Some(exchange.opening.text).filter(|text| !text.trim().is_empty());
-            let cluster = asked.map(|text| cluster_of_text(&text).0);
+            let cluster = asked.map(|text| cluster_query(&text).0);
             let items = exchange.completion.map(|done| ranked(&done.retrieved));
             Query { place, cluster, items: items.unwrap_or_default() }
         }))

@@ -1,7 +1,7 @@
 //! Which of the items that were retrieved an answer used.
 
 use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
-use learn::cluster_of_text;
+use learn::cluster_query;
 use model::{
     Body, EntitySignal, Event, Finding, FoundRelevance, RelevanceSignal, Retrieved, TurnHalf,
     TurnId, TurnStatus,
@@ -31,7 +31,7 @@ impl Retrieval {
         (!signals.is_empty()).then(|| {
             Finding::Relevance(FoundRelevance {
                 query_id: turn.as_str().to_owned(),
-                cluster: cluster.map(|question| cluster_of_text(question).0),
+                cluster: cluster.map(|question| cluster_query(question).0),
                 signals,
             })
         })

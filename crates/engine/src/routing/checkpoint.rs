@@ -88,7 +88,7 @@ impl Project {
             // Their settings were dropped from the log when they were old.
             for (name, definition) in &self.with.definitions {
                 if let Ok(definition) = serde_json::from_str(definition) {
-                    routers.define(name, &definition);
+                    routers.define_router(name, &definition);
                 }
             }
         }

@@ -7,7 +7,10 @@
 //! ```
 
 use ingest::FindingPlace;
-use learn::{Choice, Choosing, FEATURES_VERSION, Router, Routers, features, from_codes, to_codes};
+use learn::{
+    ArmChoice, ChoiceRequest, FEATURES_VERSION, Router, Routers, dequantize_features,
+    extract_features, quantize_features,
+};
 use model::{
     Claim, ClaimSpace, ConversationId, Finding, RouterChoice, Scope, Timestamp, TurnId, UserId,
     Write,
@@ -89,7 +92,7 @@ impl Routing {
             return Ok(self.told_again(scope, choice));
         }
         let known = project
-            .with(|routers| Some(routers.get(&request.router)?.state.choices()))
+            .with(|routers| Some(routers.get(&request.router)?.state.total_choices()))
             .ok_or(FlowError::Unknown("router"))?;
         let made = project.made(&request.router, known);
         let (choice, chosen) = project
@@ -142,7 +145,12 @@ impl Routing {
         }
     }
 
-    fn choose(&self, router: &Router, request: &RouteRequest, made: u64) -> (RouterChoice, Choice) {
+    fn choose(
+        &self,
+        router: &Router,
+        request: &RouteRequest,
+        made: u64,
+    ) -> (RouterChoice, ArmChoice) {
         let Router { rule, state } = router;
         let hours = hours_of(self.core.clock.now());
         let codes = match rule.algorithm().is_contextual() {
@@ -150,14 +158,14 @@ impl Routing {
             true => seen_in(&request.text, hours),
         };
         // Chosen by what will be learnt from, in the same steps.
-        let seen = from_codes(&codes);
+        let seen = dequantize_features(&codes);
         let random = match rule.definition().seed {
             Some(seed) => mixed(seed, made),
             None => self.core.mint.number(),
         };
-        let chosen = state.choose(
+        let chosen = state.choose_arm(
             rule,
-            &Choosing {
+            &ChoiceRequest {
                 features: &seen,
                 exclude: &request.exclude,
                 max_cost: request.max_cost,
@@ -203,7 +211,7 @@ pub(super) fn seen_in(text: &str, hours: i64) -> Vec<i8> {
     // The built-in model: it is here, and it stays the same.
     let direction = embed::built_in().embed(text);
     let hour = u8::try_from(hours.rem_euclid(24)).unwrap_or(0);
-    to_codes(&features(text, direction.values(), hour))
+    quantize_features(&extract_features(text, direction.values(), hour))
 }
 
 fn is_enabled(routers: &Routers, choice: &RouterChoice) -> bool {

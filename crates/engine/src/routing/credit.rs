@@ -1,6 +1,6 @@
 //! The credit of a turn: the choice that served it, and what it is worth.
 
-use learn::{RewardRule, from_codes};
+use learn::{RewardRule, dequantize_features};
 use model::{
     Body, Completion, DecisionId, Finding, GivenReward, Mac, Need, RouterChoice, Scope, TurnHalf,
     TurnId, UserId,
@@ -37,7 +37,7 @@ impl Routing {
             project.with(|routers| {
                 let arms = routers.get(&choice.router)?.rule.arms();
                 let arm = arms.iter().find(|arm| arm.id == choice.arm)?;
-                arm.price(into.unwrap_or(0.0), out.unwrap_or(0.0))
+                arm.price_call(into.unwrap_or(0.0), out.unwrap_or(0.0))
             })
         });
         Ok(Some(Finding::Served { choice, cost }))
@@ -79,7 +79,8 @@ impl Routing {
                 (true, Some(text)) => seen_in(&text, hours_of(ts)),
                 (true | false, _) => Vec::new(),
             };
-            let features = from_codes(&codes).into_iter().map(|value| value as f32).collect();
+            let features =
+                dequantize_features(&codes).into_iter().map(|value| value as f32).collect();
             RouterChoice { features, ..choice }
         }))
     }
@@ -104,11 +105,11 @@ impl Routing {
         }
         let mut evidence = learn::TurnEvidence::default();
         if let Some(signals) = signals {
-            let answered = learn::Answered {
+            let answered = learn::AnswerOutcome {
                 failed: signals.failure.error_type.is_some(),
                 seconds: signals.pace.map(|pace| pace.seconds),
             };
-            evidence.take(1, &learn::Signal::Answered(answered));
+            evidence.record(1, &learn::TurnSignal::Answered(answered));
         }
         Ok(evidence.reward(&RewardRule::default()))
     }

@@ -1,7 +1,7 @@
 //! The id of a choice: sealed, and carrying all that is needed to learn from it, so that a turn earns
 //! its credit even when nothing else is left of the choice.
 
-use learn::{FEATURES_VERSION, Routers, from_codes, to_codes};
+use learn::{FEATURES_VERSION, Routers, dequantize_features, quantize_features};
 use model::{DecisionId, RouterChoice, Scope};
 use report::Seal;
 
@@ -26,7 +26,7 @@ impl Ticket {
             arm: number(&choice.arm),
             propensity: choice.propensity,
             shadow: choice.shadow,
-            codes: to_codes(&features),
+            codes: quantize_features(&features),
         }
     }
 
@@ -39,7 +39,10 @@ impl Ticket {
             arm: arm.id.clone(),
             propensity: self.propensity,
             features_version: FEATURES_VERSION.to_owned(),
-            features: from_codes(&self.codes).into_iter().map(|value| value as f32).collect(),
+            features: dequantize_features(&self.codes)
+                .into_iter()
+                .map(|value| value as f32)
+                .collect(),
             shadow: self.shadow,
         })
     }

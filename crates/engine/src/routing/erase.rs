@@ -80,12 +80,12 @@ impl Project {
         let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(user) = user {
             for turn in touched {
-                routers.anonymise(now, turn, user, &mut progress.waiting);
+                routers.anonymise_rating(now, turn, user, &mut progress.waiting);
             }
         }
         for turn in own {
             if let Some(record) = progress.waiting.get_mut(turn) {
-                routers.forget(record);
+                routers.forget_features(record);
             }
         }
         (progress.changed, progress.forgot) = (true, true);

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use learn::{Evaluation, Expected, Logged, LoggedChoice, TurnRecord, evaluate, with_model};
+use learn::{
+    LoggedChoice, LoggedReward, ModelledReward, PolicyEvaluation, TurnRecord, evaluate_policy,
+    fit_outcome_model,
+};
 use model::{BadData, Scope, Timestamp};
 
 use crate::error::FlowError;
@@ -27,7 +30,7 @@ pub enum Policy {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evaluated {
     /// The estimates; `None` while there is nothing to learn from.
-    pub estimates: Option<Evaluation>,
+    pub estimates: Option<PolicyEvaluation>,
     /// What the choices that were really made earned on average.
     pub logged: Option<f64>,
 }
@@ -70,7 +73,7 @@ impl Routing {
 fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluated {
     let read = |turn: &store::RouterTurn| {
         let mut record: TurnRecord = serde_json::from_str(&turn.record).ok()?;
-        record.put_features(&turn.features);
+        record.restore_features(&turn.features);
         let seen = record.observation()?;
         let served = record.served?;
         let arm = arms.iter().position(|arm| *arm == served.arm)?;
@@ -93,7 +96,7 @@ fn over(turns: &[store::RouterTurn], arms: &[String], target: &[f64]) -> Evaluat
         })
         .collect();
     let earned: f64 = choices.iter().map(|choice| choice.1).sum();
-    let estimates = with_model(&logged).ok().and_then(|logged| evaluate(&logged));
+    let estimates = fit_outcome_model(&logged).ok().and_then(|logged| evaluate_policy(&logged));
     let mean = (!choices.is_empty()).then(|| earned / choices.len() as f64);
     Evaluated { estimates, logged: mean }
 }
@@ -146,7 +149,7 @@ const MODEL: [&str; 2] = ["q_hat_logged_action", "v_hat_target_policy"];
 /// The log is CSV with a header: `action`, `position`, `reward`, `pscore`, and perhaps a model's
 /// `q_hat_logged_action` and `v_hat_target_policy`. The chances are CSV without one: a line for each
 /// action, a column for each position; lines that begin with `#` are remarks.
-pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateError> {
+pub fn evaluate_files(log: &str, target: &str) -> Result<PolicyEvaluation, EvaluateError> {
     let chances = table(target)?;
     let bad = |line, problem: String| EvaluateError { file: "the log", line, problem };
     let mut lines = (1..).zip(log.lines()).filter(|(_, line)| is_data(line));
@@ -180,13 +183,15 @@ pub fn evaluate_files(log: &str, target: &str) -> Result<Evaluation, EvaluateErr
             bad(at, format!("the target has no chance for action {row} at position {place}"))
         })?;
         let expected = match model {
-            [Some(q), Some(v)] => Some(Expected { of_chosen: number(q)?, of_target: number(v)? }),
+            [Some(q), Some(v)] => {
+                Some(ModelledReward { of_chosen: number(q)?, of_target: number(v)? })
+            }
             [_, _] => None,
         };
-        let one = Logged::new(number(reward)?, number(pscore)?, *chance, expected);
+        let one = LoggedReward::new(number(reward)?, number(pscore)?, *chance, expected);
         logged.push(one.map_err(|error| bad(at, error.to_string()))?);
     }
-    evaluate(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
+    evaluate_policy(&logged).ok_or_else(|| bad(at, "it has no choices".into()))
 }
 
 fn table(text: &str) -> Result<Vec<Vec<f64>>, EvaluateError> {

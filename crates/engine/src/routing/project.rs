@@ -173,13 +173,13 @@ impl Project {
         progress: &mut Progress,
         stored: StoredEvent,
     ) -> Result<(), Trouble> {
-        let turns = Routers::turns_of(&stored.event);
+        let turns = Routers::affected_turns(&stored.event);
         for turn in &turns {
             self.fetch(store, progress, turn).await?;
         }
         let pseudonym = |name: &str| self.pseudonym(name);
         let mut routers = self.routers.write().unwrap_or_else(PoisonError::into_inner);
-        routers.apply(stored.position, &stored.event, &mut progress.waiting, &pseudonym);
+        routers.apply_event(stored.position, &stored.event, &mut progress.waiting, &pseudonym);
         progress.position = stored.position;
         progress.changed = true;
         Ok(())
@@ -205,7 +205,7 @@ impl Project {
                 let Some((text, features)) = found else { return Ok(()) };
                 let read = serde_json::from_str(&text);
                 let mut record: TurnRecord = read.map_err(|_| Trouble::Record(turn.clone()))?;
-                record.put_features(&features);
+                record.restore_features(&features);
                 record
             }
         };

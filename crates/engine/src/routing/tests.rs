@@ -59,7 +59,11 @@ async fn serve(engine: &Engine, n: u8) {
 }
 
 fn definition(algorithm: Algorithm) -> RouterDefinition {
-    RouterDefinition { algorithm, seed: Some(3), ..RouterDefinition::of(&["a", "b", "c"]) }
+    RouterDefinition {
+        algorithm,
+        seed: Some(3),
+        ..RouterDefinition::from_arm_ids(&["a", "b", "c"])
+    }
 }
 
 /// Keeps what was kept once more, with something in it that is not so.

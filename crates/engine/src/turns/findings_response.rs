@@ -88,7 +88,8 @@ impl Turns {
             // A streak is rarely long.
             for most in [SHORT_STREAK, MOST_STREAK] {
                 let latest = self.core.store.statuses(scope, conversation, until, most).await?;
-                let streak = learn::rejection_streak(latest.into_iter().map(|(_, status)| status));
+                let streak =
+                    learn::count_rejection_streak(latest.into_iter().map(|(_, status)| status));
                 previous.rejection_streak = streak;
                 if streak < SHORT_STREAK as u32 {
                     break;

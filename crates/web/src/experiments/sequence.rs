@@ -1,7 +1,7 @@
 //! How a difference and its interval came about, day by day.
 
 use engine::SequencePoint;
-use engine::experiment::{Comparison, Difference, Metric, Results};
+use engine::experiment::{DifferenceEstimate, ExperimentResults, Metric, VariantComparison};
 use model::Timestamp;
 
 use super::{more, p};
@@ -11,27 +11,27 @@ use crate::moment::{Moment, Shown};
 /// For each treatment, from the first day on which there was a difference.
 pub(super) fn sequences(
     metric: Metric,
-    results: &Results,
+    results: &ExperimentResults,
     days: &[SequencePoint],
 ) -> Vec<(String, Chart)> {
-    let one = |treatment: &Comparison| {
+    let one = |treatment: &VariantComparison| {
         let known = |day: &SequencePoint| {
             let found = day.comparisons.iter().find(|one| one.variant == treatment.variant)?;
             Some((day.day, found.cuped.or(found.difference)?))
         };
-        let known: Vec<(Timestamp, Difference)> = days.iter().filter_map(known).collect();
+        let known: Vec<(Timestamp, DifferenceEstimate)> = days.iter().filter_map(known).collect();
         (known.len() > 1).then(|| (treatment.variant.clone(), sequence(metric, &known)))
     };
     results.comparisons.iter().filter_map(one).collect()
 }
 
 /// Where a difference lies, once that can be believed.
-fn believed(found: &Difference) -> Option<(f64, f64)> {
+fn believed(found: &DifferenceEstimate) -> Option<(f64, f64)> {
     found.anytime_valid.then_some(found.interval.into())
 }
 
-fn sequence(metric: Metric, days: &[(Timestamp, Difference)]) -> Chart {
-    let told = |found: &Difference| match believed(found) {
+fn sequence(metric: Metric, days: &[(Timestamp, DifferenceEstimate)]) -> Chart {
+    let told = |found: &DifferenceEstimate| match believed(found) {
         Some((low, high)) => format!("{} to {}", more(metric, low), more(metric, high)),
         None => "too few units".to_owned(),
     };
@@ -62,8 +62,8 @@ fn sequence(metric: Metric, days: &[(Timestamp, Difference)]) -> Chart {
 }
 
 /// The first intervals are wide: the axis ends where the last ones do, and a bit further.
-fn around_nothing(days: &[(Timestamp, Difference)]) -> Range {
-    let size = |found: &Difference| {
+fn around_nothing(days: &[(Timestamp, DifferenceEstimate)]) -> Range {
+    let size = |found: &DifferenceEstimate| {
         let (low, high) = believed(found).unwrap_or((found.estimate, found.estimate));
         low.abs().max(high.abs())
     };

@@ -2,7 +2,8 @@
 
 use engine::ExperimentView;
 use engine::experiment::{
-    Comparison, Difference, GuardrailStanding, Results, SampleRatio, VariantResult,
+    DifferenceEstimate, ExperimentResults, GuardrailStatus, SampleRatioTest, VariantComparison,
+    VariantResult,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -78,12 +79,21 @@ struct GuardrailBody {
 
 impl ResultsBody {
     /// Of an experiment.
-    pub(crate) fn new(view: &ExperimentView, results: Results) -> Self {
-        let Results { status, variants, comparisons, srm, guardrails, verdict, why, best } =
-            results;
-        let named = |one: &&Comparison| best.as_ref().is_none_or(|best| *best == one.variant);
+    pub(crate) fn new(view: &ExperimentView, results: ExperimentResults) -> Self {
+        let ExperimentResults {
+            status,
+            variants,
+            comparisons,
+            srm,
+            guardrails,
+            verdict,
+            why,
+            best,
+        } = results;
+        let named =
+            |one: &&VariantComparison| best.as_ref().is_none_or(|best| *best == one.variant);
         let shown = comparisons.iter().find(named);
-        let SampleRatio { p, ok } = srm;
+        let SampleRatioTest { p, ok } = srm;
         Self {
             status: status.word(),
             metric: view.definition.metric.word(),
@@ -107,15 +117,15 @@ impl From<VariantResult> for VariantBody {
     }
 }
 
-impl From<Difference> for DifferenceBody {
-    fn from(one: Difference) -> Self {
-        let Difference { estimate, interval, anytime_valid, p_always_valid } = one;
+impl From<DifferenceEstimate> for DifferenceBody {
+    fn from(one: DifferenceEstimate) -> Self {
+        let DifferenceEstimate { estimate, interval, anytime_valid, p_always_valid } = one;
         Self { estimate, interval, anytime_valid, p_always_valid }
     }
 }
 
-impl From<Comparison> for ComparisonBody {
-    fn from(one: Comparison) -> Self {
+impl From<VariantComparison> for ComparisonBody {
+    fn from(one: VariantComparison) -> Self {
         Self {
             variant: one.variant,
             difference: one.difference.map(DifferenceBody::from),
@@ -127,9 +137,9 @@ impl From<Comparison> for ComparisonBody {
     }
 }
 
-impl From<GuardrailStanding> for GuardrailBody {
-    fn from(one: GuardrailStanding) -> Self {
-        let GuardrailStanding { variant, metric, limit, units, mean, bound, crossed } = one;
+impl From<GuardrailStatus> for GuardrailBody {
+    fn from(one: GuardrailStatus) -> Self {
+        let GuardrailStatus { variant, metric, limit, units, mean, bound, crossed } = one;
         Self { variant, metric: metric.word(), limit, units, mean, bound, crossed }
     }
 }

@@ -1,6 +1,6 @@
 //! Whatever happens, in whatever order: sums say what the units say.
 
-use learn::experiment::{Action, Metric, next_step, results};
+use learn::experiment::{LifecycleAction, Metric, compute_results, next_step};
 use serde_json::{Value, json};
 
 use super::world::{World, answer, id_of};
@@ -51,7 +51,7 @@ async fn check(world: &World, id: &str) {
     assert_eq!(by_sum, by_unit, "{id}");
     let view = world.view(id).await;
     // `==` is not enough for numbers that are none: also as text.
-    let said = |evidence| format!("{:?}", results(&view.definition, view.status, evidence));
+    let said = |evidence| format!("{:?}", compute_results(&view.definition, view.status, evidence));
     assert_eq!(said(&by_sum), said(&by_unit), "{id}");
     let step = view.rollout.map(|state| {
         let step = |evidence| next_step(&view.definition, &state, evidence);
@@ -124,7 +124,7 @@ impl Play {
         let mut seen = 0;
         for (id, _) in &self.experiments {
             check(&self.world, id).await;
-            seen += self.world.both(id).await.0.exposed().iter().sum::<u64>();
+            seen += self.world.both(id).await.0.exposed_units().iter().sum::<u64>();
         }
         seen
     }
@@ -141,7 +141,7 @@ async fn sums_and_units_agree_bit_for_bit_whatever_happens() {
         let engine = &play.world.engine;
         engine
             .experiments
-            .act_on_experiment(&play.world.scope, &over, Action::Complete, None)
+            .act_on_experiment(&play.world.scope, &over, LifecycleAction::Complete, None)
             .await
             .unwrap();
         for user in 0..USERS {

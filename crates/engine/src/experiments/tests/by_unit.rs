@@ -1,6 +1,6 @@
 //! Evidence the long way: every unit's row, one after the other. What sums must agree with.
 
-use learn::experiment::{Evidence, Place, Shares, UnitTotals};
+use learn::experiment::{ExperimentEvidence, TrafficShares, UnitPlacement, UnitTotals};
 use model::Scope;
 use store::StoredUnit;
 
@@ -10,7 +10,11 @@ use crate::engine::Engine;
 /// Few, so that pages end in the midst of units.
 const PAGE: usize = 7;
 
-pub(super) async fn evidence_of(engine: &Engine, scope: &Scope, view: &ExperimentView) -> Evidence {
+pub(super) async fn evidence_of(
+    engine: &Engine,
+    scope: &Scope,
+    view: &ExperimentView,
+) -> ExperimentEvidence {
     let mut gathering = Gathering::new(view);
     let mut after = None;
     loop {
@@ -26,15 +30,15 @@ pub(super) async fn evidence_of(engine: &Engine, scope: &Scope, view: &Experimen
 struct Gathering<'a> {
     view: &'a ExperimentView,
     /// After no move, after one, and so on.
-    shares: Vec<Shares>,
-    evidence: Evidence,
+    shares: Vec<TrafficShares>,
+    evidence: ExperimentEvidence,
     /// The time before of the unit that comes next.
     before: Option<StoredUnit>,
 }
 
 impl<'a> Gathering<'a> {
     fn new(view: &'a ExperimentView) -> Self {
-        let mut evidence = Evidence::new(&view.definition);
+        let mut evidence = ExperimentEvidence::new(&view.definition);
         view.moves.iter().for_each(|_| evidence.open_stratum());
         let shares = (0..=view.moves.len()).map(|moves| view.shares_after(moves)).collect();
         Self { view, shares, evidence, before: None }
@@ -47,7 +51,7 @@ impl<'a> Gathering<'a> {
         };
         let variant = variant as usize;
         if row.first {
-            self.compare(row, Place { variant, stratum: row.moves as usize });
+            self.compare(row, UnitPlacement { variant, stratum: row.moves as usize });
         }
         for (index, guardrail) in self.view.definition.guardrails.iter().enumerate() {
             let (value, count) = row.sums.measured(guardrail.metric);
@@ -56,14 +60,14 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    fn compare(&mut self, row: &StoredUnit, place: Place) {
+    fn compare(&mut self, row: &StoredUnit, place: UnitPlacement) {
         let Some(shares) = self.shares.get(place.stratum) else { return };
-        self.evidence.expose_many(place, shares, 1);
+        self.evidence.record_exposures(place, shares, 1);
         let metric = self.view.definition.metric;
         let before = self.before.filter(|before| before.mark.unit == row.mark.unit);
         let (value, count) = row.sums.measured(metric);
         let before = before.and_then(|before| before.sums.mean(metric));
         let totals = UnitTotals { value, count, before };
-        self.evidence.observe(place, None, Some(self.view.definition.counted(totals)));
+        self.evidence.observe_unit(place, None, Some(self.view.definition.count_totals(totals)));
     }
 }

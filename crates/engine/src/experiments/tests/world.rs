@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use learn::experiment::{Action, Evidence, ExperimentDefinition, Shares};
+use learn::experiment::{ExperimentDefinition, ExperimentEvidence, LifecycleAction, TrafficShares};
 use model::{
     Change, ConversationId, ExperimentId, ExperimentRule, Mac, Outcome, Scope, Timestamp, TurnId,
 };
@@ -55,7 +55,11 @@ impl World {
             .create_experiment(scope, Some(id.clone()), &definition, mac, None)
             .await
             .unwrap();
-        self.engine.experiments.act_on_experiment(scope, &id, Action::Start, None).await.unwrap();
+        self.engine
+            .experiments
+            .act_on_experiment(scope, &id, LifecycleAction::Start, None)
+            .await
+            .unwrap();
     }
 
     /// Something is decided, whatever sense it makes.
@@ -70,7 +74,7 @@ impl World {
     /// The shares become these.
     pub(super) async fn shift(&self, id: &str, weights: &[f64]) {
         let view = self.view(id).await;
-        let shares = Shares::of(weights).as_slice().to_vec();
+        let shares = TrafficShares::from_weights(weights).as_slice().to_vec();
         let number = view.moves.len() as u32 + 1;
         let step = json!({"why": "learnt"}).as_object().cloned().unwrap();
         self.decide(ExperimentRule::Moved { experiment_id: id_of(id), number, shares, step }).await;
@@ -81,7 +85,7 @@ impl World {
     }
 
     /// Out of sums, and out of units.
-    pub(super) async fn both(&self, id: &str) -> (Evidence, Evidence) {
+    pub(super) async fn both(&self, id: &str) -> (ExperimentEvidence, ExperimentEvidence) {
         let view = self.view(id).await;
         let by_sum = self.engine.experiments.evidence_of(&self.scope, &view).await.unwrap();
         (by_sum, by_unit::evidence_of(&self.engine, &self.scope, &view).await)
