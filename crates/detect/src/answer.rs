@@ -1,4 +1,4 @@
-//! What was answered, read once when it is stored: the next message is judged against it.
+//! An assistant answer, parsed once so that the next message can be judged against it.
 
 use std::sync::OnceLock;
 
@@ -12,19 +12,18 @@ use crate::text::{Kind, Text, Word, speech_only};
 use crate::utterance::Utterance;
 use crate::wide_deep::{Features, Model};
 
-/// The refusal model as committed.
 pub fn refusal_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
     READ.get_or_init(|| Model::committed(include_bytes!("../model/refusal.bin")))
 }
 
-/// An answer as the detectors see it.
+/// A parsed assistant answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub(crate) vector: Vector,
-    /// Words that carry meaning, sorted, each once.
+    /// Hashes of the words that are not stop words, sorted and unique.
     pub(crate) content: Vec<u32>,
-    /// Names, numbers and longer words, sorted: what a reader could point back to.
+    /// Hashes of names, numbers and longer words, sorted. A user may refer to these.
     pub(crate) terms: Vec<u32>,
     pub(crate) words: usize,
     pub(crate) ends_asking: bool,
@@ -32,23 +31,21 @@ pub struct Answer {
     pub(crate) apologises: bool,
     pub(crate) has_code: bool,
     pub(crate) is_empty: bool,
-    /// Probability that it declines what was asked.
+    /// Probability that the answer is a refusal, 0 to 1.
     pub(crate) refuses: f32,
     pub(crate) refusal: Features,
 }
 
 impl Answer {
-    /// The probability that it declines what was asked.
     pub fn refusal_probability(&self) -> f32 {
         self.refuses
     }
 
-    /// What the refusal model reads of it.
     pub fn refusal_features(&self) -> &Features {
         &self.refusal
     }
 
-    /// Reads an answer to a question, if that is known. Any text will do.
+    /// Parses an answer. Accepts any text.
     pub fn read(question: Option<&Utterance>, original: &str) -> Self {
         let speech = speech_only(original);
         let text = Text::read(&speech);
@@ -76,8 +73,8 @@ impl Answer {
     }
 }
 
-/// Of a few words only those that say so are a refusal: "None." and "No, it isn't." are answers. And
-/// "I cannot stress enough" declines nothing, when nothing else does.
+/// Refusal probability, capped for answers without an explicit refusal phrase when they are very
+/// short ("None.") or contain a harmless idiom ("I cannot stress enough").
 fn likely_refusal(speech: &Text, features: &Features) -> f32 {
     const FEW: usize = 7;
     const UNLIKELY: f32 = 0.3;
@@ -101,7 +98,7 @@ fn sorted(words: impl Iterator<Item = u32>) -> Vec<u32> {
     all
 }
 
-/// Whether its last question can be answered with yes or no: "would you like …?", "anything else?".
+/// True when the answer ends with a yes/no question: "would you like …?", "anything else?".
 fn offers(text: &Text) -> bool {
     const OPENINGS: [&str; 28] = [
         "would",

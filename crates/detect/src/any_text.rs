@@ -1,4 +1,4 @@
-//! Whatever is said, the detectors answer within their range and point at real places.
+//! Property tests: for any text, detectors stay in range and evidence points at valid spans.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     find_target, is_bare, locate, may_be_about_earlier, pair_score, recalibrate,
 };
 
-/// Texts of every sort: words that detectors look for, marks, code, signs, and anything at all.
+/// Generates text with detector phrases, punctuation, code, symbols and arbitrary strings.
 fn text() -> impl Strategy<Value = String> {
     let said = prop_oneof![
         Just("no".to_owned()),
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// A feature added without `make models` would be left out of every sum without a word.
+/// A feature added without `make models` would silently be dropped from every sum.
 #[test]
 fn the_committed_models_read_as_many_numbers_as_there_are_features() {
     let (a, b) = (Utterance::read("what is it"), Utterance::read("no, the other one"));

@@ -1,5 +1,7 @@
-//! What sort of answer a question wants: a way, a reason, a time, a yes. "How can I lose weight" and
-//! "what is the best way to lose weight" want the same; "why" and "how" do not.
+//! Classifies the answer type that a question expects.
+//!
+//! "How can I lose weight" and "what is the best way to lose weight" expect the same type; "why"
+//! and "how" do not.
 
 use std::sync::OnceLock;
 
@@ -7,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::text::{Text, hash};
 
-/// The sort of answer wanted.
+/// Expected answer type of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
     Way,
@@ -20,11 +22,11 @@ pub(crate) enum Ask {
     Meaning,
     YesNo,
     Thing,
-    /// A request or a statement.
+    /// A request or a statement rather than a question.
     None,
 }
 
-/// Openings and the sort they ask for; the first that fits counts.
+/// Question openings and their answer types. The first match wins.
 const OPENINGS: &[(&str, Ask)] = &[
     ("how many", Ask::Amount),
     ("how much", Ask::Amount),
@@ -104,10 +106,10 @@ const OPENINGS: &[(&str, Ask)] = &[
     ("may", Ask::YesNo),
 ];
 
-/// Words at the start among which a question word is looked for.
+/// Leading words that may precede the question opening.
 const MOST_LEADS: usize = 3;
 
-/// Openings by their first word.
+/// Openings keyed by their first word.
 type Openings = FxHashMap<u32, Vec<(Box<[u32]>, Ask)>>;
 
 pub(crate) fn ask_of(text: &Text) -> Ask {
@@ -125,7 +127,7 @@ pub(crate) fn ask_of(text: &Text) -> Ask {
         let rest = &opening[lead..];
         let known = openings.get(&rest[0]).map_or(&[][..], Vec::as_slice);
         if let Some((_, ask)) = known.iter().find(|(words, _)| rest.starts_with(words)) {
-            // "I am …" and "could you …" after a lead are no questions of yes and no.
+            // After a leading word, "I am …" and "could you …" are not yes/no questions.
             if lead == 0 || *ask != Ask::YesNo {
                 return *ask;
             }
@@ -134,7 +136,7 @@ pub(crate) fn ask_of(text: &Text) -> Ask {
     Ask::None
 }
 
-/// A word without its commonest endings, so that "laptops" meets "laptop" and "learning" "learn".
+/// Strips common English suffixes, so that "laptops" matches "laptop" and "learning" "learn".
 pub(crate) fn stem(folded: &str) -> &str {
     if !folded.is_ascii() || folded.len() < 4 {
         return folded;

@@ -1,6 +1,5 @@
-//! Sets of hashed things as bits: compared in a few instructions, wrong now and then by a collision.
+//! Fixed-size hashed bit sets for fast approximate overlap. Collisions cause small errors.
 
-/// `N` words of 64 bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Bits<const N: usize>([u64; N]);
 

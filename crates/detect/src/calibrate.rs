@@ -1,22 +1,20 @@
-//! Confidences that mean what they say: fits a curve from scores to how often they were right.
+//! Platt scaling: fits a curve from raw scores to observed frequencies.
 //!
-//! Pure: labels in, a curve out. A project's own ratings and reviews are such labels.
+//! Pure: labels in, a curve out. A project's own ratings and reviews serve as labels.
 
-/// Platt's curve: 1 / (1 + e^-(slope·sum + offset)).
+/// Platt curve: 1 / (1 + e^-(slope·sum + offset)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Platt {
-    /// How steep.
     pub slope: f64,
-    /// Where the middle is.
     pub offset: f64,
 }
 
 impl Platt {
-    /// Leaves every score as it is.
+    /// The identity: leaves every score unchanged.
     pub const NONE: Self = Self { slope: 1.0, offset: 0.0 };
 
-    /// Fits sums (log-odds) to labels 0..=1, each with its weight, by Newton's method, with a pull
-    /// towards no change that only matters for a few rows.
+    /// Fits sums (log-odds) to labels in 0..=1, each with a weight, by Newton's method. L2
+    /// regularisation towards the identity matters only for few rows.
     pub fn fit(rows: &[(f64, f64, f64)]) -> Self {
         let rows: Vec<(f64, f64, f64)> =
             rows.iter().copied().filter(|row| row.0.is_finite()).collect();
@@ -24,7 +22,7 @@ impl Platt {
         let mut loss = fitted.loss(&rows);
         for _ in 0..50 {
             let Some(step) = fitted.newton_step(&rows) else { break };
-            // A full step can overshoot far from the middle; half of it, or half of that, does not.
+            // A full Newton step can overshoot, so the step is halved until the loss drops.
             let halves = (0..30).map(|halvings| 0.5f64.powi(halvings));
             let better = halves
                 .map(|share| Self {
@@ -42,7 +40,7 @@ impl Platt {
         fitted
     }
 
-    /// How badly the curve fits, with the pull towards no change.
+    /// Regularised weighted log loss.
     fn loss(self, rows: &[(f64, f64, f64)]) -> f64 {
         let pull = ((self.slope - 1.0).powi(2) + self.offset.powi(2)) / 2.0;
         let surprise = |(x, label, weight): &(f64, f64, f64)| {
@@ -68,12 +66,12 @@ impl Platt {
         (det.abs() > 1e-12).then(|| ((h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det))
     }
 
-    /// The probability of a sum.
+    /// Calibrated probability of a raw sum.
     pub fn of_sum(self, sum: f64) -> f64 {
         1.0 / (1.0 + (-(self.slope * sum + self.offset)).exp())
     }
 
-    /// The probability instead of another.
+    /// Calibrated probability of a raw probability.
     pub fn of_probability(self, p: f64) -> f64 {
         self.of_sum(log_odds(p))
     }
@@ -84,22 +82,23 @@ fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
 }
 
-/// Fewer labels than this say too little about a project.
+/// Minimum number of labels for a project's own curve.
 pub const FEWEST_LABELS: usize = 200;
 
-/// What a project's own labels say about the confidences it is given.
+/// A project's own calibration curve with its held-out error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The curve to use; `Platt::NONE` when the project's labels do not call for one.
+    /// The identity when the labels do not justify another curve.
     pub curve: Platt,
-    /// Mean squared error on labels the curve has not seen: without it, and with it.
+    /// Mean squared error on held-out labels: without the curve, and with it.
     pub error: (f64, f64),
-    /// Labels used.
     pub labels: usize,
 }
 
-/// Fits a project's curve from (confidence given, was it so). `None` below 200 labels. Every fifth
-/// label is kept aside: a curve that does not do better on those is not used.
+/// Fits a project's curve from (confidence, outcome) pairs. Returns `None` below the minimum number
+/// of labels.
+///
+/// Every fifth label is held out. A curve that does not reduce the held-out error is not used.
 pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
     let labels: Vec<(f64, bool)> =
         labels.iter().copied().filter(|(p, _)| (0.0..=1.0).contains(p)).collect();
@@ -120,7 +119,7 @@ pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
         squares.sum::<f64>() / aside.len() as f64
     };
     let error = (error(Platt::NONE), error(tried));
-    // A falling curve would turn complaints into praise: never.
+    // A falling curve would turn complaints into praise, so it is never used.
     let helps = error.1 < error.0 && tried.slope > 0.0;
     let all = points(|_| true);
     let curve = if helps { Platt::fit(&as_sums(&all)) } else { Platt::NONE };
@@ -131,7 +130,7 @@ pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
 mod tests {
     use super::*;
 
-    /// Labels that come true `truth(p)` of the time when `p` was said, without randomness.
+    /// Deterministic labels that are true with frequency `truth(p)` at confidence `p`.
     fn labels(count: usize, truth: impl Fn(f64) -> f64) -> Vec<(f64, bool)> {
         (0..count)
             .map(|i| {

@@ -1,4 +1,4 @@
-//! Whether an answer failed by itself: an error, nothing, a refusal, or error text in its place.
+//! Detects answers that failed: an error status, an empty answer, a refusal, or error text.
 
 use model::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
 
@@ -6,12 +6,11 @@ use crate::answer::{Answer, refusal_model};
 use crate::text::{Text, speech_only};
 use crate::utterance::Utterance;
 
-/// What counts as too little of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureRule {
-    /// Shorter answers are empty, unless they answer a short question directly ("42").
+    /// Shorter answers count as empty, unless they answer a short question directly ("42").
     pub min_response_chars: usize,
-    /// From this probability an answer is a refusal.
+    /// Minimum refusal probability at which an answer counts as a refusal.
     pub refusal: f64,
 }
 
@@ -21,23 +20,19 @@ impl Default for FailureRule {
     }
 }
 
-/// A finished answer.
+/// A completed answer to check for failure.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished<'a> {
-    /// Whether the call succeeded.
     pub status: TurnStatus,
-    /// What the application says went wrong.
+    /// Error message reported by the application.
     pub error: Option<&'a str>,
-    /// What was asked, if known.
     pub question: Option<&'a Utterance>,
-    /// The answer as text.
     pub response: &'a str,
-    /// The answer as read.
     pub answer: &'a Answer,
 }
 
-/// Openings of text that a program printed instead of an answer. Those without a colon count only
-/// when no sentence follows that explains them.
+/// Openings of error text that a program printed in place of an answer. An opening without a colon
+/// counts only when no explaining sentence follows.
 const ERROR_OPENINGS: &[&str] = &[
     "error:",
     "exception:",
@@ -62,11 +57,11 @@ const ERROR_OPENINGS: &[&str] = &[
     "timeout error",
     "http error",
 ];
-/// How a program goes on after such an opening.
+/// Words that continue a printed error after such an opening.
 const GOES_ON: &[&str] =
     &["while", "processing", "please", "try", "occurred", "for", "on our", "server", "and we"];
 
-/// Finds how an answer failed, if it did.
+/// Returns the failure of an answer, with `error_type` `None` when it did not fail.
 pub fn detect_failure(rule: &FailureRule, finished: &Finished<'_>) -> Failure {
     let error_given = finished.error.is_some_and(|error| !error.trim().is_empty());
     if finished.status == TurnStatus::Error || error_given {
@@ -95,7 +90,7 @@ fn failed(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Fa
     Failure { error_type: Some(error_type), confidence, evidence }
 }
 
-/// An error that a program printed, at the very start and not as code or a quotation.
+/// Finds a printed error at the very start, outside code and quotations.
 fn error_text(response: &str) -> Option<Evidence> {
     let head = &response[..response.floor_char_boundary(400)];
     let speech = speech_only(head);
@@ -112,7 +107,8 @@ fn error_text(response: &str) -> Option<Evidence> {
     Some(Evidence { start, end, rule: "error_opening".to_owned() })
 }
 
-/// Nothing more, a mark, or what programs say next: "Connection refused means …" explains.
+/// True when the text ends, is punctuated, or continues like an error message. "Connection refused
+/// means …" explains and does not match.
 fn ends_there(rest: &str) -> bool {
     let next = rest.trim_start_matches([' ', '\t']);
     next.is_empty()
@@ -120,7 +116,7 @@ fn ends_there(rest: &str) -> bool {
         || GOES_ON.iter().any(|word| next.starts_with(word))
 }
 
-/// A word or a number that answers a short question.
+/// True for a word or number that answers a short question.
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
     const SHORT_QUESTION: usize = 15;
     let says_something = trimmed.chars().any(char::is_alphanumeric);
@@ -128,7 +124,7 @@ fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
         && question.is_some_and(|q| !q.spoken.is_empty() && q.spoken.len() <= SHORT_QUESTION)
 }
 
-/// The words that spoke most for a refusal.
+/// Evidence span of the n-gram with the highest refusal weight.
 fn refusal_evidence(finished: &Finished<'_>) -> Vec<Evidence> {
     let model = refusal_model();
     let best = finished

@@ -1,10 +1,11 @@
-//! Messages that end a conversation kindly.
+//! Detects messages that end a conversation on good terms.
 
 use crate::phrases::Cue;
 
 use crate::utterance::{Utterance, is_bare};
 
-/// Thanks or praise and hardly anything else: who says so and leaves has not given up.
+/// True for thanks or praise with little else. A user who leaves after such a message has not
+/// abandoned the task.
 pub fn is_farewell(message: &Utterance) -> bool {
     let pleased = message.has(Cue::Thanks) || message.has(Cue::Praise);
     let asks = message.original().trim_end().ends_with(['?', '？']);

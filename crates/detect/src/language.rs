@@ -1,4 +1,4 @@
-//! Which of the nine languages a message is in, by script and by its commonest words.
+//! Detects the language of a message, by script and by frequent words.
 
 use std::sync::OnceLock;
 
@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 use crate::lexicon::words_of;
 use crate::text::{Kind, Text, hash};
 
-/// The languages that phrase lists and training rows exist for.
+/// Languages with phrase lists and training data.
 pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh"];
 
-/// How many of them are told by their words; the others by their script.
+/// The first languages in `LANGUAGES` are detected by word lists, the others by script.
 const SPELT: usize = 7;
 
-/// The place in `LANGUAGES`; English when nothing speaks for another.
+/// Index into `LANGUAGES`; English when no other language matches.
 pub(crate) fn language_of(text: &Text) -> usize {
     static WORDS: OnceLock<FxHashMap<u32, Vec<usize>>> = OnceLock::new();
     let words = WORDS.get_or_init(|| {
@@ -38,7 +38,7 @@ pub(crate) fn language_of(text: &Text) -> usize {
     votes.iter().position(|v| *v == most).unwrap_or(0)
 }
 
-/// Kana are Japanese; ideographs alone are Chinese.
+/// Kana mean Japanese; ideographs alone mean Chinese.
 fn sign_language(text: &Text) -> usize {
     let is_kana = |c: char| matches!(u32::from(c), 0x3040..=0x30FF);
     let kana = text.spoken().take(200).any(|w| text.folded(w).chars().any(is_kana));

@@ -1,4 +1,4 @@
-//! Small sets of words: those that carry no meaning of their own, that ask, that negate, opposites.
+//! Word sets: stop words, question words, negations and opposites.
 
 use std::sync::OnceLock;
 
@@ -6,17 +6,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::text::hash;
 
-/// One set a line: words too common to tell what a message is about, words that ask, words that
-/// negate, and opposites.
+/// One set per line, as `name: words`.
 const SETS: &str = include_str!("phrases/words.txt");
 
-/// The words of a set.
 pub(crate) fn words_of(name: &str) -> impl Iterator<Item = &'static str> {
     let line = SETS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     line.unwrap_or_default().split(' ')
 }
 
-/// The sets, read once.
 pub(crate) struct Lexicon {
     common: FxHashSet<u32>,
     asking: FxHashSet<u32>,

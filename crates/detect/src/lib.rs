@@ -1,7 +1,7 @@
-//! Finds signals: turn and history in, findings out.
+//! Signal detectors: a turn and its history in, findings out.
 //!
-//! Pure functions: no clock, no I/O, no randomness. Every finding carries its evidence and a
-//! confidence that was calibrated.
+//! All detectors are pure functions without clock, I/O or randomness. Every finding carries its
+//! evidence and a calibrated confidence.
 
 mod text;
 mod lexicon;

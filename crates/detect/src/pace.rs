@@ -1,24 +1,21 @@
-//! How long an answer took, against what people bear. No timing, no pace.
+//! Rates answer latency against the user's tolerance. Without timing there is no rating.
 
 use model::{Pace, Tolerance};
 
 use crate::utterance::Utterance;
 
-/// How hard a question looks: people wait longer for what they know to be hard.
+/// Complexity of a question. Users tolerate longer waits for complex questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complexity {
-    /// Short and of one piece.
     Simple,
-    /// Long, of several parts, or with code.
+    /// Long, with several clauses, or with code.
     Complex,
 }
 
-/// Seconds above which waiting is borne less.
+/// Latency in seconds above which tolerance drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patience {
-    /// Above this, medium.
     pub medium_over: f64,
-    /// Above this, low.
     pub low_over: f64,
 }
 
@@ -28,16 +25,13 @@ impl Default for Patience {
     }
 }
 
-/// Patience by complexity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PaceRule {
-    /// For simple questions.
     pub simple: Patience,
-    /// For complex ones.
     pub complex: Patience,
 }
 
-/// From length, code and the number of clauses.
+/// Classifies a question by its length, code and number of clauses.
 pub fn complexity_of(question: &Utterance) -> Complexity {
     const LONG: usize = 40;
     const CLAUSES: usize = 3;
@@ -52,7 +46,7 @@ pub fn complexity_of(question: &Utterance) -> Complexity {
     }
 }
 
-/// Judges seconds from start to end. Negative ones are clocks that disagree: counted as 0.
+/// Rates the seconds from start to end. Negative values mean clock skew and count as 0.
 pub fn detect_pace(
     rule: &PaceRule,
     complexity: Complexity,

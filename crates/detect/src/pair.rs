@@ -1,7 +1,8 @@
-//! Whether two messages ask the same thing: a calibrated score, not a cosine.
+//! Scores whether two messages ask the same question.
 //!
-//! A cosine cannot tell "install" from "uninstall" or March from May; what differs between the two
-//! messages can. The score always uses the built-in model, for which it was fitted.
+//! A cosine cannot distinguish "install" from "uninstall" or March from May, so a model scores the
+//! differences between both messages. The model was fitted on built-in vectors and always uses
+//! them.
 
 use std::sync::OnceLock;
 
@@ -14,13 +15,12 @@ use crate::lexicon::lexicon;
 use crate::utterance::Utterance;
 use crate::wide_deep::{Features, Model};
 
-/// The pair model as committed.
 pub fn pair_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
     READ.get_or_init(|| Model::committed(include_bytes!("../model/pair.bin")))
 }
 
-/// How sure we are that two messages ask the same thing. Symmetric.
+/// Probability that two messages ask the same question. Symmetric.
 pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
     if a.is_resend_of(b) {
         return UnitInterval::ONE;
@@ -30,13 +30,14 @@ pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
     UnitInterval::new(score).unwrap_or(UnitInterval::ZERO)
 }
 
-/// What is left of the score when the difference turns the question round.
+/// Factor applied to the score when a difference reverses the meaning.
 const LEFT_OF_A_TRAP: f64 = 0.5;
-/// How much of their words two questions share at least before a single one of them is a trap.
+/// Minimum Jaccard similarity at which a negation or an operator reverses the meaning, and at which
+/// a pair of opposites does.
 const NEARLY_THE_SAME: f32 = 0.66;
 const SOMEWHAT_THE_SAME: f32 = 0.3;
 
-/// One negates, undoes or reverses what the other asks, or another operator stands between its words.
+/// True when one message negates, undoes or reverses the other, or uses other operators.
 fn is_trap(a: &Utterance, b: &Utterance) -> bool {
     let alike = Overlap::of(&a.stems, &b.stems).jaccard;
     let turned = (a.negations > 0) != (b.negations > 0) || a.operators != b.operators;
@@ -46,7 +47,7 @@ fn is_trap(a: &Utterance, b: &Utterance) -> bool {
         || swapped(a, b)
 }
 
-/// The same words in another order, with a direction among them: "from Rome to Oslo".
+/// True when the same words appear in another order and include a direction: "from Rome to Oslo".
 fn swapped(a: &Utterance, b: &Utterance) -> bool {
     let mut sorted = (a.spoken.clone(), b.spoken.clone());
     sorted.0.sort_unstable();
@@ -55,7 +56,7 @@ fn swapped(a: &Utterance, b: &Utterance) -> bool {
     sorted.0 == sorted.1 && a.spoken != b.spoken && a.spoken.contains(&to)
 }
 
-/// What the pair model reads.
+/// Input features of the pair model. Their order is fixed by the committed model.
 pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
     let cosine = a.vector.cosine(&b.vector).unwrap_or(0.0);
     let words = Overlap::of(&a.stems, &b.stems);
@@ -114,7 +115,6 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
     Features { sparse: Vec::new(), dense }
 }
 
-/// How much two sorted sets share.
 struct Overlap {
     jaccard: f32,
     contained: f32,
@@ -140,7 +140,7 @@ impl Overlap {
     }
 }
 
-/// How many entries two sorted sets have in common.
+/// Number of entries that two sorted sets have in common.
 pub(crate) fn shared(a: &[u32], b: &[u32]) -> usize {
     let (mut i, mut j, mut both) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -153,7 +153,7 @@ pub(crate) fn shared(a: &[u32], b: &[u32]) -> usize {
     both
 }
 
-/// Numbers or names that one message has and the other has not.
+/// Numbers or names found in only one of two messages.
 struct Mismatch {
     differ: f32,
     one_sided: f32,
@@ -169,15 +169,15 @@ impl Mismatch {
     }
 }
 
-/// What is left of each message when the words they share are taken away.
+/// Differences between two messages after their shared tokens are removed.
 struct Difference {
-    /// Share of the weight that both have, of the lighter and of the heavier message.
+    /// Shared token weight, relative to the lighter and to the heavier message.
     shared_weight: f32,
     least_shared_weight: f32,
-    /// How well the words left over answer each other, on average and at worst.
+    /// Similarity of the remaining tokens to their best counterpart: weighted mean and worst.
     aligned: f32,
     worst_aligned: f32,
-    /// How much all words of one side resemble all of the other.
+    /// Mean similarity over all pairs of remaining tokens.
     mean_aligned: f32,
     heaviest_left: f32,
     one_sided: f32,
@@ -205,7 +205,7 @@ impl Difference {
 
 type Tokens = Vec<(u32, f32)>;
 
-/// Tokens only in `a`, only in `b`, and the weight of those in both.
+/// Returns the tokens only in `a`, those only in `b`, and the weight of the shared ones.
 fn apart(a: &[(u32, f32)], b: &[(u32, f32)]) -> (Tokens, Tokens, f32) {
     let (mut left, mut right, mut both) = (Vec::new(), Vec::new(), 0.0);
     let (mut i, mut j) = (0, 0);
@@ -233,11 +233,11 @@ fn apart(a: &[(u32, f32)], b: &[(u32, f32)]) -> (Tokens, Tokens, f32) {
     (left, right, both)
 }
 
-/// The heaviest words left over on a side; more would cost and tell little.
+/// Remaining tokens compared per side, heaviest first. Bounds the cost.
 const MOST_ALIGNED: usize = 5;
 
-/// For each word left over, the best answer among those of the other side, weighted; the worst; and
-/// the mean over all.
+/// Returns the weighted mean of each token's best similarity, the worst, and the mean over all
+/// pairs.
 fn alignment(left: &[(u32, f32)], right: &[(u32, f32)]) -> (f32, f32, f32) {
     let (left, right) = (heaviest(left), heaviest(right));
     if left.is_empty() && right.is_empty() {
@@ -275,7 +275,7 @@ fn heaviest(side: &[(u32, f32)]) -> Tokens {
     side
 }
 
-/// "buy" here and "sell" there: one message has a word, the other its opposite.
+/// True when one message has a word ("buy") and the other its opposite ("sell").
 fn has_opposites(a: &Utterance, b: &Utterance) -> bool {
     let words = lexicon();
     let crosses = |one: &u32| {
@@ -287,7 +287,7 @@ fn has_opposites(a: &Utterance, b: &Utterance) -> bool {
     a.poles.iter().any(crosses)
 }
 
-/// A word on one side that is "un", "dis", "de" or "in" and a word of the other side.
+/// True when one message has a word and the other its prefixed negation ("un", "dis", "de", "in").
 fn has_undoing(a: &Utterance, b: &Utterance) -> bool {
     let undoes = |one: &Utterance, other: &Utterance| {
         one.undone.iter().any(|(done, undone)| {
@@ -299,7 +299,7 @@ fn has_undoing(a: &Utterance, b: &Utterance) -> bool {
     undoes(a, b) || undoes(b, a)
 }
 
-/// How much of the common words come in the same order: "from A to B" is not "from B to A".
+/// Fraction of shared words in the same order. Distinguishes "from A to B" from "from B to A".
 fn order_kept(a: &Utterance, b: &Utterance) -> f32 {
     (order_kept_in(a, b) + order_kept_in(b, a)) / 2.0
 }
@@ -348,7 +348,7 @@ mod tests {
         assert!(score("Reset my password!", "reset my password") >= 0.999);
         assert!(score("How can I reset my password?", "how do i reset my password") > 0.85);
         assert!(score("How can I reset my password?", "best pizza in Naples") < 0.3);
-        // No word in common with itself but marks: never a crash, the same only when equal.
+        // Texts without words are equal only when identical.
         assert!(score("???", "???") >= 0.999);
         assert!(score("", "hello") < 0.5);
     }

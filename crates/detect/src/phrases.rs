@@ -1,6 +1,6 @@
-//! Phrases that people use when an answer did or did not do, by language, as data.
+//! Cue phrases by language, loaded from data files.
 //!
-//! All languages are matched at once: a message is often too short to tell its language.
+//! All languages are matched at once, because many messages are too short for language detection.
 
 use std::sync::OnceLock;
 
@@ -22,12 +22,12 @@ const LISTS: &[&str] = &[
 
 const ANSWER_LISTS: &[&str] = &[include_str!("phrases/refusal.txt")];
 
-/// Fillers before a phrase that must stand at the start.
+/// Maximum number of fillers before a phrase that is anchored at the start.
 const MOST_LEADS: usize = 3;
 
 macro_rules! cues {
     ($($(#[$doc:meta])* $name:ident $word:literal),+ $(,)?) => {
-        /// What a phrase says.
+        /// The meaning of a cue phrase.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Cue { $($(#[$doc])* $name),+ }
 
@@ -44,19 +44,19 @@ macro_rules! cues {
 }
 
 cues!(
-    /// Fillers that may stand before anything.
+    /// Fillers that may precede an anchored phrase.
     Lead "lead",
     Negation "negation",
     Correction "correction",
     Rejection "rejection",
     Retry "retry",
     Quality "quality",
-    /// Counts only with a contrast or about the same thing.
+    /// Rejects only with a contrast, or when the message is similar to the question.
     Want "want",
     Abandonment "abandonment",
     Thanks "thanks",
     Praise "praise",
-    /// Looks like a negation and is none.
+    /// Looks like a negation but is harmless: "no problem".
     Harmless "harmless",
     Decline "decline",
     Dislike "dislike",
@@ -65,35 +65,35 @@ cues!(
     DrillDown "drilldown",
     Comparison "comparison",
     Continuation "continuation",
-    /// Opens a new step of the same kind.
+    /// Starts a new step of the same kind: "now", "same for".
     Step "step",
     Filler "filler",
     Puzzled "puzzled",
-    /// The four below are not read by the models: they tell what is taken back. "My mistake".
+    /// "My mistake". The models do not use this cue and the next three; the retraction rules do.
     OwnFault "own_fault",
-    /// Says of a thing that it is right.
+    /// Positive adjective or verb: "right", "works".
     Sound "sound",
-    /// Takes back half of what was said: "but".
+    /// Qualifies a statement: "but".
     Yet "yet",
-    /// What came later is worse: "but this one", "was better".
+    /// The later answer is worse: "but this one", "was better".
     Worse "worse",
-    /// The kinds below are of answers, not of messages.
+    /// This cue and the following ones occur in answers, not in messages.
     Declines "declines",
     Moralises "moralises",
     Sorry "sorry",
     Identity "identity",
     Turns "turns",
-    /// "I cannot recommend it enough" declines nothing.
+    /// A harmless idiom: "I cannot recommend it enough".
     Idiom "idiom",
 );
 
-/// A phrase found: which cue, and its first and last word among the spoken ones.
+/// A matched cue phrase. `first` and `last` are word indexes without punctuation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub cue: Cue,
     pub first: usize,
     pub last: usize,
-    /// Nothing but fillers before it.
+    /// True when only fillers precede the phrase.
     pub opens: bool,
 }
 
@@ -131,13 +131,11 @@ impl Lists {
     }
 }
 
-/// Every phrase in a user's message, by its spoken words.
 pub(crate) fn hits(text: &Text) -> Vec<Hit> {
     static READ: OnceLock<Lists> = OnceLock::new();
     hits_of(READ.get_or_init(|| Lists::read(LISTS)), text)
 }
 
-/// Every phrase in an answer, by its spoken words.
 pub(crate) fn answer_hits(text: &Text) -> Vec<Hit> {
     static READ: OnceLock<Lists> = OnceLock::new();
     hits_of(READ.get_or_init(|| Lists::read(ANSWER_LISTS)), text)
@@ -146,7 +144,8 @@ pub(crate) fn answer_hits(text: &Text) -> Vec<Hit> {
 fn hits_of(lists: &Lists, text: &Text) -> Vec<Hit> {
     let words: Vec<u32> = text.spoken().map(|w| w.hash).collect();
     let mut hits = Vec::with_capacity(8);
-    // How many words from the start are fillers; a phrase may follow them and still open.
+    // Words at the start that are fillers. A phrase directly after them still counts as the
+    // opening.
     let mut leads = 0;
     let mut lead_count = 0;
     for at in 0..words.len() {

@@ -1,8 +1,8 @@
-//! What a remark points at in words: "the first diagram was fine", "your earlier answer about X".
+//! Extracts references to answers from a remark: "the first diagram was fine".
 //!
-//! A thing is named by an article or an order and the words behind it, up to the verb that says
-//! something of it. Only things of which something is said, or that are thanked for, count: "no, the
-//! second one" asks for another answer and judges none.
+//! A reference starts with a determiner or an ordinal and ends at the verb that judges it. Only
+//! references that the remark judges or thanks for count. "No, the second one" asks for another
+//! answer and judges none.
 
 use std::sync::OnceLock;
 
@@ -16,35 +16,34 @@ use crate::utterance::Utterance;
 
 const SORTS: &str = include_str!("phrases/pointing.txt");
 
-/// Words from an article to its verb at most.
+/// Maximum words between a determiner and its verb.
 const MOST_WORDS: usize = 12;
-/// Words behind the verb among which its judgement is looked for.
+/// Words after the verb that may hold the judgement.
 const JUDGEMENT: usize = 5;
-/// Words at the start that may say that the remark is on what is before the user's eyes.
+/// Opening words in which a demonstrative counts.
 const OPENING: usize = 3;
 
-/// Which of several.
+/// Ordinal position of a referenced answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The oldest is 1.
+    /// 1-based; 1 is the oldest.
     Nth(usize),
     Last,
-    /// Not the one just given.
+    /// An answer before the last one.
     Before,
 }
 
-/// What sort of thing a noun names.
+/// The kind of thing that a reference names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Noun {
-    /// A turn, by its answer.
     Answer,
-    /// A turn, as one of several attempts.
+    /// One of several attempts at an answer.
     Attempt,
-    /// An item of a list, or a turn.
+    /// A list item, or a turn.
     Item,
-    /// A part or a side of the answer just given.
+    /// A part or an aspect of the last answer.
     Part,
-    /// A thing with a name of its own.
+    /// A specific subject: "the login diagram".
     Thing,
 }
 
@@ -60,29 +59,29 @@ enum Sort {
     Here,
 }
 
-/// A thing that a remark names.
+/// A reference to an answer or to part of one.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub order: Option<Order>,
     pub noun: Noun,
-    /// The words that name it, without their endings.
+    /// Stems of the content words that name it.
     pub words: Vec<String>,
-    /// Where they stand in the message.
+    /// Byte range in the message.
     pub bytes: (usize, usize),
-    /// Whether something is said of it, and whether that is good, if it shows.
+    /// `None` without a verb; `Some(None)` when the judgement is unclear; else true when positive.
     pub said: Option<Option<bool>>,
-    /// It is thanked for or liked.
+    /// True when the user thanks for it or likes it.
     pub introduced: bool,
 }
 
 impl Named {
-    /// Points at an answer further back by its place.
+    /// True when an ordinal selects an answer and the remark judges it.
     pub(crate) fn points_back(&self) -> bool {
         self.order.is_some() && self.noun != Noun::Part && (self.said.is_some() || self.introduced)
     }
 }
 
-/// Phrases by their first word, the longest first.
+/// Phrases keyed by their first word, longest first.
 type Sorts = FxHashMap<u32, Vec<(Box<[u32]>, Sort)>>;
 
 fn sorts() -> &'static Sorts {
@@ -124,7 +123,7 @@ fn sort_of(name: &str) -> Option<Sort> {
     Some(sort)
 }
 
-/// Groups of words for the same sort of thing, without their endings.
+/// Groups of synonyms, as stems.
 pub(crate) fn same_things() -> &'static [Vec<String>] {
     static READ: OnceLock<Vec<Vec<String>>> = OnceLock::new();
     READ.get_or_init(|| {
@@ -133,13 +132,13 @@ pub(crate) fn same_things() -> &'static [Vec<String>] {
     })
 }
 
-/// The message being read, and how many of its words before each are spoken.
+/// The message, and for each word the number of words before it without punctuation.
 struct Reader<'a> {
     message: &'a Utterance,
     spoken: Vec<usize>,
 }
 
-/// Every thing that the message names and judges, or thanks for.
+/// Returns every reference that the message judges or thanks for.
 pub(crate) fn named(message: &Utterance) -> Vec<Named> {
     let mut count = 0;
     let spoken = message.text.words.iter().map(|word| {
@@ -162,7 +161,7 @@ pub(crate) fn named(message: &Utterance) -> Vec<Named> {
     all
 }
 
-/// Whether any of its words are an order: cheap, and false for most messages.
+/// True when the message contains an ordinal. Cheap, and false for most messages.
 pub(crate) fn has_order(message: &Utterance) -> bool {
     let spoken = &message.spoken;
     (0..spoken.len()).any(|at| {
@@ -172,12 +171,11 @@ pub(crate) fn has_order(message: &Utterance) -> bool {
     })
 }
 
-/// Whether it opens with "this", "that", "it": a remark on what was just given.
+/// True when the message opens with "this", "that" or "it": it concerns the last answer.
 pub(crate) fn opens_here(message: &Utterance) -> bool {
     message.spoken.iter().take(OPENING).any(|word| is(*word, Sort::Here))
 }
 
-/// Whether a word is a verb that something is said with.
 pub(crate) fn is_verb(word: u32) -> bool {
     is(word, Sort::Verb)
 }
@@ -188,7 +186,7 @@ fn is(word: u32, wanted: Sort) -> bool {
 }
 
 impl Reader<'_> {
-    /// The phrase of a wanted sort at a place, and how many words it has.
+    /// Matches a phrase whose role `wanted` accepts; returns the value and its length in words.
     fn sort_at<T>(&self, at: usize, wanted: impl Fn(Sort) -> Option<T>) -> Option<(T, usize)> {
         let words = &self.message.text.words;
         let all = sorts().get(&words.get(at)?.hash)?;
@@ -222,7 +220,7 @@ impl Reader<'_> {
         self.read(from, order.map(|(order, _)| order), introduced)
     }
 
-    /// Reads the words that name a thing, from behind its article and order up to the verb.
+    /// Parses the words of a reference, from behind its determiner and ordinal up to the verb.
     fn read(&self, from: usize, order: Option<Order>, introduced: bool) -> Option<(Named, usize)> {
         let text = &self.message.text;
         let (mut order, mut noun, mut words) = (order, None, Vec::new());
@@ -238,7 +236,7 @@ impl Reader<'_> {
                 break;
             }
             if let Some((late, length)) = self.order_at(at) {
-                // Romance languages, and "from before": the order stands behind the noun.
+                // In Romance languages, and in "from before", the ordinal follows the noun.
                 order = order.or(Some(late));
                 at += length;
                 continue;
@@ -266,7 +264,7 @@ impl Reader<'_> {
         Some((Named { order, noun, words, bytes: (start, stop), said, introduced }, at.max(from)))
     }
 
-    /// Whether what follows the verb, up to the end of the clause, is good or bad.
+    /// Polarity of the clause after the verb; `None` when unclear.
     fn judgement(&self, verb: usize) -> Option<bool> {
         let words = &self.message.text.words;
         let ends = |at: &usize| {
@@ -283,13 +281,13 @@ impl Reader<'_> {
             .filter(near)
             .filter_map(|hit| Some((hit.first, good(self.message, hit)?)))
             .collect();
-        // A longer phrase that holds a good word ("is not right") begins before it.
+        // A longer phrase that contains a positive word ("is not right") starts before it.
         found.sort_by_key(|(at, good)| (*at, *good));
         found.first().map(|(_, good)| *good)
     }
 }
 
-/// Whether a phrase praises or blames; a good word behind a negation blames.
+/// Polarity of a cue phrase. A negated positive word is negative.
 fn good(message: &Utterance, hit: &Hit) -> Option<bool> {
     if matches!(hit.cue, Cue::Sound | Cue::Praise) {
         return Some(!is_negated(message, hit));
@@ -297,8 +295,8 @@ fn good(message: &Utterance, hit: &Hit) -> Option<bool> {
     matches!(hit.cue, Cue::Rejection | Cue::Quality | Cue::Dislike).then_some(false)
 }
 
-/// Whether a negating word stands before a phrase in its clause: "I don't think the first was right".
-/// A "no" that opens the message only answers.
+/// True when a negation precedes the phrase in its clause: "I don't think the first was right". A
+/// "no" that opens the message is a reply and does not count.
 pub(crate) fn is_negated(message: &Utterance, hit: &Hit) -> bool {
     const CLAUSE: usize = 8;
     let from = hit.first.saturating_sub(CLAUSE);

@@ -1,4 +1,4 @@
-//! What tells a refusal: how an answer opens, once code and quotations are left out.
+//! Features of the refusal model, taken from the start of an answer without code and quotations.
 
 use crate::pair::shared;
 use crate::phrases::{Cue, Hit, answer_hits};
@@ -6,12 +6,12 @@ use crate::text::{Kind, Text, Word, hash};
 use crate::utterance::Utterance;
 use crate::wide_deep::{Features, Sparse};
 
-/// Words of an answer that are looked at: a refusal shows early.
+/// Words of an answer that are used. A refusal shows early.
 const MOST_WORDS: usize = 110;
-/// Tokens of the opening whose direction counts.
+/// Bytes at the start of an answer that are embedded.
 const OPENING_BYTES: usize = 220;
 
-/// What the refusal model reads. `speech` is the answer without code and quotations.
+/// Input features of the refusal model. `speech` is the answer without code and quotations.
 pub(crate) fn refusal_features(
     question: Option<&Utterance>,
     speech: &Text,
@@ -61,7 +61,7 @@ pub(crate) fn refusal_features(
     Features { sparse: grams(&spoken), dense }
 }
 
-/// Which sentence each word is in.
+/// Sentence index of each word.
 fn sentence_numbers(text: &Text, words: &[&Word]) -> Vec<usize> {
     let mut number = 0;
     words
@@ -76,7 +76,7 @@ fn sentence_numbers(text: &Text, words: &[&Word]) -> Vec<usize> {
         .collect()
 }
 
-/// For each kind of phrase, whether it is in the first sentence, the second, or later.
+/// For each cue: its score in the first sentence, in the second, and in later ones.
 fn phrases_by_sentence(speech: &Text, spoken: &[(usize, &Word)]) -> Vec<f32> {
     const KINDS: [Cue; 6] =
         [Cue::Declines, Cue::Moralises, Cue::Sorry, Cue::Identity, Cue::Turns, Cue::Idiom];
@@ -97,7 +97,7 @@ fn phrases_by_sentence(speech: &Text, spoken: &[(usize, &Word)]) -> Vec<f32> {
     places
 }
 
-/// One, two and three words in a row, marked with the sentence they are in.
+/// Word n-grams of length one to three, hashed with their sentence position.
 fn grams(spoken: &[(usize, &Word)]) -> Vec<Sparse> {
     let mut all = Vec::with_capacity(spoken.len() * 3);
     for (at, (sentence, word)) in spoken.iter().enumerate() {

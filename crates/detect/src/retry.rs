@@ -1,4 +1,4 @@
-//! The same user asks nearly the same thing again, soon.
+//! Detects a user asking nearly the same question again within a short time.
 
 use std::time::Duration;
 
@@ -8,14 +8,13 @@ use crate::pair::{pair_score, shared};
 use crate::phrases::Cue;
 use crate::utterance::Utterance;
 
-/// What counts as asking again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryRule {
-    /// Pair score from which two questions are the same.
+    /// Minimum pair score at which two questions are the same.
     pub min_similarity: f64,
-    /// How long after the first a repeat still counts.
+    /// Maximum age of the first question.
     pub window: Duration,
-    /// How many of the latest questions are looked at.
+    /// Number of recent questions that are compared.
     pub most: usize,
 }
 
@@ -25,26 +24,25 @@ impl Default for RetryRule {
     }
 }
 
-/// Below this cosine no pair scores `SURE`: of 77 000 pairs that were tried, the lowest had 0.57.
+/// Cosine below which no pair reaches `MIN_PREFILTER_SIMILARITY`. The lowest of 77,000 measured
+/// pairs was 0.57.
 const HOPELESS: f32 = 0.5;
 const SURE: f64 = 0.7;
-/// What a vector may have lost where it was kept in single bytes.
+/// Cosine error of vectors that were stored as single bytes.
 const ROUNDING: f32 = 0.02;
-/// How many of the nearest by cosine are scored in full.
+/// Candidates with the highest cosine that the pair model scores.
 const MOST_SCORED: usize = 2;
 
-/// A question of the same user (else of the conversation), and how long ago it was.
+/// An earlier question of the same user, or of the same conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct PastQuestion<'a> {
-    /// The turn that asked it.
     pub turn: &'a TurnId,
-    /// What was asked.
     pub question: &'a Utterance,
-    /// Time since; unknown counts as soon.
+    /// Time since the question; `None` counts as recent.
     pub age: Option<Duration>,
 }
 
-/// Finds the most similar recent question, if it is similar enough. `history`: the latest first.
+/// Returns the most similar recent question above the threshold. `history` is newest first.
 pub fn detect_retry(
     rule: &RetryRule,
     message: &Utterance,
@@ -56,7 +54,7 @@ pub fn detect_retry(
         .map(|past| (nearness(message, past.question), past))
         .filter(|(near, _)| *near >= HOPELESS || rule.min_similarity < SURE)
         .collect();
-    // A stable sort: of equally near ones the latest stays first.
+    // The sort is stable: among equal cosines the newest question stays first.
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let scored =
         near.iter().take(MOST_SCORED).map(|(_, past)| (pair_score(message, past.question), past));
@@ -75,13 +73,13 @@ pub fn detect_retry(
     })
 }
 
-/// Whether a question whose direction is known may be one that is asked again. `false` only where
-/// [`detect_retry`] would pass over it too: then its words need not be read.
+/// Cheap prefilter on a stored vector. False only where [`detect_retry`] would reject the question
+/// too, so that its text need not be parsed.
 pub fn may_be_retry(rule: &RetryRule, message: &Utterance, text: &str, vector: &Vector) -> bool {
     let Some(cosine) = message.vector.cosine(vector) else { return true };
     let nowhere = message.vector.is_zero() || vector.is_zero();
     let far = cosine < HOPELESS - ROUNDING && rule.min_similarity >= SURE;
-    // Marks move a direction but do not make another question.
+    // Punctuation changes the vector but not the question.
     nowhere || !far || letters(message.original()).eq(letters(text))
 }
 
@@ -89,7 +87,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// The cosine; an exact resend is nearest even when it has no direction.
+/// Cosine similarity. An exact resend scores 1, even without a vector.
 fn nearness(message: &Utterance, before: &Utterance) -> f32 {
     if message.is_resend_of(before) {
         return 1.0;
@@ -97,8 +95,8 @@ fn nearness(message: &Utterance, before: &Utterance) -> f32 {
     message.vector.cosine(&before.vector).unwrap_or(0.0)
 }
 
-/// A number or a name exchanged, with an opening that goes on, is a new step: "now the same for
-/// March". In doubt the user is dissatisfied.
+/// Exploratory when a number or a name changed and the opening continues ("now the same for
+/// March"). In doubt the user is dissatisfied.
 pub fn retry_intent(message: &Utterance, before: &Utterance) -> RetryIntent {
     let exchanged = |now: &[u32], then: &[u32]| {
         let both = shared(now, then);

@@ -1,5 +1,4 @@
-//! What a comment sounds like, by the verdict model: a comment is a message about an answer that continues
-//! nothing, so only its own words count.
+//! Sentiment of a comment, by the verdict model without any context.
 
 use model::{Sentiment, UnitInterval, VerdictStatus};
 
@@ -8,11 +7,11 @@ use crate::pointing::is_negated;
 use crate::utterance::Utterance;
 use crate::verdict::{Exchange, VerdictRule, detect_verdict};
 
-/// The model is rather sure than not that its writer is dissatisfied.
+/// Minimum probability of dissatisfaction for a negative sentiment.
 const MORE_THAN_HALF: f64 = 0.5;
 
-/// How a comment sounds, and how sure that is. Whoever only goes on to something else sounds neither
-/// pleased nor displeased.
+/// Returns the sentiment of a comment and its confidence. A comment that only continues with
+/// another topic is neutral.
 pub fn detect_sentiment(rule: &VerdictRule, comment: &Utterance) -> (Sentiment, UnitInterval) {
     let verdict = detect_verdict(rule, &Exchange::of(comment));
     let displeased = verdict.dissatisfied.filter(|p| p.get() >= MORE_THAN_HALF);

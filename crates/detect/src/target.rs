@@ -1,15 +1,15 @@
-//! Which turn a remark is about: the last one, one further back, or none.
+//! Finds the turn that a remark judges: the last one, an earlier one, or none.
 //!
-//! In this order:
-//! - What says nothing of an answer by name is about the last turn: a bare "no, wrong" or "thanks!", a
-//!   question asked again, giving up, going on, moving on, a correction ("I meant …"), and what opens
-//!   with "this" or "that". That is nearly everything, and needs no other turn: [`may_be_about_earlier`].
-//! - A place in words ("the first diagram", "your earlier answer about X") is looked up: `place.rs`.
-//! - Any other thing that is judged by name ("the login diagram was fine") is searched by likeness and
-//!   recency. An earlier turn must beat the last by a margin, and must not have the verdict already: who
-//!   repeats a topic three times means the last answer.
-//! - After a question of the assistant's a name is part of the reply: the last turn.
-//! - What resembles nothing that was said is about no turn ("the soup recipe was awful", among servers).
+//! Rules, in order:
+//! - A remark without a named reference concerns the last turn: a bare "no, wrong" or "thanks!", a
+//!   repeated question, abandonment, a correction ("I meant …"), or a demonstrative opening. That
+//!   covers nearly all messages and needs no other turn, see [`may_be_about_earlier`].
+//! - An ordinal reference ("the first diagram", "your earlier answer about X") is resolved by
+//!   `ordinal.rs`.
+//! - Any other judged reference ("the login diagram was fine") is ranked by similarity and recency.
+//!   An earlier turn must beat the last by a margin and must not have the same verdict already.
+//! - After a question by the assistant a name is part of the reply, so the last turn is meant.
+//! - A reference that resembles no turn concerns none.
 
 mod place;
 #[cfg(test)]
@@ -25,20 +25,19 @@ use crate::pointing::{Named, Noun, named, opens_here};
 use crate::utterance::{Utterance, is_bare};
 use crate::verdict::{EARLIER_BETTER, MOVED_ON};
 
-/// How candidates are weighed.
+/// Weights and thresholds of target selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetRule {
-    /// Weight of the likeness; recency has the rest.
+    /// Weight of the similarity, 0 to 1; recency has the rest.
     pub similarity_weight: f64,
-    /// After this long recency counts half.
+    /// Age at which recency counts half.
     pub half_life: Duration,
-    /// Older turns are not looked at.
+    /// Maximum age of a candidate turn.
     pub oldest: Duration,
-    /// How many come back.
     pub top_k: usize,
-    /// Below this score nobody is blamed.
+    /// Minimum score of a target.
     pub floor: f64,
-    /// By how much an earlier turn must beat the last one.
+    /// Margin by which an earlier turn must beat the last one.
     pub margin: f64,
 }
 
@@ -56,50 +55,45 @@ impl Default for TargetRule {
     }
 }
 
-/// A turn of the conversation that was answered.
+/// An answered turn of the conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct PastTurn<'a> {
-    /// The turn.
     pub turn: &'a TurnId,
-    /// What was asked.
     pub question: &'a str,
-    /// What was answered; only its beginning is read ([`answer_head`]), so that may be all there is.
+    /// May be cut to [`answer_head`], because only that part is used.
     pub answer: &'a str,
-    /// Time since.
     pub age: Duration,
-    /// What is known of it so far; neutral when nothing is.
+    /// Current verdict; neutral when unknown.
     pub status: VerdictStatus,
 }
 
-/// Whom a verdict concerns.
+/// The turn that a verdict concerns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// The turn before the message.
     Previous,
-    /// One further back.
     Earlier(Located),
-    /// No turn of this conversation: a finding, and no reaction.
+    /// No turn of this conversation. The verdict is a finding, but not a reaction.
     Nobody,
 }
 
-/// Characters of an answer that tell what it is about.
+/// Characters of an answer that are compared with a remark.
 const HEAD: usize = 500;
-/// Words of a name that say enough to tell that nobody spoke of it.
+/// Minimum words of a reference that can rule out the last turn.
 const TELLING: usize = 2;
 
-/// As much of an answer as is compared with a remark.
+/// The beginning of an answer, as far as it is compared with a remark.
 pub fn answer_head(answer: &str) -> &str {
     let end = answer.char_indices().nth(HEAD).map_or(answer.len(), |(at, _)| at);
     &answer[..end]
 }
 
-/// Whether turns before the last must be looked at to tell whom the verdict concerns. Cheap, and false
-/// for most messages: then it is the previous turn.
+/// True when earlier turns are needed to find the target. Cheap, and false for most messages; then
+/// the target is the previous turn.
 pub fn may_be_about_earlier(verdict: &Verdict, message: &Utterance) -> bool {
     pointed_at(verdict, message).is_some()
 }
 
-/// Finds the turn that a verdict concerns. `past` has the answered turns, the latest first.
+/// Finds the turn that a verdict concerns. `past` holds the answered turns, newest first.
 pub fn find_target(
     rule: &TargetRule,
     verdict: &Verdict,
@@ -115,7 +109,7 @@ pub fn find_target(
         return match place::resolve(&thing, verdict, &past[..recent]) {
             Some(0) => Target::Previous,
             Some(at) => Target::Earlier(scored(rule, &remark, &past[at])),
-            // "The first diagram" where there is none: a place of its own says enough.
+            // An ordinal with a specific noun is distinctive enough to rule out the last turn.
             None if thing.noun == Noun::Thing => unless_unlike(rule, &thing, &remark, previous),
             None => previous_or_nobody(rule, &thing, &remark, previous),
         };
@@ -125,7 +119,7 @@ pub fn find_target(
     }
     let known = |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.oldest;
     let earlier = past[1..].iter().filter(known).map(|turn| scored(rule, &remark, turn));
-    // Of equals the later one: `max_by` takes the last, so they are compared from the oldest.
+    // `max_by` keeps the last of equal scores, so the iteration runs from the oldest to the newest.
     let best = earlier.rev().max_by(|a, b| a.score.total_cmp(&b.score));
     let last = scored(rule, &remark, previous).score;
     match best.filter(|best| best.score >= rule.floor && best.score >= last + rule.margin) {
@@ -134,7 +128,7 @@ pub fn find_target(
     }
 }
 
-/// The thing that the message judges, when that can be more than the last answer.
+/// The judged reference, when it may concern an earlier answer.
 fn pointed_at(verdict: &Verdict, message: &Utterance) -> Option<Named> {
     let explicit = matches!(verdict.correction_type, None | Some(CorrectionType::Explicit));
     let goes_on = verdict.behaviour.is_some() || verdict.rule == MOVED_ON;
@@ -143,7 +137,7 @@ fn pointed_at(verdict: &Verdict, message: &Utterance) -> Option<Named> {
         return None;
     }
     let good = verdict.status == VerdictStatus::Accepted;
-    // "The first was right, this one is wrong" blames another than it names.
+    // "The first was right, this one is wrong" rejects another answer than it names.
     let agrees = |thing: &Named| match thing.said {
         Some(Some(said)) => said == good,
         Some(None) => true,
@@ -160,14 +154,14 @@ fn pointed_at(verdict: &Verdict, message: &Utterance) -> Option<Named> {
     let thanks = message.has(Cue::Thanks);
     let has_name = |thing: &Named| {
         let least = if thing.said.is_some() { 1 } else { TELLING };
-        // "Yes, perfect. Is the price range high?" praises no price range.
+        // "Yes, perfect. Is the price range high?" does not praise the price range.
         let meant = thing.said == Some(Some(good)) || (good && thanks);
         meant && thing.noun != Noun::Part && thing.words.len() >= least
     };
     things.into_iter().find(has_name)
 }
 
-/// The last turn, unless the name says enough and neither resembles it nor occurs in it.
+/// The last turn, unless a distinctive reference neither resembles it nor occurs in it.
 fn previous_or_nobody(
     rule: &TargetRule,
     thing: &Named,
@@ -181,7 +175,7 @@ fn previous_or_nobody(
     unless_unlike(rule, thing, remark, previous)
 }
 
-/// The last turn, unless the name neither resembles it nor occurs in it.
+/// The last turn, unless the reference neither resembles it nor occurs in it.
 fn unless_unlike(
     rule: &TargetRule,
     thing: &Named,
@@ -203,31 +197,26 @@ fn scored(rule: &TargetRule, remark: &Vector, turn: &PastTurn<'_>) -> Located {
     score(rule, remark, &candidate)
 }
 
-/// A turn that the remark might be about.
+/// A turn that a remark may concern.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
-    /// The turn.
     pub turn: &'a TurnId,
-    /// The direction of its question.
     pub question: &'a Vector,
-    /// The direction of its answer, if there is one.
     pub answer: Option<&'a Vector>,
-    /// Time since.
     pub age: Duration,
 }
 
-/// A candidate and how well it fits.
+/// A candidate turn with its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located {
-    /// The turn.
     pub turn: TurnId,
-    /// Likeness and recency together.
+    /// Weighted similarity and recency, 0 to 1.
     pub score: f64,
-    /// The better of the likeness to question and answer.
+    /// The higher similarity of question and answer.
     pub similarity: f64,
 }
 
-/// Ranks the candidates; only those above the floor, the best first.
+/// Ranks the candidates above the minimum score, best first.
 pub fn locate(rule: &TargetRule, remark: &Vector, candidates: &[Candidate<'_>]) -> Vec<Located> {
     let mut found: Vec<Located> = candidates
         .iter()

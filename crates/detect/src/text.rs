@@ -1,4 +1,4 @@
-//! A text as detectors read it: folded words with the bytes they came from.
+//! Text processing shared by the detectors: folding, masking and stemming.
 
 mod fold;
 mod mask;

@@ -1,7 +1,7 @@
-//! Which retrieved items an answer used: named, cited, or taken over.
+//! Detects which retrieved items an answer used: by name, by citation, or by content.
 //!
-//! The answer is read once, each item once: the work grows with the sum of their lengths. Says what
-//! it can see on the surface; a paraphrase without any trace of the item is taken for not used.
+//! The answer and each item are parsed once, so the cost is linear in their total length. Only
+//! surface evidence counts: a paraphrase without any trace of the item counts as not used.
 
 mod item;
 mod gap;
@@ -42,19 +42,17 @@ use finding::Named;
 use name::Name;
 use spelling::names_of;
 
-/// What shows that an item was used.
+/// Kind of evidence that an item was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UseReason {
-    /// Its name is in the answer.
     Name,
-    /// Its id or its number is cited, or a link leads to it.
+    /// The answer cites its id or its number, or links to it.
     Citation,
-    /// Its words or its identifiers are in the answer.
+    /// The answer contains its words or its identifiers.
     Content,
 }
 
 impl UseReason {
-    /// The word for it.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -64,31 +62,28 @@ impl UseReason {
     }
 }
 
-/// Where the answer shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UseEvidence {
-    /// What shows it.
     pub reason: UseReason,
     /// First byte in the answer.
     pub start: usize,
-    /// One past the last byte.
+    /// End of the range, exclusive.
     pub end: usize,
-    /// Of the item's content, how much is there; 1 for a name or a citation.
+    /// Share of the item's content found in the answer, 0 to 1; 1 for a name or a citation.
     pub share: f64,
 }
 
-/// Whether an answer used an item.
+/// Result of use detection for one item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Use {
-    /// It did, and this shows it.
     Used(UseEvidence),
-    /// Nothing of it is there.
+    /// No evidence found.
     Ignored,
-    /// Neither name nor content is known, and it is not cited: nobody can tell.
+    /// Name and content are unknown and the item is not cited.
     Unknown,
 }
 
-/// Looks for each item in the answer; one finding an item, in their order.
+/// Detects the use of each item in the answer. Returns one result per item, in order.
 pub fn detect_use(rule: &UsageRule, answer: &Written<'_>, items: &[ReturnedItem<'_>]) -> Vec<Use> {
     let cited = CitedItems::of(answer, items);
     let names: Vec<Vec<Name>> =
@@ -125,7 +120,7 @@ fn look_for(
     }
     let content = item.content.filter(|content| !content.trim().is_empty());
     let Some(content) = content else {
-        // Without content nothing else can bear out a likely name.
+        // Without content, nothing else can support a likely name.
         return match named {
             Some(found) if found.certainty == Certainty::Likely => {
                 at_pieces(answer, UseReason::Name, found.first, found.last, 1.0)
@@ -156,7 +151,7 @@ fn needed(rule: &UsageRule, certainty: Certainty) -> usize {
     }
 }
 
-/// An id that nobody writes by chance counts as cited without brackets: "see kb-5520".
+/// Matches a distinctive id without brackets: "see kb-5520".
 fn mentioned_id(answer: &Written<'_>, endings: &Endings, id: &str) -> Option<Named> {
     let marks = id.chars().filter(|c| !c.is_alphanumeric()).count();
     let digits = id.contains(|c: char| c.is_ascii_digit());
@@ -168,7 +163,7 @@ fn mentioned_id(answer: &Written<'_>, endings: &Endings, id: &str) -> Option<Nam
     let pieces = &answer.reading.pieces;
     let written = &answer.text[pieces[found.first].start as usize..pieces[found.last].end as usize];
     let before = answer.text[..pieces[found.first].start as usize].chars().next_back();
-    // "blue-green" is also a word; in brackets or as code it is the id.
+    // "blue-green" is also an ordinary word; in brackets or as code it is the id.
     let telling = digits || marks >= 2 || matches!(before, Some('(' | '`' | '<' | '#' | '@'));
     (telling && written.eq_ignore_ascii_case(id)).then_some(found)
 }

@@ -1,6 +1,6 @@
-//! What a user said, read once: words, cues, vector, and what pairs are compared by.
+//! A user message, parsed once: words, cues, vector and the features that pairs are compared by.
 //!
-//! Kept beside a turn while it is recent, so that the next message costs one reading, not eleven.
+//! Cached beside a recent turn, so that a new message costs one parse instead of eleven.
 
 use embed::built_in;
 use model::Vector;
@@ -11,47 +11,44 @@ use crate::lexicon::lexicon;
 use crate::phrases::{Cue, Hit, hits};
 use crate::text::{Kind, Text, Word, hash};
 
-/// Tokens whose vectors are compared one by one; the rest of a long text is left out of that.
+/// Maximum tokens whose vectors are compared one by one.
 const MOST_TOKENS: usize = 48;
-/// Words of a message that pairs are compared by.
+/// Maximum words that pair features use.
 const MOST_WORDS: usize = 64;
 
-/// A user's message as the detectors see it.
+/// A parsed user message.
 #[derive(Clone, Debug)]
 pub struct Utterance {
     original: String,
     pub(crate) text: Text,
     pub(crate) hits: Vec<Hit>,
     pub(crate) vector: Vector,
-    /// Tokens of the built-in vocabulary with their weights, sorted, each once.
+    /// Tokens of the built-in vocabulary with their weights, sorted and unique.
     pub(crate) tokens: Vec<(u32, f32)>,
-    /// Hashes of the spoken words in order.
+    /// Word hashes in order, without punctuation.
     pub(crate) spoken: Vec<u32>,
-    /// The sets below are sorted, each entry once. Words that carry meaning:
+    /// Hashes without stop words. This set and those below are sorted and unique.
     pub(crate) content: Vec<u32>,
-    /// Two words in a row, and three letters in a row, as hashed bits.
+    /// Word bigrams and letter trigrams, as hashed bits.
     pub(crate) bigrams: Bits<8>,
     pub(crate) trigrams: Bits<32>,
     pub(crate) numbers: Vec<u32>,
     pub(crate) names: Vec<u32>,
-    /// Negating words, counted.
+    /// Number of negations.
     pub(crate) negations: usize,
-    /// The question word it opens with, if any.
+    /// Question word among the first words.
     pub(crate) asks: Option<u32>,
-    /// The sort of answer it wants.
     pub(crate) ask: Ask,
-    /// Content words without their endings.
     pub(crate) stems: Vec<u32>,
-    /// Operators and other signs that change what is asked: `<`, `!=`, `#`.
+    /// Operators and symbols that change the question: `<`, `!=`, `#`.
     pub(crate) operators: Vec<u32>,
-    /// Words that have an opposite.
     pub(crate) poles: Vec<u32>,
-    /// Words that may undo something, and what: ("install", "uninstall").
+    /// Pairs of a word and its prefixed negation: ("install", "uninstall").
     pub(crate) undone: Vec<(u32, u32)>,
 }
 
 impl Utterance {
-    /// Reads a message. Any text will do.
+    /// Parses a message. Accepts any text.
     pub fn read(original: &str) -> Self {
         let text = Text::read(original);
         let all_tokens = built_in().tokens(original);
@@ -87,12 +84,11 @@ impl Utterance {
         }
     }
 
-    /// The message itself.
     pub fn original(&self) -> &str {
         &self.original
     }
 
-    /// Its direction under the built-in model.
+    /// Embedding by the built-in model.
     pub fn vector(&self) -> &Vector {
         &self.vector
     }
@@ -105,13 +101,13 @@ impl Utterance {
         self.hits.iter().any(|hit| hit.cue == cue && hit.opens)
     }
 
-    /// The bytes that a phrase covers.
+    /// Byte range of a phrase in the message.
     pub(crate) fn bytes_of(&self, hit: &Hit) -> (usize, usize) {
         let place = |at| self.text.spoken().nth(at).map_or((0, 0), |w| (w.start, w.end));
         (place(hit.first).0, place(hit.last).1)
     }
 
-    /// Whether two messages are the same but for case, accents and marks.
+    /// True when two messages differ only in case, accents and punctuation.
     pub(crate) fn is_resend_of(&self, other: &Self) -> bool {
         if self.spoken.is_empty() && other.spoken.is_empty() {
             return self.original.trim() == other.original.trim();
@@ -120,7 +116,7 @@ impl Utterance {
     }
 }
 
-/// A remark with hardly any content of its own ("no, wrong", "thanks!") is about the last turn.
+/// True for a remark with hardly any content of its own: "no, wrong", "thanks!".
 pub fn is_bare(remark: &Utterance) -> bool {
     const FEW: usize = 2;
     let words = lexicon();
@@ -158,10 +154,10 @@ fn stems_of(text: &Text) -> Vec<u32> {
 }
 
 fn operators_in(text: &Text) -> Vec<u32> {
-    // Not those that prose uses for "and", "or" and "per": / & %.
+    // Excludes `/`, `&` and `%`, which prose uses for "or", "and" and "per".
     const OPERATORS: &str = "<>=#+*|^~";
     let is_operator = |w: &Word| w.kind == Kind::Mark && OPERATORS.contains(text.folded(w));
-    // An exclamation mark counts only in front of another operator: `!=`.
+    // `!` counts only before another operator: `!=`.
     let negates = |at: usize| {
         let next = text.words.get(at + 1);
         text.folded(&text.words[at]) == "!"
@@ -171,7 +167,7 @@ fn operators_in(text: &Text) -> Vec<u32> {
     once(words.filter(|(at, w)| is_operator(w) || negates(*at)).map(|(_, w)| w.hash).collect())
 }
 
-/// What words with an undoing prefix would be without it.
+/// Pairs of a word's rest behind a negating prefix and the word itself.
 fn undone_in(text: &Text) -> Vec<(u32, u32)> {
     const PREFIXES: [&str; 6] = ["un", "dis", "de", "in", "non", "im"];
     let mut all = Vec::new();
@@ -183,7 +179,7 @@ fn undone_in(text: &Text) -> Vec<(u32, u32)> {
     all
 }
 
-/// Three letters in a row, within words and across their edges.
+/// Letter trigrams, within words and across their edges.
 fn trigrams_of(text: &Text) -> Bits<32> {
     let mut bits = Bits::default();
     let space = u32::from(b' ');

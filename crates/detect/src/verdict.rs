@@ -1,7 +1,8 @@
-//! What the next message says about the answer before it: rejected, accepted or neither.
+//! Judges an answer by the next user message: rejected, accepted or neutral.
 //!
-//! `rules` decides by phrases in the order of docs/signals.md; `model` starts from the rules and
-//! scores again with what was learnt; `seed` is the document this grew from, kept for comparison.
+//! - `rules` matches phrases in the order given in docs/signals.md.
+//! - `model` starts from the rules and rescores them with the learnt models.
+//! - `seed` is a plain keyword baseline, kept for comparison.
 
 mod contrast;
 mod exchanged;
@@ -31,19 +32,18 @@ use quoted::rejects_in_quotes_only;
 pub(crate) use rules::MOVED_ON;
 pub(crate) use taken_back::EARLIER_BETTER;
 
-/// How a verdict is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The literal seed.
+    /// Keyword baseline.
     Seed,
-    /// Phrases only: reproducible by hand.
+    /// Phrases only. Reproducible by hand.
     Rules,
-    /// Rules, scored again by the learnt model.
+    /// Rules, rescored by the learnt models.
     Model,
 }
 
 impl Mode {
-    /// The word in configuration and findings.
+    /// Name in configuration and findings.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Seed => "seed",
@@ -53,20 +53,19 @@ impl Mode {
     }
 }
 
-/// Thresholds of the verdict.
+/// Thresholds of verdict detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerdictRule {
-    /// How it is reached.
     pub mode: Mode,
-    /// After this long only an explicit rejection counts.
+    /// Session length. Later messages count only as explicit rejections.
     pub session: Duration,
-    /// Pair score above which a question is the same when both intents are known and equal.
+    /// Pair score above which a question is a rephrasing, when both intents are known and equal.
     pub rephrased_same_intent: f64,
-    /// Pair score above which it is the same when no intent is known.
+    /// Pair score above which a question is a rephrasing, when an intent is unknown.
     pub rephrased: f64,
-    /// Whether a new question of its own accepts the answer before it.
+    /// True when an unrelated new question counts as acceptance.
     pub moved_on: bool,
-    /// A turn is rejected only from this confidence.
+    /// Minimum confidence of a rejection.
     pub least_confidence: f64,
 }
 
@@ -83,25 +82,20 @@ impl Default for VerdictRule {
     }
 }
 
-/// A message and what came before it. What is not known is left out.
+/// A message with its context. Unknown parts are `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
-    /// The message to judge by.
     pub message: &'a Utterance,
-    /// The question before it.
     pub question: Option<&'a Utterance>,
-    /// The answer that is judged.
     pub answer: Option<&'a Answer>,
-    /// The message's intent, as the application sees it.
+    /// Intent of the message, reported by the application.
     pub intent: Option<&'a str>,
-    /// The intent of the question before.
     pub previous_intent: Option<&'a str>,
-    /// Time between the answer and the message.
     pub gap: Option<Duration>,
 }
 
 impl<'a> Exchange<'a> {
-    /// A message alone.
+    /// A message without context.
     pub fn of(message: &'a Utterance) -> Self {
         Self {
             message,
@@ -113,13 +107,12 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The pair score of question and message; 0 when there is no question.
+    /// Pair score of question and message; 0 without a question.
     pub(crate) fn likeness(&self) -> f64 {
         self.question.map_or(0.0, |question| pair_score(self.message, question).get())
     }
 }
 
-/// What a rule found.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub status: VerdictStatus,
@@ -130,13 +123,11 @@ pub(crate) struct Finding {
     pub behaviour: Option<InteractionKind>,
 }
 
-/// The model that tells dissatisfaction, as committed.
 pub fn rejection_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
     READ.get_or_init(|| Model::committed(include_bytes!("../model/rejected.bin")))
 }
 
-/// The model that tells acceptance, as committed.
 pub fn acceptance_model() -> &'static Model {
     static READ: OnceLock<Model> = OnceLock::new();
     READ.get_or_init(|| Model::committed(include_bytes!("../model/accepted.bin")))
@@ -155,7 +146,7 @@ pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
     told(exchange, finding, None)
 }
 
-/// The rules' finding, scored again by what was learnt.
+/// Rescores the rules' finding with the learnt models.
 fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Verdict {
     let found = rules::judge(rule, exchange, likeness);
     let features = verdict_features(exchange, likeness);
@@ -168,7 +159,7 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
     } else if is_plain(exchange, &found) {
         (learnt + 2.0 * found.confidence) / 3.0
     } else if found.correction_type == Some(CorrectionType::Rephrased) {
-        // The pair score has read both more closely than the model does.
+        // The pair model compares both questions in more detail than the verdict model.
         f64::midpoint(learnt, found.confidence)
     } else {
         learnt
@@ -179,10 +170,10 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
     told(exchange, finding, UnitInterval::new(rejected))
 }
 
-/// Somebody else's words in quotation marks: in doubt.
+/// Highest rejection probability when every rejecting phrase is quoted.
 const QUOTED: f64 = 0.5;
 
-/// Nobody asks the very same thing again who is content with the answer.
+/// Lowest rejection probability of an exact resend.
 const RESENT: f64 = 0.9;
 
 fn is_resend(exchange: &Exchange<'_>, found: &Finding) -> bool {
@@ -190,10 +181,10 @@ fn is_resend(exchange: &Exchange<'_>, found: &Finding) -> bool {
         && exchange.question.is_some_and(|question| exchange.message.is_resend_of(question))
 }
 
-/// "Can I talk to a human": so many words in a row are no chance, whatever stands around them.
+/// Lowest rejection probability of an explicit abandonment ("Can I talk to a human").
 const GIVEN_UP: f64 = 0.8;
 const NO_CHANCE: usize = 3;
-/// In a longer message they may be about something else.
+/// A longer message may use the phrase about something else.
 const SHORT: usize = 12;
 
 fn gives_up(exchange: &Exchange<'_>, found: &Finding) -> bool {
@@ -205,8 +196,8 @@ fn gives_up(exchange: &Exchange<'_>, found: &Finding) -> bool {
         && exchange.message.hits.iter().any(is_long)
 }
 
-/// A bare "try again" leaves nothing to read between the lines: the rule has most of the say. Not so
-/// after a question of the assistant's, to which "no" is an answer.
+/// True for a bare complaint ("try again"), where the rule outweighs the model. Excludes replies to
+/// a question by the assistant, where "no" is an answer.
 fn is_plain(exchange: &Exchange<'_>, found: &Finding) -> bool {
     let answers = exchange.answer.is_some_and(|answer| answer.ends_asking);
     let says_so = matches!(
@@ -241,7 +232,7 @@ fn decide(
     }
     let moved_on = found.rule == rules::MOVED_ON;
     let may_accept = !late && (!moved_on || rule.moved_on);
-    // Clear acceptance needs words that say so, or an answer to what the assistant asked.
+    // Full confidence needs an accepting phrase, or a reply to the assistant's question.
     let agrees = found.status == VerdictStatus::Accepted && !moved_on;
     let replies = exchange.answer.is_some_and(|answer| answer.ends_asking);
     let capped = if agrees || replies { accepted } else { accepted.min(MOVED_ON_MOST) };
@@ -268,13 +259,14 @@ fn decide(
     }
 }
 
-/// What is told as the rule where the model overruled the rules.
+/// Rule name where the model overruled the rules.
 const MODEL: &str = "model";
 
-/// A user who moved on said nothing about the answer: below the gate for reactions.
+/// Moving on says nothing about the answer, so its confidence stays below the reaction threshold of
+/// 0.7.
 const MOVED_ON_MOST: f64 = 0.69;
 
-/// How a message rejects when only the model saw it.
+/// Correction type of a rejection that only the model found.
 fn type_of(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
     if exchange.message.has(Cue::Abandonment) {
         CorrectionType::Abandonment
@@ -285,10 +277,10 @@ fn type_of(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
     }
 }
 
-/// Bytes that a telling stretch has at least: "is" explains nothing.
+/// Minimum length of an evidence span in bytes.
 const TELLING: u32 = 5;
 
-/// The words that spoke most for dissatisfaction.
+/// Evidence span of the n-gram with the highest rejection weight.
 fn telling_words(features: &Features) -> Vec<Evidence> {
     let model = rejection_model();
     let best = features

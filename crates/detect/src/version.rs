@@ -1,8 +1,8 @@
-//! Which detectors these are: findings name the version that made them.
+//! The version of the detectors, recorded with every finding.
 
 use std::sync::OnceLock;
 
-/// What decides: rules change with the package's version, models and lists with their bytes.
+/// Data that changes findings without a new package version.
 const PARTS: [&[u8]; 6] = [
     include_bytes!("../model/pair.bin"),
     include_bytes!("../model/refusal.bin"),
@@ -12,7 +12,7 @@ const PARTS: [&[u8]; 6] = [
     include_bytes!("usage/sets.txt"),
 ];
 
-/// The version: the package's, and eight digits that differ when a model or a list of use detection does.
+/// Package version plus an FNV-1a hash of the models and the use detection lists.
 pub fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| {

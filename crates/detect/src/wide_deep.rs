@@ -1,56 +1,50 @@
-//! A small learnt model: hashed features with a weight each, and a narrow net over plain numbers.
+//! A small wide-and-deep model: one weight per hashed feature, plus a narrow network over dense
+//! features.
 //!
-//! Made by training/fit, read from the program's own bytes, computed here without a runtime.
+//! Trained by training/fit, embedded in the binary and evaluated without a runtime.
 
 use model::dot;
 
-/// Sums of hashed features and the numbers a net reads.
+/// Model input.
 #[derive(Clone, Debug, Default)]
 pub struct Features {
-    /// Hashed features, each counted once, with the bytes of the text they came from.
+    /// Hashed features with the byte ranges they come from.
     pub sparse: Vec<Sparse>,
-    /// Plain numbers, about -1 to 1.
+    /// Dense features, about -1 to 1.
     pub dense: Vec<f32>,
 }
 
-/// One hashed feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sparse {
-    /// Full hash; the model keeps as many bits as it has buckets.
+    /// Full hash. The model uses the low bits, as many as its buckets need.
     pub hash: u32,
-    /// Where in the text.
     pub start: u32,
-    /// Where it ends.
     pub end: u32,
 }
 
-/// A model that turns features into a calibrated probability.
+/// Maps features to a calibrated probability.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    /// One weight a bucket; a power of two of them.
+    /// One weight per bucket; the count is a power of two.
     pub wide: Vec<f32>,
-    /// Numbers the net reads.
+    /// Number of dense features.
     pub inputs: usize,
-    /// Rows of the hidden layer, `inputs` numbers each.
+    /// Hidden layer weights, `inputs` per unit.
     pub hidden: Vec<f32>,
-    /// Added to each hidden sum.
     pub hidden_bias: Vec<f32>,
-    /// From the hidden layer to the sum.
+    /// Weights from the hidden layer to the sum.
     pub output: Vec<f32>,
-    /// From the numbers straight to the sum.
+    /// Weights from the dense features directly to the sum.
     pub direct: Vec<f32>,
-    /// Added to the sum.
     pub bias: f32,
-    /// Platt's slope and offset: sum → calibrated sum.
+    /// Platt scaling of the sum: slope and offset.
     pub slope: f32,
-    /// See `slope`.
     pub offset: f32,
 }
 
 const MAGIC: &[u8; 4] = b"UPTM";
 
 impl Model {
-    /// The sum before calibration.
     pub fn sum(&self, features: &Features) -> f32 {
         let wide: f32 = features.sparse.iter().map(|f| self.weight(f.hash)).sum();
         let direct = dot(&self.direct, &features.dense);
@@ -62,17 +56,16 @@ impl Model {
         self.bias + wide / (features.sparse.len().max(1) as f32).sqrt() + direct + deep
     }
 
-    /// The probability, calibrated.
     pub fn probability(&self, features: &Features) -> f32 {
         sigmoid(self.slope * self.sum(features) + self.offset)
     }
 
-    /// The weight of one hashed feature.
     pub fn weight(&self, hash: u32) -> f32 {
         if self.wide.is_empty() { 0.0 } else { self.wide[hash as usize & (self.wide.len() - 1)] }
     }
 
-    /// The file: counts, then numbers; the wide weights as one byte each with a common scale.
+    /// Serialises the model: counts, then floats, then the wide weights as one byte each with a
+    /// common scale.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for count in [1, self.wide.len(), self.inputs, self.hidden_bias.len()] {
@@ -86,15 +79,15 @@ impl Model {
         bytes
     }
 
-    /// A model that was built in. The committed file is the only input: anything wrong with it is a
-    /// broken build, and must not pass for a model that is never sure of anything.
+    /// Loads a committed model. Panics when the file is invalid: a broken build must not pass for a
+    /// model that is never confident.
     pub(crate) fn committed(bytes: &[u8]) -> Self {
         let model = Self::from_bytes(bytes);
         assert!(model.is_some(), "a committed model cannot be read; `make models` makes it again");
         model.unwrap_or_default()
     }
 
-    /// `None` when the bytes are not a model of ours.
+    /// Returns `None` when the bytes are not a valid model.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
         let (head, rest) = rest.split_at_checked(16)?;
@@ -120,7 +113,6 @@ impl Model {
     }
 }
 
-/// 1 / (1 + e^-x).
 pub fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }

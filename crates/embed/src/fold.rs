@@ -1,9 +1,9 @@
-//! Text into the words that BERT's uncased vocabulary knows: lower case, no accents, marks apart.
+//! BERT's uncased pre-tokenizer: lower case, no accents, punctuation separated.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Calls `word` for each word and each mark, folded; stops when it returns false.
+/// Calls `word` for each folded word and punctuation mark; stops when it returns false.
 pub(crate) fn words(text: &str, mut word: impl FnMut(&str) -> bool) {
     let mut current = String::with_capacity(32);
     for part in text.split_whitespace() {
@@ -51,7 +51,7 @@ fn flush(current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
     goes_on
 }
 
-/// Punctuation and ideographs are tokens of their own.
+/// True for punctuation and ideographs, which are tokens of their own.
 fn stands_alone(c: char) -> bool {
     c.is_ascii_punctuation()
         || matches!(u32::from(c),

@@ -1,4 +1,4 @@
-//! The static table: a vector for each token; a text is the mean of its tokens.
+//! The static embedding model: one vector per token; a text is the mean of its tokens.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,21 +7,22 @@ use model::Vector;
 use crate::fold;
 use crate::wordpiece::Vocabulary;
 
-/// Made by training/embed/train.py, which documents the layout.
+/// Built by training/embed/train.py, which documents the layout.
 static TABLE: &[u8] = include_bytes!("../model/table.bin");
-/// Names this table. Changes whenever the file does: vectors of two tables never compare.
+/// Identifies the table. Must change with the file, because vectors of two tables are not
+/// comparable.
 const MODEL: &str = "uptake-static-1";
 const HEADER: usize = 16;
-/// Tokens of a text that are read. Bounds the work; more changes a mean little.
+/// Maximum tokens of a text. Bounds the work; further tokens barely change the mean.
 const MOST_TOKENS: usize = 256;
 
-/// The built-in model, read from the program's own bytes once.
+/// The built-in model, parsed once from the binary.
 pub fn built_in() -> &'static StaticModel {
     static MODEL: OnceLock<StaticModel> = OnceLock::new();
     MODEL.get_or_init(|| StaticModel::read(TABLE))
 }
 
-/// A table of token vectors and the vocabulary that finds them.
+/// Token vectors with their vocabulary.
 pub struct StaticModel {
     id: Arc<str>,
     dims: usize,
@@ -33,7 +34,7 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// The committed file is the only input: anything wrong with it is a broken build.
+    /// Panics on an invalid table: the committed file is the only input.
     fn read(bytes: &'static [u8]) -> Self {
         let number = |at: usize| {
             let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
@@ -50,7 +51,7 @@ impl StaticModel {
         Self {
             id: MODEL.into(),
             dims,
-            // 127 · 32 767 · 256 tokens stays below what an i32 holds.
+            // 127 · 32,767 · 256 tokens stays below the maximum of an i32.
             whole_scales: scales.iter().map(|s| (s / most * 32_767.0).round() as i16).collect(),
             scales,
             weights: weights.chunks_exact(4).map(scale).collect(),
@@ -59,17 +60,16 @@ impl StaticModel {
         }
     }
 
-    /// The name that its vectors carry.
+    /// Model id that every vector carries.
     pub fn id(&self) -> &Arc<str> {
         &self.id
     }
 
-    /// Numbers in a vector.
     pub fn dims(&self) -> usize {
         self.dims
     }
 
-    /// The tokens of a text, at most as many as a vector is made of.
+    /// Token ids of a text, at most 256.
     pub fn tokens(&self, text: &str) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(64);
         fold::words(text, |word| {
@@ -80,20 +80,20 @@ impl StaticModel {
         tokens
     }
 
-    /// The token of a folded word that is one by itself. Tokens are sorted by how often they occur.
+    /// Token id of a folded word that is one whole token. Ids are sorted by frequency.
     pub fn whole_token(&self, word: &str) -> Option<u32> {
         self.vocabulary.whole(word)
     }
 
-    /// The direction of a text; a text without words has none.
+    /// Unit-length embedding of a text; zero for a text without words.
     pub fn embed(&self, text: &str) -> Vector {
         self.embed_tokens(&self.tokens(text))
     }
 
-    /// The direction of a text that is already cut into tokens.
+    /// Embedding of a tokenized text.
     pub fn embed_tokens(&self, tokens: &[u32]) -> Vector {
-        // In whole numbers: quick without special instructions, and the same on every machine. The
-        // scale of the sum does not matter, a vector is scaled to length 1.
+        // Integer arithmetic is fast without SIMD and gives the same result on every machine. The
+        // scale of the sum does not matter, because the vector is normalised.
         let mut sum = vec![0i32; self.dims];
         for &token in tokens.iter().take(MOST_TOKENS) {
             let scale = self.whole_scales[token as usize];
@@ -104,12 +104,12 @@ impl StaticModel {
         Vector::new(Arc::clone(&self.id), sum.into_iter().map(|v| v as f32).collect())
     }
 
-    /// How much two tokens point the same way, times their weights.
+    /// Dot product of two token vectors, scaled by their weights.
     pub fn token_dot(&self, a: u32, b: u32) -> f32 {
         dot(self.row(a), self.row(b)) as f32 * self.scales[a as usize] * self.scales[b as usize]
     }
 
-    /// How much a token weighs in the mean: rare words weigh more.
+    /// Weight of a token in the mean; rare words weigh more.
     pub fn token_weight(&self, token: u32) -> f32 {
         self.weights[token as usize]
     }
@@ -120,7 +120,7 @@ impl StaticModel {
     }
 }
 
-/// Of two rows of signed bytes, in eight sums side by side for wide registers.
+/// Dot product of two rows of signed bytes, in eight lanes for SIMD registers.
 fn dot(a: &[u8], b: &[u8]) -> i32 {
     let mut sums = [0i32; 8];
     for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn tokens_are_those_of_bert() {
-        // As the reference tokenizer gives them.
+        // Expected ids come from the reference tokenizer.
         let expected = [2054, 2003, 23653, 4895, 7076, 9080, 2989, 1029];
         assert_eq!(built_in().tokens("What is Ünbelievable uninstalling?"), expected);
     }

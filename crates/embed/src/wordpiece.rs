@@ -1,22 +1,21 @@
-//! A word into pieces of the vocabulary, longest first.
+//! WordPiece tokenization: greedy longest match.
 
 use rustc_hash::FxHashMap;
 
-/// Longer words are one unknown token, as in BERT.
+/// Longer words map to the unknown token, as in BERT.
 const LONGEST_WORD: usize = 100;
-/// The token of a word that has none.
 const UNKNOWN: u32 = 100;
 
-/// The vocabulary: pieces that begin a word and pieces that continue one.
+/// Vocabulary of pieces that start a word and pieces that continue one.
 pub(crate) struct Vocabulary {
     starts: FxHashMap<&'static [u8], u32>,
     continues: FxHashMap<&'static [u8], u32>,
-    /// No piece is longer, in bytes.
+    /// Length of the longest piece in bytes.
     longest: usize,
 }
 
 impl Vocabulary {
-    /// One token a line, its number the line's.
+    /// One token per line; its id is the line index.
     pub(crate) fn new(lines: &'static str) -> Self {
         let (mut starts, mut continues) = (FxHashMap::default(), FxHashMap::default());
         let mut longest = 0;
@@ -30,12 +29,11 @@ impl Vocabulary {
         Self { starts, continues, longest }
     }
 
-    /// The token that a folded word is by itself.
     pub(crate) fn whole(&self, word: &str) -> Option<u32> {
         self.starts.get(word.as_bytes()).copied()
     }
 
-    /// Calls `piece` for each piece of a folded word.
+    /// Calls `piece` with each token id of a folded word.
     pub(crate) fn pieces(&self, word: &str, mut piece: impl FnMut(u32)) {
         if let Some(&id) = self.starts.get(word.as_bytes()) {
             return piece(id);

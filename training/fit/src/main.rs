@@ -1,5 +1,7 @@
-//! `uptake-fit TASK CORPUS OUT [DATA]`: fits one task's models and says how they do on rows that they
-//! have not seen. `make models` runs it for each task in turn, since later ones use earlier ones.
+//! `uptake-fit TASK CORPUS OUT [DATA]`: fits the models of one task and prints their held-out
+//! accuracy.
+//!
+//! `make models` runs the tasks in order, because later ones use earlier models.
 #![expect(clippy::print_stdout, reason = "a command of ours")]
 
 use std::fs;
@@ -10,7 +12,7 @@ use detect::Model;
 use uptake_fit::train::{Example, fit};
 use uptake_fit::{measure, pairs, refusals, verdicts};
 
-/// What a model is to say of a row.
+/// Training target of a row.
 type Target = fn(&verdicts::VerdictRow) -> f32;
 
 fn main() -> Result<()> {

@@ -1,4 +1,4 @@
-//! How good predictions are: ranking, working point, calibration, intervals.
+//! Metrics of predictions: AUC, precision and recall, calibration, intervals.
 
 /// Area under the ROC curve; ties count half.
 pub fn auc(rows: &[(f64, bool)]) -> f64 {
@@ -15,7 +15,7 @@ pub fn auc(rows: &[(f64, bool)]) -> f64 {
     (ranks - positive * (positive + 1.0) / 2.0) / (positive * negative)
 }
 
-/// Half the width of a 95% interval of an AUC (Hanley and McNeil).
+/// Half-width of the 95% confidence interval of an AUC (Hanley and McNeil).
 pub fn auc_interval(auc: f64, positive: usize, negative: usize) -> f64 {
     let (p, n) = (positive as f64, negative as f64);
     let (q1, q2) = (auc / (2.0 - auc), 2.0 * auc * auc / (1.0 + auc));
@@ -23,17 +23,17 @@ pub fn auc_interval(auc: f64, positive: usize, negative: usize) -> f64 {
     1.96 * (spread / (p * n)).max(0.0).sqrt()
 }
 
-/// Precision, recall and F1 of yes and no.
+/// Metrics of a binary classifier.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Working {
     pub precision: f64,
     pub recall: f64,
     pub f1: f64,
-    /// Alarms among the rows that deserve none.
+    /// False positive rate.
     pub false_alarms: f64,
 }
 
-/// Counts predictions against labels.
+/// Computes metrics from (predicted, actual) pairs.
 pub fn working(rows: impl IntoIterator<Item = (bool, bool)>) -> Working {
     let (mut hit, mut alarm, mut missed, mut quiet) = (0.0, 0.0, 0.0, 0.0);
     for (said, is) in rows {
@@ -50,7 +50,7 @@ pub fn working(rows: impl IntoIterator<Item = (bool, bool)>) -> Working {
     Working { precision, recall, f1, false_alarms: share(alarm, alarm + quiet) }
 }
 
-/// Expected calibration error over ten bins of equal width: (probability, label, weight).
+/// Expected calibration error over ten equal-width bins of (probability, label, weight).
 pub fn calibration_error(rows: &[(f64, f64, f64)]) -> f64 {
     let mut bins = [(0.0, 0.0); 10];
     for (p, label, weight) in rows {
@@ -61,7 +61,7 @@ pub fn calibration_error(rows: &[(f64, f64, f64)]) -> f64 {
     bins.iter().map(|b| (b.0 - b.1).abs()).sum::<f64>() / total
 }
 
-/// Spearman's rank correlation.
+/// Spearman rank correlation.
 pub fn spearman(rows: &[(f64, f64)]) -> f64 {
     let rank = |of: fn(&(f64, f64)) -> f64| {
         let mut order: Vec<usize> = (0..rows.len()).collect();

@@ -1,4 +1,4 @@
-//! The pair model: from written pairs of questions.
+//! Trains the pair model from pairs of questions.
 
 use std::fs;
 use std::path::Path;
@@ -36,13 +36,12 @@ pub const RECIPE: Recipe = Recipe {
     nets: 3,
 };
 
-/// What a written pair weighs, and one of two anchors that merely lie near each other, against 1
-/// for a pair that the teacher scored. The written near misses are traps: with full weight they
-/// would teach that likeness means difference.
+/// Weights of hand-written pairs and of merely neighbouring anchors, relative to 1 for a pair that
+/// the teacher scored. The hand-written negatives are adversarial: with full weight they would
+/// teach that similarity means difference.
 const WRITTEN: f32 = 0.35;
 const NEAR: f32 = 0.1;
 
-/// Rows of a JSONL file.
 pub fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Vec<T>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -53,7 +52,7 @@ pub fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Vec<T>> {
     .collect()
 }
 
-/// The name of a group as a number.
+/// FNV-1a hash of a group name.
 pub fn group_number(name: &str) -> u64 {
     name.bytes()
         .fold(14_695_981_039_346_656_037, |h, b| (h ^ u64::from(b)).wrapping_mul(1_099_511_628_211))
@@ -70,7 +69,7 @@ pub fn examples(rows: &[PairRow]) -> Vec<Example> {
         .collect()
 }
 
-/// The model, and its sums on rows it has not seen.
+/// Returns the model, its labelled examples and their out-of-fold sums.
 pub fn model(corpus: &Path) -> Result<(Model, Vec<Example>, Vec<f32>)> {
     let mut rows: Vec<PairRow> = read(&corpus.join("pairs.jsonl"))?;
     rows.extend(neighbours(&rows));
@@ -87,8 +86,8 @@ pub fn model(corpus: &Path) -> Result<(Model, Vec<Example>, Vec<f32>)> {
     Ok((model, examples, held_out[..labelled].to_vec()))
 }
 
-/// Near questions of other anchors: what most pairs in life look like, where the written near
-/// misses are the traps. For each anchor its nearest others, and some not so near.
+/// Builds negative pairs from neighbouring anchors, because most real pairs are unrelated and the
+/// written negatives are adversarial.
 fn neighbours(rows: &[PairRow]) -> Vec<PairRow> {
     let mut anchors: Vec<(&PairRow, Utterance)> = Vec::new();
     for row in rows {
@@ -125,8 +124,8 @@ fn neighbours(rows: &[PairRow]) -> Vec<PairRow> {
 
 const NEIGHBOURS: &[usize] = &[0, 1, 2, 3, 4, 6, 8, 12, 20, 60];
 
-/// Maps sums so that a threshold means what it means for the teacher's cosine: as many of the taught
-/// pairs lie above 0.80 and 0.85 here as there. The seeds' thresholds are such cosines.
+/// Fits a Platt curve so that as many taught pairs exceed each threshold as with the teacher's
+/// cosine. The configured thresholds are such cosines.
 fn like_the_teacher(sums: &[f32], taught: &[PairRow]) -> detect::Platt {
     let mut sums = sums.to_vec();
     sums.sort_by(f32::total_cmp);
@@ -144,7 +143,7 @@ fn like_the_teacher(sums: &[f32], taught: &[PairRow]) -> detect::Platt {
     detect::Platt { slope, offset: y - slope * x }
 }
 
-/// The teacher's cosine as a soft answer.
+/// Examples with the teacher's cosine as a soft label.
 fn taught_examples(rows: &[PairRow]) -> Vec<Example> {
     rows.iter()
         .map(|row| Example {

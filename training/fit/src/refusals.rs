@@ -1,4 +1,4 @@
-//! The refusal model: from written answers and the completions of XSTest that may be trained on.
+//! Trains the refusal model from written answers and the trainable completions of XSTest.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ pub fn examples(rows: &[RefusalRow]) -> Vec<Example> {
     all
 }
 
-/// Answers of the verdict corpus that have none of a refusal's words: what most answers are like.
+/// Answers of the verdict corpus without refusal words, as typical negatives.
 fn ordinary(corpus: &Path) -> Result<Vec<RefusalRow>> {
     const SUSPECT: [&str; 26] = [
         "sorry",
@@ -107,7 +107,7 @@ fn ordinary(corpus: &Path) -> Result<Vec<RefusalRow>> {
         .collect())
 }
 
-/// Rows of the corpus, and those of XSTest where the benchmark's data is at hand.
+/// Rows of the corpus, plus those of XSTest when the benchmark data is available.
 pub fn rows(corpus: &Path, data: Option<&Path>) -> Result<Vec<RefusalRow>> {
     let mut rows: Vec<RefusalRow> = read(&corpus.join("refusal.jsonl"))?;
     rows.extend(ordinary(corpus)?);

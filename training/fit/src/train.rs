@@ -1,9 +1,9 @@
-//! Trains a `Model`: hashed weights and a narrow net together, by Adam, the same bits every time.
+//! Trains a `Model` with Adam: hashed weights and a narrow network together. Bit-for-bit
+//! reproducible.
 
 use detect::{Features, Model, Platt, sigmoid};
 
-/// An example: what the model reads, what it should say, how much it counts, and its group (rows
-/// of one group never stand on both sides of a split).
+/// A training example. Rows of one group never appear on both sides of a split.
 #[derive(Clone, Debug)]
 pub struct Example {
     pub features: Features,
@@ -12,7 +12,7 @@ pub struct Example {
     pub group: u64,
 }
 
-/// The size of a model and how it is trained.
+/// Model size and training hyperparameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Recipe {
     /// Buckets for hashed features, a power of two; 0 for none.
@@ -20,18 +20,18 @@ pub struct Recipe {
     pub hidden: usize,
     pub epochs: usize,
     pub rate: f32,
-    /// Pull towards zero of the hashed weights and of the others.
+    /// Weight decay of the hashed weights and of the others.
     pub wide_decay: f32,
     pub deep_decay: f32,
-    /// Share of the plain numbers hidden from each step.
+    /// Dropout rate of the dense features.
     pub dropout: f32,
-    /// Nets that are trained apart and averaged into one wide hidden layer.
+    /// Networks that are trained separately and averaged into one wide hidden layer.
     pub nets: usize,
 }
 
 const BATCH: usize = 32;
 
-/// A model for all examples, calibrated on predictions made without them.
+/// Trains a model on all examples and calibrates it on out-of-fold predictions. Returns both.
 pub fn fit(examples: &[Example], recipe: Recipe) -> (Model, Vec<f32>) {
     let held_out = out_of_fold(examples, recipe);
     let points: Vec<(f64, f64, f64)> = held_out
@@ -46,7 +46,7 @@ pub fn fit(examples: &[Example], recipe: Recipe) -> (Model, Vec<f32>) {
     (model, held_out)
 }
 
-/// For each example the sum of a model that has not seen its group.
+/// For each example, the sum of a model that has not seen its group.
 pub fn out_of_fold(examples: &[Example], recipe: Recipe) -> Vec<f32> {
     const FOLDS: u64 = 5;
     let mut sums = vec![0.0; examples.len()];
@@ -61,14 +61,14 @@ pub fn out_of_fold(examples: &[Example], recipe: Recipe) -> Vec<f32> {
     sums
 }
 
-/// A model for all examples, not calibrated.
+/// Trains a model on all examples, without calibration.
 pub fn train(examples: &[Example], recipe: Recipe) -> Model {
     let nets: Vec<Model> =
         (0..recipe.nets.max(1)).map(|n| train_one(examples, recipe, 1 + n as u64)).collect();
     averaged(&nets)
 }
 
-/// The mean of several models is one model with all their hidden units.
+/// Averages models by concatenating their hidden units.
 fn averaged(nets: &[Model]) -> Model {
     let share = 1.0 / nets.len() as f32;
     let mean = |of: fn(&Model) -> &[f32]| -> Vec<f32> {
@@ -91,7 +91,7 @@ fn averaged(nets: &[Model]) -> Model {
     }
 }
 
-/// All numbers of a model in one row, with Adam's two memories beside them.
+/// Parameters with the two moment estimates of Adam.
 struct Weights {
     value: Vec<f32>,
     first: Vec<f32>,
@@ -257,7 +257,7 @@ impl Net {
     }
 }
 
-/// A small generator of our own, so that training never changes with a library.
+/// SplitMix64. Implemented here so that training never changes with a library.
 struct Random(u64);
 
 impl Random {
@@ -281,7 +281,7 @@ impl Random {
     }
 }
 
-/// SplitMix's last step.
+/// Output function of SplitMix64.
 pub fn stir(number: u64) -> u64 {
     let mut z = number;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

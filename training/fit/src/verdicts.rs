@@ -1,4 +1,4 @@
-//! The verdict models: dissatisfied or not, accepted or not.
+//! Trains the verdict models: dissatisfied or not, accepted or not.
 
 use std::path::Path;
 
@@ -60,7 +60,7 @@ pub fn features(row: &VerdictRow) -> detect::Features {
     verdict_features(&exchange, likeness)
 }
 
-/// How dissatisfied a row is: rejected is; not rejected and yet unhappy is a little.
+/// Target of the rejection model. An unhappy neutral row counts a little.
 pub fn dissatisfaction(row: &VerdictRow) -> f32 {
     match (row.status.as_str(), row.satisfaction) {
         ("rejected", _) => 1.0,
@@ -70,14 +70,14 @@ pub fn dissatisfaction(row: &VerdictRow) -> f32 {
     }
 }
 
-/// Hard rows are far commoner in the corpus than in life, where a "no" mostly means no.
+/// Weight of hard rows, which are far more frequent in the corpus than in production.
 const HARD: f32 = 0.15;
 
 pub fn acceptance(row: &VerdictRow) -> f32 {
     if row.status == "accepted" { 1.0 } else { 0.0 }
 }
 
-/// Rows with their context, and some of them without: a message must do alone, too.
+/// Builds examples with context, and some without, so that a message is also judged alone.
 pub fn examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Example> {
     let example = |row: &VerdictRow, weight: f32| Example {
         features: features(row),
@@ -88,7 +88,7 @@ pub fn examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Exam
     let mut all: Vec<Example> =
         rows.iter().map(|row| example(row, if row.hard { HARD } else { 1.0 })).collect();
     for (at, row) in rows.iter().enumerate().filter(|(at, _)| at % 2 == 0) {
-        // Ordinary first messages, after somebody else's answer: what most next messages are.
+        // Ordinary first messages after an unrelated answer, like most next messages in production.
         let other = &rows[(at * 7919 + 13) % rows.len()];
         if other.group == row.group || other.lang != row.lang {
             continue;

@@ -1,8 +1,8 @@
-//! The turn that a place in words names: "the first diagram", "the previous one".
+//! Resolves ordinal references to turns: "the first diagram", "the previous one".
 //!
-//! A noun picks the turns that speak of it, question or beginning of the answer; a word that names any
-//! answer ("version", "reply") picks all, or the attempts at one thing when the last ones were rejected.
-//! An order after a list means an item of that list, so it is about the last turn.
+//! A noun selects the turns that mention it in the question or at the beginning of the answer. A
+//! generic noun ("version", "reply") selects all turns, or the attempts at one task when the last
+//! ones were rejected. An ordinal after a list means a list item, so it concerns the last turn.
 
 use model::{Verdict, VerdictStatus};
 
@@ -11,10 +11,10 @@ use crate::asking::stem;
 use crate::pointing::{Named, Noun, Order, same_things};
 use crate::text::Text;
 
-/// Letters of a word that another may end with: "sequencediagram", "Ablaufdiagramm".
+/// Minimum letters of a word that may match the end of a compound: "sequencediagram".
 const TELLING_END: usize = 5;
 
-/// The place in `past` (the latest first) of the turn that is named; `None` when there is no such turn.
+/// Index of the referenced turn in `past` (newest first); `None` when no turn matches.
 pub(super) fn resolve(thing: &Named, verdict: &Verdict, past: &[PastTurn<'_>]) -> Option<usize> {
     let order = thing.order?;
     let previous = past.first()?;
@@ -26,27 +26,27 @@ pub(super) fn resolve(thing: &Named, verdict: &Verdict, past: &[PastTurn<'_>]) -
     }
     let counts = counts(past, &thing.words);
     let most = counts.iter().copied().max().unwrap_or(0);
-    // The fewest turns that will do: those that have every word, else some.
+    // Prefers turns that mention all words, then those that mention fewer.
     (1..=most).rev().find_map(|least| {
         let named: Vec<usize> = (0..past.len()).filter(|at| counts[*at] >= least).collect();
         pick(order, verdict, past, &named)
     })
 }
 
-/// Whether a turn speaks of any of the words, as far as it is read.
+/// True when the turn mentions any of the words.
 pub(super) fn names_any(turn: &PastTurn<'_>, words: &[String]) -> bool {
     let texts = [Text::read(turn.question), Text::read(turn.answer)];
     words.iter().any(|word| texts.iter().any(|text| names(text, word)))
 }
 
-/// One of the turns that speak of the thing; `named` has their places, the latest first.
+/// Picks one of the mentioning turns; `named` holds their indexes, newest first.
 fn pick(order: Order, verdict: &Verdict, past: &[PastTurn<'_>], named: &[usize]) -> Option<usize> {
     match order {
         Order::Nth(n) => named.len().checked_sub(n).map(|at| named[at]),
         Order::Last => named.first().copied(),
         Order::Before => {
             let older = || named.iter().copied().filter(|at| *at != 0);
-            // Who takes something back means what was rejected.
+            // A user who retracts a complaint means the rejected turn.
             let accepts = verdict.status == VerdictStatus::Accepted;
             let rejected = |at: &usize| past[*at].status == VerdictStatus::Rejected;
             let taken_back = older().find(|at| accepts && rejected(at));
@@ -55,39 +55,39 @@ fn pick(order: Order, verdict: &Verdict, past: &[PastTurn<'_>], named: &[usize])
     }
 }
 
-/// A turn by its place alone: "the first answer", "the previous version".
+/// Resolves an ordinal without a noun: "the first answer", "the previous version".
 fn by_place(order: Order, noun: Noun, verdict: &Verdict, past: &[PastTurn<'_>]) -> Option<usize> {
     let rejected = |turn: &&PastTurn<'_>| turn.status == VerdictStatus::Rejected;
     let attempts = 1 + past[1..].iter().take_while(rejected).count();
     match order {
         Order::Nth(n) => {
-            // The attempts at the same thing, when there were several; else all turns.
+            // Counts only the attempts at one task when there were several, else all turns.
             let among = if attempts > 1 && n <= attempts { attempts } else { past.len() };
             among.checked_sub(n)
         }
         Order::Last => Some(0),
         Order::Before => {
             let taken_back = verdict.status == VerdictStatus::Accepted && attempts > 1;
-            // "Your previous answer" is the one just given; the "version before" is not.
+            // "Your previous answer" is the last one; "the version before" is not.
             let older = noun != Noun::Answer || taken_back;
             Some(usize::from(older && past.len() > 1))
         }
     }
 }
 
-/// Whether a turn ended with a question to the user.
+/// True when the answer ended with a question to the user.
 pub(super) fn asks(turn: &PastTurn<'_>) -> bool {
     turn.answer.trim_end().ends_with(['?', '？'])
 }
 
-/// Whether the thing is one of several that the last answer lists.
+/// True when the reference names an item that the last answer lists.
 fn is_item(thing: &Named, previous: &PastTurn<'_>) -> bool {
     let chosen = asks(previous) && thing.noun == Noun::Item && thing.words.is_empty();
     if thing.noun == Noun::Answer || !(chosen || lists(previous.answer)) {
         return false;
     }
     let texts = [Text::read(previous.question), Text::read(previous.answer)];
-    // "Laptops" were listed: "the first laptop" is one of them.
+    // The last answer listed "laptops", so "the first laptop" is one of them.
     let several = |word: &String| {
         let plural = |folded: &str| {
             stem(folded) == word && folded.len() > word.len() && folded.ends_with(PLURAL)
@@ -99,11 +99,10 @@ fn is_item(thing: &Named, previous: &PastTurn<'_>) -> bool {
 
 const PLURAL: [char; 4] = ['s', 'n', 'i', 'e'];
 
-/// Whether an answer lists things: lines with bullets or numbers, several blocks of code, or "A, B and
-/// C" behind a colon.
+/// True for bullets, numbered lines, several code blocks, or "A, B and C" after a colon.
 fn lists(answer: &str) -> bool {
     const MOST_LINES: usize = 200;
-    /// Where two blocks of code begin and end.
+    /// Two code blocks have four fences.
     const FENCES: usize = 4;
     let (mut items, mut fences) = (0, 0);
     for line in answer.lines().take(MOST_LINES) {
@@ -137,7 +136,8 @@ fn lists_in_a_sentence(answer: &str) -> bool {
     })
 }
 
-/// How many of the words each turn speaks of. A word that none has may have been called otherwise.
+/// Number of words that each turn mentions. A word that no turn mentions is replaced by its
+/// synonyms.
 fn counts(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
     let texts: Vec<[Text; 2]> = past
         .iter()

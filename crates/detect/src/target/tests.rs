@@ -1,4 +1,4 @@
-//! Conversations, a remark, and the turn that it is about; in both modes.
+//! Conversations, a remark and the turn it concerns, in both modes.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ const LOGIN_AGAIN: &str = "Sorry about that. Here is a corrected version:\n```me
     sequenceDiagram\n  participant User\n  User->>Server: login(name, password)\n```";
 const DEPLOYMENT: &str = "```mermaid\ngraph TD\n  LoadBalancer-->App\n  App-->Database\n```";
 
-/// Three diagrams, the first of them rejected.
+/// Three diagrams, the first one rejected.
 const DIAGRAMS: &[Turn] = &[
     ("Draw a sequence diagram of the login flow", LOGIN, Rejected),
     ("That diagram is wrong, it does not render", LOGIN_AGAIN, Neutral),
     ("Now draw the deployment diagram", DEPLOYMENT, Neutral),
 ];
 
-/// Two attempts at a query, behind something else.
+/// Two attempts at a query after an unrelated turn.
 const QUERIES: &[Turn] = &[
     ("What is the capital of France?", "The capital of France is Paris.", Accepted),
     (
@@ -94,7 +94,7 @@ fn verdict(mode: Mode, turns: &[Turn], message: &Utterance) -> Verdict {
     detect_verdict(&VerdictRule { mode, ..VerdictRule::default() }, &exchange)
 }
 
-/// Which turn, counted from 1 for the oldest; 0 for nobody.
+/// 1-based turn number, 1 being the oldest; 0 when no turn is meant.
 fn target(turns: &[Turn], verdict: &Verdict, message: &Utterance) -> usize {
     let ids: Vec<TurnId> = (1..=turns.len()).map(|n| TurnId::new(n.to_string()).unwrap()).collect();
     let past: Vec<PastTurn<'_>> = turns
@@ -168,7 +168,7 @@ fn the_first_diagram_is_the_first_that_was_drawn() {
             ("the previous diagram was wrong", Rejected, 2),
             ("your previous answer was wrong", Rejected, 3),
             ("your last answer was wrong", Rejected, 3),
-            // There is none.
+            // No such turn exists.
             ("the fifth answer was wrong", Rejected, 3),
         ],
     );
@@ -329,7 +329,7 @@ fn nine_languages_point_back() {
     );
 }
 
-/// Each time the older questions resemble the correction as much as the last one does.
+/// The older questions resemble the correction as much as the last one does.
 #[test]
 fn a_correction_said_three_times_is_about_the_last_answer_each_time() {
     let text = "No, I meant gaming laptops, not business laptops";

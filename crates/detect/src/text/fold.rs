@@ -1,6 +1,6 @@
-//! Folding: lower case, no accents, one kind of apostrophe, and words with their place in the text.
+//! Text folding: lower case, no accents, one apostrophe, and words with their byte ranges.
 //!
-//! Reads the beginning and the end of a long text, so that the work is bounded.
+//! Only the beginning and the end of a long text are read, which bounds the work.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -9,34 +9,30 @@ use unicode_normalization::char::is_combining_mark;
 const HEAD: usize = 2_400;
 const TAIL: usize = 800;
 
-/// What a word is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Letters, with or without digits and apostrophes.
+    /// Letters, possibly with digits and apostrophes.
     Letters,
-    /// Digits, with separators: 1,299.50.
+    /// Digits with separators: 1,299.50.
     Number,
-    /// One ideograph or kana: languages without spaces are read sign by sign.
+    /// One ideograph, kana or emoji. Languages without spaces are split into these.
     Sign,
-    /// Punctuation or a symbol.
     Mark,
 }
 
-/// A word, where it stands in the text and how it was written.
+/// A word with its byte range in the original.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
-    /// Bytes in the original.
+    /// Byte range in the original.
     pub start: usize,
     pub end: usize,
     pub kind: Kind,
-    /// Began with a capital letter.
     pub capital: bool,
     pub hash: u32,
     from: u32,
     to: u32,
 }
 
-/// A folded text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Text {
     folded: String,
@@ -60,12 +56,11 @@ impl Text {
         text
     }
 
-    /// The folded form of a word.
     pub(crate) fn folded(&self, word: &Word) -> &str {
         &self.folded[word.from as usize..word.to as usize]
     }
 
-    /// Words that are not marks.
+    /// Words without punctuation.
     pub(crate) fn spoken(&self) -> impl DoubleEndedIterator<Item = &Word> {
         self.words.iter().filter(|w| w.kind != Kind::Mark)
     }
@@ -73,7 +68,7 @@ impl Text {
     fn take(&mut self, part: &str, offset: usize) {
         let mut chars = part.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
-            // The colour of a thumb says nothing.
+            // Skin tone modifiers carry no meaning.
             if c.is_whitespace() || c.is_control() || ('🏻'..='🏿').contains(&c) {
                 continue;
             }
@@ -140,7 +135,7 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
-/// Whether `next` goes on with the word: letters and digits, an apostrophe or a decimal mark inside.
+/// True when `next` continues the word: a letter, a digit, or an inner apostrophe or decimal mark.
 fn joins(kind: Kind, next: char, rest: &str) -> bool {
     if is_sign(next) {
         return false;
@@ -156,7 +151,7 @@ fn joins(kind: Kind, next: char, rest: &str) -> bool {
     }
 }
 
-/// Kana, ideographs, and pictures that say by themselves how somebody likes it: thumbs, hearts, faces.
+/// True for kana, ideographs and emoji that express approval or disapproval.
 fn is_sign(c: char) -> bool {
     // 👌👍👎👏 🙏 ❤ 💯 🎉 😊 😍 😠😡 🤬 🤦 💩
     const TELLING: [std::ops::RangeInclusive<char>; 11] = [
@@ -179,13 +174,13 @@ fn is_sign(c: char) -> bool {
         | 0x20000..=0x2CEAF | 0xFF66..=0xFF9D)
 }
 
-/// FNV-1a with a last stir: quick, the same everywhere, good enough for buckets.
+/// FNV-1a with a seed and a final mix. Stable across platforms.
 pub(crate) fn hash(seed: u32, bytes: &[u8]) -> u32 {
     let start = Hashing::start(seed);
     bytes.iter().fold(start, |hashing, byte| hashing.and(*byte)).end()
 }
 
-/// The same byte by byte, for a loop that goes over the bytes anyway.
+/// Incremental form of [`hash`], for loops that visit each byte anyway.
 #[derive(Clone, Copy)]
 pub(crate) struct Hashing(u32);
 

@@ -1,15 +1,15 @@
-//! Leaves only what a speaker says: code, quotations and quoted lines are blanked, byte for byte.
+//! Masks code, quotations and quoted lines with spaces, byte for byte.
 
-/// Longest quotation: a stray quotation mark must not blank the rest of an answer.
+/// Maximum bytes of a quotation. A stray quotation mark must not mask the rest of an answer.
 const LONGEST_QUOTE: usize = 400;
 
-/// The text with code blocks, inline code, quotations and `>` lines turned into spaces.
+/// Replaces code blocks, inline code, quotations and `>` lines with spaces.
 pub(crate) fn speech_only(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     blank_fences(text, &mut bytes);
     blank_quoted_lines(text, &mut bytes);
     blank_pairs(text, &mut bytes);
-    // Only whole characters are blanked, so this never replaces anything.
+    // Only whole characters are masked, so the lossy conversion replaces nothing.
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -37,7 +37,7 @@ fn blank_quoted_lines(text: &str, bytes: &mut [u8]) {
     }
 }
 
-/// Inline code and quotations: an opening mark and the next closing one of its kind.
+/// Masks inline code and quotations, from an opening mark to the next matching closing mark.
 fn blank_pairs(text: &str, bytes: &mut [u8]) {
     let mut open: Option<(usize, char)> = None;
     for (at, c) in text.char_indices() {

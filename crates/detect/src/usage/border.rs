@@ -1,4 +1,4 @@
-//! Whether what was found is a part of something longer: an identifier, a name, a word.
+//! Rejects name matches that are part of a longer identifier, name or word.
 
 use super::lists::lists;
 use super::name::{Name, Part};
@@ -6,10 +6,10 @@ use super::reading::{Gap, Piece, Sort};
 use super::written::{AnswerKind, Written};
 use crate::lexicon::lexicon;
 
-/// A name of this many ideographs is not a part of another word by chance.
+/// Names with at least this many ideographs are not part of another word by chance.
 const LONG_SIGNS: usize = 4;
 
-/// Whether the pieces are part of a longer identifier or of a longer name.
+/// True when the match is part of a longer identifier or name.
 pub(super) fn is_inside(name: &Name, answer: &Written<'_>, first: usize, last: usize) -> bool {
     let pieces = &answer.reading.pieces;
     let (one, next) = (&pieces[first], pieces.get(last + 1));
@@ -17,7 +17,7 @@ pub(super) fn is_inside(name: &Name, answer: &Written<'_>, first: usize, last: u
         || (name.has_hyphen && name.is_identifier)
         || matches!(name.part, Part::Tail(_))
         || pieces[last].sort != Sort::Letters;
-    // "Falcon v3" is not "Falcon v3.5". ("3.5" alone is one piece.)
+    // "Falcon v3" does not match "Falcon v3.5". ("3.5" alone is one token.)
     let goes_on = next.is_some_and(|n| n.gap == Gap::Dot && n.sort == Sort::Number)
         && matches!(pieces[last].sort, Sort::Number | Sort::Mixed);
     let joins = |a: &Piece, b: &Piece| match b.gap {
@@ -31,7 +31,7 @@ pub(super) fn is_inside(name: &Name, answer: &Written<'_>, first: usize, last: u
     before || after || goes_on || is_in_a_longer_name(name, answer, last)
 }
 
-/// "Premium Plus" is not Premium, "Skarv 2 GT" is not Skarv 2.
+/// "Premium" does not match "Premium Plus", nor "Skarv 2" "Skarv 2 GT".
 fn is_in_a_longer_name(name: &Name, answer: &Written<'_>, last: usize) -> bool {
     let pieces = &answer.reading.pieces;
     let Some(next) = pieces.get(last + 1).filter(|next| next.gap == Gap::Space) else {
@@ -50,7 +50,7 @@ fn is_in_a_longer_name(name: &Name, answer: &Written<'_>, last: usize) -> bool {
         && (!answer.many_capitals || next.sort == Sort::Number)
 }
 
-/// Scripts between which a word ends, in languages that write no spaces.
+/// Scripts; a script change ends a word in languages without spaces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Script {
     Hiragana,
@@ -59,9 +59,9 @@ enum Script {
     Other,
 }
 
-/// Whether two neighbours may belong to one word: 京都 is not in 東京都, and サービス not in
-/// ログインサービス. Nobody cuts words here, so a word may also end at a particle, and a long name of
-/// ideographs is taken for what it says.
+/// True when two neighbouring tokens may belong to one word. 京都 does not match 東京都, nor サービス
+/// ログインサービス. Without word segmentation, a word may also end at a particle, and long ideograph names
+/// always match.
 fn signs_join(name: &Name, answer: &Written<'_>, a: &Piece, b: &Piece) -> bool {
     let (one, other) = (script_of(answer, a), script_of(answer, b));
     if one != other {

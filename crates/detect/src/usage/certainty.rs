@@ -1,4 +1,4 @@
-//! How surely words that were found are meant as the name.
+//! Rates how certainly matched words are meant as the item's name.
 
 use super::ending::Endings;
 use super::line::is_in_comment;
@@ -8,25 +8,24 @@ use super::reading::{Gap, Sort};
 use super::weight::is_known_word;
 use super::written::{AnswerKind, Written};
 
-/// One word this long is no everyday word.
+/// Unknown words with at least this many letters are distinctive alone.
 const LONG_WORD: u32 = 14;
-/// So many words in the right order are no chance.
+/// Names with at least this many words rarely match by chance.
 const MANY_WORDS: usize = 5;
 
-/// How surely the words found are the name.
+/// Certainty of a name match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Certainty {
     /// Everyday words that could mean anything.
     Common,
     /// Rare words, or words written as a name.
     Likely,
-    /// Nothing else is called that.
+    /// Distinctive: hardly anything else has this name.
     Sure,
 }
 
 impl Name {
-    /// Whether the pieces of the answer that spell the name mean it; nothing when they mean something
-    /// else.
+    /// Certainty of a match at the given tokens; `None` when the words mean something else.
     pub(super) fn certainty(
         &self,
         answer: &Written<'_>,
@@ -70,8 +69,10 @@ impl Name {
         if self.weight >= 1.0 { Certainty::Likely } else { Certainty::Common }
     }
 
-    /// `login.py` alone means the item where no other ends so, and where the answer does not put it
-    /// into another folder. A last part that is an everyday word needs what stands before it.
+    /// Certainty of a match on the last part of a path, such as `login.py`.
+    ///
+    /// It needs to be unique among the items, and the answer must not place it in another folder.
+    /// An everyday word needs the preceding part.
     fn tail_certainty(
         &self,
         tail: &Tail,
@@ -108,8 +109,7 @@ impl Name {
         Some(if plain == Certainty::Sure { plain } else { Certainty::Common })
     }
 
-    /// How much of what stands before the tail the answer has before it, glued to it; nothing when
-    /// it has something else there.
+    /// The part of the path that the answer has before the tail; `None` when it has another path.
     fn context(&self, tail: &Tail, answer: &Written<'_>, first: usize) -> Option<Context> {
         let own = &self.reading.pieces;
         let there = &answer.reading.pieces;
@@ -129,7 +129,7 @@ impl Name {
                 break;
             }
             if there[first - same - 1].hash != own[self.first - same - 1].hash {
-                // `client.settle_batch()`: what stands before a dot is whatever the variable is called.
+                // In `client.settle_batch()` the word before the dot is an arbitrary variable name.
                 let is_variable = same == 0 && glue == Gap::Dot && tail.file.is_none();
                 if is_variable && (!self.is_one_word() || self.owner_is_there(tail, answer)) {
                     return Some(Context { parts: 0, pieces: usize::from(self.is_one_word()) });
@@ -143,7 +143,7 @@ impl Name {
         Some(Context { parts, pieces: same })
     }
 
-    /// `gateway = PaymentGateway()` and later `gateway.charge()`: the class is named elsewhere.
+    /// True when the answer names the class elsewhere: `gateway = PaymentGateway()`.
     fn owner_is_there(&self, tail: &Tail, answer: &Written<'_>) -> bool {
         let Some(start) = tail.before.first() else { return false };
         let owner = &self.reading.pieces[*start..self.first];
@@ -155,7 +155,7 @@ impl Name {
 
     fn certainty_of_a_word(&self, answer: &Written<'_>, at: usize) -> Certainty {
         let piece = &answer.reading.pieces[at];
-        // "Reisekosten-Richtlinie" is one word as well.
+        // A hyphenated compound counts as one word.
         let length = self.joined().len() as u32;
         let unknown = !is_known_word(self.joined());
         if piece.sort == Sort::Sign || length < 2 {
@@ -171,7 +171,7 @@ impl Name {
         if unknown { Certainty::Likely } else { Certainty::Common }
     }
 
-    /// `README.md`: somebody's own, as likely as the item's.
+    /// True for files that exist in every project: `README.md`.
     fn is_file_of_every_project(&self) -> bool {
         let pieces = self.pieces();
         let is_file = |ending: &str| lists().file_endings.contains(ending);
@@ -188,15 +188,15 @@ impl Name {
     }
 }
 
-/// What an answer has before the end of a path.
+/// Path context before a matched tail.
 struct Context {
-    /// Whole parts of the path.
+    /// Matching path components.
     parts: usize,
-    /// Pieces of it.
+    /// Matching tokens.
     pieces: usize,
 }
 
-/// In code, or with a capital where only names have one.
+/// True in code, or with a capital where only names have one.
 fn is_written_as_a_name(name: &Name, answer: &Written<'_>, at: usize) -> bool {
     let piece = &answer.reading.pieces[at];
     let same_case = piece.capital == name.pieces()[0].capital;

@@ -1,7 +1,7 @@
-//! What an answer cites: numbers and ids in brackets, and links.
+//! Extracts citations: numbers and ids in brackets, and links.
 //!
-//! Code and quotations do not cite: `rows[2]` is an index, and a footnote in a pasted article is the
-//! article's own.
+//! Code and quotations do not cite. `rows[2]` is an index, and a footnote in a pasted article
+//! belongs to that article.
 
 use super::layout::{Layout, is_amount, is_box, is_numbered};
 use super::line::is_in_comment;
@@ -10,14 +10,14 @@ use super::lists::lists;
 use super::source::numbered_sources;
 use super::written::AnswerKind;
 
-/// Longer brackets hold a remark, not a citation.
+/// Maximum bytes inside brackets. Longer text is a remark.
 const LONGEST: usize = 120;
-/// More are not read: an answer that cites this often is a table of something.
+/// Maximum citations per answer.
 const MOST_CITATIONS: usize = 2_000;
-/// Wider ranges are not lists of sources.
+/// Maximum width of a range of source numbers.
 const WIDEST_RANGE: u64 = 20;
 
-/// A citation and the bytes where it stands.
+/// A citation with its byte range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Citation {
     pub(super) start: usize,
@@ -27,15 +27,15 @@ pub(super) struct Citation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cited {
-    /// A number: an id or a place in the list.
+    /// A number: an id or a rank.
     Number(u64),
     /// Text in brackets, in lower case.
     Label(String),
-    /// Where a link leads, in lower case, without query and file ending.
+    /// Link target, in lower case.
     Link(String),
 }
 
-/// Everything that the text cites. `speech` is the text with code and quotations blanked.
+/// Extracts all citations. `speech` is the text with code and quotations masked.
 pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citation> {
     let mut found = Vec::new();
     let seen = match kind {
@@ -85,7 +85,7 @@ pub(super) fn citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citat
     found
 }
 
-/// Whether a bracket can be a citation where it stands.
+/// True when a bracket can be a citation at its position.
 fn may_cite(
     text: &str,
     (open, end): (usize, usize),
@@ -99,7 +99,7 @@ fn may_cite(
     }
     match before {
         Some(']' | '】') => last == Some(open),
-        // Glued to a word it is an index, or a footnote: then a sentence or a clause ends there.
+        // Directly after a word a bracket is an index, or a footnote at the end of a clause.
         Some(c) if c.is_alphanumeric() || matches!(c, '_' | ')' | '"' | '\'' | '$') => {
             let closes = text[end..].starts_with(['.', ',', ';', ':', '!', '?', '\n', '[']);
             kind == AnswerKind::Response
@@ -118,7 +118,7 @@ fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec
     let numbers: Option<Vec<Vec<u64>>> = parts.iter().map(|part| numbers_of(part)).collect();
     if let Some(numbers) = numbers {
         let all: Vec<u64> = numbers.into_iter().flatten().collect();
-        // [0, 1] is an interval, [2019] a year.
+        // `[0, 1]` is an interval and `[2019]` a year.
         let cites = !all.contains(&0) && !counts;
         all.into_iter().filter(|n| cites && !is_year(*n)).for_each(|n| keep(Cited::Number(n)));
     }
@@ -132,7 +132,7 @@ fn read_body(body: &str, start: usize, end: usize, counts: bool, found: &mut Vec
     keep(Cited::Label(whole));
 }
 
-/// "3", "2-4", "doc 3", "source 3", "3†source"; a page is nothing, another text is no number.
+/// Parses "3", "2-4", "doc 3" or "3†source". A page gives no numbers; other text gives `None`.
 fn numbers_of(part: &str) -> Option<Vec<u64>> {
     let part = part.split('†').next()?.trim();
     if part.starts_with("p.") || part.starts_with("s. ") {

@@ -1,4 +1,4 @@
-//! Which items an answer cites.
+//! Looks up the items that an answer cites.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,15 +8,15 @@ use super::link::{can_be_linked, ends_of, is_year};
 use super::written::Written;
 use crate::text::hash;
 
-/// The citations of an answer, so that each item is looked up once however many there are.
+/// Index of an answer's citations, so that each item costs one lookup.
 pub(super) struct CitedItems {
     all: Vec<Citation>,
-    /// The first citation of each sort, by its place in `all`.
+    /// Index in `all` of the first citation per target.
     numbers: FxHashMap<u64, usize>,
     labels: FxHashMap<u64, usize>,
     links: FxHashMap<u64, usize>,
     ids: FxHashSet<u64>,
-    /// Ids that are numbers throughout leave no room for ranks.
+    /// When all ids are numbers, a cited number is never a rank.
     only_ids: bool,
 }
 
@@ -43,7 +43,7 @@ impl CitedItems {
         Self { all, numbers, labels, links, ids, only_ids }
     }
 
-    /// The first citation of an item. A number is an id where there is such an id, else a rank.
+    /// The first citation of an item. A number is an id if such an id exists, else a rank.
     pub(super) fn citation_of(&self, item: &ReturnedItem<'_>) -> Option<&Citation> {
         if self.all.is_empty() {
             return None;

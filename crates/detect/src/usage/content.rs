@@ -1,4 +1,4 @@
-//! How much of an item's content is in an answer: runs of words, identifiers, and telling words.
+//! Measures content overlap of an item and an answer: word runs, identifiers and distinctive words.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,48 +9,47 @@ use super::runs::{RUN, runs_of};
 use super::weight::{is_telling, weight_of};
 use super::written::{AnswerKind, RareRun, Written};
 
-/// Room to work in, used again for the next item.
+/// Buffers that are reused for the next item.
 #[derive(Default)]
 pub(super) struct Scratch {
     reading: Reading,
     seen: FxHashSet<u32>,
-    /// Whether words are telling, for those that were weighed already: items of a list share many.
+    /// Cache of distinctive words; the items of a list share many words.
     weighed: FxHashMap<u32, bool>,
-    /// Shared runs by sentence of the answer.
     by_sentence: FxHashMap<u32, Copied>,
 }
 
-/// How much of a sentence of the answer is the item's.
+/// Copied part of a sentence of the answer.
 #[derive(Clone, Copy, Default)]
 struct Copied {
     runs: u32,
-    /// The item has a sentence of its own there that begins and ends with it.
+    /// The item has a sentence with the same start and end.
     aligned: bool,
 }
 
-/// What an answer shares with one item.
+/// Overlap of an answer with one item.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
-    /// Runs of the item, at most as many as the share is taken of.
+    /// Runs of the item, capped by `most_runs`.
     all_runs: usize,
     runs: usize,
     all_identifiers: usize,
     identifiers: usize,
     unmistakable: bool,
-    /// The rarest of the shared runs.
+    /// Highest rarity of a shared run.
     rarest_run: f32,
     all_words: usize,
     words: usize,
-    /// Words in the answer that bear out a name.
+    /// Shared words that support a name match.
     pub(super) support: usize,
-    /// Pieces of the answer: the longest stretch of shared runs, or the first shared identifier.
+    /// Token ranges in the answer: the longest stretch of shared runs, the first shared identifier,
+    /// and the first shared rare word.
     run_at: Option<(usize, usize)>,
     identifier_at: Option<(usize, usize)>,
     word_at: Option<(usize, usize)>,
 }
 
 impl Shared {
-    /// Reads the content; `scratch` is only there to be used again.
     pub(super) fn of(
         rule: &UsageRule,
         answer: &Written<'_>,
@@ -68,7 +67,7 @@ impl Shared {
         shared
     }
 
-    /// Where the answer shows that it used the content, if it shares enough.
+    /// Token range and share of the evidence; `None` when the overlap is too small.
     pub(super) fn evidence(
         &self,
         rule: &UsageRule,
@@ -100,7 +99,7 @@ impl Shared {
     fn count_runs(&mut self, rule: &UsageRule, answer: &Written<'_>, scratch: &mut Scratch) {
         let (reading, by_sentence) = (&scratch.reading, &mut scratch.by_sentence);
         by_sentence.clear();
-        // Signs are half words: a run of five is shorter than five words.
+        // Ideographs count as half a word.
         let (mut signs, mut words) = (0, 0);
         let mut stretch: Option<(usize, usize)> = None;
         for (from, key) in runs_of(&reading.pieces) {
@@ -133,8 +132,8 @@ impl Shared {
         self.all_runs = self.all_runs.min(rule.most_runs);
     }
 
-    /// Words that bear out a name, and telling words whatever their order. Weighing the words
-    /// of the content costs more than looking them up, so it ends as soon as the share is lost.
+    /// Counts shared distinctive words in any order. Weighing the content words is the expensive
+    /// part, so it stops as soon as the share is out of reach.
     fn count_words(
         &mut self,
         rule: &UsageRule,
@@ -144,8 +143,8 @@ impl Shared {
     ) {
         let (pieces, seen) = (&scratch.reading.pieces, &mut scratch.seen);
         seen.clear();
-        // A sentence copied whole that says nothing in particular is a formula that no list has yet,
-        // unless the answer shows elsewhere that it knows the item.
+        // A fully copied sentence without specifics is an unlisted formula, unless other sentences
+        // show that the answer uses the item.
         let is_formula = |sentence: &u32| {
             let all = answer.sentences[*sentence as usize];
             let copied = scratch.by_sentence.get(sentence).copied().unwrap_or_default();
@@ -217,7 +216,7 @@ impl Shared {
     }
 }
 
-/// Whether the sentence of a shared run begins and ends at the same words in answer and item.
+/// True when the sentence of a shared run starts and ends at the same words in answer and item.
 fn is_aligned(answer: &Written<'_>, item: &Reading, run: &RareRun, from: usize) -> bool {
     let sentence = answer.sentences[run.sentence as usize];
     let (before, after) = (run.at - sentence.first, sentence.end - run.at);

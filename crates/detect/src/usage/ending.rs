@@ -1,20 +1,19 @@
-//! How the names of the returned items end: `login.py` says which file is meant only where no other
-//! item is a `login.py`.
+//! Index of name endings: `login.py` identifies a file only when no other item ends with it.
 
 use rustc_hash::FxHashMap;
 
 use super::name::{Name, Part};
 use crate::text::hash;
 
-/// The ends of names, each with the one full name that has it.
 #[derive(Default)]
 pub(super) struct Endings {
-    /// By the end: the full name, or nothing where several have it.
+    /// Owner of each ending; `None` when several names share it.
     owners: FxHashMap<u32, Option<u32>>,
 }
 
 impl Endings {
-    /// Notes the ends of an item's name. Pieces of one document share their name: that is one owner.
+    /// Adds the endings of an item's name. Chunks of one document share their name and count as one
+    /// owner.
     pub(super) fn add(&mut self, full: &str, names: &[Name]) {
         let owner = hash(1, full.as_bytes());
         for name in names {
@@ -38,7 +37,7 @@ impl Endings {
         }
     }
 
-    /// Whether only one of the items is called that.
+    /// True when at most one item has this ending.
     pub(super) fn is_one(&self, name: &Name, first: usize) -> bool {
         self.owners.get(&key(name, first)) != Some(&None)
     }

@@ -1,4 +1,4 @@
-//! Where an answer has a name.
+//! Finds names in an answer.
 
 use super::border::is_inside;
 use super::certainty::Certainty;
@@ -7,7 +7,7 @@ use super::name::Name;
 use super::reading::{Gap, Sort};
 use super::written::Written;
 
-/// Where a name was found.
+/// A matched name, as an inclusive token range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub(super) first: usize,
@@ -16,7 +16,7 @@ pub(super) struct Named {
 }
 
 impl Name {
-    /// The surest place where the answer has the name.
+    /// The most certain match of the name in the answer.
     pub(super) fn find(&self, answer: &Written<'_>, endings: &Endings) -> Option<Named> {
         let joined = self.joined();
         let places = answer.places.saying(&answer.reading, joined);
@@ -39,7 +39,7 @@ impl Name {
         }
         let to = (from + joined.len()) as u32;
         let last = first + pieces[first..].iter().position(|p| p.to >= to)?;
-        // "webhook signatures" names "Webhook signature".
+        // "webhook signatures" matches "Webhook signature".
         let rest = &answer.reading.folded[to as usize..pieces[last].to as usize];
         let plural = rest == "s" && !self.is_one_word() && pieces[last].sort == Sort::Letters;
         let whole = rest.is_empty() || plural;
@@ -51,7 +51,7 @@ impl Name {
         Some(Named { first, last, certainty })
     }
 
-    /// No sentence and no comma may end inside the name, unless the name has one.
+    /// A sentence end or a comma may occur inside a match only if the name has one.
     fn gaps_fit(&self, answer: &Written<'_>, first: usize, last: usize) -> bool {
         let pieces = &answer.reading.pieces;
         (first + 1..=last).all(|at| {

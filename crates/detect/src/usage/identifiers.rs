@@ -1,4 +1,4 @@
-//! Identifiers that belong to somebody: settings, functions, options, addresses, codes.
+//! Extracts distinctive identifiers: settings, functions, options, addresses, codes.
 
 use rustc_hash::FxHashSet;
 
@@ -6,24 +6,25 @@ use super::lists::lists;
 use super::reading::{Gap, Piece, Reading, Sort};
 use crate::text::hash;
 
-/// Shorter ones are chance.
+/// Minimum bytes; shorter identifiers match by chance.
 const SHORTEST: u32 = 5;
 const SHORTEST_MIXED: u32 = 4;
-/// From here on one identifier alone is evidence; a mere two words with humps could be a product.
+/// Minimum bytes for one identifier to count alone. CamelCase needs more, because it may be a
+/// product name.
 const LONG: u32 = 10;
 const LONG_HUMPS: u32 = 15;
 
-/// An identifier and the pieces it is made of.
+/// An identifier with its inclusive token range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identifier {
     pub(super) key: u32,
     pub(super) first: u32,
     pub(super) last: u32,
-    /// Nobody else has this one: long, and no mere name of a product.
+    /// Long enough to be evidence alone.
     pub(super) unmistakable: bool,
 }
 
-/// The identifiers of a text that are not those of a platform, in order.
+/// Identifiers of a text in order, without those of a platform.
 pub(super) fn identifiers_of(text: &str, reading: &Reading) -> Vec<Identifier> {
     let mut found = Vec::new();
     let pieces = &reading.pieces;
@@ -39,7 +40,7 @@ pub(super) fn identifiers_of(text: &str, reading: &Reading) -> Vec<Identifier> {
     found
 }
 
-/// Keys of identifiers that a text imports: they are a library's.
+/// Keys of the identifiers in import lines; they belong to a library.
 pub(super) fn imported(text: &str) -> FxHashSet<u32> {
     if !text.contains("import") && !text.contains("#include") && !text.contains("require(") {
         return FxHashSet::default();
@@ -52,7 +53,7 @@ pub(super) fn imported(text: &str) -> FxHashSet<u32> {
     keys
 }
 
-/// Whether a line, without its indentation, brings in a library.
+/// True for an import line. The line must have no indentation.
 pub(super) fn is_import(line: &str) -> bool {
     let starts = |word: &str| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(' '));
     let code = line.contains(['{', ';', '"', '\'', '<', '*', '.']) || line.split(' ').count() <= 4;
@@ -71,11 +72,11 @@ fn joins(gap: Gap) -> bool {
     }
 }
 
-/// What is joined by hyphens and dots as a whole, or else its parts between them.
+/// Collects a token group joined by hyphens and dots as a whole, and its parts between them.
 fn collect(text: &str, reading: &Reading, first: usize, last: usize, found: &mut Vec<Identifier>) {
     let pieces = &reading.pieces[first..=last];
     let before = &text.as_bytes()[..pieces[0].start as usize];
-    // Most of any text: a word by itself.
+    // The common case: a single word.
     if first == last && pieces[0].sort != Sort::Mixed && !before.ends_with(b"--") {
         return;
     }
@@ -109,7 +110,7 @@ fn collect(text: &str, reading: &Reading, first: usize, last: usize, found: &mut
     }
 }
 
-/// Humps, underscores, or letters and digits mixed.
+/// True for camelCase, snake_case, or letters mixed with digits.
 fn is_code(pieces: &[Piece]) -> bool {
     let length: u32 = pieces.iter().map(|p| p.to - p.from).sum();
     match pieces {

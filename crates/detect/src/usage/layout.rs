@@ -1,19 +1,18 @@
-//! What a number in brackets is where it does not cite: a step, an amount, a box, a line's number.
+//! Detects bracketed numbers that are not citations: steps, amounts, checkboxes, line numbers.
 
 use super::line::line_before;
 use super::lists::lists;
 
-/// Bytes in which the word after a bracket is looked for.
+/// Bytes after a bracket that are searched for the next word.
 const NEXT_WORD: usize = 120;
 
-/// What is true of the whole text, looked up once.
+/// Properties of the whole text, computed once.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
-    /// Something is set to a value: brackets behind words are indices.
+    /// The text has assignments, so brackets after words are indexes.
     pub(super) assigns: bool,
-    /// Several lines begin with a number in brackets.
     numbers_lines: bool,
-    /// Where a list of sources begins.
+    /// Byte offset of the list of sources.
     sources_from: usize,
 }
 
@@ -37,16 +36,16 @@ impl Layout {
     }
 }
 
-/// What a line of a list begins with.
+/// List markers at the start of a line.
 const LIST_MARKS: [char; 6] = [' ', '\t', '-', '*', '•', '+'];
 
-/// "Sources:", "## References".
+/// True for "Sources:" or "## References".
 fn is_sources_heading(line: &str) -> bool {
     let bare = line.trim().trim_matches(|c: char| !c.is_alphanumeric());
     bare.len() <= 40 && lists().headings.contains(bare.to_lowercase().as_str())
 }
 
-/// `- [x] done`: a box that was ticked or not.
+/// True for a checkbox: `- [x] done`.
 pub(super) fn is_box(text: &str, open: usize, body: &str) -> bool {
     let before = line_before(text, open).trim_start();
     let marker = before.trim_end_matches([' ', '\t']);
@@ -57,7 +56,7 @@ pub(super) fn is_box(text: &str, open: usize, body: &str) -> bool {
     listed && matches!(body.trim(), "" | "x" | "X" | "✓" | "✔")
 }
 
-/// `- eggs [6]`: a short line of a list that ends in a number tells how many.
+/// True for an amount at the end of a short list line: `- eggs [6]`.
 pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
     let line = line_before(text, open).trim_start();
     let listed =
@@ -66,7 +65,7 @@ pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
     listed && closes && line.split_whitespace().count() < 5
 }
 
-/// `Press [3]`, `step [2]`, `x = [1, 2]`, `[1] means`, and lines that are numbered one after the other.
+/// True for `Press [3]`, `step [2]`, `x = [1, 2]`, `[1] means`, and consecutively numbered lines.
 pub(super) fn is_numbered(
     text: &str,
     (open, end): (usize, usize),

@@ -1,13 +1,11 @@
-//! Where in its line something stands.
-
-/// The line before a place, or the end of it when it is long: the work must stay bounded.
+/// The part of the line before an offset, cut to bound the work.
 pub(super) fn line_before(text: &str, at: usize) -> &str {
     const LONGEST_LINE: usize = 200;
     let from = text.ceil_char_boundary(at.saturating_sub(LONGEST_LINE));
     text[from..at].rsplit('\n').next().unwrap_or_default()
 }
 
-/// Whether the line before a place is a comment so far.
+/// True when the offset is inside a line comment.
 pub(super) fn is_in_comment(text: &str, at: usize) -> bool {
     let line = line_before(text, at);
     let opens = ["//", "#", "--", "*", "/*", "<!--", ";", "%"];

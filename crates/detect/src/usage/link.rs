@@ -1,13 +1,13 @@
-//! Links in an answer, and whether one leads to an item.
+//! Extracts links from an answer and matches them with item ids.
 
 use super::weight::is_known_word;
 
-/// Longer addresses are not read to their end.
+/// Maximum bytes of a link.
 const LONGEST_LINK: usize = 500;
-/// Parts from the end of an address that an id may have.
+/// Maximum trailing path components of an id.
 const MOST_ENDS: usize = 6;
 
-/// Addresses: after `](`, or with their scheme.
+/// Byte ranges of Markdown link targets and of http(s) URLs.
 pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let marked = text.match_indices("](").map(|(at, mark)| at + mark.len());
@@ -17,7 +17,7 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
         let scheme = schemes.iter().find(|scheme| text[..colon].ends_with(**scheme))?;
         Some(colon - scheme.len())
     });
-    // A link inside a link is a part of it: an answer must not be read once for each.
+    // Nested links are part of the outer one, which keeps the cost linear.
     let mut read_to = [0, 0];
     let marked = marked.map(|at| (0, at));
     for (sort, at) in marked.chain(plain.map(|at| (1, at))).take(most) {
@@ -37,8 +37,7 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
     found
 }
 
-/// The ids to which a link may lead: what stands at its end as a part of its own, with and without
-/// query and file ending.
+/// Candidate ids at the end of a link, with and without query and file ending.
 pub(super) fn ends_of(link: &str) -> impl Iterator<Item = &str> {
     let path = link.split(['?', '#']).next().unwrap_or(link);
     let stem = [".html", ".htm", ".md", ".pdf"].iter().find_map(|end| path.strip_suffix(end));
@@ -50,14 +49,13 @@ pub(super) fn ends_of(link: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether an id at the end of a link is meant: `…/3` and `…/login` lead anywhere.
+/// True when an id at the end of a link is distinctive. `…/3` and `…/login` are not.
 pub(super) fn can_be_linked(id: &str) -> bool {
     let numeric = id.bytes().all(|b| b.is_ascii_digit());
     let too_short = numeric && (id.len() < 3 || id.parse().is_ok_and(is_year));
     !too_short && id.len() >= 2 && !is_known_word(id)
 }
 
-/// A year in brackets dates something.
 pub(super) fn is_year(number: u64) -> bool {
     (1_900..=2_100).contains(&number)
 }

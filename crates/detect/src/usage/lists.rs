@@ -1,5 +1,4 @@
-//! Lists behind use detection, as data: formulas anybody writes, names every platform has, and how an
-//! answer says that it only repeats the question or found nothing.
+//! Word lists of use detection, loaded from data files.
 
 use std::sync::OnceLock;
 
@@ -7,41 +6,40 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reading::{Piece, Reading};
 
-/// A line each: licence headers, greetings, disclaimers, turns of phrase of papers and minutes.
+/// One formula per line: licence headers, greetings, disclaimers, stock phrases.
 const FORMULAS: &str = include_str!("formulas.txt");
-/// `set: words or phrases`, phrases parted by bars.
+/// `set: words`, or phrases separated by bars.
 const SETS: &str = include_str!("sets.txt");
-/// Words of a formula that must be there for it to be recognised.
+/// Length in words of a formula fragment.
 pub(super) const FORMULA_RUN: usize = 4;
 
 pub(super) struct Lists {
-    /// Runs of `FORMULA_RUN` words inside formulas.
+    /// Keys of the word runs inside formulas.
     pub(super) formulas: FxHashSet<u64>,
-    /// Keywords of programming languages and the words of shell sessions.
+    /// Keywords of programming languages and shells.
     pub(super) keywords: FxHashSet<u32>,
-    /// Words that stand in any program, beside the keywords.
+    /// Words common in any program, besides the keywords.
     pub(super) code_words: FxHashSet<u32>,
-    /// Words of software and shops that the vocabulary does not have, in several languages.
+    /// Everyday software and commerce words that the vocabulary lacks, in several languages.
     pub(super) everyday: FxHashSet<u32>,
-    /// Signs between which and a name a word ends.
+    /// Ideographs and kana at which a word may end.
     pub(super) particles: FxHashSet<u32>,
-    /// Files that every project has, without their endings.
+    /// File stems that every project has.
     pub(super) every_project: FxHashSet<u32>,
-    /// Endings of file names.
     pub(super) file_endings: FxHashSet<&'static str>,
-    /// Identifiers, folded, that belong to a platform and to no item.
+    /// Folded identifiers of platforms and libraries.
     pub(super) platform: FxHashSet<u32>,
-    /// What a number in brackets counts when it stands before it: a step, a key, a page.
+    /// Words before a bracketed number that make it a step, a key or a page.
     pub(super) counted: FxHashSet<&'static str>,
-    /// Words before several numbers that are values.
+    /// Words before bracketed values.
     pub(super) filled: FxHashSet<&'static str>,
-    /// Words before the number of a source.
+    /// Words before a source number.
     pub(super) numbered: FxHashSet<&'static str>,
-    /// Words between the numbers of sources.
+    /// Conjunctions between source numbers.
     pub(super) joining: FxHashSet<&'static str>,
-    /// Words after a number in brackets that is a label of something and explained: `[1] means`.
+    /// Words after a bracketed label that is explained: `[1] means`.
     pub(super) explaining: FxHashSet<&'static str>,
-    /// Words over a list of sources.
+    /// Headings of a source list.
     pub(super) headings: FxHashSet<&'static str>,
     echoes: Phrases,
     nothing_found: Phrases,
@@ -74,7 +72,7 @@ pub(super) fn lists() -> &'static Lists {
 }
 
 impl Lists {
-    /// Whether a sentence only repeats what was asked, or says that nothing was found.
+    /// True when a sentence only repeats the question or says that nothing was found.
     pub(super) fn says_nothing(&self, sentence: &[Piece]) -> bool {
         let among = |set: &FxHashSet<u32>| sentence.iter().any(|word| set.contains(&word.hash));
         let opening = &sentence[..sentence.len().min(2)];
@@ -84,7 +82,7 @@ impl Lists {
     }
 }
 
-/// Phrases by their first word.
+/// Phrases keyed by their first word.
 struct Phrases(FxHashMap<u32, Vec<Vec<u32>>>);
 
 impl Phrases {
@@ -98,7 +96,6 @@ impl Phrases {
         Self(by_first)
     }
 
-    /// Whether the words begin with one of the phrases.
     fn begins(&self, words: &[Piece]) -> bool {
         let Some((first, rest)) = words.split_first() else { return false };
         let goes_on = |phrase: &Vec<u32>| {
@@ -108,7 +105,6 @@ impl Phrases {
     }
 }
 
-/// The key of a run of words.
 pub(super) fn run_key(words: &[u32]) -> u64 {
     const STIR: u64 = 0x9e37_79b9_7f4a_7c15;
     words.iter().fold(0, |key, word| (key ^ u64::from(*word)).wrapping_mul(STIR).rotate_left(23))
@@ -131,7 +127,7 @@ fn hashes(text: &str) -> Vec<u32> {
     Reading::of(text).pieces.iter().map(|piece| piece.hash).collect()
 }
 
-/// The key of an identifier, whatever its separators.
+/// Key of an identifier, independent of its separators.
 fn joined(identifier: &str) -> u32 {
     crate::text::hash(0, Reading::of(identifier).folded.as_bytes())
 }

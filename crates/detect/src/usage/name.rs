@@ -1,20 +1,20 @@
-//! A name that is looked for in an answer.
+//! The parsed name of an item.
 
 use super::reading::{Gap, Piece, Reading};
 use super::weight::{Weight, weight_of};
 
-/// More pieces than a name has.
+/// Maximum tokens of a name.
 const MOST_PIECES: usize = 24;
-/// Bytes of a name that are read.
+/// Maximum bytes of a name.
 pub(super) const LONGEST_NAME: usize = 400;
 
-/// How much of the item's full name this is.
+/// The part of the item's full name that this name covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Whole,
-    /// Only the beginning: the "Kestrel" of a queue client.
+    /// The beginning: "Kestrel" of "Kestrel queue client".
     Head,
-    /// A title without the site it stands on.
+    /// A page title without its site name.
     Title,
     /// The last part of a path or of a qualified name.
     Tail(Tail),
@@ -23,22 +23,21 @@ pub(super) enum Part {
 /// The end of a path: `login.py` of `src/auth/login.py`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tail {
-    /// The pieces at which the parts before it begin, the nearest first.
+    /// Token indexes at which the preceding parts start, nearest first.
     pub(super) before: Vec<usize>,
-    /// As it is written, with its ending; what is no file may be spelt in any way.
+    /// File name as written, with its ending; `None` for symbols.
     pub(super) file: Option<String>,
-    /// Every project has one of these: it needs a folder.
+    /// The name is so common that it needs a folder.
     pub(super) is_ordinary: bool,
 }
 
-/// A name that is looked for.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
     pub(super) reading: Reading,
-    /// Pieces of it that must be there; what is left out is an article, a section or a file ending.
+    /// Range of required tokens, inclusive. Articles, sections and file endings are excluded.
     pub(super) first: usize,
     pub(super) last: usize,
-    /// No spaces: `UserService`, `quick-open-panel`, `OPS-3307`.
+    /// True without spaces: `UserService`, `quick-open-panel`, `OPS-3307`.
     pub(super) is_identifier: bool,
     pub(super) part: Part,
     pub(super) has_comma: bool,
@@ -59,7 +58,7 @@ impl Name {
         Some(Self::between(name, reading, usize::from(article), last, Part::Whole))
     }
 
-    /// The pieces from `first` to `last` of what was read from `name`.
+    /// Builds a name from the tokens `first` to `last`.
     pub(super) fn between(
         name: &str,
         reading: Reading,
@@ -86,12 +85,10 @@ impl Name {
         &self.reading.pieces[self.first..=self.last]
     }
 
-    /// The name without separators.
     pub(super) fn joined(&self) -> &str {
         self.joined_from(self.first)
     }
 
-    /// The same from an earlier piece on.
     pub(super) fn joined_from(&self, first: usize) -> &str {
         let pieces = &self.reading.pieces;
         &self.reading.folded[pieces[first].from as usize..pieces[self.last].to as usize]
@@ -110,7 +107,7 @@ impl Name {
         self.first == self.last
     }
 
-    /// Words of the name, so that they are not counted as support for it.
+    /// Word hashes of the name, which do not count as support for it.
     pub(super) fn hashes(&self) -> impl Iterator<Item = u32> {
         self.reading.pieces.iter().map(|p| p.hash)
     }

@@ -1,21 +1,19 @@
-//! Where in an answer a name can stand: its pieces, sorted by what follows each of them.
+//! A suffix array over the tokens of an answer.
 //!
-//! A name is found by halving, so the cost of a name does not depend on how often the answer begins
-//! to say it.
+//! A name is found by binary search, so its cost does not depend on how often the answer starts to
+//! match.
 
 use std::cmp::Ordering;
 
 use super::reading::Reading;
 
-/// Bytes by which places are sorted; what goes on after them is compared when a place is looked at.
+/// Bytes by which suffixes are sorted; the rest is compared on lookup.
 const SORTED: usize = 64;
-/// Bytes that are compared as one number.
+/// Bytes that are compared as one integer.
 const KEY: usize = 8;
-/// Places that are looked at for one name: one that stands in an answer more often than that is no
-/// surer for it.
+/// Maximum matches per name. Further matches do not raise the certainty.
 const MOST_PLACES: usize = 32;
 
-/// The pieces of an answer by the text from each of them on.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     sorted: Vec<(u64, u32)>,
@@ -32,7 +30,7 @@ impl Places {
         Self { sorted }
     }
 
-    /// Pieces from which on the answer says `joined`, or at least its first bytes.
+    /// Tokens at which the folded text starts with `joined`, compared up to the sorted bytes.
     pub(super) fn saying<'a>(
         &'a self,
         reading: &'a Reading,
@@ -60,7 +58,7 @@ fn following(reading: &Reading, at: u32) -> &[u8] {
     &bytes[..bytes.len().min(SORTED)]
 }
 
-/// The first bytes as a number that sorts as they do.
+/// The first bytes as a big-endian integer, which sorts like the bytes.
 fn key(reading: &Reading, from: u32) -> u64 {
     let bytes = &reading.folded.as_bytes()[from as usize..];
     (0..KEY).fold(0, |sum, at| sum << 8 | u64::from(bytes.get(at).copied().unwrap_or(0)))

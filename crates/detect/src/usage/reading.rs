@@ -1,7 +1,7 @@
-//! A text as pieces: words folded, identifiers taken apart at humps and separators.
+//! Tokenizer of use detection: folds words and splits identifiers at case changes and separators.
 //!
-//! `userService`, `user_service` and "User-Service" come out as the same two pieces, and the folded
-//! pieces stand side by side in one string, so that a name can be found however it is written.
+//! `userService`, `user_service` and "User-Service" give the same two tokens. The folded tokens are
+//! concatenated in one string, so that a name is found in any spelling.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -10,42 +10,38 @@ pub(super) use super::gap::Gap;
 use super::gap::gap_of;
 use crate::text::{Hashing, hash};
 
-/// What a piece is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     Letters,
-    /// Only digits.
     Number,
-    /// Letters and digits.
     Mixed,
-    /// One ideograph or kana: languages without spaces are read sign by sign.
+    /// One ideograph or kana. Languages without spaces are split into these.
     Sign,
 }
 
-/// A piece and where it stands.
+/// A token with its byte ranges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    /// Bytes in the original.
+    /// Byte range in the original.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Bytes in the folded string.
+    /// Byte range in the folded text.
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) hash: u32,
     pub(super) gap: Gap,
     pub(super) sort: Sort,
-    /// Began with a capital letter.
     pub(super) capital: bool,
 }
 
-/// A text that was read; can be read into again, so that fifty items need one buffer.
+/// A tokenized text. The buffer is reusable.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     pub(super) folded: String,
     pub(super) pieces: Vec<Piece>,
 }
 
-/// Letters of one alphabet that stand for two of another, or carry a stroke that is no accent.
+/// Maps letters that Unicode decomposition leaves unchanged to plain ASCII.
 fn plain(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "ss",
@@ -70,7 +66,7 @@ impl Reading {
         &self.folded[piece.from as usize..piece.to as usize]
     }
 
-    /// Forgets what was read and reads `text`.
+    /// Replaces the content with the tokens of `text`.
     pub(super) fn read(&mut self, text: &str) {
         self.folded.clear();
         self.pieces.clear();
@@ -88,12 +84,12 @@ impl Reading {
         }
     }
 
-    /// Reads a word of ASCII letters with at most a capital in front, which most pieces are and which
-    /// raises none of the questions that others do; says where it ended.
+    /// Fast path for a word of ASCII letters with at most a leading capital, which most tokens are.
+    /// Returns the end of the token.
     fn take_plain(&mut self, text: &str, start: usize, gap: Gap) -> Option<usize> {
         let bytes = &text.as_bytes()[start..];
         let first = bytes.first().copied().filter(u8::is_ascii_alphabetic)?;
-        // Hashed on the way: a second loop over the word would guess its length wrongly once more.
+        // Hashing in the same loop avoids a second branch misprediction on the word length.
         let mut hashing = Hashing::start(0).and(first.to_ascii_lowercase());
         let mut length = 1;
         let after = loop {
@@ -126,7 +122,7 @@ impl Reading {
         Some(end)
     }
 
-    /// Reads one piece and says where it ended.
+    /// Reads one token and returns its end.
     fn take(&mut self, text: &str, start: usize, first: char, gap: Gap) -> usize {
         let from = self.folded.len();
         self.push(first);
@@ -137,7 +133,7 @@ impl Reading {
             if sign {
                 break;
             }
-            // Most text is small ASCII letters: those need none of the questions below.
+            // Fast path for lower-case ASCII letters.
             let rest = &text.as_bytes()[at..];
             let small = rest.iter().position(|b| !b.is_ascii_lowercase()).unwrap_or(rest.len());
             if small > 0 {
@@ -146,7 +142,7 @@ impl Reading {
             }
             let Some((c, end)) = char_at(text, at) else { break };
             if matches!(c, '.' | ',') && !letters && digit_at(text, end) && last.is_ascii_digit() {
-                // 4.2 and 4,2 are one figure.
+                // `4.2` and `4,2` are the same number.
                 self.folded.push('.');
                 (at, last) = (end, '.');
                 continue;
@@ -210,22 +206,21 @@ fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
     Some((c, at + c.len_utf8()))
 }
 
-/// Whether an identifier has a hump before `c`: "userService", "HTTPServer", "v3Client".
+/// True when a camelCase word starts at `c`: "userService", "HTTPServer", "v3Client".
 fn is_hump(last: char, c: char, rest: &str) -> bool {
     if !c.is_uppercase() {
         return false;
     }
     if last.is_lowercase() || last.is_numeric() {
-        // "4K", "5G", "A4B": a capital after a digit begins a word only when one follows.
+        // In "4K" and "5G" the capital after the digit starts no new word.
         return last.is_lowercase() || rest.starts_with(|n: char| n.is_lowercase());
     }
-    // "HTTPServer", but not the plural of an abbreviation: "URLs".
+    // Splits "HTTPServer" but not "URLs".
     let mut following = rest.chars();
     let (next, then) = (following.next(), following.next());
     next.is_some_and(char::is_lowercase) && then.is_some_and(char::is_alphabetic)
 }
 
-/// Kana and ideographs.
 fn is_sign(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
         | 0x20000..=0x2CEAF | 0xFF66..=0xFF9D)

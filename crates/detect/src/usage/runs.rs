@@ -1,16 +1,16 @@
-//! Runs of five words that do not cross the end of a sentence, each with a key.
+//! Five-word runs (shingles) within a sentence, with rolling hash keys.
 
 use super::reading::{Gap, Piece};
 
-/// Words in a run.
+/// Words per run.
 pub(super) const RUN: usize = 5;
 
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// What the word that leaves a run was multiplied by.
+/// Factor of the oldest word in a full run.
 const LEAVING: u64 =
     BASE.wrapping_mul(BASE).wrapping_mul(BASE).wrapping_mul(BASE).wrapping_mul(BASE);
 
-/// The runs: where each begins, and its key. The key of the next follows from that of the last.
+/// Start token and key of each run. Keys are computed incrementally.
 pub(super) fn runs_of(pieces: &[Piece]) -> impl Iterator<Item = (usize, u64)> {
     let (mut key, mut length) = (0u64, 0);
     pieces.iter().enumerate().filter_map(move |(at, piece)| {
@@ -26,7 +26,7 @@ pub(super) fn runs_of(pieces: &[Piece]) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// A word that has stood in a run for its whole length and one more.
+/// Factor of a word that leaves the run.
 const LEAVING_LAST: u64 = LEAVING.wrapping_mul(BASE);
 
 #[cfg(test)]

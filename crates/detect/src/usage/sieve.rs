@@ -1,10 +1,9 @@
-//! What is surely not in a set, told without looking into it.
+//! A Bloom filter with one hash function.
 
-/// Bits; a set of the runs of an ordinary answer leaves most of them empty.
+/// Filter size in bits. The runs of an ordinary answer leave most bits empty.
 const BITS: u64 = 1 << 14;
 
-/// One bit for each key: most runs of most items are not in the answer, and this says so from a place
-/// that stays near the processor.
+/// Rejects most absent keys from a table that fits into the CPU cache.
 #[derive(Clone, Debug)]
 pub(super) struct Sieve(Vec<u64>);
 
@@ -18,7 +17,7 @@ impl Sieve {
         Self(words)
     }
 
-    /// Whether the key may be one of them; never false for one that is.
+    /// True when the key may be in the set; never false for a member.
     #[inline]
     pub(super) fn may_hold(&self, key: u64) -> bool {
         let (word, bit) = place(key);

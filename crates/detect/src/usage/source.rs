@@ -1,8 +1,7 @@
-//! Sources that are named by their numbers, without brackets.
-
 use super::lists::lists;
 
-/// "according to document 3", "(Source: 1)", "sources 1, 2 and 4": sources named by their numbers.
+/// Finds sources named by number without brackets: "according to document 3", "(Source: 1)",
+/// "sources 1, 2 and 4". Returns byte ranges and numbers.
 pub(super) fn numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
     let mut found = Vec::new();
     let mut expected = Expected::Nothing;
@@ -21,7 +20,8 @@ pub(super) fn numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
                 found.push((from, end, n));
                 if shown.ends_with(',') { Expected::Number } else { Expected::Joint }
             }
-            // "Results: 3 days" counts; "Source: 3)" and "Source: 3" at the end of a line do not.
+            // "Results: 3 days" is an amount; "Source: 3)" and "Source: 3" at a line end are
+            // sources.
             (Expected::Last, Some(n))
                 if !shown.ends_with(char::is_alphanumeric)
                     || word.ends_with('\n')
@@ -38,14 +38,14 @@ pub(super) fn numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
     found
 }
 
-/// What may come next where sources are named by their numbers.
+/// Parser state: the expected next word.
 #[derive(Clone, Copy)]
 enum Expected {
     Nothing,
     Number,
-    /// A number with which the clause ends.
+    /// A number that ends the clause.
     Last,
-    /// "and", and then another number.
+    /// A conjunction, followed by another number.
     Joint,
 }
 

@@ -1,4 +1,4 @@
-//! The spellings under which an item may be named.
+//! Derives the shorter names under which an answer may mention an item.
 
 use super::lists::lists;
 use super::name::{LONGEST_NAME, Name, Part, Tail};
@@ -6,19 +6,19 @@ use super::reading::{Piece, Reading, Sort};
 use super::weight::{Weight, weight_of};
 use crate::text::hash;
 
-/// Parts of a path that are kept to tell it from another.
+/// Maximum preceding path components that are kept.
 const MOST_PARTS: usize = 4;
-/// A title this heavy is no phrase that anybody writes.
+/// Minimum weight of a title, so that it is not a common phrase.
 const TITLE_WEIGHT: f32 = 1.0;
 
-/// The spellings of a name, the full one first.
+/// Variants of a name, the full one first.
 pub(super) fn names_of(name: &str) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     let trimmed = name[..name.floor_char_boundary(LONGEST_NAME)].trim();
     let Some(whole) = Name::of(trimmed) else { return names };
     let heads = heads_of(&whole);
     names.push(whole);
-    // "tarpitd(8)", "Leaflet 44: home office", "values.yaml": the part before is a name too.
+    // "tarpitd(8)" and "Leaflet 44: home office" are also known by the part before the mark.
     if let Some((head, _)) = trimmed.split_once(['(', '[']) {
         names.extend(Name::of(head).filter(Name::is_distinctive));
     }
@@ -39,8 +39,8 @@ pub(super) fn names_of(name: &str) -> Vec<Name> {
     names
 }
 
-/// What is left when the sort of thing is left out: the "Nimbus 3000" is a scooter, and "Kestrel" a
-/// queue client. Only the content can tell whether that is meant.
+/// The name without its category: "Nimbus 3000" of a scooter, "Kestrel" of a queue client. Such a
+/// name needs support from the content.
 fn heads_of(name: &Name) -> Vec<Name> {
     if name.last == name.first || name.is_identifier {
         return Vec::new();
@@ -57,7 +57,7 @@ fn heads_of(name: &Name) -> Vec<Name> {
     heads.map(|last| Name { last, part: Part::Head, ..name.clone() }).collect()
 }
 
-/// "How to rotate keys | Acme Docs" without the site, "React Hooks - useEffect" without the chapter.
+/// Titles without site or chapter: "How to rotate keys | Acme Docs", "React Hooks - useEffect".
 fn titles_of(name: &str) -> Vec<Name> {
     let mut found = Vec::new();
     let site = [" | ", " - ", " – ", " — ", " · ", " • ", " :: "];
@@ -72,7 +72,8 @@ fn titles_of(name: &str) -> Vec<Name> {
     };
     for mark in site {
         let Some((title, detail)) = name.rsplit_once(mark) else { continue };
-        // What stands behind is the site, unless it is code: then what stands before is a chapter.
+        // The part after the separator is the site, unless it is code; then the part before is a
+        // chapter.
         if is_code(detail) {
             keep(detail);
         } else {
@@ -87,13 +88,13 @@ fn titles_of(name: &str) -> Vec<Name> {
     found
 }
 
-/// `useEffect`, `/v1/keys`: one identifier of several pieces, or with a figure.
+/// True for an identifier of several tokens or with digits: `useEffect`, `/v1/keys`.
 fn is_code(title: &str) -> bool {
     let is_identifier = |n: &Name| !n.is_one_word() || n.has_letters_and_digits();
     !title.contains(char::is_whitespace) && Name::of(title).is_some_and(|n| is_identifier(&n))
 }
 
-/// Bytes at which the parts of a path or of a qualified name begin; one part for any other name.
+/// Byte offsets at which the parts of a path or qualified name start; one part for other names.
 fn part_starts(name: &str) -> Vec<usize> {
     let path = name.contains(['/', '\\']);
     let mut starts = vec![0];
@@ -102,7 +103,7 @@ fn part_starts(name: &str) -> Vec<usize> {
         let border = match c {
             '/' | '\\' | '#' => true,
             ':' => name[..at].ends_with(':'),
-            // A dot in a path belongs to a file.
+            // A dot in a path belongs to the file name.
             '.' => !path && at < body.len() && body.len() == name.len(),
             _ => false,
         };
@@ -114,7 +115,6 @@ fn part_starts(name: &str) -> Vec<usize> {
     starts
 }
 
-/// A file's name without its ending.
 fn stem_of(name: &str) -> Option<&str> {
     let (stem, ending) = name.rsplit_once('.')?;
     let known = lists().file_endings.contains(ending.to_lowercase().as_str());

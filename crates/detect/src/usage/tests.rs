@@ -1,4 +1,4 @@
-//! Rows for what each reason must and must not see.
+//! Use detection by each kind of evidence.
 
 mod corpus;
 mod naming;
@@ -63,7 +63,7 @@ fn evidence_points_at_what_was_written() {
     assert_eq!(shown, ["SPAN-SAMPLER", "[4]", "docs say: keep one in fifty"]);
 }
 
-/// Texts with what the reasons look for, and anything at all.
+/// Generates text with names, citations, links and code, and arbitrary strings.
 fn text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("userService".to_owned()),

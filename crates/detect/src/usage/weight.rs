@@ -1,4 +1,4 @@
-//! How much a word says: nothing for "the" and `return`, most for a name, a figure or a rare word.
+//! Word weights: 0 for stop words and keywords, 1 for names, numbers and rare words.
 
 use embed::built_in;
 
@@ -6,16 +6,16 @@ use super::lists::lists;
 use super::reading::{Piece, Reading, Sort};
 use crate::lexicon::lexicon;
 
-/// The built-in vocabulary is sorted by how often words occur; words in it up to here are everyday
-/// ones, and up to the second they are known to everybody. It knows English best: words of other
-/// languages mostly come out as rare, which is why formulas are listed for those.
+/// Ranks in the built-in vocabulary, which is sorted by frequency: upper bounds of everyday and of
+/// known words. The vocabulary is mostly English, so words of other languages tend to be rare;
+/// their formulas are listed instead.
 const EVERYDAY: u32 = 3_500;
 const KNOWN: u32 = 9_000;
 
-/// How rare a word is.
+/// Rarity of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {
-    /// Carries no meaning of its own, or is a keyword of programming languages.
+    /// A stop word or a keyword of a programming language.
     Empty,
     Everyday,
     Known,
@@ -33,11 +33,10 @@ impl Weight {
     }
 }
 
-/// The weight of a piece of prose.
 pub(super) fn weight_of(reading: &Reading, piece: &Piece) -> Weight {
     let word = reading.word(piece);
     match piece.sort {
-        // A single digit is a step of a list as often as a fact.
+        // A single digit is often just a list number.
         Sort::Number if word.len() < 2 => return Weight::Everyday,
         Sort::Number | Sort::Mixed => return Weight::Rare,
         Sort::Sign => {
@@ -56,8 +55,7 @@ pub(super) fn weight_of(reading: &Reading, piece: &Piece) -> Weight {
     }
 }
 
-/// The weight of a piece of code, where requests, rows and borders are everyday matters and 0, 10 and
-/// 404 say nothing.
+/// Weight in code, where words such as "request" and "row" and short numbers carry no information.
 pub(super) fn weight_in_code(reading: &Reading, piece: &Piece) -> Weight {
     let short = piece.to - piece.from < 4;
     if lists().code_words.contains(&piece.hash) || (piece.sort == Sort::Number && short) {
@@ -66,12 +64,12 @@ pub(super) fn weight_in_code(reading: &Reading, piece: &Piece) -> Weight {
     weight_of(reading, piece)
 }
 
-/// Where a word stands in the vocabulary when it is one whole token of it.
+/// Rank of a word that is one whole token of the vocabulary.
 pub(super) fn vocabulary_place(word: &str) -> Option<u32> {
     built_in().whole_token(word)
 }
 
-/// Whether a word can bear out a name: a rare or known one, or a figure.
+/// True for a known or rare word, or a number with at least two digits.
 pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
     match piece.sort {
         Sort::Letters => weight >= Weight::Known && piece.to - piece.from >= 4,
@@ -80,8 +78,7 @@ pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
     }
 }
 
-/// Whether anybody may write the word without meaning anything in particular: it is in the
-/// vocabulary, or one of those that speak of software or shops in any language.
+/// True for an ordinary word: in the vocabulary, or in the lists of software and commerce words.
 pub(super) fn is_known_word(word: &str) -> bool {
     let listed = |word: &str| {
         let hash = crate::text::hash(0, word.as_bytes());

@@ -1,4 +1,4 @@
-//! An answer read once, so that any number of items can be looked for in it.
+//! An answer, parsed once so that any number of items can be looked up in it.
 
 use rustc_hash::FxHashMap;
 
@@ -13,74 +13,70 @@ use super::weight::{Weight, is_telling, weight_in_code, weight_of};
 use crate::language::{LANGUAGES, language_of};
 use crate::text::{Text, speech_only};
 
-/// What was written with the retrieved items.
+/// Kind of text that was produced from the retrieved items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnswerKind {
-    /// Text for a reader, perhaps with code in it.
+    /// Prose for a reader, possibly with code.
     Response,
-    /// Code that went into a file.
+    /// Code that was written to a file.
     Code,
 }
 
-/// A run of words that not everybody writes.
+/// A word run that is rare enough to be evidence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RareRun {
-    /// The piece at which it begins.
+    /// Index of its first token.
     pub(super) at: u32,
     pub(super) rarity: f32,
     pub(super) sentence: u32,
 }
 
-/// A word that can bear out a name.
+/// A distinctive word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
-    /// The first piece that is it.
+    /// Index of its first token.
     pub(super) at: u32,
     pub(super) is_rare: bool,
-    /// The only sentence that has it.
+    /// The sentence, when only one contains the word.
     pub(super) sentence: Option<u32>,
 }
 
-/// A sentence of the answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sentence {
-    /// Its first piece, and one past its last.
+    /// Token range, end exclusive.
     pub(super) first: u32,
     pub(super) end: u32,
-    /// Rare runs in it.
+    /// Number of rare runs.
     pub(super) runs: u32,
-    /// No figure, no name, no identifier, no quotation: it could stand anywhere.
+    /// True without numbers, names, identifiers and quotations.
     pub(super) plain: bool,
 }
 
-/// An answer as use detection sees it.
+/// A parsed answer.
 #[derive(Clone, Debug)]
 pub struct Written<'a> {
     pub(super) text: &'a str,
     pub(super) kind: AnswerKind,
     pub(super) reading: Reading,
-    /// Pieces that show nothing: in a sentence that repeats the question, or in an import.
+    /// Tokens that are no evidence: in a sentence that repeats the question, or in an import.
     pub(super) silent: Vec<bool>,
-    /// The text with code, quotations and quoted lines blanked, byte for byte.
+    /// The text with code, quotations and quoted lines masked, byte for byte.
     pub(super) speech: String,
     /// Runs that are neither everyday words nor formulas.
     pub(super) runs: FxHashMap<u64, RareRun>,
-    /// Which runs are surely not among them.
+    /// Prefilter of `runs`.
     pub(super) run_sieve: Sieve,
-    /// Identifiers and the piece at which each begins.
     pub(super) identifiers: FxHashMap<u32, Identifier>,
     pub(super) sentences: Vec<Sentence>,
-    /// Words that can bear out a name.
     pub(super) telling: FxHashMap<u32, Telling>,
     pub(super) word_sieve: Sieve,
-    /// Where names can stand.
     pub(super) places: Places,
-    /// Nouns are capitalised, as in German and in titles: a capital says nothing about a name.
+    /// True when nouns are capitalised, as in German and in titles. Capitals then mark no names.
     pub(super) many_capitals: bool,
 }
 
 impl<'a> Written<'a> {
-    /// Reads an answer, or its first part when it is very long. Any text will do.
+    /// Parses an answer up to the byte limit of the rule. Accepts any text.
     pub fn read(rule: &UsageRule, text: &'a str, kind: AnswerKind) -> Self {
         let text = &text[..text.floor_char_boundary(rule.most_answer_bytes)];
         let reading = Reading::of(text);
@@ -127,13 +123,14 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Whether a byte stands in code or in a quotation.
+    /// True when a byte is inside code or a quotation.
     pub(super) fn is_blanked(&self, at: usize) -> bool {
         self.speech.as_bytes().get(at) != self.text.as_bytes().get(at)
     }
 }
 
-/// Sentences that repeat the question or say that nothing was found name things without using them.
+/// Silences sentences that repeat the question or report that nothing was found. They name items
+/// without using them.
 fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
     let pieces = &reading.pieces;
     let mut first = 0;
@@ -151,7 +148,7 @@ fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
     }
 }
 
-/// For each piece the number of its sentence.
+/// Sentence index of each token.
 fn sentence_places(reading: &Reading) -> Vec<u32> {
     let mut place = 0;
     let count = |(at, piece): (usize, &Piece)| {
@@ -183,7 +180,7 @@ fn plain_sentences(
     sentences
 }
 
-/// Every program of a kind imports the same things, and a copyright line says whose it is.
+/// Silences import and copyright lines, which unrelated programs share.
 fn silence_lines(text: &str, reading: &Reading, silent: &mut [bool]) {
     let mut line_start = 0;
     let mut piece = 0;
@@ -230,7 +227,7 @@ fn rare_runs(
     runs
 }
 
-/// Which pieces stand in a formula that anybody writes.
+/// Marks the tokens that are part of a formula.
 fn formula_pieces(reading: &Reading) -> Vec<bool> {
     let mut formula = vec![false; reading.pieces.len()];
     let hashes: Vec<u32> = reading.pieces.iter().map(|p| p.hash).collect();

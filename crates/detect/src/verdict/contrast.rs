@@ -1,4 +1,4 @@
-//! What the user wants and what they got instead: "gaming laptops, not business laptops".
+//! Extracts what the user wants and what they got: "gaming laptops, not business laptops".
 
 use model::Contrast;
 
@@ -6,13 +6,13 @@ use super::opening::{is_opening, names_something, strip_opening};
 use crate::text::{Kind, Text};
 use crate::utterance::Utterance;
 
-/// Words of a side at most: a contrast is short, or it is none.
+/// Maximum words per side. A longer text is not a contrast.
 const MOST_WORDS: usize = 12;
 
-/// Words that separate what is wanted from what is not.
+/// Separators between the wanted and the unwanted side.
 const NOT: &[&str] = &["not"];
-/// Words that separate only behind a comma or "and": "la roja, no la azul", but "it has no number pad"; "Berlin
-/// und nicht Bern", but "ich kann mich nicht mehr anmelden", where the verb may be anywhere.
+/// Separators only after a comma or a conjunction: "la roja, no la azul". Elsewhere they negate a
+/// verb: "it has no number pad", "ich kann mich nicht mehr anmelden".
 const NOT_BEHIND_COMMA: &[&str] = &["no", "non", "nicht", "pas", "nao", "niet"];
 const COMMAS: &[&str] = &[",", "and", "und", "et", "y", "e", "en"];
 const INSTEAD_OF: &[&[&str]] = &[
@@ -28,14 +28,14 @@ const INSTEAD_OF: &[&[&str]] = &[
     &["anstatt"],
     &["statt"],
 ];
-/// Words in front of "not" that make it the negation of a verb.
+/// Words before "not" that make it negate a verb.
 const VERBS: &[&str] = &[
     "do", "does", "did", "is", "are", "am", "was", "were", "will", "would", "can", "could",
     "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
     "you're", "or", "why", "ist", "sind", "war", "kann", "n'est", "ne", "est", "is",
 ];
 
-/// Finds the two sides, if the message names them.
+/// Returns both sides when the message names them.
 pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
     let text = &message.text;
     let original = message.original();
@@ -45,13 +45,14 @@ pub(crate) fn contrast(message: &Utterance) -> Option<Contrast> {
         let after = side(text, original, at + length, clause_end(text, at + length));
         let wants = before.map(|s| strip_opening(&s));
         let contrast = Contrast { wants: wants.filter(|w| names_something(w)), instead_of: after };
-        // "not X" alone names no side; "X instead of Y" and "X, not Y" do.
+        // "not X" alone is no contrast; "X instead of Y" and "X, not Y" are.
         let named = contrast.instead_of.is_some() && (contrast.wants.is_some() || instead);
         named.then_some(contrast)
     })
 }
 
-/// Where "not" or "instead of" stands, inside the message: at its start it only negates.
+/// Position and length of the separator, and true for "instead of". A separator at the start only
+/// negates.
 fn separator(text: &Text) -> Option<(usize, usize, bool)> {
     (1..text.words.len()).find_map(|at| {
         for phrase in INSTEAD_OF {
@@ -69,7 +70,8 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
         let is_not = NOT.contains(&word) || (behind_comma && NOT_BEHIND_COMMA.contains(&word));
         let opens = (0..at).all(|before| is_opening(text, before));
         let what_clause = text.words.get(at + 1).map(|w| text.folded(w)).is_some_and(|next| {
-            // An article in Portuguese and a preposition in Spanish, so only behind the English word.
+            // "a" is an article in Portuguese and a preposition in Spanish, so it counts only after
+            // "not".
             let one = next == "a" && NOT.contains(&word);
             let goes_on = matches!(
                 next,
@@ -90,9 +92,9 @@ fn separator(text: &Text) -> Option<(usize, usize, bool)> {
             );
             one || goes_on
         });
-        // "it does not work" negates a verb and names no two things.
+        // "it does not work" negates a verb.
         let of_a_verb = VERBS.contains(&before);
-        // "That is wrong, no, I meant laptops, not zeppelins": nothing is named behind "no".
+        // In "That is wrong, no, I meant laptops" nothing is named after "no".
         let names = clause_end(text, at + 1) > at + 1;
         (is_not && names && !opens && !what_clause && !of_a_verb).then_some((at, 1, false))
     })
@@ -117,7 +119,7 @@ fn clause_end(text: &Text, at: usize) -> usize {
     (at..end).find(stops).unwrap_or(end)
 }
 
-/// The words from one place to another as they were written, without marks at the ends.
+/// The original words of a range, without punctuation at its ends.
 fn side(text: &Text, original: &str, from: usize, to: usize) -> Option<String> {
     let words = text.words.get(from..to)?;
     let first = words.iter().find(|w| w.kind != Kind::Mark)?;

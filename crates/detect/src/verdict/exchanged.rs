@@ -1,16 +1,16 @@
-//! The next question of the same shape: one stretch of words is exchanged, the rest stays. "Weather in Berlin", then
-//! "weather in Hamburg", is another question and says nothing of the answer to the first.
+//! Detects a follow-up question with one phrase substituted: "weather in Berlin", then "weather in
+//! Hamburg". Such a question says nothing about the first answer.
 
 use crate::text::{Kind, Text, Word};
 use crate::utterance::Utterance;
 
-/// Words that a stretch has at most; signs of languages without spaces count as a third of one.
+/// Maximum words of a substituted phrase. Three ideographs count as one word.
 const MOST: usize = 3;
-/// Longer questions have more in common than a shape.
+/// Maximum words of a question that is compared.
 const MOST_WORDS: usize = 40;
 
-/// Whether the message is the question with one stretch exchanged for something else. A word that is only spelled
-/// otherwise is no other word.
+/// True when the message is the question with one phrase substituted. A changed spelling is not a
+/// substitution.
 pub(super) fn is_exchanged(message: &Utterance, question: &Utterance) -> bool {
     let (new, old) = (Words::of(message), Words::of(question));
     if new.words.len() > MOST_WORDS || old.words.len() > MOST_WORDS {
@@ -48,7 +48,7 @@ impl<'a> Words<'a> {
         self.words.iter().map(|word| if word.kind == Kind::Sign { 1 } else { 3 }).sum()
     }
 
-    /// Numbers that differ are different, however alike they look.
+    /// Different numbers are never spelling variants.
     fn is_spelled_like(&self, other: &Self) -> bool {
         let has_number = |words: &Self| words.words.iter().any(|word| word.kind == Kind::Number);
         if has_number(self) && has_number(other) {
@@ -58,12 +58,12 @@ impl<'a> Words<'a> {
             words.words.iter().flat_map(|word| words.text.folded(word).chars()).collect()
         };
         let (a, b) = (letters(self), letters(other));
-        // One wrong letter in three.
+        // At most one wrong letter in three.
         3 * distance(&a, &b) <= a.len().max(b.len())
     }
 }
 
-/// How many letters must be changed, added or taken away.
+/// Levenshtein distance.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

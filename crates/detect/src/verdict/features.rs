@@ -1,4 +1,4 @@
-//! What the verdict models read of a message and of what came before it.
+//! Input features of the verdict models: the message and its context.
 
 use super::Exchange;
 use super::exchanged::is_exchanged;
@@ -10,11 +10,12 @@ use crate::text::{Kind, Word, hash};
 use crate::utterance::Utterance;
 use crate::wide_deep::{Features, Sparse};
 
-/// Words of a message that make features: its beginning and its end.
+/// Words used for n-grams, at the beginning and at the end of a message.
 const HEAD: usize = 48;
 const TAIL: usize = 24;
 
-/// Features of a message in its context. `likeness` is the pair score with the question before.
+/// Input features of the verdict models. `likeness` is the pair score with the previous question.
+/// The order of the features is fixed by the committed models.
 pub fn verdict_features(exchange: &Exchange<'_>, likeness: f64) -> Features {
     let mut dense = Vec::with_capacity(400);
     of_cues(exchange.message, &mut dense);
@@ -31,7 +32,6 @@ fn truth(holds: bool) -> f32 {
     if holds { 1.0 } else { 0.0 }
 }
 
-/// Which phrases it has, and which open it.
 fn of_cues(message: &Utterance, dense: &mut Vec<f32>) {
     for cue in MESSAGE_CUES {
         dense.push(truth(message.has(*cue)));
@@ -71,7 +71,6 @@ const MESSAGE_CUES: &[Cue] = &[
     Cue::Puzzled,
 ];
 
-/// How it is written.
 fn of_form(message: &Utterance, dense: &mut Vec<f32>) {
     let words = message.spoken.len() as f32;
     let original = message.original();
@@ -102,7 +101,6 @@ fn of_form(message: &Utterance, dense: &mut Vec<f32>) {
     ]);
 }
 
-/// How it stands to the question and to the answer.
 fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
     let message = exchange.message;
     let of_content = |count: usize| count as f32 / message.content.len().max(1) as f32;
@@ -161,7 +159,7 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
     ]);
 }
 
-/// One to three words in a row and the edges of the message, with the bytes they cover.
+/// Word n-grams of length one to three, with markers for the edges of the message.
 fn grams(message: &Utterance, asked: bool) -> Vec<Sparse> {
     let all: Vec<&Word> = message.text.words.iter().collect();
     let chosen: Vec<&Word> = if all.len() <= HEAD + TAIL {

@@ -1,9 +1,9 @@
-//! What comes before the thing in front of "not": "No, that is wrong, I meant".
+//! Strips the preamble before the wanted thing: "No, that is wrong, I meant".
 
 use crate::lexicon::lexicon;
 use crate::text::{Kind, Text};
 
-/// Openings that are not part of what is wanted.
+/// Words that are not part of the wanted thing.
 const OPENINGS: &[&str] = &[
     "no",
     "nope",
@@ -101,8 +101,8 @@ const OPENINGS: &[&str] = &[
     "okay",
 ];
 
-/// Words that judge the answer. They may also belong to what is wanted ("that model"), so a part of
-/// the sentence is passed over only when there is nothing else in it.
+/// Words that judge the answer. They may also belong to the wanted thing ("that model"), so a
+/// clause is skipped only when it has no other words.
 const JUDGING: &[&str] = &[
     "that",
     "this",
@@ -148,7 +148,7 @@ const JUDGING: &[&str] = &[
     "klopt",
     "niet",
 ];
-/// Words by which users say again what they had asked for.
+/// Verbs that introduce a correction.
 const MEANT: &[&str] = &[
     "meant",
     "mean",
@@ -167,25 +167,24 @@ const MEANT: &[&str] = &[
     "volevo",
     "bedoelde",
 ];
-/// Words by which it is only recalled: "the laptops, as I said yesterday".
+/// Words that make such a verb a reminder: "the laptops, as I said yesterday".
 const RECALLING: &[&str] = &["as", "like"];
-/// Words behind which "mean" is no verb but something that can be wanted: "the mean", "I need mean".
+/// Words after which "mean" is a noun: "the mean", "I need mean".
 const NAMING: &[&str] =
     &["the", "a", "an", "for", "want", "wanted", "need", "needed", "meant", "said"];
-/// Marks and words behind which another part of the sentence begins.
+/// Punctuation and words after which a clause begins.
 const BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", "pero", "maar"];
 
 /// "No, that is wrong, I meant gaming laptops" → "gaming laptops".
 pub(super) fn strip_opening(side: &str) -> String {
     let text = Text::read(side);
     let meant = meant_at(&text).map(|at| wanted(&text, side, at));
-    // "The laptops, I mean": what was meant stands before.
+    // In "The laptops, I mean" the wanted thing comes first.
     meant
         .filter(|meant| names_something(meant))
         .unwrap_or_else(|| wanted(&text, side, behind_judgement(&text)))
 }
 
-/// Whether a word is no part of what is wanted.
 pub(super) fn is_opening(text: &Text, at: usize) -> bool {
     let word = &text.words[at];
     word.kind == Kind::Mark || (OPENINGS.contains(&text.folded(word)) && !is_the_mean(text, at))
@@ -196,12 +195,11 @@ fn is_the_mean(text: &Text, at: usize) -> bool {
     text.folded(&text.words[at]) == "mean" && before.is_some_and(|word| NAMING.contains(&word))
 }
 
-/// Whether a side has a word that carries meaning.
 pub(super) fn names_something(side: &str) -> bool {
     Text::read(side).spoken().any(|word| !lexicon().is_common(word.hash))
 }
 
-/// What is wanted, when nothing before a word is part of it.
+/// The wanted thing, starting at the first word after `from` that is not preamble.
 fn wanted(text: &Text, side: &str, from: usize) -> String {
     let start = (from..text.words.len())
         .find(|at| !is_opening(text, *at))
@@ -210,8 +208,8 @@ fn wanted(text: &Text, side: &str, from: usize) -> String {
     kept.trim_end_matches(|c: char| c.is_whitespace() || ",;-–—".contains(c)).to_owned()
 }
 
-/// Where a part of the sentence says what was meant: "you gave me airships, I meant laptops", but not "the
-/// laptops I meant".
+/// Position of the verb that introduces the correction: "you gave me airships, I meant laptops",
+/// but not "the laptops I meant".
 fn meant_at(text: &Text) -> Option<usize> {
     let introduces =
         |at: usize| is_aside(text, at) && !RECALLING.contains(&text.folded(&text.words[at]));
@@ -222,7 +220,7 @@ fn meant_at(text: &Text) -> Option<usize> {
     })
 }
 
-/// The part of the sentence with the first word that does more than judge the answer.
+/// Start of the first clause that does more than judge the answer.
 fn behind_judgement(text: &Text) -> usize {
     let said = (0..text.words.len()).find(|at| !is_aside(text, *at));
     said.map_or(text.words.len(), |at| part_of(text, at))
@@ -232,11 +230,11 @@ fn is_aside(text: &Text, at: usize) -> bool {
     is_opening(text, at) || JUDGING.contains(&text.folded(&text.words[at]))
 }
 
-/// Where the part of the sentence begins in which a word stands.
+/// Start of the clause that contains a word.
 fn part_of(text: &Text, at: usize) -> usize {
     let breaks = |i: &usize| {
         let word = &text.words[*i];
-        // A hyphen is part of a word, a dash stands alone.
+        // A hyphen is part of a word; a dash stands alone.
         let dash = || text.folded(word) == "-" && *i > 0 && text.words[*i - 1].end < word.start;
         BREAKS.contains(&text.folded(word)) || dash()
     };

@@ -1,15 +1,14 @@
-//! Words that somebody else said: "that is wrong" in quotation marks rejects nothing.
+//! Detects quoted phrases: "that is wrong" in quotation marks rejects nothing.
 
 use crate::phrases::{Cue, Hit};
 use crate::utterance::Utterance;
 
-/// Whether a phrase stands inside quotation marks.
 pub(super) fn is_quoted(message: &Utterance, hit: &Hit) -> bool {
     let (start, end) = message.bytes_of(hit);
     spans(message.original()).any(|(open, close)| open <= start && end <= close)
 }
 
-/// Whether all that would reject the answer is quoted, in a message that has words of its own.
+/// True when the message has rejecting phrases and all of them are quoted.
 pub(super) fn rejects_in_quotes_only(message: &Utterance) -> bool {
     let rejects = |hit: &&Hit| {
         matches!(
@@ -21,7 +20,7 @@ pub(super) fn rejects_in_quotes_only(message: &Utterance) -> bool {
     found.peek().is_some() && found.all(|hit| is_quoted(message, hit))
 }
 
-/// Where quotations are, in bytes: from the opening mark to the closing one.
+/// Byte ranges of quotations, from the opening mark to the closing one.
 fn spans(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut open: Option<(usize, char)> = None;
     text.char_indices().filter_map(move |(at, c)| match (open, c) {

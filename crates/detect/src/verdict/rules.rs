@@ -1,4 +1,4 @@
-//! The rules in their order; the first that matches decides.
+//! Verdict rules in order; the first match decides.
 
 use model::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 
@@ -9,11 +9,11 @@ use crate::phrases::{Cue, Hit};
 use crate::utterance::Utterance;
 
 pub(crate) const MOVED_ON: &str = "moved_on";
-/// "I want", "I need", "actually" correct only what is about the same thing.
+/// Minimum pair score at which "I want", "I need" and "actually" correct the answer.
 const SAME_THING: f64 = 0.5;
-/// Below this two messages have nothing to do with each other.
+/// Pair score below which two messages are unrelated.
 const UNRELATED: f64 = 0.30;
-/// Words that a message of its own has at least.
+/// Minimum words of an independent request.
 const OWN_REQUEST: usize = 3;
 
 pub(crate) fn judge(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Finding {
@@ -45,7 +45,7 @@ fn neutral(rule: &'static str) -> Finding {
     finding(VerdictStatus::Neutral, 0.5, rule, Vec::new())
 }
 
-/// Rule 1: the message says that the answer will not do.
+/// Rule 1: explicit rejection.
 fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
     let pleased =
         message.has(Cue::Thanks) || message.has(Cue::Praise) || message.has(Cue::Harmless);
@@ -88,7 +88,7 @@ fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
     Some(found)
 }
 
-/// "that makes sense" holds "makes sense"; "not bad" holds "bad": the longer phrase is meant.
+/// True when a positive phrase contains the hit: "not bad" contains "bad".
 pub(super) fn covered_by_praise(message: &Utterance, hit: &Hit) -> bool {
     message.hits.iter().any(|other| {
         matches!(other.cue, Cue::Harmless | Cue::Praise | Cue::Thanks)
@@ -124,12 +124,12 @@ fn rephrased(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Opti
     Some(found)
 }
 
-/// Builds on the answer: opens a new step, or names something that the answer brought up.
+/// True when the message starts a new step or uses something that the answer introduced.
 fn is_refinement(exchange: &Exchange<'_>) -> bool {
     opens_step(exchange) || refers_to_answer(exchange)
 }
 
-/// Says that it goes on: "now …", "and …", or an intent that says so.
+/// True when the message continues ("now …", "and …") or the intent is `refine`.
 pub(crate) fn opens_step(exchange: &Exchange<'_>) -> bool {
     let message = exchange.message;
     exchange.intent == Some("refine")
@@ -137,7 +137,7 @@ pub(crate) fn opens_step(exchange: &Exchange<'_>) -> bool {
         || (message.opens_with(Cue::Continuation) && !message.opens_with(Cue::Negation))
 }
 
-/// A name, number or longer word that first appeared in the answer.
+/// True for a name, number or longer word that first appeared in the answer.
 pub(crate) fn refers_to_answer(exchange: &Exchange<'_>) -> bool {
     let Some(answer) = exchange.answer else { return false };
     let was_asked =
@@ -146,7 +146,7 @@ pub(crate) fn refers_to_answer(exchange: &Exchange<'_>) -> bool {
     words.any(|word| answer.terms.binary_search(word).is_ok() && !was_asked(word))
 }
 
-/// Rule 3: the user gives up.
+/// Rule 3: abandonment.
 fn abandoned(message: &Utterance) -> Option<Finding> {
     let hit = message.hits.iter().find(|hit| hit.cue == Cue::Abandonment)?;
     if message.has(Cue::Thanks) && message.has(Cue::Praise) {
@@ -158,7 +158,7 @@ fn abandoned(message: &Utterance) -> Option<Finding> {
     Some(found)
 }
 
-/// Rule 4: the message goes on from the answer.
+/// Rule 4: the message continues from the answer.
 fn continued(exchange: &Exchange<'_>) -> Option<Finding> {
     let message = exchange.message;
     let glad = |hit: &&Hit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
@@ -183,7 +183,7 @@ fn continued(exchange: &Exchange<'_>) -> Option<Finding> {
     Some(found)
 }
 
-/// The last question again with something added.
+/// True when the message repeats the last question with an addition.
 fn narrows(exchange: &Exchange<'_>) -> bool {
     let Some(question) = exchange.question else { return false };
     let kept = shared(&question.content, &exchange.message.content);
@@ -192,7 +192,7 @@ fn narrows(exchange: &Exchange<'_>) -> bool {
         && exchange.message.content.len() > kept
 }
 
-/// Rule 5: a question or request of its own.
+/// Rule 5: an independent question or request.
 fn moved_on(rule: &VerdictRule, message: &Utterance, likeness: f64) -> Option<Finding> {
     let cues = [Cue::Filler, Cue::Negation, Cue::Decline, Cue::Dislike, Cue::Puzzled];
     let holds_back = cues.iter().any(|cue| message.has(*cue));

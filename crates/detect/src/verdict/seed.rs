@@ -1,6 +1,6 @@
-//! The seed document's detector, to the letter, for comparison.
+//! Keyword baseline (mode `seed`), for comparison.
 //!
-//! Substrings where it gives examples, first match wins, the built-in cosine for "similarity".
+//! Matches substrings, the first match wins, and compares questions by cosine.
 
 use model::{CorrectionType, VerdictStatus};
 

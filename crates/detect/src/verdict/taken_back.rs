@@ -1,13 +1,13 @@
-//! What a user takes back: "my mistake, the first diagram was fine". Said in words that leave nothing
-//! to guess, and too rarely for a model to learn: so it is decided here, in both modes alike.
+//! Detects retractions: "my mistake, the first diagram was fine". They are explicit but too rare
+//! for a model to learn, so rules decide in both modes.
 //!
-//! - Own fault and a good word, and nothing is blamed: accepted.
-//! - A good word for an answer further back by its place ("the first query was right"): accepted too.
-//! - But with a word that the later one is worse ("… but this one", "was better"): that one is rejected.
-//! - A good word denied to an answer further back ("the first was not right"): rejected.
-//! - Own fault alone ("my bad") says nothing about the answer: neutral.
+//! - Own fault and a positive word, without blame: accepted.
+//! - A positive word for an earlier answer ("the first query was right"): accepted.
+//! - The later answer is worse ("… but this one", "was better"): the later answer is rejected.
+//! - A negated positive word for an earlier answer ("the first was not right"): rejected.
+//! - Own fault alone ("my bad"): neutral.
 //!
-//! A question takes nothing back, nor does a "my mistake, I meant …".
+//! A question retracts nothing, nor does "my mistake, I meant …".
 
 use model::{CorrectionType, VerdictStatus};
 
@@ -17,17 +17,13 @@ use crate::phrases::{Cue, Hit};
 use crate::pointing::{Named, has_order, is_negated, is_verb, named};
 use crate::utterance::{Utterance, is_bare};
 
-/// The rule's name where something was taken back.
 pub(crate) const TAKEN_BACK: &str = "taken_back";
-/// The rule's name where an earlier answer is called right.
 pub(crate) const EARLIER_RIGHT: &str = "earlier_right";
-/// The rule's name where an earlier answer is called better than the last.
 pub(crate) const EARLIER_BETTER: &str = "earlier_better";
 
-/// The rule's name where an earlier answer is called not right.
 const EARLIER_WRONG: &str = "earlier_wrong";
 
-/// Words between a verb and the good word that belongs to it.
+/// Maximum words between a verb and its positive word.
 const FROM_VERB: usize = 3;
 
 pub(crate) fn judge(exchange: &Exchange<'_>) -> Option<Finding> {
@@ -55,7 +51,7 @@ pub(crate) fn judge(exchange: &Exchange<'_>) -> Option<Finding> {
         (None, Some(hit), None) if praised && !halved => {
             Some(accepted(message, hit, EARLIER_RIGHT, 0.8))
         }
-        // "The first one was fine, but …": good, and not of this answer.
+        // "The first one was fine, but …" is positive, but about another answer.
         (None, Some(hit), None) if praised => Some(neutral(message, hit, EARLIER_RIGHT)),
         (Some(hit), None, None) if is_bare(message) => Some(neutral(message, hit, TAKEN_BACK)),
         (None, None, None) if back.iter().any(|n| n.said == Some(Some(false))) => {
@@ -79,7 +75,7 @@ fn rejected(message: &Utterance, hit: &Hit, rule: &'static str) -> Finding {
     found
 }
 
-/// "Was right", "worked", "perfect"; not "the right question", and not behind a negation.
+/// True for "was right", "worked" and "perfect", but not for "the right question" or a negation.
 fn says_good(message: &Utterance, hit: &Hit) -> bool {
     if !is_good_word(hit) || is_negated(message, hit) {
         return false;
@@ -93,8 +89,8 @@ fn is_good_word(hit: &Hit) -> bool {
     matches!(hit.cue, Cue::Sound | Cue::Praise)
 }
 
-/// Whether something is corrected or called wrong besides the user's own fault. "No wait, the first was
-/// right" does neither.
+/// True when the message corrects or blames something besides the user's own fault. "No wait, the
+/// first was right" does neither.
 fn blames(message: &Utterance) -> bool {
     let owned = |hit: &Hit| {
         message
@@ -109,7 +105,7 @@ fn blames(message: &Utterance) -> bool {
         );
         blaming && !owned(hit) && !covered_by_praise(message, hit)
     });
-    // "Gaming laptops, not business laptops"; but "my issue, not yours".
+    // "Gaming laptops, not business laptops" corrects; "my issue, not yours" does not.
     let contrasts = || contrast::contrast(message).is_some_and(|c| c.wants.is_some());
     blamed || (!message.has(Cue::OwnFault) && contrasts())
 }
@@ -118,7 +114,7 @@ fn blames(message: &Utterance) -> bool {
 mod tests {
     use super::*;
 
-    /// What is found, in a word; nothing where the other rules decide.
+    /// Rule name or "neutral"; empty when the other rules decide.
     fn found(message: &str) -> &'static str {
         let message = Utterance::read(message);
         let found = judge(&Exchange::of(&message));

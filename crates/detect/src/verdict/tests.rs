@@ -1,4 +1,4 @@
-//! The seed document's own examples, the counter-examples that came later, and the boundaries.
+//! Verdict examples, counter-examples and threshold boundaries.
 
 use std::time::Duration;
 
@@ -213,7 +213,6 @@ fn whoever_thanks_and_praises_does_not_give_up() {
     assert_eq!((found.status, found.correction_type), (Accepted, None), "{}", found.rule);
 }
 
-/// What only the model rejects has a type too.
 #[test]
 fn a_rejection_between_the_lines_has_a_type() {
     let question = Utterance::read(QUESTION);
@@ -244,7 +243,7 @@ fn complaints_in_nine_languages() {
     }
 }
 
-/// What came of a message after another question and answer, by the model.
+/// Status and confidence of a message after a question and an answer, in model mode.
 fn after(question: &str, answer: &str, message: &str) -> (VerdictStatus, f64) {
     let (message, question) = (Utterance::read(message), Utterance::read(question));
     let answer = Answer::read(Some(&question), answer);
@@ -256,7 +255,7 @@ fn after(question: &str, answer: &str, message: &str) -> (VerdictStatus, f64) {
 
 #[test]
 fn the_next_question_of_the_same_shape_rejects_nothing() {
-    // None of these is in the corpus.
+    // None of these rows is in the training corpus.
     for (question, answer, next) in [
         ("exchange rate EUR USD", "1 EUR is 1.08 USD.", "exchange rate EUR GBP"),
         ("population of Norway", "About 5.5 million.", "population of Sweden"),
@@ -268,7 +267,7 @@ fn the_next_question_of_the_same_shape_rejects_nothing() {
         let (status, confidence) = after(question, answer, next);
         assert!(status != Rejected && confidence < 0.7, "{next}: {status:?} {confidence}");
     }
-    // The same one again is another thing.
+    // A rephrased question still rejects.
     let again = after(
         "reset router password",
         "Routers are devices.",

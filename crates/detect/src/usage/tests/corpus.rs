@@ -1,4 +1,4 @@
-//! The labelled corpus.
+//! Accuracy on the labelled corpus.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ struct Row {
     answer: String,
     used: bool,
     why: String,
-    /// Names of what was returned with it.
+    /// Names of the other returned items.
     #[serde(default)]
     beside: Vec<String>,
 }
 
 fn rows(file: &str) -> Vec<Row> {
-    // From where Cargo runs tests: a path that is compiled in may be of another clone.
+    // Relative to Cargo's test directory: a compiled-in path may belong to another clone.
     let folder = Path::new("../../training/corpus");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -37,7 +37,6 @@ fn kind_of(word: &str) -> AnswerKind {
     }
 }
 
-/// Right and wrong findings, and precision, recall and F1 from them.
 #[derive(Default)]
 struct Score {
     hits: f64,
@@ -46,7 +45,7 @@ struct Score {
 }
 
 impl Score {
-    /// Counts the rows and tells those that were judged wrongly.
+    /// Scores the rows and returns descriptions of the misjudged ones.
     fn add(&mut self, rows: &[Row]) -> Vec<String> {
         let mut wrong = Vec::new();
         let rule = UsageRule::default();
@@ -104,7 +103,7 @@ impl Score {
     }
 }
 
-/// The rule was chosen on the dev rows alone; the failures of the others are not shown.
+/// The rule was tuned on the dev rows alone, so failures of the test rows stay hidden.
 const SETS: [(&str, &[&str], bool); 3] = [
     ("dev", &["use-dev.jsonl", "use-dev-2.jsonl"], true),
     ("first test", &["use-a.jsonl", "use-b.jsonl"], false),

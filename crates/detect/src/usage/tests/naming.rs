@@ -1,8 +1,8 @@
-//! Names that must be found, and words that only look like one.
+//! Names that must match, and words that only look like names.
 
 use super::super::*;
 
-/// The item's name, what was returned beside it, the answer, and whether it names the item.
+/// Item name, names of the other items, answer, and true when the answer names the item.
 type Row = (&'static str, &'static [&'static str], &'static str, bool);
 
 fn check(kind: AnswerKind, rows: &[Row]) {
@@ -31,7 +31,7 @@ fn the_end_of_a_path_names_the_file() {
             ("src/auth/login.py", &[], "Edit my-login.py", false),
             ("src/auth/login.py", &["tests/auth/login.py"], "Edit login.py", false),
             ("src/auth/login.py", &["web/login.py"], "Edit auth/login.py", true),
-            // Two pieces of one file are one file.
+            // Two chunks of one file share a name.
             ("src/auth/login.py", &["src/auth/login.py"], "Edit login.py", true),
             ("crates/store/src/sqlite/relevance.rs", &[], "`sqlite/relevance.rs`, line 40", true),
             (
