@@ -1,6 +1,6 @@
 //! Do confidences mean what they say? On our own rows, each judged by a model that has not seen it.
 
-use fit::measure::{calibration_error, working};
+use fit::metrics::{calibration_error, working};
 use fit::train::{Example, Recipe, fit};
 use fit::{refusals, verdicts};
 

@@ -1,7 +1,7 @@
 //! Do two messages ask the same? And do vectors keep the order of meaning?
 
 use anyhow::Context;
-use fit::measure::{auc, auc_interval, spearman, working};
+use fit::metrics::{auc, auc_interval, spearman, working};
 use serde_json::{Value, json};
 
 use crate::rows::{Bench, held, is_true, of_set, ranked};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fit::measure::{Working, auc, working};
+use fit::metrics::{Working, auc, working};
 use fit::refusals::{RECIPE, RefusalRow, examples, rows};
 use fit::train::fit;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Is the user dissatisfied? On sets that nothing was trained on (but eurtad is easy by design).
 
-use fit::measure::{auc, auc_interval, working};
+use fit::metrics::{auc, auc_interval, working};
 
 use crate::rows::{Bench, held, is_true, of_set, ranked, said};
 

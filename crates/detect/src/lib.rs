@@ -6,13 +6,13 @@
 mod text;
 mod lexicon;
 mod language;
-mod asking;
-mod bits;
+mod answer_type;
+mod hashed_set;
 mod phrases;
 mod wide_deep;
-mod calibrate;
+mod calibration;
 mod utterance;
-mod pointing;
+mod references;
 mod pair;
 mod refusal;
 mod answer;
@@ -26,10 +26,10 @@ mod sentiment;
 mod usage;
 mod version;
 #[cfg(test)]
-mod any_text;
+mod fuzz_tests;
 
 pub use answer::{Answer, refusal_model};
-pub use calibrate::{Calibration, FEWEST_LABELS, Platt, recalibrate};
+pub use calibration::{Calibration, FEWEST_LABELS, Platt, recalibrate};
 pub use failure::{FailureRule, Finished, detect_failure};
 pub use farewell::is_farewell;
 pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use embed::built_in;
 use model::UnitInterval;
 
-use crate::asking::Ask;
-use crate::bits::Bits;
+use crate::answer_type::Ask;
+use crate::hashed_set::Bits;
 use crate::lexicon::lexicon;
 use crate::utterance::Utterance;
 use crate::wide_deep::{Features, Model};

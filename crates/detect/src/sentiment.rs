@@ -3,7 +3,7 @@
 use model::{Sentiment, UnitInterval, VerdictStatus};
 
 use crate::phrases::Cue;
-use crate::pointing::is_negated;
+use crate::references::is_negated;
 use crate::utterance::Utterance;
 use crate::verdict::{Exchange, VerdictRule, detect_verdict};
 

@@ -11,7 +11,7 @@
 //! - After a question by the assistant a name is part of the reply, so the last turn is meant.
 //! - A reference that resembles no turn concerns none.
 
-mod place;
+mod ordinal;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +21,7 @@ use embed::built_in;
 use model::{CorrectionType, TurnId, Vector, Verdict, VerdictStatus};
 
 use crate::phrases::Cue;
-use crate::pointing::{Named, Noun, named, opens_here};
+use crate::references::{Named, Noun, named, opens_here};
 use crate::utterance::{Utterance, is_bare};
 use crate::verdict::{EARLIER_BETTER, MOVED_ON};
 
@@ -106,7 +106,7 @@ pub fn find_target(
     let remark = built_in().embed(name);
     if thing.order.is_some() {
         let recent = past.iter().take_while(|turn| turn.age <= rule.oldest).count();
-        return match place::resolve(&thing, verdict, &past[..recent]) {
+        return match ordinal::resolve(&thing, verdict, &past[..recent]) {
             Some(0) => Target::Previous,
             Some(at) => Target::Earlier(scored(rule, &remark, &past[at])),
             // An ordinal with a specific noun is distinctive enough to rule out the last turn.
@@ -114,7 +114,7 @@ pub fn find_target(
             None => previous_or_nobody(rule, &thing, &remark, previous),
         };
     }
-    if place::asks(previous) {
+    if ordinal::asks(previous) {
         return Target::Previous;
     }
     let known = |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.oldest;
@@ -183,7 +183,7 @@ fn unless_unlike(
     previous: &PastTurn<'_>,
 ) -> Target {
     let resembles = scored(rule, remark, previous).score >= rule.floor;
-    if resembles || place::names_any(previous, &thing.words) {
+    if resembles || ordinal::names_any(previous, &thing.words) {
         return Target::Previous;
     }
     Target::Nobody

@@ -5,42 +5,42 @@
 
 mod item;
 mod gap;
-mod reading;
-mod lists;
+mod tokenizer;
+mod word_lists;
 mod weight;
 mod rule;
 mod runs;
 mod identifiers;
-mod sieve;
-mod place;
-mod written;
+mod bloom_filter;
+mod suffix_array;
+mod parsed_answer;
 mod line;
 mod link;
 mod layout;
-mod source;
+mod numbered_sources;
 mod citation;
-mod cited;
+mod citation_index;
 mod name;
-mod ending;
+mod name_endings;
 mod border;
 mod certainty;
-mod finding;
-mod spelling;
-mod content;
+mod name_match;
+mod name_variants;
+mod content_overlap;
 
 use rustc_hash::FxHashSet;
 
 pub use item::ReturnedItem;
 pub use rule::UsageRule;
-pub use written::{AnswerKind, Written};
+pub use parsed_answer::{AnswerKind, Written};
 
 use certainty::Certainty;
-use cited::CitedItems;
-use content::{Scratch, Shared};
-use ending::Endings;
-use finding::Named;
+use citation_index::CitedItems;
+use content_overlap::{Scratch, Shared};
+use name_endings::Endings;
+use name_match::Named;
 use name::Name;
-use spelling::names_of;
+use name_variants::names_of;
 
 /// Kind of evidence that an item was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,8 +5,8 @@
 use embed::built_in;
 use model::Vector;
 
-use crate::asking::{Ask, ask_of, stem};
-use crate::bits::Bits;
+use crate::answer_type::{Ask, ask_of, stem};
+use crate::hashed_set::Bits;
 use crate::lexicon::lexicon;
 use crate::phrases::{Cue, Hit, hits};
 use crate::text::{Kind, Text, Word, hash};

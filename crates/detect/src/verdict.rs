@@ -5,13 +5,13 @@
 //! - `seed` is a plain keyword baseline, kept for comparison.
 
 mod contrast;
-mod exchanged;
+mod substitution;
 mod features;
-mod opening;
-mod quoted;
+mod preamble;
+mod quotation;
 mod rules;
-mod seed;
-mod taken_back;
+mod keyword_baseline;
+mod retraction;
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -28,9 +28,9 @@ use crate::wide_deep::{Features, Model};
 mod tests;
 
 pub use features::verdict_features;
-use quoted::rejects_in_quotes_only;
+use quotation::rejects_in_quotes_only;
 pub(crate) use rules::MOVED_ON;
-pub(crate) use taken_back::EARLIER_BETTER;
+pub(crate) use retraction::EARLIER_BETTER;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -137,9 +137,9 @@ pub fn acceptance_model() -> &'static Model {
 pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
     let likeness = exchange.likeness();
     let finding = match rule.mode {
-        Mode::Seed => seed::judge(exchange),
+        Mode::Seed => keyword_baseline::judge(exchange),
         Mode::Rules => {
-            taken_back::judge(exchange).unwrap_or_else(|| rules::judge(rule, exchange, likeness))
+            retraction::judge(exchange).unwrap_or_else(|| rules::judge(rule, exchange, likeness))
         }
         Mode::Model => return judged_again(rule, exchange, likeness),
     };
@@ -165,7 +165,7 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
         learnt
     };
     let accepted = f64::from(acceptance_model().probability(&features));
-    let finding = taken_back::judge(exchange)
+    let finding = retraction::judge(exchange)
         .unwrap_or_else(|| decide(rule, exchange, found, &features, (rejected, accepted)));
     told(exchange, finding, UnitInterval::new(rejected))
 }

@@ -2,8 +2,8 @@
 //!
 //! Pure and deterministic. `training/embed` builds the table.
 
-mod fold;
+mod pre_tokenizer;
 mod wordpiece;
-mod table;
+mod static_model;
 
-pub use table::{StaticModel, built_in};
+pub use static_model::{StaticModel, built_in};

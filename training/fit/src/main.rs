@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use detect::Model;
 use uptake_fit::train::{Example, fit};
-use uptake_fit::{measure, pairs, refusals, verdicts};
+use uptake_fit::{metrics, pairs, refusals, verdicts};
 
 /// Training target of a row.
 type Target = fn(&verdicts::VerdictRow) -> f32;
@@ -65,13 +65,13 @@ fn tell(name: &str, model: &Model, examples: &[Example], held_out: &[f32]) {
         .map(|(sum, e)| (probability(model, *sum), f64::from(e.target), f64::from(e.weight)))
         .collect();
     let labelled: Vec<(f64, bool)> = rows.iter().map(|r| (r.0, r.1 > 0.5)).collect();
-    let at_half = measure::working(labelled.iter().map(|r| (r.0 >= 0.5, r.1)));
+    let at_half = metrics::working(labelled.iter().map(|r| (r.0 >= 0.5, r.1)));
     println!(
         "{name}: {} rows held out in turn: AUC {:.3}, F1 {:.3}, calibration error {:.3}",
         rows.len(),
-        measure::auc(&labelled),
+        metrics::auc(&labelled),
         at_half.f1,
-        measure::calibration_error(&rows)
+        metrics::calibration_error(&rows)
     );
 }
 
@@ -86,10 +86,10 @@ fn by_part(rows: &[verdicts::VerdictRow], target: Target, model: &Model, held_ou
             .filter(|(row, _)| row.part == part)
             .map(|(row, sum)| (probability(model, *sum), target(row) > 0.5))
             .collect();
-        let sure = measure::working(scored.iter().map(|r| (r.0 >= 0.7, r.1)));
+        let sure = metrics::working(scored.iter().map(|r| (r.0 >= 0.7, r.1)));
         println!(
             "  {part:14} AUC {:.3}; from 0.7: precision {:.2}, recall {:.2}, false alarms {:.3}",
-            measure::auc(&scored),
+            metrics::auc(&scored),
             sure.precision,
             sure.recall,
             sure.false_alarms

@@ -1,9 +1,9 @@
 //! Rejects name matches that are part of a longer identifier, name or word.
 
-use super::lists::lists;
+use super::word_lists::lists;
 use super::name::{Name, Part};
-use super::reading::{Gap, Piece, Sort};
-use super::written::{AnswerKind, Written};
+use super::tokenizer::{Gap, Piece, Sort};
+use super::parsed_answer::{AnswerKind, Written};
 use crate::lexicon::lexicon;
 
 /// Names with at least this many ideographs are not part of another word by chance.

@@ -1,12 +1,12 @@
 //! Rates how certainly matched words are meant as the item's name.
 
-use super::ending::Endings;
+use super::name_endings::Endings;
 use super::line::is_in_comment;
-use super::lists::lists;
+use super::word_lists::lists;
 use super::name::{Name, Part, Tail};
-use super::reading::{Gap, Sort};
+use super::tokenizer::{Gap, Sort};
 use super::weight::is_known_word;
-use super::written::{AnswerKind, Written};
+use super::parsed_answer::{AnswerKind, Written};
 
 /// Unknown words with at least this many letters are distinctive alone.
 const LONG_WORD: u32 = 14;

@@ -6,9 +6,9 @@
 use super::layout::{Layout, is_amount, is_box, is_numbered};
 use super::line::is_in_comment;
 use super::link::{is_year, links};
-use super::lists::lists;
-use super::source::numbered_sources;
-use super::written::AnswerKind;
+use super::word_lists::lists;
+use super::numbered_sources::numbered_sources;
+use super::parsed_answer::AnswerKind;
 
 /// Maximum bytes inside brackets. Longer text is a remark.
 const LONGEST: usize = 120;
@@ -153,7 +153,7 @@ fn numbers_of(part: &str) -> Option<Vec<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::AnswerKind::{Code, Response};
+    use super::super::parsed_answer::AnswerKind::{Code, Response};
     use super::*;
     use crate::text::speech_only;
 

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::lists::lists;
-use super::reading::{Gap, Piece, Reading, Sort};
+use super::word_lists::lists;
+use super::tokenizer::{Gap, Piece, Reading, Sort};
 use crate::text::hash;
 
 /// Minimum bytes; shorter identifiers match by chance.

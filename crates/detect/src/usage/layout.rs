@@ -1,7 +1,7 @@
 //! Detects bracketed numbers that are not citations: steps, amounts, checkboxes, line numbers.
 
 use super::line::line_before;
-use super::lists::lists;
+use super::word_lists::lists;
 
 /// Bytes after a bracket that are searched for the next word.
 const NEXT_WORD: usize = 120;

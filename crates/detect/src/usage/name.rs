@@ -1,6 +1,6 @@
 //! The parsed name of an item.
 
-use super::reading::{Gap, Piece, Reading};
+use super::tokenizer::{Gap, Piece, Reading};
 use super::weight::{Weight, weight_of};
 
 /// Maximum tokens of a name.

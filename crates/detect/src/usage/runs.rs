@@ -1,6 +1,6 @@
 //! Five-word runs (shingles) within a sentence, with rolling hash keys.
 
-use super::reading::{Gap, Piece};
+use super::tokenizer::{Gap, Piece};
 
 /// Words per run.
 pub(super) const RUN: usize = 5;
@@ -31,7 +31,7 @@ const LEAVING_LAST: u64 = LEAVING.wrapping_mul(BASE);
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::Reading;
+    use super::super::tokenizer::Reading;
     use super::*;
 
     #[test]

@@ -1,7 +1,7 @@
 //! Use detection by each kind of evidence.
 
 mod corpus;
-mod naming;
+mod names;
 
 use proptest::prelude::*;
 

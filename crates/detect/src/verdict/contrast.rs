@@ -2,7 +2,7 @@
 
 use model::Contrast;
 
-use super::opening::{is_opening, names_something, strip_opening};
+use super::preamble::{is_opening, names_something, strip_opening};
 use crate::text::{Kind, Text};
 use crate::utterance::Utterance;
 

@@ -1,7 +1,7 @@
 //! Input features of the verdict models: the message and its context.
 
 use super::Exchange;
-use super::exchanged::is_exchanged;
+use super::substitution::is_exchanged;
 use super::rules::{opens_step, refers_to_answer};
 use crate::language::{LANGUAGES, language_of};
 use crate::pair::shared;

@@ -2,7 +2,7 @@
 
 use model::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 
-use super::quoted::is_quoted;
+use super::quotation::is_quoted;
 use super::{Exchange, Finding, VerdictRule, contrast};
 use crate::pair::shared;
 use crate::phrases::{Cue, Hit};

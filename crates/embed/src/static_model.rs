@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use model::Vector;
 
-use crate::fold;
+use crate::pre_tokenizer;
 use crate::wordpiece::Vocabulary;
 
 /// Built by training/embed/train.py, which documents the layout.
@@ -72,7 +72,7 @@ impl StaticModel {
     /// Token ids of a text, at most 256.
     pub fn tokens(&self, text: &str) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(64);
-        fold::words(text, |word| {
+        pre_tokenizer::words(text, |word| {
             self.vocabulary.pieces(word, |id| tokens.push(id));
             tokens.len() < MOST_TOKENS
         });

@@ -2,10 +2,10 @@
 
 use super::border::is_inside;
 use super::certainty::Certainty;
-use super::ending::Endings;
+use super::name_endings::Endings;
 use super::name::Name;
-use super::reading::{Gap, Sort};
-use super::written::Written;
+use super::tokenizer::{Gap, Sort};
+use super::parsed_answer::Written;
 
 /// A matched name, as an inclusive token range.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-use super::lists::lists;
+use super::word_lists::lists;
 
 /// Finds sources named by number without brackets: "according to document 3", "(Source: 1)",
 /// "sources 1, 2 and 4". Returns byte ranges and numbers.

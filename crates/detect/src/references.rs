@@ -8,13 +8,13 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::asking::stem;
+use crate::answer_type::stem;
 use crate::lexicon::lexicon;
 use crate::phrases::{Cue, Hit};
 use crate::text::{Kind, Text};
 use crate::utterance::Utterance;
 
-const SORTS: &str = include_str!("phrases/pointing.txt");
+const SORTS: &str = include_str!("phrases/references.txt");
 
 /// Maximum words between a determiner and its verb.
 const MOST_WORDS: usize = 12;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::reading::{Piece, Reading};
+use super::tokenizer::{Piece, Reading};
 
 /// One formula per line: licence headers, greetings, disclaimers, stock phrases.
 const FORMULAS: &str = include_str!("formulas.txt");

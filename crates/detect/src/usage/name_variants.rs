@@ -1,8 +1,8 @@
 //! Derives the shorter names under which an answer may mention an item.
 
-use super::lists::lists;
+use super::word_lists::lists;
 use super::name::{LONGEST_NAME, Name, Part, Tail};
-use super::reading::{Piece, Reading, Sort};
+use super::tokenizer::{Piece, Reading, Sort};
 use super::weight::{Weight, weight_of};
 use crate::text::hash;
 

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::citation::{Citation, Cited, citations};
 use super::item::ReturnedItem;
 use super::link::{can_be_linked, ends_of, is_year};
-use super::written::Written;
+use super::parsed_answer::Written;
 use crate::text::hash;
 
 /// Index of an answer's citations, so that each item costs one lookup.

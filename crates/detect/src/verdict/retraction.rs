@@ -14,7 +14,7 @@ use model::{CorrectionType, VerdictStatus};
 use super::rules::{covered_by_praise, evidence, finding};
 use super::{Exchange, Finding, contrast};
 use crate::phrases::{Cue, Hit};
-use crate::pointing::{Named, has_order, is_negated, is_verb, named};
+use crate::references::{Named, has_order, is_negated, is_verb, named};
 use crate::utterance::{Utterance, is_bare};
 
 pub(crate) const TAKEN_BACK: &str = "taken_back";

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use super::reading::Reading;
+use super::tokenizer::Reading;
 
 /// Bytes by which suffixes are sorted; the rest is compared on lookup.
 const SORTED: usize = 64;

@@ -7,8 +7,8 @@
 use model::{Verdict, VerdictStatus};
 
 use super::{PastTurn, answer_head};
-use crate::asking::stem;
-use crate::pointing::{Named, Noun, Order, same_things};
+use crate::answer_type::stem;
+use crate::references::{Named, Noun, Order, same_things};
 use crate::text::Text;
 
 /// Minimum letters of a word that may match the end of a compound: "sequencediagram".
