@@ -9,7 +9,7 @@ use crate::lexicon::lexicon;
 use crate::phrases::{Cue, Hit, answer_hits};
 use crate::refusal::refusal_features;
 use crate::text::{Kind, Text, Word, speech_only};
-use crate::utterance::Utterance;
+use crate::utterance::{Utterance, once};
 use crate::wide_deep::{Features, Model};
 
 pub fn refusal_model() -> &'static Model {
@@ -59,8 +59,8 @@ impl Answer {
         let tail = original.trim_end();
         Self {
             vector: built_in().embed(original),
-            content: sorted(meaning.iter().map(|w| w.hash)),
-            terms: sorted(meaning.iter().filter(is_term).map(|w| w.hash)),
+            content: once(meaning.iter().map(|w| w.hash).collect()),
+            terms: once(meaning.iter().filter(is_term).map(|w| w.hash).collect()),
             words: whole.spoken().count(),
             ends_asking: tail.ends_with(['?', '？']),
             offers: offers(&text),
@@ -91,45 +91,8 @@ fn likely_refusal(speech: &Text, features: &Features) -> f32 {
     if !declines && (short || has_idiom) { probability.min(UNLIKELY) } else { probability }
 }
 
-fn sorted(words: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut all: Vec<u32> = words.collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 /// True when the answer ends with a yes/no question: "would you like …?", "anything else?".
 fn offers(text: &Text) -> bool {
-    const OPENINGS: [&str; 28] = [
-        "would",
-        "do",
-        "does",
-        "did",
-        "is",
-        "are",
-        "can",
-        "could",
-        "should",
-        "shall",
-        "will",
-        "have",
-        "has",
-        "anything",
-        "want",
-        "need",
-        "may",
-        "soll",
-        "mochten",
-        "mochtest",
-        "quieres",
-        "desea",
-        "voulez",
-        "souhaitez",
-        "quer",
-        "deseja",
-        "vuoi",
-        "wil",
-    ];
     let Some(question) = text.words.iter().rposition(|w| text.folded(w) == "?") else {
         return false;
     };
@@ -138,28 +101,10 @@ fn offers(text: &Text) -> bool {
     }
     let ends = |w: &Word| matches!(text.folded(w), "." | "!" | "?" | ":" | "\n");
     let start = text.words[..question].iter().rposition(ends).map_or(0, |at| at + 1);
-    let mut first = text.words[start..question]
-        .iter()
-        .filter(|w| w.kind != Kind::Mark)
-        .map(|w| text.folded(w))
-        .take(3);
-    first.any(|word| OPENINGS.contains(&word))
+    let mut first = text.words[start..question].iter().filter(|w| w.kind != Kind::Mark).take(3);
+    first.any(|word| lexicon().yes_no_openings.contains(&word.hash))
 }
 
 fn opens_sorry(text: &Text) -> bool {
-    const SORRY: [&str; 12] = [
-        "sorry",
-        "apologize",
-        "apologise",
-        "apologies",
-        "unfortunately",
-        "entschuldigung",
-        "leider",
-        "perdon",
-        "desole",
-        "desculpe",
-        "scusa",
-        "helaas",
-    ];
-    text.spoken().take(8).any(|w| SORRY.contains(&text.folded(w)))
+    text.spoken().take(8).any(|w| lexicon().apology.contains(&w.hash))
 }

@@ -1,4 +1,4 @@
-//! Word sets: stop words, question words, negations and opposites.
+//! Word sets in several languages: stop words, negations, opposites and others.
 
 use std::sync::OnceLock;
 
@@ -15,10 +15,23 @@ pub(crate) fn words_of(name: &str) -> impl Iterator<Item = &'static str> {
 }
 
 pub(crate) struct Lexicon {
-    common: FxHashSet<u32>,
-    asking: FxHashSet<u32>,
-    negating: FxHashSet<u32>,
+    stop_words: FxHashSet<u32>,
+    question_words: FxHashSet<u32>,
+    negations: FxHashSet<u32>,
     opposites: FxHashMap<u32, Vec<u32>>,
+    /// Words before the wanted thing in a correction: "No, I meant the".
+    pub preamble: FxHashSet<u32>,
+    /// Words that judge the answer. They may also belong to the wanted thing ("that model"), so a
+    /// clause is skipped only when it has no other words.
+    pub judgement: FxHashSet<u32>,
+    /// Verbs that introduce a correction.
+    pub correction_verbs: FxHashSet<u32>,
+    /// Words that make such a verb a reminder: "the laptops, as I said yesterday".
+    pub reminder: FxHashSet<u32>,
+    /// Words after which "mean" is a noun: "the mean", "I need mean".
+    pub noun_markers: FxHashSet<u32>,
+    pub yes_no_openings: FxHashSet<u32>,
+    pub apology: FxHashSet<u32>,
 }
 
 pub(crate) fn lexicon() -> &'static Lexicon {
@@ -32,25 +45,32 @@ pub(crate) fn lexicon() -> &'static Lexicon {
             opposites.entry(other).or_default().push(one);
         }
         Lexicon {
-            common: set("common"),
-            asking: set("asking"),
-            negating: set("negating"),
+            stop_words: set("stop words"),
+            question_words: set("question words"),
+            negations: set("negations"),
             opposites,
+            preamble: set("preamble"),
+            judgement: set("judgement"),
+            correction_verbs: set("correction verbs"),
+            reminder: set("reminder"),
+            noun_markers: set("noun markers"),
+            yes_no_openings: set("yes/no openings"),
+            apology: set("apology"),
         }
     })
 }
 
 impl Lexicon {
     pub(crate) fn is_common(&self, word: u32) -> bool {
-        self.common.contains(&word)
+        self.stop_words.contains(&word)
     }
 
     pub(crate) fn asks(&self, word: u32) -> bool {
-        self.asking.contains(&word)
+        self.question_words.contains(&word)
     }
 
     pub(crate) fn negates(&self, word: u32) -> bool {
-        self.negating.contains(&word)
+        self.negations.contains(&word)
     }
 
     pub(crate) fn has_opposite(&self, word: u32) -> bool {

@@ -67,7 +67,6 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
     let length_ratio = lengths.0.min(lengths.1) / lengths.0.max(lengths.1).max(1.0);
     let numbers = Mismatch::of(&a.numbers, &b.numbers);
     let names = Mismatch::of(&a.names, &b.names);
-    let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
     let asks_alike = a.asks == b.asks;
     let dense = vec![
         cosine,
@@ -91,22 +90,22 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
         numbers.one_sided,
         names.differ,
         names.one_sided,
-        truth((a.negations > 0) != (b.negations > 0)),
-        truth(a.negations > 0 && b.negations > 0),
-        truth(has_opposites(a, b)),
-        truth(has_undoing(a, b)),
-        truth(asks_alike),
-        truth(!asks_alike && a.asks.is_some() && b.asks.is_some()),
-        truth(a.asks.is_some() != b.asks.is_some()),
-        truth(a.ask == b.ask && a.ask != Ask::None),
-        truth(a.ask != b.ask && a.ask != Ask::None && b.ask != Ask::None),
-        truth(a.ask != b.ask && (a.ask == Ask::Thing || b.ask == Ask::Thing)),
+        f32::from((a.negations > 0) != (b.negations > 0)),
+        f32::from(a.negations > 0 && b.negations > 0),
+        f32::from(has_opposites(a, b)),
+        f32::from(has_undoing(a, b)),
+        f32::from(asks_alike),
+        f32::from(!asks_alike && a.asks.is_some() && b.asks.is_some()),
+        f32::from(a.asks.is_some() != b.asks.is_some()),
+        f32::from(a.ask == b.ask && a.ask != Ask::None),
+        f32::from(a.ask != b.ask && a.ask != Ask::None && b.ask != Ask::None),
+        f32::from(a.ask != b.ask && (a.ask == Ask::Entity || b.ask == Ask::Entity)),
         length_ratio,
         (lengths.0 + lengths.1).ln_1p() / 4.0,
         (lengths.0 - lengths.1).abs().ln_1p() / 3.0,
-        truth(a.spoken.first() == b.spoken.first()),
-        truth(a.spoken.last() == b.spoken.last()),
-        truth(a.stems == b.stems && a.spoken != b.spoken),
+        f32::from(a.spoken.first() == b.spoken.first()),
+        f32::from(a.spoken.last() == b.spoken.last()),
+        f32::from(a.stems == b.stems && a.spoken != b.spoken),
         order_kept(a, b),
         cosine * words.jaccard,
         cosine * difference.worst_aligned,

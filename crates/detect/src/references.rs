@@ -8,10 +8,9 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::answer_type::stem;
 use crate::lexicon::lexicon;
 use crate::phrases::{Cue, Hit};
-use crate::text::{Kind, Text};
+use crate::text::{Kind, Text, stem};
 use crate::utterance::Utterance;
 
 const SORTS: &str = include_str!("phrases/references.txt");

@@ -3,7 +3,7 @@
 use crate::pair::shared;
 use crate::phrases::{Cue, Hit, answer_hits};
 use crate::text::{Kind, Text, Word, hash};
-use crate::utterance::Utterance;
+use crate::utterance::{Utterance, once};
 use crate::wide_deep::{Features, Sparse};
 
 /// Words of an answer that are used. A refusal shows early.
@@ -31,25 +31,19 @@ pub(crate) fn refusal_features(
     let mut dense = Vec::with_capacity(300);
     dense.extend(phrases_by_sentence(speech, &spoken));
     let count = speech.spoken().count() as f32;
-    let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
     dense.push(count.ln_1p() / 6.0);
-    dense.push(truth(count < 12.0));
-    dense.push(truth(
+    dense.push(f32::from(count < 12.0));
+    dense.push(f32::from(
         original.contains("\n1.")
             || original.starts_with("1.")
             || original.contains("\n- ")
             || original.contains("\n* "),
     ));
-    dense.push(truth(original.contains("```")));
-    dense.push(truth(original.trim_end().ends_with('?')));
+    dense.push(f32::from(original.contains("```")));
+    dense.push(f32::from(original.trim_end().ends_with('?')));
     match question {
         Some(question) => {
-            let content: Vec<u32> = {
-                let mut all: Vec<u32> = spoken.iter().map(|(_, w)| w.hash).collect();
-                all.sort_unstable();
-                all.dedup();
-                all
-            };
+            let content = once(spoken.iter().map(|(_, w)| w.hash).collect());
             let both = shared(&question.content, &content) as f32;
             dense.push(1.0);
             dense.push(both / question.content.len().max(1) as f32);

@@ -5,3 +5,35 @@ mod mask;
 
 pub(crate) use fold::{Hashing, Kind, Text, Word, hash};
 pub(crate) use mask::speech_only;
+
+/// Strips common English suffixes, so that "laptops" matches "laptop" and "learning" "learn".
+pub(crate) fn stem(folded: &str) -> &str {
+    if !folded.is_ascii() || folded.len() < 4 {
+        return folded;
+    }
+    for ending in [
+        "ically", "ations", "ation", "ingly", "ings", "ness", "ment", "ing", "ies", "ied", "ers",
+        "est", "ed", "er", "es", "ly", "s", "e", "y",
+    ] {
+        if let Some(rest) = folded.strip_suffix(ending)
+            && rest.len() >= 3
+        {
+            return rest;
+        }
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_go() {
+        for (word, expected) in
+            [("laptops", "laptop"), ("learning", "learn"), ("is", "is"), ("größe", "größe")]
+        {
+            assert_eq!(stem(word), expected);
+        }
+    }
+}

@@ -3,7 +3,6 @@
 //! The answer and each item are parsed once, so the cost is linear in their total length. Only
 //! surface evidence counts: a paraphrase without any trace of the item counts as not used.
 
-mod item;
 mod gap;
 mod tokenizer;
 mod word_lists;
@@ -14,7 +13,6 @@ mod identifiers;
 mod bloom_filter;
 mod suffix_array;
 mod parsed_answer;
-mod line;
 mod link;
 mod layout;
 mod numbered_sources;
@@ -22,7 +20,6 @@ mod citation;
 mod citation_index;
 mod name;
 mod name_endings;
-mod border;
 mod certainty;
 mod name_match;
 mod name_variants;
@@ -30,17 +27,26 @@ mod content_overlap;
 
 use rustc_hash::FxHashSet;
 
-pub use item::ReturnedItem;
-pub use rule::UsageRule;
 pub use parsed_answer::{AnswerKind, Written};
+pub use rule::UsageRule;
 
 use certainty::Certainty;
 use citation_index::CitedItems;
 use content_overlap::{Scratch, Shared};
+use name::Name;
 use name_endings::Endings;
 use name_match::Named;
-use name::Name;
 use name_variants::names_of;
+
+/// An item that was retrieved for the answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReturnedItem<'a> {
+    pub entity_id: &'a str,
+    pub name: Option<&'a str>,
+    pub content: Option<&'a str>,
+    /// Rank in the result list, from 1.
+    pub rank: Option<u32>,
+}
 
 /// Kind of evidence that an item was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,11 +5,11 @@
 use embed::built_in;
 use model::Vector;
 
-use crate::answer_type::{Ask, ask_of, stem};
+use crate::answer_type::{Ask, ask_of};
 use crate::hashed_set::Bits;
 use crate::lexicon::lexicon;
 use crate::phrases::{Cue, Hit, hits};
-use crate::text::{Kind, Text, Word, hash};
+use crate::text::{Kind, Text, Word, hash, stem};
 
 /// Maximum tokens whose vectors are compared one by one.
 const MOST_TOKENS: usize = 48;
@@ -131,7 +131,7 @@ pub fn is_bare(remark: &Utterance) -> bool {
     own.count() < FEW
 }
 
-fn once(mut all: Vec<u32>) -> Vec<u32> {
+pub(crate) fn once(mut all: Vec<u32>) -> Vec<u32> {
     all.sort_unstable();
     all.dedup();
     all

@@ -29,8 +29,8 @@ mod tests;
 
 pub use features::verdict_features;
 use quotation::rejects_in_quotes_only;
-pub(crate) use rules::MOVED_ON;
 pub(crate) use retraction::EARLIER_BETTER;
+pub(crate) use rules::MOVED_ON;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {

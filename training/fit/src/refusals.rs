@@ -61,34 +61,8 @@ pub fn examples(rows: &[RefusalRow]) -> Vec<Example> {
 
 /// Answers of the verdict corpus without refusal words, as typical negatives.
 fn ordinary(corpus: &Path) -> Result<Vec<RefusalRow>> {
-    const SUSPECT: [&str; 26] = [
-        "sorry",
-        "cannot",
-        "can't",
-        "unable",
-        "apolog",
-        "not able",
-        "unfortunately",
-        "don't have",
-        "won't",
-        "couldn't",
-        "as an ai",
-        "can not",
-        "only help",
-        "nicht",
-        "leider",
-        "no puedo",
-        "lamento",
-        "désol",
-        "ne peux",
-        "não",
-        "non posso",
-        "niet",
-        "できません",
-        "申し訳",
-        "无法",
-        "抱歉",
-    ];
+    const SUSPECT: &str = "sorry|cannot|can't|unable|apolog|not able|unfortunately|don't have|won't|couldn't|as an ai|can not|only help|\
+        nicht|leider|no puedo|lamento|désol|ne peux|não|non posso|niet|できません|申し訳|无法|抱歉";
     let rows: Vec<crate::verdicts::VerdictRow> = crate::verdicts::rows(corpus)?;
     let mut seen = std::collections::BTreeSet::new();
     Ok(rows
@@ -96,7 +70,7 @@ fn ordinary(corpus: &Path) -> Result<Vec<RefusalRow>> {
         .filter(|row| {
             row.assistant.split_whitespace().count() > 3 && seen.insert(row.assistant.clone())
         })
-        .filter(|row| !SUSPECT.iter().any(|word| row.assistant.to_lowercase().contains(word)))
+        .filter(|row| !SUSPECT.split('|').any(|word| row.assistant.to_lowercase().contains(word)))
         .map(|row| RefusalRow {
             set: String::new(),
             prompt: row.prev_user,

@@ -7,9 +7,8 @@
 use model::{Verdict, VerdictStatus};
 
 use super::{PastTurn, answer_head};
-use crate::answer_type::stem;
 use crate::references::{Named, Noun, Order, same_things};
-use crate::text::Text;
+use crate::text::{Text, stem};
 
 /// Minimum letters of a word that may match the end of a compound: "sequencediagram".
 const TELLING_END: usize = 5;

@@ -1,12 +1,12 @@
 //! Rates how certainly matched words are meant as the item's name.
 
-use super::name_endings::Endings;
-use super::line::is_in_comment;
-use super::word_lists::lists;
+use super::layout::is_in_comment;
 use super::name::{Name, Part, Tail};
+use super::name_endings::Endings;
+use super::parsed_answer::{AnswerKind, Written};
 use super::tokenizer::{Gap, Sort};
 use super::weight::is_known_word;
-use super::parsed_answer::{AnswerKind, Written};
+use super::word_lists::lists;
 
 /// Unknown words with at least this many letters are distinctive alone.
 const LONG_WORD: u32 = 14;

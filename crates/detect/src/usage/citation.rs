@@ -3,12 +3,11 @@
 //! Code and quotations do not cite. `rows[2]` is an index, and a footnote in a pasted article
 //! belongs to that article.
 
-use super::layout::{Layout, is_amount, is_box, is_numbered};
-use super::line::is_in_comment;
+use super::layout::{Layout, is_amount, is_box, is_in_comment, is_numbered};
 use super::link::{is_year, links};
-use super::word_lists::lists;
 use super::numbered_sources::numbered_sources;
 use super::parsed_answer::AnswerKind;
+use super::word_lists::lists;
 
 /// Maximum bytes inside brackets. Longer text is a remark.
 const LONGEST: usize = 120;

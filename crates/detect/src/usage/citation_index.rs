@@ -2,8 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::ReturnedItem;
 use super::citation::{Citation, Cited, citations};
-use super::item::ReturnedItem;
 use super::link::{can_be_linked, ends_of, is_year};
 use super::parsed_answer::Written;
 use crate::text::hash;

@@ -3,11 +3,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::identifiers::{identifiers_of, imported};
-use super::tokenizer::{Gap, Reading, Sort};
+use super::parsed_answer::{AnswerKind, RareRun, Written};
 use super::rule::UsageRule;
 use super::runs::{RUN, runs_of};
+use super::tokenizer::{Gap, Reading, Sort};
 use super::weight::{is_telling, weight_of};
-use super::parsed_answer::{AnswerKind, RareRun, Written};
 
 /// Buffers that are reused for the next item.
 #[derive(Default)]

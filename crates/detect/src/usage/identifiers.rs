@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::word_lists::lists;
 use super::tokenizer::{Gap, Piece, Reading, Sort};
+use super::word_lists::lists;
 use crate::text::hash;
 
 /// Minimum bytes; shorter identifiers match by chance.

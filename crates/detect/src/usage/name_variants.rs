@@ -1,9 +1,9 @@
 //! Derives the shorter names under which an answer may mention an item.
 
-use super::word_lists::lists;
 use super::name::{LONGEST_NAME, Name, Part, Tail};
 use super::tokenizer::{Piece, Reading, Sort};
 use super::weight::{Weight, weight_of};
+use super::word_lists::lists;
 use crate::text::hash;
 
 /// Maximum preceding path components that are kept.

@@ -2,14 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
+use super::bloom_filter::Sieve;
 use super::identifiers::{Identifier, identifiers_of, is_import};
-use super::word_lists::{FORMULA_RUN, lists, run_key};
-use super::suffix_array::Places;
-use super::tokenizer::{Gap, Piece, Reading, Sort};
 use super::rule::UsageRule;
 use super::runs::{RUN, runs_of};
-use super::bloom_filter::Sieve;
+use super::suffix_array::Places;
+use super::tokenizer::{Gap, Piece, Reading, Sort};
 use super::weight::{Weight, is_telling, weight_in_code, weight_of};
+use super::word_lists::{FORMULA_RUN, lists, run_key};
 use crate::language::{LANGUAGES, language_of};
 use crate::text::{Text, speech_only};
 

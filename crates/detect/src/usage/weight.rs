@@ -2,8 +2,8 @@
 
 use embed::built_in;
 
-use super::word_lists::lists;
 use super::tokenizer::{Piece, Reading, Sort};
+use super::word_lists::lists;
 use crate::lexicon::lexicon;
 
 /// Ranks in the built-in vocabulary, which is sorted by frequency: upper bounds of everyday and of

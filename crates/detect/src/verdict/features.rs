@@ -1,8 +1,8 @@
 //! Input features of the verdict models: the message and its context.
 
 use super::Exchange;
-use super::substitution::is_exchanged;
 use super::rules::{opens_step, refers_to_answer};
+use super::substitution::is_exchanged;
 use crate::language::{LANGUAGES, language_of};
 use crate::pair::shared;
 use crate::phrases::Cue;
@@ -22,30 +22,26 @@ pub fn verdict_features(exchange: &Exchange<'_>, likeness: f64) -> Features {
     of_form(exchange.message, &mut dense);
     of_context(exchange, likeness as f32, &mut dense);
     let language = language_of(&exchange.message.text);
-    dense.extend((0..LANGUAGES.len()).map(|at| truth(at == language)));
+    dense.extend((0..LANGUAGES.len()).map(|at| f32::from(at == language)));
     dense.extend(exchange.message.vector.values().iter().map(|v| v * 3.0));
     let asked = exchange.answer.is_some_and(|a| a.ends_asking);
     Features { sparse: grams(exchange.message, asked), dense }
 }
 
-fn truth(holds: bool) -> f32 {
-    if holds { 1.0 } else { 0.0 }
-}
-
 fn of_cues(message: &Utterance, dense: &mut Vec<f32>) {
     for cue in MESSAGE_CUES {
-        dense.push(truth(message.has(*cue)));
-        dense.push(truth(message.opens_with(*cue)));
+        dense.push(f32::from(message.has(*cue)));
+        dense.push(f32::from(message.opens_with(*cue)));
     }
     let negative = [Cue::Correction, Cue::Rejection, Cue::Retry, Cue::Quality];
     let hits = message.hits.iter().filter(|h| negative.contains(&h.cue)).count();
     dense.push((hits as f32).ln_1p());
     let glad = message.has(Cue::Thanks) || message.has(Cue::Praise);
-    dense.push(truth(glad && message.opens_with(Cue::Negation)));
-    dense.push(truth(glad && hits > 0));
-    dense.push(truth(message.has(Cue::Harmless) && message.opens_with(Cue::Negation)));
-    dense.push(truth(glad && message.has(Cue::Yet)));
-    dense.push(truth(glad && message.negations > 0));
+    dense.push(f32::from(glad && message.opens_with(Cue::Negation)));
+    dense.push(f32::from(glad && hits > 0));
+    dense.push(f32::from(message.has(Cue::Harmless) && message.opens_with(Cue::Negation)));
+    dense.push(f32::from(glad && message.has(Cue::Yet)));
+    dense.push(f32::from(glad && message.negations > 0));
 }
 
 const MESSAGE_CUES: &[Cue] = &[
@@ -86,18 +82,18 @@ fn of_form(message: &Utterance, dense: &mut Vec<f32>) {
     let capitals = original.chars().take(400).filter(|c| c.is_uppercase()).count() as f32;
     dense.extend([
         words.ln_1p() / 4.0,
-        truth(words <= 2.0),
-        truth(words <= 5.0),
-        truth(words > 30.0),
+        f32::from(words <= 2.0),
+        f32::from(words <= 5.0),
+        f32::from(words > 30.0),
         marks("?").min(3.0) / 3.0,
         marks("!").min(3.0) / 3.0,
-        truth(original.trim_end().ends_with('?')),
-        truth(capitals / letters > 0.6 && letters > 4.0),
-        truth(message.asks.is_some()),
+        f32::from(original.trim_end().ends_with('?')),
+        f32::from(capitals / letters > 0.6 && letters > 4.0),
+        f32::from(message.asks.is_some()),
         (message.negations as f32).min(3.0) / 3.0,
-        truth(!message.numbers.is_empty()),
-        truth(original.contains("```") || original.contains("\n    ")),
-        truth(original.contains("...") || original.contains('…')),
+        f32::from(!message.numbers.is_empty()),
+        f32::from(original.contains("```") || original.contains("\n    ")),
+        f32::from(original.contains("...") || original.contains('…')),
     ]);
 }
 
@@ -109,22 +105,22 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
             let both = shared(&message.content, &question.content);
             let kept = both as f32 / question.content.len().max(1) as f32;
             let cosine = message.vector.cosine(&question.vector).unwrap_or(0.0);
-            let resend = truth(message.is_resend_of(question));
-            let exchanged = truth(is_exchanged(message, question));
+            let resend = f32::from(message.is_resend_of(question));
+            let exchanged = f32::from(is_exchanged(message, question));
             let numbers = [&message.numbers, &question.numbers];
             dense.extend([
                 1.0,
                 likeness,
-                truth(likeness > 0.5),
-                truth(likeness > 0.8),
+                f32::from(likeness > 0.5),
+                f32::from(likeness > 0.8),
                 cosine,
                 of_content(both),
                 kept,
                 resend,
                 exchanged,
                 exchanged * likeness,
-                truth(numbers[0] != numbers[1] && numbers.iter().all(|some| !some.is_empty())),
-                resend * truth(opens_step(exchange)),
+                f32::from(numbers[0] != numbers[1] && numbers.iter().all(|some| !some.is_empty())),
+                resend * f32::from(opens_step(exchange)),
             ]);
         }
         None => dense.extend([0.0; 12]),
@@ -142,20 +138,20 @@ fn of_context(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
         1.0,
         cosine,
         of_content(both),
-        truth(refers),
-        truth(refers || opens_step(exchange)),
+        f32::from(refers),
+        f32::from(refers || opens_step(exchange)),
         on_topic,
-        truth(answer.ends_asking),
-        truth(answer.offers),
-        truth(answer.apologises),
+        f32::from(answer.ends_asking),
+        f32::from(answer.offers),
+        f32::from(answer.apologises),
         answer.refuses,
-        truth(answer.has_code),
+        f32::from(answer.has_code),
         (answer.words as f32).ln_1p() / 6.0,
-        truth(opens_no && answer.offers),
-        truth(opens_no && !answer.ends_asking),
-        truth(opens_no && answer.ends_asking && message.spoken.len() > 4),
-        truth(message.spoken.len() <= 5 && answer.ends_asking),
-        truth(message.has(Cue::Harmless) && answer.offers),
+        f32::from(opens_no && answer.offers),
+        f32::from(opens_no && !answer.ends_asking),
+        f32::from(opens_no && answer.ends_asking && message.spoken.len() > 4),
+        f32::from(message.spoken.len() <= 5 && answer.ends_asking),
+        f32::from(message.has(Cue::Harmless) && answer.offers),
     ]);
 }
 

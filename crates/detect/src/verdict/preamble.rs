@@ -3,175 +3,6 @@
 use crate::lexicon::lexicon;
 use crate::text::{Kind, Text};
 
-/// Words that are not part of the wanted thing.
-const OPENINGS: &[&str] = &[
-    "no",
-    "nope",
-    "nah",
-    "wrong",
-    "sorry",
-    "i",
-    "i'm",
-    "im",
-    "i'd",
-    "meant",
-    "mean",
-    "want",
-    "wanted",
-    "need",
-    "needed",
-    "asked",
-    "for",
-    "said",
-    "actually",
-    "like",
-    "would",
-    "was",
-    "asking",
-    "about",
-    "looking",
-    "the",
-    "a",
-    "an",
-    "it",
-    "it's",
-    "its",
-    "should",
-    "be",
-    "is",
-    "that's",
-    "to",
-    "see",
-    "please",
-    "but",
-    "nein",
-    "ich",
-    "meinte",
-    "wollte",
-    "mochte",
-    "brauche",
-    "die",
-    "der",
-    "das",
-    "den",
-    "non",
-    "je",
-    "voulais",
-    "dire",
-    "veux",
-    "le",
-    "la",
-    "les",
-    "des",
-    "me",
-    "referia",
-    "quise",
-    "decir",
-    "a",
-    "al",
-    "queria",
-    "quiero",
-    "los",
-    "las",
-    "el",
-    "nao",
-    "eu",
-    "quis",
-    "dizer",
-    "quero",
-    "o",
-    "os",
-    "as",
-    "intendevo",
-    "volevo",
-    "i",
-    "gli",
-    "nee",
-    "ik",
-    "bedoelde",
-    "wil",
-    "de",
-    "het",
-    "um",
-    "uh",
-    "hmm",
-    "oh",
-    "well",
-    "ok",
-    "okay",
-];
-
-/// Words that judge the answer. They may also belong to the wanted thing ("that model"), so a
-/// clause is skipped only when it has no other words.
-const JUDGING: &[&str] = &[
-    "that",
-    "this",
-    "these",
-    "those",
-    "are",
-    "not",
-    "what",
-    "incorrect",
-    "you",
-    "misunderstood",
-    "ist",
-    "war",
-    "falsch",
-    "verkehrt",
-    "stimmt",
-    "nicht",
-    "so",
-    "c'est",
-    "n'est",
-    "ce",
-    "ca",
-    "cela",
-    "pas",
-    "faux",
-    "eso",
-    "esto",
-    "es",
-    "esta",
-    "mal",
-    "incorrecto",
-    "isso",
-    "isto",
-    "errado",
-    "incorreto",
-    "e",
-    "questo",
-    "sbagliato",
-    "errato",
-    "dat",
-    "fout",
-    "verkeerd",
-    "klopt",
-    "niet",
-];
-/// Verbs that introduce a correction.
-const MEANT: &[&str] = &[
-    "meant",
-    "mean",
-    "wanted",
-    "needed",
-    "asked",
-    "said",
-    "meinte",
-    "wollte",
-    "voulais",
-    "referia",
-    "queria",
-    "quise",
-    "quis",
-    "intendevo",
-    "volevo",
-    "bedoelde",
-];
-/// Words that make such a verb a reminder: "the laptops, as I said yesterday".
-const RECALLING: &[&str] = &["as", "like"];
-/// Words after which "mean" is a noun: "the mean", "I need mean".
-const NAMING: &[&str] =
-    &["the", "a", "an", "for", "want", "wanted", "need", "needed", "meant", "said"];
 /// Punctuation and words after which a clause begins.
 const BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", "pero", "maar"];
 
@@ -187,12 +18,12 @@ pub(super) fn strip_opening(side: &str) -> String {
 
 pub(super) fn is_opening(text: &Text, at: usize) -> bool {
     let word = &text.words[at];
-    word.kind == Kind::Mark || (OPENINGS.contains(&text.folded(word)) && !is_the_mean(text, at))
+    word.kind == Kind::Mark || (lexicon().preamble.contains(&word.hash) && !is_the_mean(text, at))
 }
 
 fn is_the_mean(text: &Text, at: usize) -> bool {
-    let before = at.checked_sub(1).map(|before| text.folded(&text.words[before]));
-    text.folded(&text.words[at]) == "mean" && before.is_some_and(|word| NAMING.contains(&word))
+    let is_marker = |before: usize| lexicon().noun_markers.contains(&text.words[before].hash);
+    text.folded(&text.words[at]) == "mean" && at.checked_sub(1).is_some_and(is_marker)
 }
 
 pub(super) fn names_something(side: &str) -> bool {
@@ -212,9 +43,9 @@ fn wanted(text: &Text, side: &str, from: usize) -> String {
 /// but not "the laptops I meant".
 fn meant_at(text: &Text) -> Option<usize> {
     let introduces =
-        |at: usize| is_aside(text, at) && !RECALLING.contains(&text.folded(&text.words[at]));
+        |at: usize| is_aside(text, at) && !lexicon().reminder.contains(&text.words[at].hash);
     (0..text.words.len()).find(|at| {
-        MEANT.contains(&text.folded(&text.words[*at]))
+        lexicon().correction_verbs.contains(&text.words[*at].hash)
             && !is_the_mean(text, *at)
             && (part_of(text, *at)..*at).all(introduces)
     })
@@ -227,7 +58,7 @@ fn behind_judgement(text: &Text) -> usize {
 }
 
 fn is_aside(text: &Text, at: usize) -> bool {
-    is_opening(text, at) || JUDGING.contains(&text.folded(&text.words[at]))
+    is_opening(text, at) || lexicon().judgement.contains(&text.words[at].hash)
 }
 
 /// Start of the clause that contains a word.
