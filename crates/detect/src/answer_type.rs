@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::text::{Text, hash};
+use crate::text::{FoldedText, hash};
 
 /// Expected answer type of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum AnswerType {
     Method,
     Reason,
     Time,
@@ -31,33 +31,33 @@ pub(crate) enum Ask {
 const OPENINGS: &str = include_str!("phrases/answer_types.txt");
 
 /// Leading words that may precede the question opening.
-const MOST_LEADS: usize = 3;
+const MAX_LEADING_WORDS: usize = 3;
 
 /// Openings keyed by their first word.
-type Openings = FxHashMap<u32, Vec<(Box<[u32]>, Ask)>>;
+type OpeningsByFirstWord = FxHashMap<u32, Vec<(Box<[u32]>, AnswerType)>>;
 
-pub(crate) fn ask_of(text: &Text) -> Ask {
+pub(crate) fn expected_answer_type(text: &FoldedText) -> AnswerType {
     let openings = load_openings();
-    let opening: Vec<u32> = text.spoken().take(8).map(|w| w.hash).collect();
-    for lead in 0..MOST_LEADS.min(opening.len()) {
+    let opening: Vec<u32> = text.lexical_words().take(8).map(|w| w.hash).collect();
+    for lead in 0..MAX_LEADING_WORDS.min(opening.len()) {
         let rest = &opening[lead..];
         let known = openings.get(&rest[0]).map_or(&[][..], Vec::as_slice);
         if let Some((_, ask)) = known.iter().find(|(words, _)| rest.starts_with(words)) {
             // After a leading word, "I am …" and "could you …" are not yes/no questions.
-            if lead == 0 || *ask != Ask::YesNo {
+            if lead == 0 || *ask != AnswerType::YesNo {
                 return *ask;
             }
         }
     }
-    Ask::None
+    AnswerType::None
 }
 
-fn load_openings() -> &'static Openings {
-    static READ: OnceLock<Openings> = OnceLock::new();
+fn load_openings() -> &'static OpeningsByFirstWord {
+    static READ: OnceLock<OpeningsByFirstWord> = OnceLock::new();
     READ.get_or_init(|| {
-        let mut openings = Openings::default();
+        let mut openings = OpeningsByFirstWord::default();
         for (ask, phrases) in OPENINGS.lines().filter_map(|line| line.split_once(": ")) {
-            let Some(ask) = parse_ask(ask) else { continue };
+            let Some(ask) = parse_answer_type(ask) else { continue };
             for phrase in phrases.split(" | ") {
                 let words: Box<[u32]> = phrase.split(' ').map(|w| hash(0, w.as_bytes())).collect();
                 openings.entry(words[0]).or_default().push((words, ask));
@@ -68,18 +68,18 @@ fn load_openings() -> &'static Openings {
     })
 }
 
-fn parse_ask(name: &str) -> Option<Ask> {
+fn parse_answer_type(name: &str) -> Option<AnswerType> {
     Some(match name {
-        "quantity" => Ask::Quantity,
-        "reason" => Ask::Reason,
-        "method" => Ask::Method,
-        "time" => Ask::Time,
-        "place" => Ask::Place,
-        "person" => Ask::Person,
-        "choice" => Ask::Choice,
-        "definition" => Ask::Definition,
-        "entity" => Ask::Entity,
-        "yes_no" => Ask::YesNo,
+        "quantity" => AnswerType::Quantity,
+        "reason" => AnswerType::Reason,
+        "method" => AnswerType::Method,
+        "time" => AnswerType::Time,
+        "place" => AnswerType::Place,
+        "person" => AnswerType::Person,
+        "choice" => AnswerType::Choice,
+        "definition" => AnswerType::Definition,
+        "entity" => AnswerType::Entity,
+        "yes_no" => AnswerType::YesNo,
         _ => return None,
     })
 }
@@ -92,24 +92,24 @@ mod tests {
     fn every_line_of_the_openings_names_an_answer_type() {
         for line in OPENINGS.lines().filter(|line| !line.starts_with('#')) {
             let name = line.split_once(": ").map(|(name, _)| name);
-            assert!(name.and_then(parse_ask).is_some(), "{line}");
+            assert!(name.and_then(parse_answer_type).is_some(), "{line}");
         }
     }
 
     #[test]
-    fn the_sort_of_answer_is_seen_through_the_wording() {
+    fn different_wordings_give_the_same_answer_type() {
         let rows = [
-            ("How can I lose weight?", Ask::Method),
-            ("What is the best way to lose weight?", Ask::Method),
-            ("so, why does bread rise", Ask::Reason),
-            ("What causes bread to rise?", Ask::Reason),
-            ("how much is a ticket", Ask::Quantity),
-            ("Is it safe?", Ask::YesNo),
-            ("laptops under 1000", Ask::None),
-            ("", Ask::None),
+            ("How can I lose weight?", AnswerType::Method),
+            ("What is the best way to lose weight?", AnswerType::Method),
+            ("so, why does bread rise", AnswerType::Reason),
+            ("What causes bread to rise?", AnswerType::Reason),
+            ("how much is a ticket", AnswerType::Quantity),
+            ("Is it safe?", AnswerType::YesNo),
+            ("laptops under 1000", AnswerType::None),
+            ("", AnswerType::None),
         ];
         for (question, ask) in rows {
-            assert_eq!(ask_of(&Text::read(question)), ask, "{question}");
+            assert_eq!(expected_answer_type(&FoldedText::new(question)), ask, "{question}");
         }
     }
 }

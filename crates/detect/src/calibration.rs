@@ -11,15 +11,15 @@ pub struct Platt {
 
 impl Platt {
     /// The identity: leaves every score unchanged.
-    pub const NONE: Self = Self { slope: 1.0, offset: 0.0 };
+    pub const IDENTITY: Self = Self { slope: 1.0, offset: 0.0 };
 
     /// Fits sums (log-odds) to labels in 0..=1, each with a weight, by Newton's method. L2
     /// regularisation towards the identity matters only for few rows.
     pub fn fit(rows: &[(f64, f64, f64)]) -> Self {
         let rows: Vec<(f64, f64, f64)> =
             rows.iter().copied().filter(|row| row.0.is_finite()).collect();
-        let mut fitted = Self::NONE;
-        let mut loss = fitted.loss(&rows);
+        let mut fitted = Self::IDENTITY;
+        let mut loss = fitted.log_loss(&rows);
         for _ in 0..50 {
             let Some(step) = fitted.newton_step(&rows) else { break };
             // A full Newton step can overshoot, so the step is halved until the loss drops.
@@ -29,10 +29,10 @@ impl Platt {
                     slope: fitted.slope - share * step.0,
                     offset: fitted.offset - share * step.1,
                 })
-                .find(|tried| tried.loss(&rows) < loss);
+                .find(|tried| tried.log_loss(&rows) < loss);
             let Some(tried) = better else { break };
             fitted = tried;
-            let before = std::mem::replace(&mut loss, fitted.loss(&rows));
+            let before = std::mem::replace(&mut loss, fitted.log_loss(&rows));
             if before - loss < 1e-10 * before.abs() {
                 break;
             }
@@ -41,10 +41,10 @@ impl Platt {
     }
 
     /// Regularised weighted log loss.
-    fn loss(self, rows: &[(f64, f64, f64)]) -> f64 {
+    fn log_loss(self, rows: &[(f64, f64, f64)]) -> f64 {
         let pull = ((self.slope - 1.0).powi(2) + self.offset.powi(2)) / 2.0;
         let surprise = |(x, label, weight): &(f64, f64, f64)| {
-            let p = self.of_sum(*x).clamp(1e-12, 1.0 - 1e-12);
+            let p = self.probability_from_sum(*x).clamp(1e-12, 1.0 - 1e-12);
             -weight * (label * p.ln() + (1.0 - label) * (1.0 - p).ln())
         };
         pull + rows.iter().map(surprise).sum::<f64>()
@@ -54,7 +54,7 @@ impl Platt {
         let (mut g0, mut g1) = (self.slope - 1.0, self.offset);
         let (mut h00, mut h01, mut h11) = (1.0, 0.0, 1.0);
         for (x, label, weight) in rows {
-            let p = self.of_sum(*x);
+            let p = self.probability_from_sum(*x);
             let w = p * (1.0 - p) * weight;
             g0 += (p - label) * x * weight;
             g1 += (p - label) * weight;
@@ -67,13 +67,13 @@ impl Platt {
     }
 
     /// Calibrated probability of a raw sum.
-    pub fn of_sum(self, sum: f64) -> f64 {
+    pub fn probability_from_sum(self, sum: f64) -> f64 {
         1.0 / (1.0 + (-(self.slope * sum + self.offset)).exp())
     }
 
     /// Calibrated probability of a raw probability.
-    pub fn of_probability(self, p: f64) -> f64 {
-        self.of_sum(log_odds(p))
+    pub fn adjust_probability(self, p: f64) -> f64 {
+        self.probability_from_sum(log_odds(p))
     }
 }
 
@@ -83,7 +83,7 @@ fn log_odds(p: f64) -> f64 {
 }
 
 /// Minimum number of labels for a project's own curve.
-pub const FEWEST_LABELS: usize = 200;
+pub const MIN_LABELS: usize = 200;
 
 /// A project's own calibration curve with its held-out error.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ pub struct Calibration {
 pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
     let labels: Vec<(f64, bool)> =
         labels.iter().copied().filter(|(p, _)| (0.0..=1.0).contains(p)).collect();
-    if labels.len() < FEWEST_LABELS {
+    if labels.len() < MIN_LABELS {
         return None;
     }
     let points = |keep: fn(usize) -> bool| -> Vec<(f64, f64)> {
@@ -115,14 +115,14 @@ pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
     };
     let tried = Platt::fit(&as_sums(&seen));
     let error = |curve: Platt| {
-        let squares = aside.iter().map(|(p, is)| (curve.of_probability(*p) - is).powi(2));
+        let squares = aside.iter().map(|(p, is)| (curve.adjust_probability(*p) - is).powi(2));
         squares.sum::<f64>() / aside.len() as f64
     };
-    let error = (error(Platt::NONE), error(tried));
+    let error = (error(Platt::IDENTITY), error(tried));
     // A falling curve would turn complaints into praise, so it is never used.
     let helps = error.1 < error.0 && tried.slope > 0.0;
     let all = points(|_| true);
-    let curve = if helps { Platt::fit(&as_sums(&all)) } else { Platt::NONE };
+    let curve = if helps { Platt::fit(&as_sums(&all)) } else { Platt::IDENTITY };
     Some(Calibration { curve, error, labels: labels.len() })
 }
 
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     /// Deterministic labels that are true with frequency `truth(p)` at confidence `p`.
-    fn labels(count: usize, truth: impl Fn(f64) -> f64) -> Vec<(f64, bool)> {
+    fn synthetic_labels(count: usize, truth: impl Fn(f64) -> f64) -> Vec<(f64, bool)> {
         (0..count)
             .map(|i| {
                 let p = 0.05 + 0.9 * ((i * 37) % 100) as f64 / 100.0;
@@ -141,43 +141,43 @@ mod tests {
     }
 
     #[test]
-    fn few_labels_say_nothing() {
-        assert_eq!(recalibrate(&labels(199, |p| p)), None);
+    fn too_few_labels_give_no_calibration() {
+        assert_eq!(recalibrate(&synthetic_labels(199, |p| p)), None);
     }
 
     #[test]
-    fn boasting_confidences_are_brought_down() {
-        let found = recalibrate(&labels(1_000, |p| p * 0.5)).unwrap();
-        let said = found.curve.of_probability(0.9);
+    fn overconfident_scores_are_lowered() {
+        let found = recalibrate(&synthetic_labels(1_000, |p| p * 0.5)).unwrap();
+        let said = found.curve.adjust_probability(0.9);
         assert!((0.3..0.6).contains(&said), "{said}");
         assert!(found.error.1 < found.error.0);
     }
 
     #[test]
-    fn one_confidence_for_everything_is_brought_to_its_rate() {
+    fn constant_confidence_is_mapped_to_the_observed_rate() {
         let alike: Vec<(f64, bool)> = (0..210).map(|i| (0.93, i % 2 == 0)).collect();
         let found = recalibrate(&alike).unwrap();
-        let said = found.curve.of_probability(0.93);
+        let said = found.curve.adjust_probability(0.93);
         assert!((0.45..0.6).contains(&said), "{said} {found:?}");
     }
 
     #[test]
-    fn good_confidences_are_left_nearly_alone() {
-        let found = recalibrate(&labels(2_000, |p| p)).unwrap();
+    fn calibrated_scores_stay_nearly_unchanged() {
+        let found = recalibrate(&synthetic_labels(2_000, |p| p)).unwrap();
         for p in [0.2, 0.5, 0.8] {
-            assert!((found.curve.of_probability(p) - p).abs() < 0.07, "{p}");
+            assert!((found.curve.adjust_probability(p) - p).abs() < 0.07, "{p}");
         }
     }
 
     #[test]
-    fn a_curve_that_falls_is_never_used() {
-        let found = recalibrate(&labels(1_000, |p| 1.0 - p)).unwrap();
-        assert_eq!(found.curve, Platt::NONE);
+    fn falling_curve_is_never_used() {
+        let found = recalibrate(&synthetic_labels(1_000, |p| 1.0 - p)).unwrap();
+        assert_eq!(found.curve, Platt::IDENTITY);
     }
 
     #[test]
-    fn labels_out_of_range_do_not_count() {
-        let mut bad = labels(199, |p| p);
+    fn labels_out_of_range_are_ignored() {
+        let mut bad = synthetic_labels(199, |p| p);
         bad.extend([(f64::NAN, true), (-1.0, false), (2.0, true)]);
         assert_eq!(recalibrate(&bad), None);
     }

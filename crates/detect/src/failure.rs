@@ -3,7 +3,7 @@
 use model::{ErrorType, Evidence, Failure, TurnStatus, UnitInterval};
 
 use crate::answer::{Answer, refusal_model};
-use crate::text::{Text, speech_only};
+use crate::text::{FoldedText, mask_code_and_quotes};
 use crate::utterance::Utterance;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,18 +11,18 @@ pub struct FailureRule {
     /// Shorter answers count as empty, unless they answer a short question directly ("42").
     pub min_response_chars: usize,
     /// Minimum refusal probability at which an answer counts as a refusal.
-    pub refusal: f64,
+    pub min_refusal_probability: f64,
 }
 
 impl Default for FailureRule {
     fn default() -> Self {
-        Self { min_response_chars: 10, refusal: 0.6 }
+        Self { min_response_chars: 10, min_refusal_probability: 0.6 }
     }
 }
 
 /// A completed answer to check for failure.
 #[derive(Clone, Copy, Debug)]
-pub struct Finished<'a> {
+pub struct CompletedAnswer<'a> {
     pub status: TurnStatus,
     /// Error message reported by the application.
     pub error: Option<&'a str>,
@@ -58,49 +58,49 @@ const ERROR_OPENINGS: &[&str] = &[
     "http error",
 ];
 /// Words that continue a printed error after such an opening.
-const GOES_ON: &[&str] =
+const ERROR_CONTINUATIONS: &[&str] =
     &["while", "processing", "please", "try", "occurred", "for", "on our", "server", "and we"];
 
 /// Returns the failure of an answer, with `error_type` `None` when it did not fail.
-pub fn detect_failure(rule: &FailureRule, finished: &Finished<'_>) -> Failure {
+pub fn detect_failure(rule: &FailureRule, finished: &CompletedAnswer<'_>) -> Failure {
     let error_given = finished.error.is_some_and(|error| !error.trim().is_empty());
     if finished.status == TurnStatus::Error || error_given {
-        return failed(ErrorType::ExecutionError, 1.0, Vec::new());
+        return new_failure(ErrorType::ExecutionError, 1.0, Vec::new());
     }
     let trimmed = finished.response.trim();
     if trimmed.is_empty() {
-        return failed(ErrorType::EmptyResponse, 1.0, Vec::new());
+        return new_failure(ErrorType::EmptyResponse, 1.0, Vec::new());
     }
-    if let Some(evidence) = error_text(finished.response) {
-        return failed(ErrorType::ErrorText, 0.9, vec![evidence]);
+    if let Some(evidence) = find_error_text(finished.response) {
+        return new_failure(ErrorType::ErrorText, 0.9, vec![evidence]);
     }
-    let refuses = f64::from(finished.answer.refuses);
-    if refuses >= rule.refusal {
-        return failed(ErrorType::ModelRefusal, refuses, refusal_evidence(finished));
+    let refuses = f64::from(finished.answer.refusal_probability);
+    if refuses >= rule.min_refusal_probability {
+        return new_failure(ErrorType::ModelRefusal, refuses, refusal_evidence(finished));
     }
     let short = trimmed.chars().count() < rule.min_response_chars;
     if short && !answers_directly(finished.question, trimmed) {
-        return failed(ErrorType::EmptyResponse, 0.6, Vec::new());
+        return new_failure(ErrorType::EmptyResponse, 0.6, Vec::new());
     }
     Failure { error_type: None, confidence: UnitInterval::ZERO, evidence: Vec::new() }
 }
 
-fn failed(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Failure {
+fn new_failure(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) -> Failure {
     let confidence = UnitInterval::new(confidence).unwrap_or(UnitInterval::ONE);
     Failure { error_type: Some(error_type), confidence, evidence }
 }
 
 /// Finds a printed error at the very start, outside code and quotations.
-fn error_text(response: &str) -> Option<Evidence> {
+fn find_error_text(response: &str) -> Option<Evidence> {
     let head = &response[..response.floor_char_boundary(400)];
-    let speech = speech_only(head);
+    let speech = mask_code_and_quotes(head);
     let start = speech.len() - speech.trim_start().len();
     let opening = speech.trim_start().to_lowercase();
     let raw = head.trim_start().to_lowercase();
     let is_printed = |phrase: &&&str| {
         let text = if phrase.starts_with('{') { &raw } else { &opening };
         text.strip_prefix(**phrase)
-            .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_there(rest))
+            .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_like_an_error(rest))
     };
     let found = ERROR_OPENINGS.iter().find(is_printed)?;
     let end = response.floor_char_boundary(start + found.len());
@@ -109,33 +109,36 @@ fn error_text(response: &str) -> Option<Evidence> {
 
 /// True when the text ends, is punctuated, or continues like an error message. "Connection refused
 /// means …" explains and does not match.
-fn ends_there(rest: &str) -> bool {
+fn ends_like_an_error(rest: &str) -> bool {
     let next = rest.trim_start_matches([' ', '\t']);
     next.is_empty()
         || next.starts_with(['.', ',', ':', '!', '(', '-', '\n', ';'])
-        || GOES_ON.iter().any(|word| next.starts_with(word))
+        || ERROR_CONTINUATIONS.iter().any(|word| next.starts_with(word))
 }
 
 /// True for a word or number that answers a short question.
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
-    const SHORT_QUESTION: usize = 15;
+    const MAX_SHORT_QUESTION_WORDS: usize = 15;
     let says_something = trimmed.chars().any(char::is_alphanumeric);
     says_something
-        && question.is_some_and(|q| !q.spoken.is_empty() && q.spoken.len() <= SHORT_QUESTION)
+        && question.is_some_and(|q| {
+            !q.word_hashes.is_empty() && q.word_hashes.len() <= MAX_SHORT_QUESTION_WORDS
+        })
 }
 
 /// Evidence span of the n-gram with the highest refusal weight.
-fn refusal_evidence(finished: &Finished<'_>) -> Vec<Evidence> {
+fn refusal_evidence(finished: &CompletedAnswer<'_>) -> Vec<Evidence> {
     let model = refusal_model();
     let best = finished
         .answer
         .refusal_features()
         .sparse
         .iter()
-        .max_by(|a, b| model.weight(a.hash).total_cmp(&model.weight(b.hash)));
-    let place =
-        best.filter(|f| model.weight(f.hash) > 0.0).map(|f| (f.start as usize, f.end as usize));
-    let whole = || Text::read(finished.response).words.first().map(|w| (w.start, w.end));
+        .max_by(|a, b| model.sparse_weight(a.hash).total_cmp(&model.sparse_weight(b.hash)));
+    let place = best
+        .filter(|f| model.sparse_weight(f.hash) > 0.0)
+        .map(|f| (f.start as usize, f.end as usize));
+    let whole = || FoldedText::new(finished.response).words.first().map(|w| (w.start, w.end));
     place
         .or_else(whole)
         .map(|(start, end)| Evidence { start, end, rule: "refusal_words".to_owned() })
@@ -150,7 +153,7 @@ mod tests {
     fn check(question: &str, response: &str, expected: Option<ErrorType>) {
         let question = Utterance::read(question);
         let answer = Answer::read(Some(&question), response);
-        let finished = Finished {
+        let finished = CompletedAnswer {
             status: TurnStatus::Success,
             error: None,
             question: Some(&question),
@@ -158,7 +161,7 @@ mod tests {
             answer: &answer,
         };
         let found = detect_failure(&FailureRule::default(), &finished);
-        assert_eq!(found.error_type, expected, "{response} ({})", answer.refuses);
+        assert_eq!(found.error_type, expected, "{response} ({})", answer.refusal_probability);
         assert_eq!(found.confidence.get() > 0.0, expected.is_some());
         for evidence in found.evidence {
             assert!(response.get(evidence.start..evidence.end).is_some());
@@ -166,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_in_many_voices() {
+    fn refusals_are_detected_in_several_phrasings() {
         for refusal in [
             "I can't assist with that.",
             "I'm sorry, but I cannot help with that request.",
@@ -183,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn harmless_answers_raise_no_alarm() {
+    fn harmless_answers_are_not_failures() {
         for answer in [
             "I cannot recommend this highly enough: the museum is wonderful, and entry is free on Sundays.",
             "I cannot stress enough how important it is to back up first. Then run the migration with `migrate up`.",
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn short_direct_answers_are_answers() {
+    fn short_answers_fail_unless_they_answer_directly() {
         check("What is 6 times 7?", "42", None);
         check("Is Paris the capital of France?", "Yes.", None);
         check("What is 6 times 7?", "...", Some(ErrorType::EmptyResponse));
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn error_text_in_place_of_an_answer() {
+    fn printed_errors_are_detected_as_error_text() {
         for text in [
             "Error: connection refused",
             "Traceback (most recent call last):\n  File \"a.py\"",
@@ -223,17 +226,18 @@ mod tests {
     }
 
     #[test]
-    fn an_error_given_is_an_error_whatever_was_said() {
+    fn reported_error_overrides_the_response_text() {
         let answer = Answer::read(None, "Here you go: all fine.");
-        let finished = |status, error| Finished {
+        let finished = |status, error| CompletedAnswer {
             status,
             error,
             question: None,
             response: "Here you go: all fine.",
             answer: &answer,
         };
-        let kind =
-            |finished: &Finished<'_>| detect_failure(&FailureRule::default(), finished).error_type;
+        let kind = |finished: &CompletedAnswer<'_>| {
+            detect_failure(&FailureRule::default(), finished).error_type
+        };
         assert_eq!(kind(&finished(TurnStatus::Error, None)), Some(ErrorType::ExecutionError));
         assert_eq!(
             kind(&finished(TurnStatus::Success, Some("timeout"))),

@@ -2,14 +2,14 @@
 
 use crate::phrases::Cue;
 
-use crate::utterance::{Utterance, is_bare};
+use crate::utterance::{Utterance, is_bare_remark};
 
 /// True for thanks or praise with little else. A user who leaves after such a message has not
 /// abandoned the task.
 pub fn is_farewell(message: &Utterance) -> bool {
-    let pleased = message.has(Cue::Thanks) || message.has(Cue::Praise);
+    let pleased = message.has_cue(Cue::Thanks) || message.has_cue(Cue::Praise);
     let asks = message.original().trim_end().ends_with(['?', '？']);
-    pleased && !asks && is_bare(message)
+    pleased && !asks && is_bare_remark(message)
 }
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thanks_end_a_conversation_and_questions_do_not() {
+    fn thanks_are_a_farewell_and_questions_are_not() {
         for kind in ["Thanks!", "thank you so much", "perfect, thanks", "Danke!"] {
             assert!(is_farewell(&Utterance::read(kind)), "{kind}");
         }

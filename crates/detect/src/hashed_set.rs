@@ -1,32 +1,32 @@
 //! Fixed-size hashed bit sets for fast approximate overlap. Collisions cause small errors.
 
 #[derive(Clone, Debug)]
-pub(crate) struct Bits<const N: usize>([u64; N]);
+pub(crate) struct HashedSet<const N: usize>([u64; N]);
 
-impl<const N: usize> Default for Bits<N> {
+impl<const N: usize> Default for HashedSet<N> {
     fn default() -> Self {
         Self([0; N])
     }
 }
 
-impl<const N: usize> Bits<N> {
-    pub(crate) fn of(items: impl Iterator<Item = u32>) -> Self {
+impl<const N: usize> HashedSet<N> {
+    pub(crate) fn from_hashes(items: impl Iterator<Item = u32>) -> Self {
         let mut bits = Self::default();
-        items.for_each(|item| bits.set(item));
+        items.for_each(|item| bits.insert(item));
         bits
     }
 
-    pub(crate) fn set(&mut self, item: u32) {
+    pub(crate) fn insert(&mut self, item: u32) {
         let stirred = item.wrapping_mul(0x9e37_79b9);
         let place = (stirred >> 8) as usize % (N * 64);
         self.0[place / 64] |= 1 << (place % 64);
     }
 
-    pub(crate) fn count(&self) -> u32 {
+    pub(crate) fn count_bits(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    pub(crate) fn shared(&self, other: &Self) -> u32 {
+    pub(crate) fn count_shared(&self, other: &Self) -> u32 {
         self.0.iter().zip(&other.0).map(|(a, b)| (a & b).count_ones()).sum()
     }
 }
@@ -36,10 +36,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_items_are_counted() {
-        let a = Bits::<8>::of([1, 2, 3].into_iter());
-        let b = Bits::<8>::of([2, 3, 4, 4].into_iter());
-        assert_eq!((a.count(), b.count(), a.shared(&b)), (3, 3, 2));
-        assert_eq!(Bits::<8>::default().shared(&a), 0);
+    fn hashed_sets_count_shared_items() {
+        let a = HashedSet::<8>::from_hashes([1, 2, 3].into_iter());
+        let b = HashedSet::<8>::from_hashes([2, 3, 4, 4].into_iter());
+        assert_eq!((a.count_bits(), b.count_bits(), a.count_shared(&b)), (3, 3, 2));
+        assert_eq!(HashedSet::<8>::default().count_shared(&a), 0);
     }
 }

@@ -4,31 +4,31 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::lexicon::words_of;
-use crate::text::{Kind, Text, hash};
+use crate::lexicon::words_in_set;
+use crate::text::{FoldedText, WordKind, hash};
 
 /// Languages with phrase lists and training data.
 pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh"];
 
 /// The first languages in `LANGUAGES` are detected by word lists, the others by script.
-const SPELT: usize = 7;
+const WORD_LIST_LANGUAGES: usize = 7;
 
 /// Index into `LANGUAGES`; English when no other language matches.
-pub(crate) fn language_of(text: &Text) -> usize {
+pub(crate) fn detect_language(text: &FoldedText) -> usize {
     static WORDS: OnceLock<FxHashMap<u32, Vec<usize>>> = OnceLock::new();
     let words = WORDS.get_or_init(|| {
         let mut words: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        for (language, name) in LANGUAGES.iter().enumerate().take(SPELT) {
-            for word in words_of(&format!("language {name}")) {
+        for (language, name) in LANGUAGES.iter().enumerate().take(WORD_LIST_LANGUAGES) {
+            for word in words_in_set(&format!("language {name}")) {
                 words.entry(hash(0, word.as_bytes())).or_default().push(language);
             }
         }
         words
     });
-    let mut votes = [0usize; SPELT];
-    for word in text.spoken().take(60) {
-        if word.kind == Kind::Sign {
-            return sign_language(text);
+    let mut votes = [0usize; WORD_LIST_LANGUAGES];
+    for word in text.lexical_words().take(60) {
+        if word.kind == WordKind::Sign {
+            return detect_cjk_language(text);
         }
         for &language in words.get(&word.hash).map_or(&[][..], Vec::as_slice) {
             votes[language] += 1;
@@ -39,9 +39,9 @@ pub(crate) fn language_of(text: &Text) -> usize {
 }
 
 /// Kana mean Japanese; ideographs alone mean Chinese.
-fn sign_language(text: &Text) -> usize {
+fn detect_cjk_language(text: &FoldedText) -> usize {
     let is_kana = |c: char| matches!(u32::from(c), 0x3040..=0x30FF);
-    let kana = text.spoken().take(200).any(|w| text.folded(w).chars().any(is_kana));
+    let kana = text.lexical_words().take(200).any(|w| text.folded_word(w).chars().any(is_kana));
     if kana { 7 } else { 8 }
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_tells_its_language() {
+    fn sentences_are_assigned_their_language() {
         let rows = [
             ("what is the capital of France", "en"),
             ("Das ist nicht die Antwort, danke", "de"),
@@ -65,7 +65,11 @@ mod tests {
             ("", "en"),
         ];
         for (message, expected) in rows {
-            assert_eq!(LANGUAGES[language_of(&Text::read(message))], expected, "{message}");
+            assert_eq!(
+                LANGUAGES[detect_language(&FoldedText::new(message))],
+                expected,
+                "{message}"
+            );
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::text::hash;
 /// One set per line, as `name: words`.
 const SETS: &str = include_str!("phrases/words.txt");
 
-pub(crate) fn words_of(name: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn words_in_set(name: &str) -> impl Iterator<Item = &'static str> {
     let line = SETS.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     line.unwrap_or_default().split(' ')
 }
@@ -37,9 +37,9 @@ pub(crate) struct Lexicon {
 pub(crate) fn lexicon() -> &'static Lexicon {
     static READ: OnceLock<Lexicon> = OnceLock::new();
     READ.get_or_init(|| {
-        let set = |name: &str| words_of(name).map(|w| hash(0, w.as_bytes())).collect();
+        let set = |name: &str| words_in_set(name).map(|w| hash(0, w.as_bytes())).collect();
         let mut opposites: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (one, other) in words_of("opposites").filter_map(|pair| pair.split_once('/')) {
+        for (one, other) in words_in_set("opposites").filter_map(|pair| pair.split_once('/')) {
             let (one, other) = (hash(0, one.as_bytes()), hash(0, other.as_bytes()));
             opposites.entry(one).or_default().push(other);
             opposites.entry(other).or_default().push(one);
@@ -61,15 +61,15 @@ pub(crate) fn lexicon() -> &'static Lexicon {
 }
 
 impl Lexicon {
-    pub(crate) fn is_common(&self, word: u32) -> bool {
+    pub(crate) fn is_stop_word(&self, word: u32) -> bool {
         self.stop_words.contains(&word)
     }
 
-    pub(crate) fn asks(&self, word: u32) -> bool {
+    pub(crate) fn is_question_word(&self, word: u32) -> bool {
         self.question_words.contains(&word)
     }
 
-    pub(crate) fn negates(&self, word: u32) -> bool {
+    pub(crate) fn is_negation(&self, word: u32) -> bool {
         self.negations.contains(&word)
     }
 

@@ -29,24 +29,25 @@ mod version;
 mod fuzz_tests;
 
 pub use answer::{Answer, refusal_model};
-pub use calibration::{Calibration, FEWEST_LABELS, Platt, recalibrate};
-pub use failure::{FailureRule, Finished, detect_failure};
+pub use calibration::{Calibration, MIN_LABELS, Platt, recalibrate};
+pub use failure::{CompletedAnswer, FailureRule, detect_failure};
 pub use farewell::is_farewell;
-pub use pace::{Complexity, PaceRule, Patience, complexity_of, detect_pace};
+pub use pace::{Complexity, LatencyThresholds, PaceRule, classify_complexity, detect_pace};
 pub use pair::{pair_features, pair_model, pair_score};
 pub use retry::{PastQuestion, RetryRule, detect_retry, may_be_retry, retry_intent};
 pub use sentiment::detect_sentiment;
 pub use target::{
-    Candidate, Located, PastTurn, Target, TargetRule, answer_head, find_target, locate,
-    may_be_about_earlier,
+    PastTurn, RankedTurn, Target, TargetCandidate, TargetRule, answer_head, find_target,
+    may_target_earlier_turn, rank_candidates,
 };
 pub use usage::{
-    AnswerKind, ReturnedItem, UsageRule, Use, UseEvidence, UseReason, Written, detect_use,
+    AnswerKind, ItemUse, ParsedAnswer, ReturnedItem, UsageRule, UseEvidence, UseReason,
+    detect_item_use,
 };
-pub use utterance::{Utterance, is_bare};
+pub use utterance::{Utterance, is_bare_remark};
 pub use verdict::{
     Exchange, Mode, VerdictRule, acceptance_model, detect_verdict, rejection_model,
     verdict_features,
 };
 pub use version::version;
-pub use wide_deep::{Features, Model, Sparse, sigmoid};
+pub use wide_deep::{Features, SparseFeature, WideDeepModel, sigmoid};

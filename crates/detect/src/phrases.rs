@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::text::Text;
+use crate::text::FoldedText;
 
-const LISTS: &[&str] = &[
+const MESSAGE_LISTS: &[&str] = &[
     include_str!("phrases/en.txt"),
     include_str!("phrases/de.txt"),
     include_str!("phrases/es.txt"),
@@ -23,7 +23,7 @@ const LISTS: &[&str] = &[
 const ANSWER_LISTS: &[&str] = &[include_str!("phrases/refusal.txt")];
 
 /// Maximum number of fillers before a phrase that is anchored at the start.
-const MOST_LEADS: usize = 3;
+const MAX_LEADING_FILLERS: usize = 3;
 
 macro_rules! cues {
     ($($(#[$doc:meta])* $name:ident $word:literal),+ $(,)?) => {
@@ -89,68 +89,70 @@ cues!(
 
 /// A matched cue phrase. `first` and `last` are word indexes without punctuation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
+pub(crate) struct CueHit {
     pub cue: Cue,
     pub first: usize,
     pub last: usize,
     /// True when only fillers precede the phrase.
-    pub opens: bool,
+    pub is_opening: bool,
 }
 
-struct Phrase {
+struct CuePhrase {
     cue: Cue,
     words: Box<[u32]>,
     at_start: bool,
     at_end: bool,
 }
 
-struct Lists {
-    phrases: Vec<Phrase>,
-    by_first: FxHashMap<u32, Vec<u32>>,
+struct CuePhrases {
+    phrases: Vec<CuePhrase>,
+    by_first_word: FxHashMap<u32, Vec<u32>>,
 }
 
-impl Lists {
-    fn read(files: &[&str]) -> Self {
-        let mut read = Self { phrases: Vec::new(), by_first: FxHashMap::default() };
+impl CuePhrases {
+    fn parse_files(files: &[&str]) -> Self {
+        let mut read = Self { phrases: Vec::new(), by_first_word: FxHashMap::default() };
         for line in files.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#')) {
             let Some((name, phrases)) = line.split_once(": ") else { continue };
             let Some(cue) = Cue::from_word(name) else { continue };
-            phrases.split('|').for_each(|phrase| read.add(cue, phrase.trim()));
+            phrases.split('|').for_each(|phrase| read.add_phrase(cue, phrase.trim()));
         }
         read
     }
 
-    fn add(&mut self, cue: Cue, written: &str) {
+    fn add_phrase(&mut self, cue: Cue, written: &str) {
         let at_start = written.starts_with('^');
         let at_end = written.ends_with('$');
-        let words: Box<[u32]> =
-            Text::read(written.trim_matches(['^', '$'])).spoken().map(|w| w.hash).collect();
+        let words: Box<[u32]> = FoldedText::new(written.trim_matches(['^', '$']))
+            .lexical_words()
+            .map(|w| w.hash)
+            .collect();
         let Some(&first) = words.first() else { return };
-        self.by_first.entry(first).or_default().push(self.phrases.len() as u32);
-        self.phrases.push(Phrase { cue, words, at_start, at_end });
+        self.by_first_word.entry(first).or_default().push(self.phrases.len() as u32);
+        self.phrases.push(CuePhrase { cue, words, at_start, at_end });
     }
 }
 
-pub(crate) fn hits(text: &Text) -> Vec<Hit> {
-    static READ: OnceLock<Lists> = OnceLock::new();
-    hits_of(READ.get_or_init(|| Lists::read(LISTS)), text)
+pub(crate) fn find_message_cues(text: &FoldedText) -> Vec<CueHit> {
+    static READ: OnceLock<CuePhrases> = OnceLock::new();
+    find_cues(READ.get_or_init(|| CuePhrases::parse_files(MESSAGE_LISTS)), text)
 }
 
-pub(crate) fn answer_hits(text: &Text) -> Vec<Hit> {
-    static READ: OnceLock<Lists> = OnceLock::new();
-    hits_of(READ.get_or_init(|| Lists::read(ANSWER_LISTS)), text)
+pub(crate) fn find_answer_cues(text: &FoldedText) -> Vec<CueHit> {
+    static READ: OnceLock<CuePhrases> = OnceLock::new();
+    find_cues(READ.get_or_init(|| CuePhrases::parse_files(ANSWER_LISTS)), text)
 }
 
-fn hits_of(lists: &Lists, text: &Text) -> Vec<Hit> {
-    let words: Vec<u32> = text.spoken().map(|w| w.hash).collect();
+fn find_cues(lists: &CuePhrases, text: &FoldedText) -> Vec<CueHit> {
+    let words: Vec<u32> = text.lexical_words().map(|w| w.hash).collect();
     let mut hits = Vec::with_capacity(8);
     // Words at the start that are fillers. A phrase directly after them still counts as the
     // opening.
     let mut leads = 0;
     let mut lead_count = 0;
     for at in 0..words.len() {
-        let opens = at <= leads && lead_count <= MOST_LEADS;
-        for &index in lists.by_first.get(&words[at]).map_or(&[][..], Vec::as_slice) {
+        let opens = at <= leads && lead_count <= MAX_LEADING_FILLERS;
+        for &index in lists.by_first_word.get(&words[at]).map_or(&[][..], Vec::as_slice) {
             let phrase = &lists.phrases[index as usize];
             let end = at + phrase.words.len();
             let fits = (!phrase.at_start || opens)
@@ -166,7 +168,7 @@ fn hits_of(lists: &Lists, text: &Text) -> Vec<Hit> {
                 }
                 continue;
             }
-            hits.push(Hit { cue: phrase.cue, first: at, last: end - 1, opens });
+            hits.push(CueHit { cue: phrase.cue, first: at, last: end - 1, is_opening: opens });
         }
     }
     hits
@@ -176,23 +178,25 @@ fn hits_of(lists: &Lists, text: &Text) -> Vec<Hit> {
 mod tests {
     use super::*;
 
-    fn found(message: &str) -> Vec<&'static str> {
-        let mut cues: Vec<_> =
-            hits(&Text::read(message)).iter().map(|hit| hit.cue.as_word()).collect();
+    fn cue_names(message: &str) -> Vec<&'static str> {
+        let mut cues: Vec<_> = find_message_cues(&FoldedText::new(message))
+            .iter()
+            .map(|hit| hit.cue.as_word())
+            .collect();
         cues.dedup();
         cues
     }
 
     #[test]
-    fn every_line_of_every_list_names_a_cue() {
-        for line in LISTS.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#')) {
+    fn every_phrase_list_line_names_a_known_cue() {
+        for line in MESSAGE_LISTS.iter().flat_map(|f| f.lines()).filter(|l| !l.starts_with('#')) {
             let name = line.split_once(": ").map(|(name, _)| name);
             assert!(name.and_then(Cue::from_word).is_some(), "{line}");
         }
     }
 
     #[test]
-    fn phrases_are_found_in_nine_languages() {
+    fn cue_phrases_match_in_nine_languages() {
         let rows = [
             ("No, I meant the red one", "correction"),
             ("Nein, ich meinte die rote", "correction"),
@@ -205,15 +209,15 @@ mod tests {
             ("算了，转人工", "abandonment"),
         ];
         for (message, cue) in rows {
-            assert!(found(message).contains(&cue), "{message}: {:?}", found(message));
+            assert!(cue_names(message).contains(&cue), "{message}: {:?}", cue_names(message));
         }
     }
 
     #[test]
-    fn an_anchored_phrase_counts_only_at_the_start() {
-        assert!(found("ok hmm no that's wrong").contains(&"negation"));
-        assert!(!found("There is no bus on Sunday").contains(&"negation"));
-        assert!(found("ok").contains(&"filler"));
-        assert!(!found("ok then book it").contains(&"filler"));
+    fn anchored_phrase_matches_only_at_its_anchor() {
+        assert!(cue_names("ok hmm no that's wrong").contains(&"negation"));
+        assert!(!cue_names("There is no bus on Sunday").contains(&"negation"));
+        assert!(cue_names("ok").contains(&"filler"));
+        assert!(!cue_names("ok then book it").contains(&"filler"));
     }
 }

@@ -9,32 +9,32 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use crate::lexicon::lexicon;
-use crate::phrases::{Cue, Hit};
-use crate::text::{Kind, Text, stem};
+use crate::phrases::{Cue, CueHit};
+use crate::text::{FoldedText, WordKind, stem_word};
 use crate::utterance::Utterance;
 
-const SORTS: &str = include_str!("phrases/references.txt");
+const ROLE_PHRASES: &str = include_str!("phrases/references.txt");
 
 /// Maximum words between a determiner and its verb.
-const MOST_WORDS: usize = 12;
+const MAX_REFERENCE_WORDS: usize = 12;
 /// Words after the verb that may hold the judgement.
-const JUDGEMENT: usize = 5;
+const MAX_JUDGEMENT_WORDS: usize = 5;
 /// Opening words in which a demonstrative counts.
-const OPENING: usize = 3;
+const MAX_OPENING_WORDS: usize = 3;
 
 /// Ordinal position of a referenced answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum Ordinal {
     /// 1-based; 1 is the oldest.
     Nth(usize),
     Last,
     /// An answer before the last one.
-    Before,
+    Previous,
 }
 
 /// The kind of thing that a reference names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Noun {
+pub(crate) enum ReferentKind {
     Answer,
     /// One of several attempts at an answer.
     Attempt,
@@ -43,57 +43,60 @@ pub(crate) enum Noun {
     /// A part or an aspect of the last answer.
     Part,
     /// A specific subject: "the login diagram".
-    Thing,
+    Subject,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    Order(Order),
+enum PhraseRole {
+    Order(Ordinal),
     Determiner,
-    Noun(Noun),
+    Noun(ReferentKind),
     Verb,
     Stop,
     Thanked,
     Liked,
-    Here,
+    Demonstrative,
 }
 
 /// A reference to an answer or to part of one.
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
-    pub order: Option<Order>,
-    pub noun: Noun,
+pub(crate) struct AnswerReference {
+    pub ordinal: Option<Ordinal>,
+    pub kind: ReferentKind,
     /// Stems of the content words that name it.
-    pub words: Vec<String>,
+    pub stems: Vec<String>,
     /// Byte range in the message.
-    pub bytes: (usize, usize),
+    pub span: (usize, usize),
     /// `None` without a verb; `Some(None)` when the judgement is unclear; else true when positive.
-    pub said: Option<Option<bool>>,
+    pub judgement: Option<Option<bool>>,
     /// True when the user thanks for it or likes it.
-    pub introduced: bool,
+    pub is_thanked_for: bool,
 }
 
-impl Named {
+impl AnswerReference {
     /// True when an ordinal selects an answer and the remark judges it.
-    pub(crate) fn points_back(&self) -> bool {
-        self.order.is_some() && self.noun != Noun::Part && (self.said.is_some() || self.introduced)
+    pub(crate) fn selects_earlier_answer(&self) -> bool {
+        self.ordinal.is_some()
+            && self.kind != ReferentKind::Part
+            && (self.judgement.is_some() || self.is_thanked_for)
     }
 }
 
 /// Phrases keyed by their first word, longest first.
-type Sorts = FxHashMap<u32, Vec<(Box<[u32]>, Sort)>>;
+type RoleLexicon = FxHashMap<u32, Vec<(Box<[u32]>, PhraseRole)>>;
 
-fn sorts() -> &'static Sorts {
-    static READ: OnceLock<Sorts> = OnceLock::new();
+fn role_lexicon() -> &'static RoleLexicon {
+    static READ: OnceLock<RoleLexicon> = OnceLock::new();
     READ.get_or_init(|| {
-        let mut sorts = Sorts::default();
-        for (sort, phrases) in SORTS
+        let mut sorts = RoleLexicon::default();
+        for (sort, phrases) in ROLE_PHRASES
             .lines()
             .filter_map(|l| l.split_once(": "))
-            .filter_map(|(n, p)| Some((sort_of(n)?, p)))
+            .filter_map(|(n, p)| Some((parse_role(n)?, p)))
         {
             for phrase in phrases.split(" | ") {
-                let words: Box<[u32]> = Text::read(phrase).spoken().map(|w| w.hash).collect();
+                let words: Box<[u32]> =
+                    FoldedText::new(phrase).lexical_words().map(|w| w.hash).collect();
                 let Some(first) = words.first() else { continue };
                 sorts.entry(*first).or_default().push((words, sort));
             }
@@ -103,53 +106,53 @@ fn sorts() -> &'static Sorts {
     })
 }
 
-fn sort_of(name: &str) -> Option<Sort> {
+fn parse_role(name: &str) -> Option<PhraseRole> {
     let sort = match name {
-        "last" => Sort::Order(Order::Last),
-        "before" => Sort::Order(Order::Before),
-        "determiner" => Sort::Determiner,
-        "answer" => Sort::Noun(Noun::Answer),
-        "attempt" => Sort::Noun(Noun::Attempt),
-        "item" => Sort::Noun(Noun::Item),
-        "part" => Sort::Noun(Noun::Part),
-        "verb" => Sort::Verb,
-        "stop" => Sort::Stop,
-        "thanked" => Sort::Thanked,
-        "liked" => Sort::Liked,
-        "here" => Sort::Here,
-        _ => Sort::Order(Order::Nth(name.strip_prefix("nth ")?.parse().ok()?)),
+        "last" => PhraseRole::Order(Ordinal::Last),
+        "before" => PhraseRole::Order(Ordinal::Previous),
+        "determiner" => PhraseRole::Determiner,
+        "answer" => PhraseRole::Noun(ReferentKind::Answer),
+        "attempt" => PhraseRole::Noun(ReferentKind::Attempt),
+        "item" => PhraseRole::Noun(ReferentKind::Item),
+        "part" => PhraseRole::Noun(ReferentKind::Part),
+        "verb" => PhraseRole::Verb,
+        "stop" => PhraseRole::Stop,
+        "thanked" => PhraseRole::Thanked,
+        "liked" => PhraseRole::Liked,
+        "here" => PhraseRole::Demonstrative,
+        _ => PhraseRole::Order(Ordinal::Nth(name.strip_prefix("nth ")?.parse().ok()?)),
     };
     Some(sort)
 }
 
 /// Groups of synonyms, as stems.
-pub(crate) fn same_things() -> &'static [Vec<String>] {
+pub(crate) fn synonym_groups() -> &'static [Vec<String>] {
     static READ: OnceLock<Vec<Vec<String>>> = OnceLock::new();
     READ.get_or_init(|| {
-        let lines = SORTS.lines().filter_map(|line| line.strip_prefix("same: "));
-        lines.map(|line| line.split(" | ").map(|w| stem(w).to_owned()).collect()).collect()
+        let lines = ROLE_PHRASES.lines().filter_map(|line| line.strip_prefix("same: "));
+        lines.map(|line| line.split(" | ").map(|w| stem_word(w).to_owned()).collect()).collect()
     })
 }
 
 /// The message, and for each word the number of words before it without punctuation.
-struct Reader<'a> {
+struct ReferenceParser<'a> {
     message: &'a Utterance,
-    spoken: Vec<usize>,
+    word_counts: Vec<usize>,
 }
 
 /// Returns every reference that the message judges or thanks for.
-pub(crate) fn named(message: &Utterance) -> Vec<Named> {
+pub(crate) fn extract_references(message: &Utterance) -> Vec<AnswerReference> {
     let mut count = 0;
     let spoken = message.text.words.iter().map(|word| {
         let before = count;
-        count += usize::from(word.kind != Kind::Mark);
+        count += usize::from(word.kind != WordKind::Mark);
         before
     });
-    let reader = Reader { message, spoken: spoken.collect() };
+    let reader = ReferenceParser { message, word_counts: spoken.collect() };
     let mut all = Vec::new();
     let mut at = 0;
-    while at < reader.spoken.len() {
-        match reader.named_at(at) {
+    while at < reader.word_counts.len() {
+        match reader.parse_at(at) {
             Some((named, end)) => {
                 all.push(named);
                 at = end;
@@ -161,34 +164,43 @@ pub(crate) fn named(message: &Utterance) -> Vec<Named> {
 }
 
 /// True when the message contains an ordinal. Cheap, and false for most messages.
-pub(crate) fn has_order(message: &Utterance) -> bool {
-    let spoken = &message.spoken;
+pub(crate) fn has_ordinal(message: &Utterance) -> bool {
+    let spoken = &message.word_hashes;
     (0..spoken.len()).any(|at| {
-        let all = sorts().get(&spoken[at]).map_or(&[][..], Vec::as_slice);
-        all.iter()
-            .any(|(words, sort)| matches!(sort, Sort::Order(_)) && spoken[at..].starts_with(words))
+        let all = role_lexicon().get(&spoken[at]).map_or(&[][..], Vec::as_slice);
+        all.iter().any(|(words, sort)| {
+            matches!(sort, PhraseRole::Order(_)) && spoken[at..].starts_with(words)
+        })
     })
 }
 
 /// True when the message opens with "this", "that" or "it": it concerns the last answer.
-pub(crate) fn opens_here(message: &Utterance) -> bool {
-    message.spoken.iter().take(OPENING).any(|word| is(*word, Sort::Here))
+pub(crate) fn opens_with_demonstrative(message: &Utterance) -> bool {
+    message
+        .word_hashes
+        .iter()
+        .take(MAX_OPENING_WORDS)
+        .any(|word| has_role(*word, PhraseRole::Demonstrative))
 }
 
 pub(crate) fn is_verb(word: u32) -> bool {
-    is(word, Sort::Verb)
+    has_role(word, PhraseRole::Verb)
 }
 
-fn is(word: u32, wanted: Sort) -> bool {
-    let all = sorts().get(&word).map_or(&[][..], Vec::as_slice);
+fn has_role(word: u32, wanted: PhraseRole) -> bool {
+    let all = role_lexicon().get(&word).map_or(&[][..], Vec::as_slice);
     all.iter().any(|(words, sort)| *sort == wanted && words.len() == 1)
 }
 
-impl Reader<'_> {
+impl ReferenceParser<'_> {
     /// Matches a phrase whose role `wanted` accepts; returns the value and its length in words.
-    fn sort_at<T>(&self, at: usize, wanted: impl Fn(Sort) -> Option<T>) -> Option<(T, usize)> {
+    fn match_role<T>(
+        &self,
+        at: usize,
+        wanted: impl Fn(PhraseRole) -> Option<T>,
+    ) -> Option<(T, usize)> {
         let words = &self.message.text.words;
-        let all = sorts().get(&words.get(at)?.hash)?;
+        let all = role_lexicon().get(&words.get(at)?.hash)?;
         all.iter().find_map(|(phrase, sort)| {
             let here = words.get(at..at + phrase.len())?;
             let fits = here.iter().zip(phrase).all(|(word, hash)| word.hash == *hash);
@@ -197,57 +209,65 @@ impl Reader<'_> {
         })
     }
 
-    fn order_at(&self, at: usize) -> Option<(Order, usize)> {
-        self.sort_at(at, |sort| if let Sort::Order(order) = sort { Some(order) } else { None })
+    fn match_ordinal(&self, at: usize) -> Option<(Ordinal, usize)> {
+        self.match_role(
+            at,
+            |sort| if let PhraseRole::Order(order) = sort { Some(order) } else { None },
+        )
     }
 
-    fn is_at(&self, at: usize, wanted: Sort) -> Option<usize> {
-        self.sort_at(at, |sort| (sort == wanted).then_some(())).map(|((), length)| length)
+    fn role_length(&self, at: usize, wanted: PhraseRole) -> Option<usize> {
+        self.match_role(at, |sort| (sort == wanted).then_some(())).map(|((), length)| length)
     }
 
-    fn named_at(&self, at: usize) -> Option<(Named, usize)> {
-        let article = self.is_at(at, Sort::Determiner);
+    fn parse_at(&self, at: usize) -> Option<(AnswerReference, usize)> {
+        let article = self.role_length(at, PhraseRole::Determiner);
         let from = at + article.unwrap_or(0);
-        let order = self.order_at(from);
+        let order = self.match_ordinal(from);
         if article.is_none() && order.is_none() {
             return None;
         }
         let from = from + order.map_or(0, |(_, length)| length);
-        let thanks = self.message.has(Cue::Thanks);
-        let follows = |sort| at.checked_sub(1).is_some_and(|b| self.is_at(b, sort).is_some());
-        let introduced = (thanks && follows(Sort::Thanked)) || follows(Sort::Liked);
-        self.read(from, order.map(|(order, _)| order), introduced)
+        let thanks = self.message.has_cue(Cue::Thanks);
+        let follows = |sort| at.checked_sub(1).is_some_and(|b| self.role_length(b, sort).is_some());
+        let introduced = (thanks && follows(PhraseRole::Thanked)) || follows(PhraseRole::Liked);
+        self.parse_reference(from, order.map(|(order, _)| order), introduced)
     }
 
     /// Parses the words of a reference, from behind its determiner and ordinal up to the verb.
-    fn read(&self, from: usize, order: Option<Order>, introduced: bool) -> Option<(Named, usize)> {
+    fn parse_reference(
+        &self,
+        from: usize,
+        order: Option<Ordinal>,
+        introduced: bool,
+    ) -> Option<(AnswerReference, usize)> {
         let text = &self.message.text;
         let (mut order, mut noun, mut words) = (order, None, Vec::new());
         let (mut at, mut verb, mut end) = (from, None, from);
-        while let Some(word) = text.words.get(at).filter(|_| at < from + MOST_WORDS) {
-            let mark = text.folded(word);
-            let parts = word.kind == Kind::Mark && !"-_`'\"“”«»/".contains(mark);
-            if parts || self.is_at(at, Sort::Stop).is_some() {
+        while let Some(word) = text.words.get(at).filter(|_| at < from + MAX_REFERENCE_WORDS) {
+            let mark = text.folded_word(word);
+            let parts = word.kind == WordKind::Mark && !"-_`'\"“”«»/".contains(mark);
+            if parts || self.role_length(at, PhraseRole::Stop).is_some() {
                 break;
             }
-            if word.kind != Kind::Mark && self.is_at(at, Sort::Verb).is_some() {
+            if word.kind != WordKind::Mark && self.role_length(at, PhraseRole::Verb).is_some() {
                 verb = Some(at);
                 break;
             }
-            if let Some((late, length)) = self.order_at(at) {
+            if let Some((late, length)) = self.match_ordinal(at) {
                 // In Romance languages, and in "from before", the ordinal follows the noun.
                 order = order.or(Some(late));
                 at += length;
                 continue;
             }
-            let sort = |s| if let Sort::Noun(noun) = s { Some(noun) } else { None };
-            if let Some((kind, length)) = self.sort_at(at, sort) {
+            let sort = |s| if let PhraseRole::Noun(noun) = s { Some(noun) } else { None };
+            if let Some((kind, length)) = self.match_role(at, sort) {
                 noun = noun.or(Some(kind));
                 (at, end) = (at + length, at + length);
                 continue;
             }
-            if word.kind != Kind::Mark && !lexicon().is_common(word.hash) {
-                words.push(stem(mark).to_owned());
+            if word.kind != WordKind::Mark && !lexicon().is_stop_word(word.hash) {
+                words.push(stem_word(mark).to_owned());
                 end = at + 1;
             }
             at += 1;
@@ -255,30 +275,46 @@ impl Reader<'_> {
         if verb.is_none() && !introduced {
             return None;
         }
-        let none = if words.is_empty() { Noun::Item } else { Noun::Thing };
+        let none = if words.is_empty() { ReferentKind::Item } else { ReferentKind::Subject };
         let start = text.words.get(from).map_or(0, |w| w.start);
         let stop = text.words.get(end.saturating_sub(1)).map_or(start, |w| w.end).max(start);
-        let said = verb.map(|verb| self.judgement(verb));
+        let said = verb.map(|verb| self.clause_polarity(verb));
         let noun = noun.unwrap_or(none);
-        Some((Named { order, noun, words, bytes: (start, stop), said, introduced }, at.max(from)))
+        Some((
+            AnswerReference {
+                ordinal: order,
+                kind: noun,
+                stems: words,
+                span: (start, stop),
+                judgement: said,
+                is_thanked_for: introduced,
+            },
+            at.max(from),
+        ))
     }
 
     /// Polarity of the clause after the verb; `None` when unclear.
-    fn judgement(&self, verb: usize) -> Option<bool> {
+    fn clause_polarity(&self, verb: usize) -> Option<bool> {
         let words = &self.message.text.words;
         let ends = |at: &usize| {
-            words[*at].kind == Kind::Mark && ",.;!?".contains(self.message.text.folded(&words[*at]))
+            words[*at].kind == WordKind::Mark
+                && ",.;!?".contains(self.message.text.folded_word(&words[*at]))
         };
         let clause = (verb..words.len()).find(ends).unwrap_or(words.len());
-        let first = self.spoken[verb];
-        let last = self.spoken.get(clause).copied().unwrap_or(usize::MAX).min(first + JUDGEMENT);
-        let near = |hit: &&Hit| (first..last).contains(&hit.first);
+        let first = self.word_counts[verb];
+        let last = self
+            .word_counts
+            .get(clause)
+            .copied()
+            .unwrap_or(usize::MAX)
+            .min(first + MAX_JUDGEMENT_WORDS);
+        let near = |hit: &&CueHit| (first..last).contains(&hit.first);
         let mut found: Vec<(usize, bool)> = self
             .message
             .hits
             .iter()
             .filter(near)
-            .filter_map(|hit| Some((hit.first, good(self.message, hit)?)))
+            .filter_map(|hit| Some((hit.first, cue_polarity(self.message, hit)?)))
             .collect();
         // A longer phrase that contains a positive word ("is not right") starts before it.
         found.sort_by_key(|(at, good)| (*at, *good));
@@ -287,7 +323,7 @@ impl Reader<'_> {
 }
 
 /// Polarity of a cue phrase. A negated positive word is negative.
-fn good(message: &Utterance, hit: &Hit) -> Option<bool> {
+fn cue_polarity(message: &Utterance, hit: &CueHit) -> Option<bool> {
     if matches!(hit.cue, Cue::Sound | Cue::Praise) {
         return Some(!is_negated(message, hit));
     }
@@ -296,17 +332,18 @@ fn good(message: &Utterance, hit: &Hit) -> Option<bool> {
 
 /// True when a negation precedes the phrase in its clause: "I don't think the first was right". A
 /// "no" that opens the message is a reply and does not count.
-pub(crate) fn is_negated(message: &Utterance, hit: &Hit) -> bool {
-    const CLAUSE: usize = 8;
-    let from = hit.first.saturating_sub(CLAUSE);
+pub(crate) fn is_negated(message: &Utterance, hit: &CueHit) -> bool {
+    const MAX_CLAUSE_WORDS: usize = 8;
+    let from = hit.first.saturating_sub(MAX_CLAUSE_WORDS);
     let answers = |at: usize| message.hits.iter().any(|h| h.cue == Cue::Negation && h.first == at);
     let parted = |gap: Option<&str>| gap.is_some_and(|gap| gap.contains(CLAUSE_MARKS));
-    let spoken: Vec<_> = message.text.spoken().skip(from).take(hit.first - from + 1).collect();
+    let spoken: Vec<_> =
+        message.text.lexical_words().skip(from).take(hit.first - from + 1).collect();
     for (at, pair) in spoken.windows(2).enumerate().rev() {
         if parted(message.original().get(pair[0].end..pair[1].start)) {
             return false;
         }
-        if lexicon().negates(pair[0].hash) {
+        if lexicon().is_negation(pair[0].hash) {
             return !(from + at == 0 && answers(0));
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{Retry, RetryIntent, TurnId, Vector};
 
-use crate::pair::{pair_score, shared};
+use crate::pair::{count_shared, pair_score};
 use crate::phrases::Cue;
 use crate::utterance::Utterance;
 
@@ -15,23 +15,23 @@ pub struct RetryRule {
     /// Maximum age of the first question.
     pub window: Duration,
     /// Number of recent questions that are compared.
-    pub most: usize,
+    pub max_questions: usize,
 }
 
 impl Default for RetryRule {
     fn default() -> Self {
-        Self { min_similarity: 0.85, window: Duration::from_secs(300), most: 10 }
+        Self { min_similarity: 0.85, window: Duration::from_secs(300), max_questions: 10 }
     }
 }
 
 /// Cosine below which no pair reaches `MIN_PREFILTER_SIMILARITY`. The lowest of 77,000 measured
 /// pairs was 0.57.
-const HOPELESS: f32 = 0.5;
-const SURE: f64 = 0.7;
+const MIN_RETRY_COSINE: f32 = 0.5;
+const MIN_PREFILTER_SIMILARITY: f64 = 0.7;
 /// Cosine error of vectors that were stored as single bytes.
-const ROUNDING: f32 = 0.02;
+const QUANTIZATION_ERROR: f32 = 0.02;
 /// Candidates with the highest cosine that the pair model scores.
-const MOST_SCORED: usize = 2;
+const MAX_SCORED_CANDIDATES: usize = 2;
 
 /// An earlier question of the same user, or of the same conversation.
 #[derive(Clone, Copy, Debug)]
@@ -48,20 +48,26 @@ pub fn detect_retry(
     message: &Utterance,
     history: &[PastQuestion<'_>],
 ) -> Option<Retry> {
-    let recent =
-        history.iter().filter(|past| past.age.is_none_or(|age| age <= rule.window)).take(rule.most);
+    let recent = history
+        .iter()
+        .filter(|past| past.age.is_none_or(|age| age <= rule.window))
+        .take(rule.max_questions);
     let mut near: Vec<(f32, &PastQuestion<'_>)> = recent
-        .map(|past| (nearness(message, past.question), past))
-        .filter(|(near, _)| *near >= HOPELESS || rule.min_similarity < SURE)
+        .map(|past| (resend_or_cosine(message, past.question), past))
+        .filter(|(near, _)| {
+            *near >= MIN_RETRY_COSINE || rule.min_similarity < MIN_PREFILTER_SIMILARITY
+        })
         .collect();
     // The sort is stable: among equal cosines the newest question stays first.
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let scored =
-        near.iter().take(MOST_SCORED).map(|(_, past)| (pair_score(message, past.question), past));
+    let scored = near
+        .iter()
+        .take(MAX_SCORED_CANDIDATES)
+        .map(|(_, past)| (pair_score(message, past.question), past));
     let (similarity, past) =
         scored.reduce(|best, next| if next.0.get() > best.0.get() { next } else { best })?;
     if similarity.get() < rule.min_similarity
-        || message.spoken.is_empty() && message.original().trim().is_empty()
+        || message.word_hashes.is_empty() && message.original().trim().is_empty()
     {
         return None;
     }
@@ -78,17 +84,18 @@ pub fn detect_retry(
 pub fn may_be_retry(rule: &RetryRule, message: &Utterance, text: &str, vector: &Vector) -> bool {
     let Some(cosine) = message.vector.cosine(vector) else { return true };
     let nowhere = message.vector.is_zero() || vector.is_zero();
-    let far = cosine < HOPELESS - ROUNDING && rule.min_similarity >= SURE;
+    let far = cosine < MIN_RETRY_COSINE - QUANTIZATION_ERROR
+        && rule.min_similarity >= MIN_PREFILTER_SIMILARITY;
     // Punctuation changes the vector but not the question.
-    nowhere || !far || letters(message.original()).eq(letters(text))
+    nowhere || !far || normalize_letters(message.original()).eq(normalize_letters(text))
 }
 
-fn letters(text: &str) -> impl Iterator<Item = char> {
+fn normalize_letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
 /// Cosine similarity. An exact resend scores 1, even without a vector.
-fn nearness(message: &Utterance, before: &Utterance) -> f32 {
+fn resend_or_cosine(message: &Utterance, before: &Utterance) -> f32 {
     if message.is_resend_of(before) {
         return 1.0;
     }
@@ -99,7 +106,7 @@ fn nearness(message: &Utterance, before: &Utterance) -> f32 {
 /// March"). In doubt the user is dissatisfied.
 pub fn retry_intent(message: &Utterance, before: &Utterance) -> RetryIntent {
     let exchanged = |now: &[u32], then: &[u32]| {
-        let both = shared(now, then);
+        let both = count_shared(now, then);
         now.len() > both && then.len() > both
     };
     let another =
@@ -129,24 +136,24 @@ mod tests {
         assert_eq!(found.as_ref().map(|r| r.original_turn_id.as_str()), expected, "{message}");
     }
 
-    const ASKED: &str = "How do I reset my router password?";
+    const QUESTION: &str = "How do I reset my router password?";
 
     #[test]
-    fn an_exact_resend_is_a_retry_until_the_window_closes() {
-        check(ASKED, &[(ASKED, 0)], Some("t0"));
-        check(ASKED, &[(ASKED, 300)], Some("t0"));
-        check(ASKED, &[(ASKED, 301)], None);
-        check("how do i reset my ROUTER password", &[(ASKED, 12)], Some("t0"));
+    fn resend_is_a_retry_only_within_the_window() {
+        check(QUESTION, &[(QUESTION, 0)], Some("t0"));
+        check(QUESTION, &[(QUESTION, 300)], Some("t0"));
+        check(QUESTION, &[(QUESTION, 301)], None);
+        check("how do i reset my ROUTER password", &[(QUESTION, 12)], Some("t0"));
     }
 
     #[test]
-    fn the_closest_question_wins_and_of_equal_ones_the_latest() {
-        check(ASKED, &[("what is the weather", 5), (ASKED, 20), (ASKED, 90)], Some("t1"));
+    fn most_similar_question_wins_and_newest_on_ties() {
+        check(QUESTION, &[("what is the weather", 5), (QUESTION, 20), (QUESTION, 90)], Some("t1"));
     }
 
     #[test]
-    fn another_question_is_no_retry() {
-        check("What should I cook tonight?", &[(ASKED, 10)], None);
+    fn different_question_is_no_retry() {
+        check("What should I cook tonight?", &[(QUESTION, 10)], None);
         check(
             "How do I uninstall Docker on Ubuntu?",
             &[("How do I install Docker on Ubuntu?", 10)],
@@ -157,16 +164,16 @@ mod tests {
     }
 
     #[test]
-    fn only_the_ten_latest_count() {
+    fn only_the_ten_newest_questions_are_compared() {
         let mut history = vec![("something else entirely", 1); 10];
-        history.push((ASKED, 2));
-        check(ASKED, &history, None);
+        history.push((QUESTION, 2));
+        check(QUESTION, &history, None);
     }
 
     #[test]
-    fn what_is_passed_over_by_direction_would_not_have_been_found() {
+    fn retry_prefilter_never_drops_a_retry() {
         let texts = [
-            ASKED,
+            QUESTION,
             "how do i reset my ROUTER password",
             "router password reset?",
             "What should I cook tonight?",
@@ -183,7 +190,8 @@ mod tests {
         for before in texts {
             for message in texts {
                 let (now, then) = (Utterance::read(message), Utterance::read(before));
-                let rule = RetryRule { min_similarity: SURE, ..RetryRule::default() };
+                let rule =
+                    RetryRule { min_similarity: MIN_PREFILTER_SIMILARITY, ..RetryRule::default() };
                 let past = PastQuestion { turn: &turn, question: &then, age: None };
                 let is_retry = detect_retry(&rule, &now, &[past]).is_some();
                 let may_be = may_be_retry(&rule, &now, before, &then.vector);
@@ -196,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_step_explores() {
+    fn changed_subject_with_continuation_is_exploratory() {
         let rows = [
             ("now show sales for April", "show sales for March", RetryIntent::Exploratory),
             ("Now the same for 2023", "revenue by region for 2022", RetryIntent::Exploratory),

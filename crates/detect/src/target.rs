@@ -21,9 +21,11 @@ use embed::built_in;
 use model::{CorrectionType, TurnId, Vector, Verdict, VerdictStatus};
 
 use crate::phrases::Cue;
-use crate::references::{Named, Noun, named, opens_here};
-use crate::utterance::{Utterance, is_bare};
-use crate::verdict::{EARLIER_BETTER, MOVED_ON};
+use crate::references::{
+    AnswerReference, ReferentKind, extract_references, opens_with_demonstrative,
+};
+use crate::utterance::{Utterance, is_bare_remark};
+use crate::verdict::{EARLIER_BETTER_RULE, MOVED_ON_RULE};
 
 /// Weights and thresholds of target selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,12 +35,12 @@ pub struct TargetRule {
     /// Age at which recency counts half.
     pub half_life: Duration,
     /// Maximum age of a candidate turn.
-    pub oldest: Duration,
+    pub max_age: Duration,
     pub top_k: usize,
     /// Minimum score of a target.
-    pub floor: f64,
+    pub min_score: f64,
     /// Margin by which an earlier turn must beat the last one.
-    pub margin: f64,
+    pub min_margin: f64,
 }
 
 impl Default for TargetRule {
@@ -47,10 +49,10 @@ impl Default for TargetRule {
         Self {
             similarity_weight: 0.85,
             half_life: Duration::from_secs(7 * DAY),
-            oldest: Duration::from_secs(365 * DAY),
+            max_age: Duration::from_secs(365 * DAY),
             top_k: 5,
-            floor: 0.35,
-            margin: 0.1,
+            min_score: 0.35,
+            min_margin: 0.1,
         }
     }
 }
@@ -71,26 +73,26 @@ pub struct PastTurn<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     Previous,
-    Earlier(Located),
+    Earlier(RankedTurn),
     /// No turn of this conversation. The verdict is a finding, but not a reaction.
-    Nobody,
+    NoTurn,
 }
 
 /// Characters of an answer that are compared with a remark.
-const HEAD: usize = 500;
+const ANSWER_HEAD_CHARS: usize = 500;
 /// Minimum words of a reference that can rule out the last turn.
-const TELLING: usize = 2;
+const MIN_DISTINCTIVE_WORDS: usize = 2;
 
 /// The beginning of an answer, as far as it is compared with a remark.
 pub fn answer_head(answer: &str) -> &str {
-    let end = answer.char_indices().nth(HEAD).map_or(answer.len(), |(at, _)| at);
+    let end = answer.char_indices().nth(ANSWER_HEAD_CHARS).map_or(answer.len(), |(at, _)| at);
     &answer[..end]
 }
 
 /// True when earlier turns are needed to find the target. Cheap, and false for most messages; then
 /// the target is the previous turn.
-pub fn may_be_about_earlier(verdict: &Verdict, message: &Utterance) -> bool {
-    pointed_at(verdict, message).is_some()
+pub fn may_target_earlier_turn(verdict: &Verdict, message: &Utterance) -> bool {
+    find_judged_reference(verdict, message).is_some()
 }
 
 /// Finds the turn that a verdict concerns. `past` holds the answered turns, newest first.
@@ -100,106 +102,113 @@ pub fn find_target(
     message: &Utterance,
     past: &[PastTurn<'_>],
 ) -> Target {
-    let Some(previous) = past.first() else { return Target::Nobody };
-    let Some(thing) = pointed_at(verdict, message) else { return Target::Previous };
-    let name = message.original().get(thing.bytes.0..thing.bytes.1).unwrap_or_default();
+    let Some(previous) = past.first() else { return Target::NoTurn };
+    let Some(thing) = find_judged_reference(verdict, message) else { return Target::Previous };
+    let name = message.original().get(thing.span.0..thing.span.1).unwrap_or_default();
     let remark = built_in().embed(name);
-    if thing.order.is_some() {
-        let recent = past.iter().take_while(|turn| turn.age <= rule.oldest).count();
-        return match ordinal::resolve(&thing, verdict, &past[..recent]) {
+    if thing.ordinal.is_some() {
+        let recent = past.iter().take_while(|turn| turn.age <= rule.max_age).count();
+        return match ordinal::resolve_ordinal(&thing, verdict, &past[..recent]) {
             Some(0) => Target::Previous,
-            Some(at) => Target::Earlier(scored(rule, &remark, &past[at])),
+            Some(at) => Target::Earlier(score_past_turn(rule, &remark, &past[at])),
             // An ordinal with a specific noun is distinctive enough to rule out the last turn.
-            None if thing.noun == Noun::Thing => unless_unlike(rule, &thing, &remark, previous),
-            None => previous_or_nobody(rule, &thing, &remark, previous),
+            None if thing.kind == ReferentKind::Subject => {
+                previous_if_similar(rule, &thing, &remark, previous)
+            }
+            None => previous_or_no_turn(rule, &thing, &remark, previous),
         };
     }
-    if ordinal::asks(previous) {
+    if ordinal::ends_with_question(previous) {
         return Target::Previous;
     }
-    let known = |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.oldest;
-    let earlier = past[1..].iter().filter(known).map(|turn| scored(rule, &remark, turn));
+    let known = |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.max_age;
+    let earlier = past[1..].iter().filter(known).map(|turn| score_past_turn(rule, &remark, turn));
     // `max_by` keeps the last of equal scores, so the iteration runs from the oldest to the newest.
     let best = earlier.rev().max_by(|a, b| a.score.total_cmp(&b.score));
-    let last = scored(rule, &remark, previous).score;
-    match best.filter(|best| best.score >= rule.floor && best.score >= last + rule.margin) {
+    let last = score_past_turn(rule, &remark, previous).score;
+    match best.filter(|best| best.score >= rule.min_score && best.score >= last + rule.min_margin) {
         Some(best) => Target::Earlier(best),
-        None => previous_or_nobody(rule, &thing, &remark, previous),
+        None => previous_or_no_turn(rule, &thing, &remark, previous),
     }
 }
 
 /// The judged reference, when it may concern an earlier answer.
-fn pointed_at(verdict: &Verdict, message: &Utterance) -> Option<Named> {
+fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<AnswerReference> {
     let explicit = matches!(verdict.correction_type, None | Some(CorrectionType::Explicit));
-    let goes_on = verdict.behaviour.is_some() || verdict.rule == MOVED_ON;
+    let goes_on = verdict.behaviour.is_some() || verdict.rule == MOVED_ON_RULE;
     let neutral = verdict.status == VerdictStatus::Neutral;
-    if neutral || !explicit || goes_on || verdict.rule == EARLIER_BETTER {
+    if neutral || !explicit || goes_on || verdict.rule == EARLIER_BETTER_RULE {
         return None;
     }
     let good = verdict.status == VerdictStatus::Accepted;
     // "The first was right, this one is wrong" rejects another answer than it names.
-    let agrees = |thing: &Named| match thing.said {
+    let agrees = |thing: &AnswerReference| match thing.judgement {
         Some(Some(said)) => said == good,
         Some(None) => true,
-        None => thing.introduced && good,
+        None => thing.is_thanked_for && good,
     };
-    let things: Vec<Named> = named(message).into_iter().filter(agrees).collect();
-    if let Some(at) = things.iter().position(Named::points_back) {
+    let things: Vec<AnswerReference> =
+        extract_references(message).into_iter().filter(agrees).collect();
+    if let Some(at) = things.iter().position(AnswerReference::selects_earlier_answer) {
         return things.into_iter().nth(at);
     }
-    let corrects = [Cue::Correction, Cue::Want, Cue::Retry].iter().any(|cue| message.has(*cue));
-    if corrects || opens_here(message) || is_bare(message) {
+    let corrects = [Cue::Correction, Cue::Want, Cue::Retry].iter().any(|cue| message.has_cue(*cue));
+    if corrects || opens_with_demonstrative(message) || is_bare_remark(message) {
         return None;
     }
-    let thanks = message.has(Cue::Thanks);
-    let has_name = |thing: &Named| {
-        let least = if thing.said.is_some() { 1 } else { TELLING };
+    let thanks = message.has_cue(Cue::Thanks);
+    let has_name = |thing: &AnswerReference| {
+        let least = if thing.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
         // "Yes, perfect. Is the price range high?" does not praise the price range.
-        let meant = thing.said == Some(Some(good)) || (good && thanks);
-        meant && thing.noun != Noun::Part && thing.words.len() >= least
+        let meant = thing.judgement == Some(Some(good)) || (good && thanks);
+        meant && thing.kind != ReferentKind::Part && thing.stems.len() >= least
     };
     things.into_iter().find(has_name)
 }
 
 /// The last turn, unless a distinctive reference neither resembles it nor occurs in it.
-fn previous_or_nobody(
+fn previous_or_no_turn(
     rule: &TargetRule,
-    thing: &Named,
+    thing: &AnswerReference,
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
-    let telling = thing.words.len() >= TELLING && thing.said.is_some();
+    let telling = thing.stems.len() >= MIN_DISTINCTIVE_WORDS && thing.judgement.is_some();
     if !telling {
         return Target::Previous;
     }
-    unless_unlike(rule, thing, remark, previous)
+    previous_if_similar(rule, thing, remark, previous)
 }
 
 /// The last turn, unless the reference neither resembles it nor occurs in it.
-fn unless_unlike(
+fn previous_if_similar(
     rule: &TargetRule,
-    thing: &Named,
+    thing: &AnswerReference,
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
-    let resembles = scored(rule, remark, previous).score >= rule.floor;
-    if resembles || ordinal::names_any(previous, &thing.words) {
+    let resembles = score_past_turn(rule, remark, previous).score >= rule.min_score;
+    if resembles || ordinal::mentions_any(previous, &thing.stems) {
         return Target::Previous;
     }
-    Target::Nobody
+    Target::NoTurn
 }
 
-fn scored(rule: &TargetRule, remark: &Vector, turn: &PastTurn<'_>) -> Located {
+fn score_past_turn(rule: &TargetRule, remark: &Vector, turn: &PastTurn<'_>) -> RankedTurn {
     let answer = built_in().embed(answer_head(turn.answer));
     let question = built_in().embed(turn.question);
-    let candidate =
-        Candidate { turn: turn.turn, question: &question, answer: Some(&answer), age: turn.age };
-    score(rule, remark, &candidate)
+    let candidate = TargetCandidate {
+        turn: turn.turn,
+        question: &question,
+        answer: Some(&answer),
+        age: turn.age,
+    };
+    score_candidate(rule, remark, &candidate)
 }
 
 /// A turn that a remark may concern.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct TargetCandidate<'a> {
     pub turn: &'a TurnId,
     pub question: &'a Vector,
     pub answer: Option<&'a Vector>,
@@ -208,7 +217,7 @@ pub struct Candidate<'a> {
 
 /// A candidate turn with its score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Located {
+pub struct RankedTurn {
     pub turn: TurnId,
     /// Weighted similarity and recency, 0 to 1.
     pub score: f64,
@@ -217,12 +226,16 @@ pub struct Located {
 }
 
 /// Ranks the candidates above the minimum score, best first.
-pub fn locate(rule: &TargetRule, remark: &Vector, candidates: &[Candidate<'_>]) -> Vec<Located> {
-    let mut found: Vec<Located> = candidates
+pub fn rank_candidates(
+    rule: &TargetRule,
+    remark: &Vector,
+    candidates: &[TargetCandidate<'_>],
+) -> Vec<RankedTurn> {
+    let mut found: Vec<RankedTurn> = candidates
         .iter()
-        .filter(|candidate| candidate.age <= rule.oldest)
-        .map(|candidate| score(rule, remark, candidate))
-        .filter(|located| located.score >= rule.floor)
+        .filter(|candidate| candidate.age <= rule.max_age)
+        .map(|candidate| score_candidate(rule, remark, candidate))
+        .filter(|located| located.score >= rule.min_score)
         .collect();
     found.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then_with(|| a.turn.as_str().cmp(b.turn.as_str()))
@@ -231,11 +244,15 @@ pub fn locate(rule: &TargetRule, remark: &Vector, candidates: &[Candidate<'_>]) 
     found
 }
 
-fn score(rule: &TargetRule, remark: &Vector, candidate: &Candidate<'_>) -> Located {
+fn score_candidate(
+    rule: &TargetRule,
+    remark: &Vector,
+    candidate: &TargetCandidate<'_>,
+) -> RankedTurn {
     let likeness = |other: &Vector| remark.cosine(other).map_or(0.0, f64::from);
     let similarity =
         likeness(candidate.question).max(candidate.answer.map_or(0.0, likeness)).max(0.0);
     let recency = (-candidate.age.as_secs_f64() / rule.half_life.as_secs_f64()).exp2();
     let score = rule.similarity_weight * similarity + (1.0 - rule.similarity_weight) * recency;
-    Located { turn: candidate.turn.clone(), score, similarity }
+    RankedTurn { turn: candidate.turn.clone(), score, similarity }
 }

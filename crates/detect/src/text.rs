@@ -3,11 +3,11 @@
 mod fold;
 mod mask;
 
-pub(crate) use fold::{Hashing, Kind, Text, Word, hash};
-pub(crate) use mask::speech_only;
+pub(crate) use fold::{FoldedText, Word, WordHasher, WordKind, hash};
+pub(crate) use mask::mask_code_and_quotes;
 
 /// Strips common English suffixes, so that "laptops" matches "laptop" and "learning" "learn".
-pub(crate) fn stem(folded: &str) -> &str {
+pub(crate) fn stem_word(folded: &str) -> &str {
     if !folded.is_ascii() || folded.len() < 4 {
         return folded;
     }
@@ -29,11 +29,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_go() {
+    fn common_suffixes_are_stripped() {
         for (word, expected) in
             [("laptops", "laptop"), ("learning", "learn"), ("is", "is"), ("größe", "größe")]
         {
-            assert_eq!(stem(word), expected);
+            assert_eq!(stem_word(word), expected);
         }
     }
 }

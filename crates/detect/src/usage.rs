@@ -27,16 +27,16 @@ mod content_overlap;
 
 use rustc_hash::FxHashSet;
 
-pub use parsed_answer::{AnswerKind, Written};
+pub use parsed_answer::{AnswerKind, ParsedAnswer};
 pub use rule::UsageRule;
 
 use certainty::Certainty;
-use citation_index::CitedItems;
-use content_overlap::{Scratch, Shared};
-use name::Name;
-use name_endings::Endings;
-use name_match::Named;
-use name_variants::names_of;
+use citation_index::CitationIndex;
+use content_overlap::{ContentOverlap, OverlapBuffers};
+use name::ItemName;
+use name_endings::NameEndings;
+use name_match::NameMatch;
+use name_variants::derive_names;
 
 /// An item that was retrieved for the answer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,7 +81,7 @@ pub struct UseEvidence {
 
 /// Result of use detection for one item.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Use {
+pub enum ItemUse {
     Used(UseEvidence),
     /// No evidence found.
     Ignored,
@@ -90,66 +90,70 @@ pub enum Use {
 }
 
 /// Detects the use of each item in the answer. Returns one result per item, in order.
-pub fn detect_use(rule: &UsageRule, answer: &Written<'_>, items: &[ReturnedItem<'_>]) -> Vec<Use> {
-    let cited = CitedItems::of(answer, items);
-    let names: Vec<Vec<Name>> =
-        items.iter().map(|item| item.name.map(names_of).unwrap_or_default()).collect();
-    let mut endings = Endings::default();
+pub fn detect_item_use(
+    rule: &UsageRule,
+    answer: &ParsedAnswer<'_>,
+    items: &[ReturnedItem<'_>],
+) -> Vec<ItemUse> {
+    let cited = CitationIndex::new(answer, items);
+    let names: Vec<Vec<ItemName>> =
+        items.iter().map(|item| item.name.map(derive_names).unwrap_or_default()).collect();
+    let mut endings = NameEndings::default();
     for (item, names) in items.iter().zip(&names) {
-        endings.add(item.name.unwrap_or_default(), names);
+        endings.add_name(item.name.unwrap_or_default(), names);
     }
-    let mut scratch = Scratch::default();
-    let look = |(item, names): (&ReturnedItem<'_>, &Vec<Name>)| {
-        if let Some(citation) = cited.citation_of(item) {
-            return used(UseReason::Citation, citation.start, citation.end, 1.0);
+    let mut scratch = OverlapBuffers::default();
+    let look = |(item, names): (&ReturnedItem<'_>, &Vec<ItemName>)| {
+        if let Some(citation) = cited.find_citation(item) {
+            return used_at(UseReason::Citation, citation.start, citation.end, 1.0);
         }
-        look_for(rule, answer, item, (names, &endings), &mut scratch)
+        detect_one_item(rule, answer, item, (names, &endings), &mut scratch)
     };
     items.iter().zip(&names).map(look).collect()
 }
 
-fn look_for(
+fn detect_one_item(
     rule: &UsageRule,
-    answer: &Written<'_>,
+    answer: &ParsedAnswer<'_>,
     item: &ReturnedItem<'_>,
-    (names, endings): (&[Name], &Endings),
-    scratch: &mut Scratch,
-) -> Use {
-    let found = names.iter().filter_map(|name| name.find(answer, endings));
+    (names, endings): (&[ItemName], &NameEndings),
+    scratch: &mut OverlapBuffers,
+) -> ItemUse {
+    let found = names.iter().filter_map(|name| name.find_best_match(answer, endings));
     let named = found.max_by_key(|named| named.certainty);
     let sure = named.filter(|named| named.certainty == Certainty::Sure);
     if let Some(found) = sure {
-        return at_pieces(answer, UseReason::Name, found.first, found.last, 1.0);
+        return used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0);
     }
-    if let Some(found) = mentioned_id(answer, endings, item.entity_id) {
-        return at_pieces(answer, UseReason::Citation, found.first, found.last, 1.0);
+    if let Some(found) = find_mentioned_id(answer, endings, item.entity_id) {
+        return used_at_tokens(answer, UseReason::Citation, found.first, found.last, 1.0);
     }
     let content = item.content.filter(|content| !content.trim().is_empty());
     let Some(content) = content else {
         // Without content, nothing else can support a likely name.
         return match named {
             Some(found) if found.certainty == Certainty::Likely => {
-                at_pieces(answer, UseReason::Name, found.first, found.last, 1.0)
+                used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
             }
-            Some(_) => Use::Ignored,
-            None if names.is_empty() => Use::Unknown,
-            None => Use::Ignored,
+            Some(_) => ItemUse::Ignored,
+            None if names.is_empty() => ItemUse::Unknown,
+            None => ItemUse::Ignored,
         };
     };
-    let name_words: FxHashSet<u32> = names.iter().flat_map(Name::hashes).collect();
-    let shared = Shared::of(rule, answer, content, &name_words, scratch);
-    if let Some((first, last, share)) = shared.evidence(rule, answer) {
-        return at_pieces(answer, UseReason::Content, first, last, share);
+    let name_words: FxHashSet<u32> = names.iter().flat_map(ItemName::word_hashes).collect();
+    let shared = ContentOverlap::measure(rule, answer, content, &name_words, scratch);
+    if let Some((first, last, share)) = shared.find_evidence(rule, answer) {
+        return used_at_tokens(answer, UseReason::Content, first, last, share);
     }
     match named {
-        Some(found) if shared.support >= needed(rule, found.certainty) => {
-            at_pieces(answer, UseReason::Name, found.first, found.last, 1.0)
+        Some(found) if shared.support >= required_support(rule, found.certainty) => {
+            used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
         }
-        Some(_) | None => Use::Ignored,
+        Some(_) | None => ItemUse::Ignored,
     }
 }
 
-fn needed(rule: &UsageRule, certainty: Certainty) -> usize {
+fn required_support(rule: &UsageRule, certainty: Certainty) -> usize {
     match certainty {
         Certainty::Common => rule.support_for_a_common_name,
         Certainty::Likely => rule.support_for_a_likely_name,
@@ -158,15 +162,19 @@ fn needed(rule: &UsageRule, certainty: Certainty) -> usize {
 }
 
 /// Matches a distinctive id without brackets: "see kb-5520".
-fn mentioned_id(answer: &Written<'_>, endings: &Endings, id: &str) -> Option<Named> {
+fn find_mentioned_id(
+    answer: &ParsedAnswer<'_>,
+    endings: &NameEndings,
+    id: &str,
+) -> Option<NameMatch> {
     let marks = id.chars().filter(|c| !c.is_alphanumeric()).count();
     let digits = id.contains(|c: char| c.is_ascii_digit());
     let letters = id.contains(char::is_alphabetic);
     if id.len() < 5 || marks == 0 || !letters || id.contains(char::is_whitespace) {
         return None;
     }
-    let found = Name::of(id)?.find(answer, endings)?;
-    let pieces = &answer.reading.pieces;
+    let found = ItemName::parse(id)?.find_best_match(answer, endings)?;
+    let pieces = &answer.tokenized.tokens;
     let written = &answer.text[pieces[found.first].start as usize..pieces[found.last].end as usize];
     let before = answer.text[..pieces[found.first].start as usize].chars().next_back();
     // "blue-green" is also an ordinary word; in brackets or as code it is the id.
@@ -174,19 +182,19 @@ fn mentioned_id(answer: &Written<'_>, endings: &Endings, id: &str) -> Option<Nam
     (telling && written.eq_ignore_ascii_case(id)).then_some(found)
 }
 
-fn at_pieces(
-    answer: &Written<'_>,
+fn used_at_tokens(
+    answer: &ParsedAnswer<'_>,
     reason: UseReason,
     first: usize,
     last: usize,
     share: f64,
-) -> Use {
-    let pieces = &answer.reading.pieces;
-    used(reason, pieces[first].start as usize, pieces[last].end as usize, share)
+) -> ItemUse {
+    let pieces = &answer.tokenized.tokens;
+    used_at(reason, pieces[first].start as usize, pieces[last].end as usize, share)
 }
 
-fn used(reason: UseReason, start: usize, end: usize, share: f64) -> Use {
-    Use::Used(UseEvidence { reason, start, end, share })
+fn used_at(reason: UseReason, start: usize, end: usize, share: f64) -> ItemUse {
+    ItemUse::Used(UseEvidence { reason, start, end, share })
 }
 
 #[cfg(test)]

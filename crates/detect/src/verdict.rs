@@ -20,17 +20,17 @@ use model::{CorrectionType, Evidence, InteractionKind, UnitInterval, Verdict, Ve
 
 use crate::answer::Answer;
 use crate::pair::pair_score;
-use crate::phrases::{Cue, Hit};
-use crate::utterance::{Utterance, is_bare};
-use crate::wide_deep::{Features, Model};
+use crate::phrases::{Cue, CueHit};
+use crate::utterance::{Utterance, is_bare_remark};
+use crate::wide_deep::{Features, WideDeepModel};
 
 #[cfg(test)]
 mod tests;
 
 pub use features::verdict_features;
 use quotation::rejects_in_quotes_only;
-pub(crate) use retraction::EARLIER_BETTER;
-pub(crate) use rules::MOVED_ON;
+pub(crate) use retraction::EARLIER_BETTER_RULE;
+pub(crate) use rules::MOVED_ON_RULE;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -66,7 +66,7 @@ pub struct VerdictRule {
     /// True when an unrelated new question counts as acceptance.
     pub moved_on: bool,
     /// Minimum confidence of a rejection.
-    pub least_confidence: f64,
+    pub min_confidence: f64,
 }
 
 impl Default for VerdictRule {
@@ -77,7 +77,7 @@ impl Default for VerdictRule {
             rephrased_same_intent: 0.80,
             rephrased: 0.85,
             moved_on: true,
-            least_confidence: 0.7,
+            min_confidence: 0.7,
         }
     }
 }
@@ -96,7 +96,7 @@ pub struct Exchange<'a> {
 
 impl<'a> Exchange<'a> {
     /// A message without context.
-    pub fn of(message: &'a Utterance) -> Self {
+    pub fn new(message: &'a Utterance) -> Self {
         Self {
             message,
             question: None,
@@ -108,13 +108,13 @@ impl<'a> Exchange<'a> {
     }
 
     /// Pair score of question and message; 0 without a question.
-    pub(crate) fn likeness(&self) -> f64 {
+    pub(crate) fn question_similarity(&self) -> f64 {
         self.question.map_or(0.0, |question| pair_score(self.message, question).get())
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Finding {
+pub(crate) struct RuleFinding {
     pub status: VerdictStatus,
     pub confidence: f64,
     pub correction_type: Option<CorrectionType>,
@@ -123,40 +123,43 @@ pub(crate) struct Finding {
     pub behaviour: Option<InteractionKind>,
 }
 
-pub fn rejection_model() -> &'static Model {
-    static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| Model::committed(include_bytes!("../model/rejected.bin")))
+pub fn rejection_model() -> &'static WideDeepModel {
+    static READ: OnceLock<WideDeepModel> = OnceLock::new();
+    READ.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/rejected.bin")))
 }
 
-pub fn acceptance_model() -> &'static Model {
-    static READ: OnceLock<Model> = OnceLock::new();
-    READ.get_or_init(|| Model::committed(include_bytes!("../model/accepted.bin")))
+pub fn acceptance_model() -> &'static WideDeepModel {
+    static READ: OnceLock<WideDeepModel> = OnceLock::new();
+    READ.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")))
 }
 
 /// Judges the answer by the next message.
 pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
-    let likeness = exchange.likeness();
+    let likeness = exchange.question_similarity();
     let finding = match rule.mode {
-        Mode::Seed => keyword_baseline::judge(exchange),
-        Mode::Rules => {
-            retraction::judge(exchange).unwrap_or_else(|| rules::judge(rule, exchange, likeness))
-        }
-        Mode::Model => return judged_again(rule, exchange, likeness),
+        Mode::Seed => keyword_baseline::judge_by_keywords(exchange),
+        Mode::Rules => retraction::detect_retraction(exchange)
+            .unwrap_or_else(|| rules::apply_rules(rule, exchange, likeness)),
+        Mode::Model => return rescore_with_models(rule, exchange, likeness),
     };
-    told(exchange, finding, None)
+    build_verdict(exchange, finding, None)
 }
 
 /// Rescores the rules' finding with the learnt models.
-fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Verdict {
-    let found = rules::judge(rule, exchange, likeness);
+fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Verdict {
+    let found = rules::apply_rules(rule, exchange, likeness);
     let features = verdict_features(exchange, likeness);
-    let learnt = f64::from(rejection_model().probability(&features));
-    let learnt = if rejects_in_quotes_only(exchange.message) { learnt.min(QUOTED) } else { learnt };
+    let learnt = f64::from(rejection_model().predict_probability(&features));
+    let learnt = if rejects_in_quotes_only(exchange.message) {
+        learnt.min(MAX_QUOTED_REJECTION)
+    } else {
+        learnt
+    };
     let rejected = if is_resend(exchange, &found) {
-        learnt.max(RESENT)
-    } else if gives_up(exchange, &found) {
-        learnt.max(GIVEN_UP)
-    } else if is_plain(exchange, &found) {
+        learnt.max(MIN_RESEND_REJECTION)
+    } else if is_explicit_abandonment(exchange, &found) {
+        learnt.max(MIN_ABANDONMENT_REJECTION)
+    } else if is_bare_complaint(exchange, &found) {
         (learnt + 2.0 * found.confidence) / 3.0
     } else if found.correction_type == Some(CorrectionType::Rephrased) {
         // The pair model compares both questions in more detail than the verdict model.
@@ -164,113 +167,116 @@ fn judged_again(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> V
     } else {
         learnt
     };
-    let accepted = f64::from(acceptance_model().probability(&features));
-    let finding = retraction::judge(exchange)
-        .unwrap_or_else(|| decide(rule, exchange, found, &features, (rejected, accepted)));
-    told(exchange, finding, UnitInterval::new(rejected))
+    let accepted = f64::from(acceptance_model().predict_probability(&features));
+    let finding = retraction::detect_retraction(exchange)
+        .unwrap_or_else(|| decide_finding(rule, exchange, found, &features, (rejected, accepted)));
+    build_verdict(exchange, finding, UnitInterval::new(rejected))
 }
 
 /// Highest rejection probability when every rejecting phrase is quoted.
-const QUOTED: f64 = 0.5;
+const MAX_QUOTED_REJECTION: f64 = 0.5;
 
 /// Lowest rejection probability of an exact resend.
-const RESENT: f64 = 0.9;
+const MIN_RESEND_REJECTION: f64 = 0.9;
 
-fn is_resend(exchange: &Exchange<'_>, found: &Finding) -> bool {
+fn is_resend(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
     found.correction_type == Some(CorrectionType::Rephrased)
         && exchange.question.is_some_and(|question| exchange.message.is_resend_of(question))
 }
 
 /// Lowest rejection probability of an explicit abandonment ("Can I talk to a human").
-const GIVEN_UP: f64 = 0.8;
-const NO_CHANCE: usize = 3;
+const MIN_ABANDONMENT_REJECTION: f64 = 0.8;
+const MIN_ABANDONMENT_CUE_WORDS: usize = 3;
 /// A longer message may use the phrase about something else.
-const SHORT: usize = 12;
+const MAX_ABANDONMENT_WORDS: usize = 12;
 
-fn gives_up(exchange: &Exchange<'_>, found: &Finding) -> bool {
-    let answers = exchange.answer.is_some_and(|answer| answer.ends_asking);
-    let is_long = |hit: &Hit| hit.cue == Cue::Abandonment && hit.last - hit.first + 1 >= NO_CHANCE;
+fn is_explicit_abandonment(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
+    let answers = exchange.answer.is_some_and(|answer| answer.ends_with_question);
+    let is_long = |hit: &CueHit| {
+        hit.cue == Cue::Abandonment && hit.last - hit.first + 1 >= MIN_ABANDONMENT_CUE_WORDS
+    };
     found.correction_type == Some(CorrectionType::Abandonment)
         && !answers
-        && exchange.message.spoken.len() <= SHORT
+        && exchange.message.word_hashes.len() <= MAX_ABANDONMENT_WORDS
         && exchange.message.hits.iter().any(is_long)
 }
 
 /// True for a bare complaint ("try again"), where the rule outweighs the model. Excludes replies to
 /// a question by the assistant, where "no" is an answer.
-fn is_plain(exchange: &Exchange<'_>, found: &Finding) -> bool {
-    let answers = exchange.answer.is_some_and(|answer| answer.ends_asking);
+fn is_bare_complaint(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
+    let answers = exchange.answer.is_some_and(|answer| answer.ends_with_question);
     let says_so = matches!(
         found.correction_type,
         Some(CorrectionType::Explicit | CorrectionType::Abandonment)
     );
-    says_so && !answers && is_bare(exchange.message)
+    says_so && !answers && is_bare_remark(exchange.message)
 }
 
-fn decide(
+fn decide_finding(
     rule: &VerdictRule,
     exchange: &Exchange<'_>,
-    found: Finding,
+    found: RuleFinding,
     features: &Features,
     (rejected, accepted): (f64, f64),
-) -> Finding {
+) -> RuleFinding {
     let late = exchange.gap.is_some_and(|gap| gap > rule.session);
     let explicit = found.correction_type == Some(CorrectionType::Explicit);
-    let speaks = !exchange.message.spoken.is_empty();
-    if rejected >= rule.least_confidence && (!late || explicit) && speaks {
+    let speaks = !exchange.message.word_hashes.is_empty();
+    if rejected >= rule.min_confidence && (!late || explicit) && speaks {
         let agrees = found.status == VerdictStatus::Rejected;
-        let evidence = if agrees { found.evidence } else { telling_words(features) };
-        let correction_type = found.correction_type.or_else(|| Some(type_of(rule, exchange)));
-        return Finding {
+        let evidence = if agrees { found.evidence } else { find_model_evidence(features) };
+        let correction_type =
+            found.correction_type.or_else(|| Some(infer_correction_type(rule, exchange)));
+        return RuleFinding {
             status: VerdictStatus::Rejected,
             confidence: rejected,
             correction_type,
             evidence,
             behaviour: None,
-            rule: if agrees { found.rule } else { MODEL },
+            rule: if agrees { found.rule } else { MODEL_RULE },
         };
     }
-    let moved_on = found.rule == rules::MOVED_ON;
+    let moved_on = found.rule == rules::MOVED_ON_RULE;
     let may_accept = !late && (!moved_on || rule.moved_on);
     // Full confidence needs an accepting phrase, or a reply to the assistant's question.
     let agrees = found.status == VerdictStatus::Accepted && !moved_on;
-    let replies = exchange.answer.is_some_and(|answer| answer.ends_asking);
-    let capped = if agrees || replies { accepted } else { accepted.min(MOVED_ON_MOST) };
-    let says_nothing = exchange.message.has(Cue::Filler) || !speaks;
+    let replies = exchange.answer.is_some_and(|answer| answer.ends_with_question);
+    let capped = if agrees || replies { accepted } else { accepted.min(MAX_MOVED_ON_CONFIDENCE) };
+    let says_nothing = exchange.message.has_cue(Cue::Filler) || !speaks;
     if may_accept && accepted >= 0.5 && accepted > rejected && !says_nothing {
-        return Finding {
+        return RuleFinding {
             status: VerdictStatus::Accepted,
             confidence: capped,
             correction_type: None,
             evidence: if agrees { found.evidence } else { Vec::new() },
-            rule: if agrees || moved_on { found.rule } else { MODEL },
+            rule: if agrees || moved_on { found.rule } else { MODEL_RULE },
             behaviour: found.behaviour,
         };
     }
     let neither = (1.0 - rejected - accepted).clamp(0.0, 1.0);
     let agrees = found.status == VerdictStatus::Neutral;
-    Finding {
+    RuleFinding {
         status: VerdictStatus::Neutral,
         confidence: neither.max(0.5),
         correction_type: None,
         evidence: Vec::new(),
-        rule: if agrees { found.rule } else { MODEL },
+        rule: if agrees { found.rule } else { MODEL_RULE },
         behaviour: found.behaviour,
     }
 }
 
 /// Rule name where the model overruled the rules.
-const MODEL: &str = "model";
+const MODEL_RULE: &str = "model";
 
 /// Moving on says nothing about the answer, so its confidence stays below the reaction threshold of
 /// 0.7.
-const MOVED_ON_MOST: f64 = 0.69;
+const MAX_MOVED_ON_CONFIDENCE: f64 = 0.69;
 
 /// Correction type of a rejection that only the model found.
-fn type_of(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
-    if exchange.message.has(Cue::Abandonment) {
+fn infer_correction_type(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
+    if exchange.message.has_cue(Cue::Abandonment) {
         CorrectionType::Abandonment
-    } else if exchange.likeness() > rule.rephrased_same_intent {
+    } else if exchange.question_similarity() > rule.rephrased_same_intent {
         CorrectionType::Rephrased
     } else {
         CorrectionType::Explicit
@@ -278,17 +284,17 @@ fn type_of(rule: &VerdictRule, exchange: &Exchange<'_>) -> CorrectionType {
 }
 
 /// Minimum length of an evidence span in bytes.
-const TELLING: u32 = 5;
+const MIN_EVIDENCE_BYTES: u32 = 5;
 
 /// Evidence span of the n-gram with the highest rejection weight.
-fn telling_words(features: &Features) -> Vec<Evidence> {
+fn find_model_evidence(features: &Features) -> Vec<Evidence> {
     let model = rejection_model();
     let best = features
         .sparse
         .iter()
-        .filter(|f| f.end > f.start + TELLING)
-        .max_by(|a, b| model.weight(a.hash).total_cmp(&model.weight(b.hash)));
-    let telling = best.filter(|f| model.weight(f.hash) > 0.0);
+        .filter(|f| f.end > f.start + MIN_EVIDENCE_BYTES)
+        .max_by(|a, b| model.sparse_weight(a.hash).total_cmp(&model.sparse_weight(b.hash)));
+    let telling = best.filter(|f| model.sparse_weight(f.hash) > 0.0);
     telling
         .map(|f| Evidence {
             start: f.start as usize,
@@ -299,7 +305,11 @@ fn telling_words(features: &Features) -> Vec<Evidence> {
         .collect()
 }
 
-fn told(exchange: &Exchange<'_>, finding: Finding, dissatisfied: Option<UnitInterval>) -> Verdict {
+fn build_verdict(
+    exchange: &Exchange<'_>,
+    finding: RuleFinding,
+    dissatisfied: Option<UnitInterval>,
+) -> Verdict {
     let rejected = finding.status == VerdictStatus::Rejected;
     Verdict {
         status: finding.status,
@@ -307,7 +317,7 @@ fn told(exchange: &Exchange<'_>, finding: Finding, dissatisfied: Option<UnitInte
         correction_type: finding.correction_type,
         user_said: rejected.then(|| exchange.message.original().to_owned()),
         evidence: finding.evidence,
-        contrast: rejected.then(|| contrast::contrast(exchange.message)).flatten(),
+        contrast: rejected.then(|| contrast::extract_contrast(exchange.message)).flatten(),
         rule: finding.rule.to_owned(),
         dissatisfied,
         behaviour: finding.behaviour,

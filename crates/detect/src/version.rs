@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Data that changes findings without a new package version.
-const PARTS: [&[u8]; 6] = [
+const VERSIONED_DATA: [&[u8]; 6] = [
     include_bytes!("../model/pair.bin"),
     include_bytes!("../model/refusal.bin"),
     include_bytes!("../model/rejected.bin"),
@@ -17,7 +17,7 @@ pub fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| {
         let mut hash: u32 = 0x811c_9dc5;
-        for byte in PARTS.iter().flat_map(|part| part.iter()) {
+        for byte in VERSIONED_DATA.iter().flat_map(|part| part.iter()) {
             hash = (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
         }
         format!("{}-{hash:08x}", env!("CARGO_PKG_VERSION"))
@@ -27,7 +27,7 @@ pub fn version() -> &'static str {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_version_is_short_and_stays() {
+    fn version_is_short_and_stable() {
         let version = super::version();
         assert_eq!(version, super::version());
         assert!(version.len() < 24 && version.contains('-'), "{version}");

@@ -9,13 +9,13 @@ use model::dot;
 #[derive(Clone, Debug, Default)]
 pub struct Features {
     /// Hashed features with the byte ranges they come from.
-    pub sparse: Vec<Sparse>,
+    pub sparse: Vec<SparseFeature>,
     /// Dense features, about -1 to 1.
     pub dense: Vec<f32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sparse {
+pub struct SparseFeature {
     /// Full hash. The model uses the low bits, as many as its buckets need.
     pub hash: u32,
     pub start: u32,
@@ -24,7 +24,7 @@ pub struct Sparse {
 
 /// Maps features to a calibrated probability.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Model {
+pub struct WideDeepModel {
     /// One weight per bucket; the count is a power of two.
     pub wide: Vec<f32>,
     /// Number of dense features.
@@ -44,9 +44,9 @@ pub struct Model {
 
 const MAGIC: &[u8; 4] = b"UPTM";
 
-impl Model {
-    pub fn sum(&self, features: &Features) -> f32 {
-        let wide: f32 = features.sparse.iter().map(|f| self.weight(f.hash)).sum();
+impl WideDeepModel {
+    pub fn raw_sum(&self, features: &Features) -> f32 {
+        let wide: f32 = features.sparse.iter().map(|f| self.sparse_weight(f.hash)).sum();
         let direct = dot(&self.direct, &features.dense);
         let mut deep = 0.0;
         for (unit, bias) in self.hidden_bias.iter().enumerate() {
@@ -56,11 +56,11 @@ impl Model {
         self.bias + wide / (features.sparse.len().max(1) as f32).sqrt() + direct + deep
     }
 
-    pub fn probability(&self, features: &Features) -> f32 {
-        sigmoid(self.slope * self.sum(features) + self.offset)
+    pub fn predict_probability(&self, features: &Features) -> f32 {
+        sigmoid(self.slope * self.raw_sum(features) + self.offset)
     }
 
-    pub fn weight(&self, hash: u32) -> f32 {
+    pub fn sparse_weight(&self, hash: u32) -> f32 {
         if self.wide.is_empty() { 0.0 } else { self.wide[hash as usize & (self.wide.len() - 1)] }
     }
 
@@ -81,7 +81,7 @@ impl Model {
 
     /// Loads a committed model. Panics when the file is invalid: a broken build must not pass for a
     /// model that is never confident.
-    pub(crate) fn committed(bytes: &[u8]) -> Self {
+    pub(crate) fn load_committed(bytes: &[u8]) -> Self {
         let model = Self::from_bytes(bytes);
         assert!(model.is_some(), "a committed model cannot be read; `make models` makes it again");
         model.unwrap_or_default()
@@ -122,8 +122,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_survives_the_way_to_the_file_and_back() {
-        let model = Model {
+    fn model_round_trips_through_bytes() {
+        let model = WideDeepModel {
             wide: vec![1.27, -0.5, 0.0, 0.25],
             inputs: 2,
             hidden: vec![1.0, -1.0, 0.5, 0.5],
@@ -134,12 +134,17 @@ mod tests {
             slope: 1.5,
             offset: 0.1,
         };
-        let back = Model::from_bytes(&model.to_bytes()).unwrap();
-        let features =
-            Features { sparse: vec![Sparse { hash: 4, start: 0, end: 1 }], dense: vec![1.0, 0.5] };
-        assert!((model.probability(&features) - back.probability(&features)).abs() < 0.01);
-        assert_eq!(Model::from_bytes(b""), None);
-        assert_eq!(Model::from_bytes(b"UPTMshort"), None);
-        assert_eq!(Model::from_bytes(&model.to_bytes()[..40]), None);
+        let back = WideDeepModel::from_bytes(&model.to_bytes()).unwrap();
+        let features = Features {
+            sparse: vec![SparseFeature { hash: 4, start: 0, end: 1 }],
+            dense: vec![1.0, 0.5],
+        };
+        assert!(
+            (model.predict_probability(&features) - back.predict_probability(&features)).abs()
+                < 0.01
+        );
+        assert_eq!(WideDeepModel::from_bytes(b""), None);
+        assert_eq!(WideDeepModel::from_bytes(b"UPTMshort"), None);
+        assert_eq!(WideDeepModel::from_bytes(&model.to_bytes()[..40]), None);
     }
 }

@@ -170,7 +170,7 @@ mod tests {
         assert!(engine.remove_demo().await.unwrap().is_some());
         assert_eq!(engine.targets_of(&tenant), Targets::default());
         assert_eq!(engine.privacy.of(&tenant), Privacy::default());
-        assert_eq!(engine.curves.of(&demo), Platt::NONE);
+        assert_eq!(engine.curves.of(&demo), Platt::IDENTITY);
     }
 
     #[tokio::test]

@@ -100,7 +100,7 @@ impl Engine {
         let privacy = Redactors::load(&*store).await?;
         let curves = Curves::load(&*store).await?;
         let targets = AllTargets::load(&*store).await?;
-        let (window, most) = (detectors.retry.window, detectors.retry.most);
+        let (window, most) = (detectors.retry.window, detectors.retry.max_questions);
         let history = history.map_or_else(|| History::in_process(window, most), History::at);
         history.refill(&*store, clock.now(), window).await?;
         let fingerprint = Fingerprint::new(&SealKey::new(store.seal_key()));

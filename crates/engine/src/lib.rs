@@ -85,7 +85,7 @@ pub use comments::CommentView;
 pub use consume::Consumed;
 pub use demo_mark::{DEMO_TENANT, DemoState, demo_scope};
 pub use detect::{
-    AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
+    AnswerKind, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
     VerdictRule,
 };
 pub use detectors::Detectors;

@@ -16,7 +16,7 @@ pub fn auc(rows: &[(f64, bool)]) -> f64 {
 }
 
 /// Half-width of the 95% confidence interval of an AUC (Hanley and McNeil).
-pub fn auc_interval(auc: f64, positive: usize, negative: usize) -> f64 {
+pub fn auc_half_interval(auc: f64, positive: usize, negative: usize) -> f64 {
     let (p, n) = (positive as f64, negative as f64);
     let (q1, q2) = (auc / (2.0 - auc), 2.0 * auc * auc / (1.0 + auc));
     let spread = auc * (1.0 - auc) + (p - 1.0) * (q1 - auc * auc) + (n - 1.0) * (q2 - auc * auc);
@@ -25,7 +25,7 @@ pub fn auc_interval(auc: f64, positive: usize, negative: usize) -> f64 {
 
 /// Metrics of a binary classifier.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Working {
+pub struct BinaryMetrics {
     pub precision: f64,
     pub recall: f64,
     pub f1: f64,
@@ -34,7 +34,7 @@ pub struct Working {
 }
 
 /// Computes metrics from (predicted, actual) pairs.
-pub fn working(rows: impl IntoIterator<Item = (bool, bool)>) -> Working {
+pub fn binary_metrics(rows: impl IntoIterator<Item = (bool, bool)>) -> BinaryMetrics {
     let (mut hit, mut alarm, mut missed, mut quiet) = (0.0, 0.0, 0.0, 0.0);
     for (said, is) in rows {
         match (said, is) {
@@ -47,7 +47,7 @@ pub fn working(rows: impl IntoIterator<Item = (bool, bool)>) -> Working {
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let (precision, recall) = (share(hit, hit + alarm), share(hit, hit + missed));
     let f1 = share(2.0 * precision * recall, precision + recall);
-    Working { precision, recall, f1, false_alarms: share(alarm, alarm + quiet) }
+    BinaryMetrics { precision, recall, f1, false_alarms: share(alarm, alarm + quiet) }
 }
 
 /// Expected calibration error over ten equal-width bins of (probability, label, weight).
@@ -62,7 +62,7 @@ pub fn calibration_error(rows: &[(f64, f64, f64)]) -> f64 {
 }
 
 /// Spearman rank correlation.
-pub fn spearman(rows: &[(f64, f64)]) -> f64 {
+pub fn spearman_correlation(rows: &[(f64, f64)]) -> f64 {
     let rank = |of: fn(&(f64, f64)) -> f64| {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|a, b| of(&rows[*a]).total_cmp(&of(&rows[*b])));

@@ -6,8 +6,8 @@ use anyhow::Result;
 use detect::{Answer, Exchange, Utterance, pair_score, verdict_features};
 use serde::Deserialize;
 
-use crate::pairs::{group_number, read};
-use crate::train::{Example, Recipe};
+use crate::pairs::{hash_group, read_jsonl};
+use crate::train::{Example, Hyperparameters};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct VerdictRow {
@@ -38,30 +38,33 @@ pub struct VerdictRow {
     pub score: f64,
 }
 
-pub const RECIPE: Recipe = Recipe {
+pub const VERDICT_HYPERPARAMETERS: Hyperparameters = Hyperparameters {
     wide: 1 << 16,
     hidden: 12,
     epochs: 10,
-    rate: 1.5e-3,
+    learning_rate: 1.5e-3,
     wide_decay: 1e-3,
     deep_decay: 1e-3,
     dropout: 0.2,
-    nets: 3,
+    networks: 3,
 };
 
-pub fn features(row: &VerdictRow) -> detect::Features {
+pub fn row_features(row: &VerdictRow) -> detect::Features {
     let message = Utterance::read(&row.user);
     let question = (!row.prev_user.is_empty()).then(|| Utterance::read(&row.prev_user));
     let answer =
         (!row.assistant.is_empty()).then(|| Answer::read(question.as_ref(), &row.assistant));
-    let exchange =
-        Exchange { question: question.as_ref(), answer: answer.as_ref(), ..Exchange::of(&message) };
+    let exchange = Exchange {
+        question: question.as_ref(),
+        answer: answer.as_ref(),
+        ..Exchange::new(&message)
+    };
     let likeness = question.as_ref().map_or(0.0, |q| pair_score(&message, q).get());
     verdict_features(&exchange, likeness)
 }
 
 /// Target of the rejection model. An unhappy neutral row counts a little.
-pub fn dissatisfaction(row: &VerdictRow) -> f32 {
+pub fn rejection_target(row: &VerdictRow) -> f32 {
     match (row.status.as_str(), row.satisfaction) {
         ("rejected", _) => 1.0,
         ("neutral", 1 | 2) => 0.35,
@@ -71,22 +74,22 @@ pub fn dissatisfaction(row: &VerdictRow) -> f32 {
 }
 
 /// Weight of hard rows, which are far more frequent in the corpus than in production.
-const HARD: f32 = 0.15;
+const HARD_ROW_WEIGHT: f32 = 0.15;
 
-pub fn acceptance(row: &VerdictRow) -> f32 {
+pub fn acceptance_target(row: &VerdictRow) -> f32 {
     if row.status == "accepted" { 1.0 } else { 0.0 }
 }
 
 /// Builds examples with context, and some without, so that a message is also judged alone.
-pub fn examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Example> {
+pub fn build_examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Example> {
     let example = |row: &VerdictRow, weight: f32| Example {
-        features: features(row),
+        features: row_features(row),
         target: target(row),
         weight,
-        group: group_number(&row.group),
+        group: hash_group(&row.group),
     };
     let mut all: Vec<Example> =
-        rows.iter().map(|row| example(row, if row.hard { HARD } else { 1.0 })).collect();
+        rows.iter().map(|row| example(row, if row.hard { HARD_ROW_WEIGHT } else { 1.0 })).collect();
     for (at, row) in rows.iter().enumerate().filter(|(at, _)| at % 2 == 0) {
         // Ordinary first messages after an unrelated answer, like most next messages in production.
         let other = &rows[(at * 7919 + 13) % rows.len()];
@@ -113,6 +116,6 @@ pub fn examples(rows: &[VerdictRow], target: fn(&VerdictRow) -> f32) -> Vec<Exam
     all
 }
 
-pub fn rows(corpus: &Path) -> Result<Vec<VerdictRow>> {
-    read(&corpus.join("verdict.jsonl"))
+pub fn read_rows(corpus: &Path) -> Result<Vec<VerdictRow>> {
+    read_jsonl(&corpus.join("verdict.jsonl"))
 }

@@ -7,43 +7,52 @@
 use model::{Verdict, VerdictStatus};
 
 use super::{PastTurn, answer_head};
-use crate::references::{Named, Noun, Order, same_things};
-use crate::text::{Text, stem};
+use crate::references::{AnswerReference, Ordinal, ReferentKind, synonym_groups};
+use crate::text::{FoldedText, stem_word};
 
 /// Minimum letters of a word that may match the end of a compound: "sequencediagram".
-const TELLING_END: usize = 5;
+const MIN_COMPOUND_SUFFIX_LETTERS: usize = 5;
 
 /// Index of the referenced turn in `past` (newest first); `None` when no turn matches.
-pub(super) fn resolve(thing: &Named, verdict: &Verdict, past: &[PastTurn<'_>]) -> Option<usize> {
-    let order = thing.order?;
+pub(super) fn resolve_ordinal(
+    thing: &AnswerReference,
+    verdict: &Verdict,
+    past: &[PastTurn<'_>],
+) -> Option<usize> {
+    let order = thing.ordinal?;
     let previous = past.first()?;
-    if matches!(order, Order::Nth(_) | Order::Last) && is_item(thing, previous) {
+    if matches!(order, Ordinal::Nth(_) | Ordinal::Last) && is_list_item(thing, previous) {
         return Some(0);
     }
-    if thing.words.is_empty() {
-        return by_place(order, thing.noun, verdict, past);
+    if thing.stems.is_empty() {
+        return resolve_without_noun(order, thing.kind, verdict, past);
     }
-    let counts = counts(past, &thing.words);
+    let counts = count_mentions(past, &thing.stems);
     let most = counts.iter().copied().max().unwrap_or(0);
     // Prefers turns that mention all words, then those that mention fewer.
     (1..=most).rev().find_map(|least| {
         let named: Vec<usize> = (0..past.len()).filter(|at| counts[*at] >= least).collect();
-        pick(order, verdict, past, &named)
+        pick_mentioned_turn(order, verdict, past, &named)
     })
 }
 
 /// True when the turn mentions any of the words.
-pub(super) fn names_any(turn: &PastTurn<'_>, words: &[String]) -> bool {
-    let texts = [Text::read(turn.question), Text::read(turn.answer)];
-    words.iter().any(|word| texts.iter().any(|text| names(text, word)))
+pub(super) fn mentions_any(turn: &PastTurn<'_>, words: &[String]) -> bool {
+    let texts = [FoldedText::new(turn.question), FoldedText::new(turn.answer)];
+    words.iter().any(|word| texts.iter().any(|text| mentions_word(text, word)))
 }
 
 /// Picks one of the mentioning turns; `named` holds their indexes, newest first.
-fn pick(order: Order, verdict: &Verdict, past: &[PastTurn<'_>], named: &[usize]) -> Option<usize> {
+fn pick_mentioned_turn(
+    order: Ordinal,
+    verdict: &Verdict,
+    past: &[PastTurn<'_>],
+    named: &[usize],
+) -> Option<usize> {
     match order {
-        Order::Nth(n) => named.len().checked_sub(n).map(|at| named[at]),
-        Order::Last => named.first().copied(),
-        Order::Before => {
+        Ordinal::Nth(n) => named.len().checked_sub(n).map(|at| named[at]),
+        Ordinal::Last => named.first().copied(),
+        Ordinal::Previous => {
             let older = || named.iter().copied().filter(|at| *at != 0);
             // A user who retracts a complaint means the rejected turn.
             let accepts = verdict.status == VerdictStatus::Accepted;
@@ -55,67 +64,75 @@ fn pick(order: Order, verdict: &Verdict, past: &[PastTurn<'_>], named: &[usize])
 }
 
 /// Resolves an ordinal without a noun: "the first answer", "the previous version".
-fn by_place(order: Order, noun: Noun, verdict: &Verdict, past: &[PastTurn<'_>]) -> Option<usize> {
+fn resolve_without_noun(
+    order: Ordinal,
+    noun: ReferentKind,
+    verdict: &Verdict,
+    past: &[PastTurn<'_>],
+) -> Option<usize> {
     let rejected = |turn: &&PastTurn<'_>| turn.status == VerdictStatus::Rejected;
     let attempts = 1 + past[1..].iter().take_while(rejected).count();
     match order {
-        Order::Nth(n) => {
+        Ordinal::Nth(n) => {
             // Counts only the attempts at one task when there were several, else all turns.
             let among = if attempts > 1 && n <= attempts { attempts } else { past.len() };
             among.checked_sub(n)
         }
-        Order::Last => Some(0),
-        Order::Before => {
+        Ordinal::Last => Some(0),
+        Ordinal::Previous => {
             let taken_back = verdict.status == VerdictStatus::Accepted && attempts > 1;
             // "Your previous answer" is the last one; "the version before" is not.
-            let older = noun != Noun::Answer || taken_back;
+            let older = noun != ReferentKind::Answer || taken_back;
             Some(usize::from(older && past.len() > 1))
         }
     }
 }
 
 /// True when the answer ended with a question to the user.
-pub(super) fn asks(turn: &PastTurn<'_>) -> bool {
+pub(super) fn ends_with_question(turn: &PastTurn<'_>) -> bool {
     turn.answer.trim_end().ends_with(['?', '？'])
 }
 
 /// True when the reference names an item that the last answer lists.
-fn is_item(thing: &Named, previous: &PastTurn<'_>) -> bool {
-    let chosen = asks(previous) && thing.noun == Noun::Item && thing.words.is_empty();
-    if thing.noun == Noun::Answer || !(chosen || lists(previous.answer)) {
+fn is_list_item(thing: &AnswerReference, previous: &PastTurn<'_>) -> bool {
+    let chosen =
+        ends_with_question(previous) && thing.kind == ReferentKind::Item && thing.stems.is_empty();
+    if thing.kind == ReferentKind::Answer || !(chosen || contains_list(previous.answer)) {
         return false;
     }
-    let texts = [Text::read(previous.question), Text::read(previous.answer)];
+    let texts = [FoldedText::new(previous.question), FoldedText::new(previous.answer)];
     // The last answer listed "laptops", so "the first laptop" is one of them.
     let several = |word: &String| {
         let plural = |folded: &str| {
-            stem(folded) == word && folded.len() > word.len() && folded.ends_with(PLURAL)
+            stem_word(folded) == word
+                && folded.len() > word.len()
+                && folded.ends_with(PLURAL_ENDINGS)
         };
-        texts.iter().any(|text| text.spoken().any(|w| plural(text.folded(w))))
+        texts.iter().any(|text| text.lexical_words().any(|w| plural(text.folded_word(w))))
     };
-    thing.words.is_empty() || thing.words.last().is_some_and(several)
+    thing.stems.is_empty() || thing.stems.last().is_some_and(several)
 }
 
-const PLURAL: [char; 4] = ['s', 'n', 'i', 'e'];
+const PLURAL_ENDINGS: [char; 4] = ['s', 'n', 'i', 'e'];
 
 /// True for bullets, numbered lines, several code blocks, or "A, B and C" after a colon.
-fn lists(answer: &str) -> bool {
-    const MOST_LINES: usize = 200;
+fn contains_list(answer: &str) -> bool {
+    const MAX_LIST_LINES: usize = 200;
     /// Two code blocks have four fences.
-    const FENCES: usize = 4;
+    const MIN_FENCES: usize = 4;
     let (mut items, mut fences) = (0, 0);
-    for line in answer.lines().take(MOST_LINES) {
+    for line in answer.lines().take(MAX_LIST_LINES) {
         let line = line.trim_start();
         if line.starts_with("```") {
             fences += 1;
-        } else if fences % 2 == 0 && opens_item(line) {
+        } else if fences % 2 == 0 && is_item_line(line) {
             items += 1;
         }
     }
-    items > 1 || fences >= FENCES || (fences == 0 && lists_in_a_sentence(answer))
+    items > 1 || fences >= MIN_FENCES || (fences == 0 && has_inline_list(answer))
 }
 
-fn opens_item(line: &str) -> bool {
+fn is_item_line(line: &str) -> bool {
     let bullet = ["- ", "* ", "• ", "– ", "+ "].iter().any(|mark| line.starts_with(mark));
     let bare = line.trim_start_matches(['*', '#', ' ', '(']);
     let digits = bare.chars().take_while(char::is_ascii_digit).count();
@@ -125,31 +142,31 @@ fn opens_item(line: &str) -> bool {
     bullet || numbered || titled
 }
 
-fn lists_in_a_sentence(answer: &str) -> bool {
-    const JOINING: [&str; 12] = [
+fn has_inline_list(answer: &str) -> bool {
+    const CONJUNCTIONS: [&str; 12] = [
         " and ", " or ", " und ", " oder ", " y ", " et ", " ou ", " e ", " en ", "と", "和", "或",
     ];
     answer_head(answer).split(['\n', '。']).any(|sentence| {
         let behind = sentence.split_once([':', '：']).map_or("", |(_, behind)| behind);
-        behind.contains([',', '、', '，']) && JOINING.iter().any(|and| behind.contains(and))
+        behind.contains([',', '、', '，']) && CONJUNCTIONS.iter().any(|and| behind.contains(and))
     })
 }
 
 /// Number of words that each turn mentions. A word that no turn mentions is replaced by its
 /// synonyms.
-fn counts(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
-    let texts: Vec<[Text; 2]> = past
+fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
+    let texts: Vec<[FoldedText; 2]> = past
         .iter()
-        .map(|turn| [Text::read(turn.question), Text::read(answer_head(turn.answer))])
+        .map(|turn| [FoldedText::new(turn.question), FoldedText::new(answer_head(turn.answer))])
         .collect();
     let has = |word: &str| -> Vec<bool> {
-        texts.iter().map(|both| both.iter().any(|text| names(text, word))).collect()
+        texts.iter().map(|both| both.iter().any(|text| mentions_word(text, word))).collect()
     };
     let mut counts = vec![0; past.len()];
     for word in words {
         let mut found = has(word);
         if !found.contains(&true) {
-            for other in same_things().iter().filter(|group| group.contains(word)).flatten() {
+            for other in synonym_groups().iter().filter(|group| group.contains(word)).flatten() {
                 found.iter_mut().zip(has(other)).for_each(|(all, one)| *all |= one);
             }
         }
@@ -158,9 +175,9 @@ fn counts(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
     counts
 }
 
-fn names(text: &Text, word: &str) -> bool {
-    text.spoken().any(|spoken| {
-        let other = stem(text.folded(spoken));
-        other == word || (word.len() >= TELLING_END && other.ends_with(word))
+fn mentions_word(text: &FoldedText, word: &str) -> bool {
+    text.lexical_words().any(|spoken| {
+        let other = stem_word(text.folded_word(spoken));
+        other == word || (word.len() >= MIN_COMPOUND_SUFFIX_LETTERS && other.ends_with(word))
     })
 }

@@ -2,26 +2,26 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::identifiers::{identifiers_of, imported};
-use super::parsed_answer::{AnswerKind, RareRun, Written};
+use super::identifiers::{extract_identifiers, imported_identifiers};
+use super::parsed_answer::{AnswerKind, ParsedAnswer, RareRun};
 use super::rule::UsageRule;
-use super::runs::{RUN, runs_of};
-use super::tokenizer::{Gap, Reading, Sort};
-use super::weight::{is_telling, weight_of};
+use super::runs::{RUN_WORDS, iter_runs};
+use super::tokenizer::{Gap, TokenKind, TokenizedText};
+use super::weight::{is_distinctive, weigh_word};
 
 /// Buffers that are reused for the next item.
 #[derive(Default)]
-pub(super) struct Scratch {
-    reading: Reading,
-    seen: FxHashSet<u32>,
+pub(super) struct OverlapBuffers {
+    tokenized: TokenizedText,
+    seen_words: FxHashSet<u32>,
     /// Cache of distinctive words; the items of a list share many words.
-    weighed: FxHashMap<u32, bool>,
-    by_sentence: FxHashMap<u32, Copied>,
+    distinctive_cache: FxHashMap<u32, bool>,
+    by_sentence: FxHashMap<u32, CopiedSentence>,
 }
 
 /// Copied part of a sentence of the answer.
 #[derive(Clone, Copy, Default)]
-struct Copied {
+struct CopiedSentence {
     runs: u32,
     /// The item has a sentence with the same start and end.
     aligned: bool,
@@ -29,36 +29,36 @@ struct Copied {
 
 /// Overlap of an answer with one item.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct ContentOverlap {
     /// Runs of the item, capped by `most_runs`.
-    all_runs: usize,
+    total_runs: usize,
     runs: usize,
-    all_identifiers: usize,
+    total_identifiers: usize,
     identifiers: usize,
-    unmistakable: bool,
+    has_long_identifier: bool,
     /// Highest rarity of a shared run.
     rarest_run: f32,
-    all_words: usize,
+    total_words: usize,
     words: usize,
     /// Shared words that support a name match.
     pub(super) support: usize,
     /// Token ranges in the answer: the longest stretch of shared runs, the first shared identifier,
     /// and the first shared rare word.
-    run_at: Option<(usize, usize)>,
-    identifier_at: Option<(usize, usize)>,
-    word_at: Option<(usize, usize)>,
+    run_span: Option<(usize, usize)>,
+    identifier_span: Option<(usize, usize)>,
+    word_span: Option<(usize, usize)>,
 }
 
-impl Shared {
-    pub(super) fn of(
+impl ContentOverlap {
+    pub(super) fn measure(
         rule: &UsageRule,
-        answer: &Written<'_>,
+        answer: &ParsedAnswer<'_>,
         content: &str,
         name_words: &FxHashSet<u32>,
-        scratch: &mut Scratch,
+        scratch: &mut OverlapBuffers,
     ) -> Self {
         let content = &content[..content.floor_char_boundary(rule.most_content_bytes)];
-        scratch.reading.read(content);
+        scratch.tokenized.tokenize(content);
         let mut shared = Self::default();
         shared.count_runs(rule, answer, scratch);
         shared.count_identifiers(answer, content, scratch);
@@ -68,13 +68,13 @@ impl Shared {
     }
 
     /// Token range and share of the evidence; `None` when the overlap is too small.
-    pub(super) fn evidence(
+    pub(super) fn find_evidence(
         &self,
         rule: &UsageRule,
-        answer: &Written<'_>,
+        answer: &ParsedAnswer<'_>,
     ) -> Option<(usize, usize, f64)> {
         let share = |some: usize, all: usize| if all == 0 { 0.0 } else { some as f64 / all as f64 };
-        let of_runs = share(self.runs, self.all_runs);
+        let of_runs = share(self.runs, self.total_runs);
         let lone = self.rarest_run >= rule.lone_run_rarity && answer.kind == AnswerKind::Response;
         let least = match answer.kind {
             AnswerKind::Response => rule.least_runs,
@@ -82,29 +82,34 @@ impl Shared {
         };
         let enough = self.runs >= least || lone;
         if enough && of_runs >= rule.run_share {
-            return self.run_at.map(|(first, last)| (first, last, of_runs.min(1.0)));
+            return self.run_span.map(|(first, last)| (first, last, of_runs.min(1.0)));
         }
-        let of_identifiers = share(self.identifiers, self.all_identifiers);
-        let enough = self.identifiers >= rule.least_identifiers || self.unmistakable;
+        let of_identifiers = share(self.identifiers, self.total_identifiers);
+        let enough = self.identifiers >= rule.least_identifiers || self.has_long_identifier;
         if enough && of_identifiers >= rule.identifier_share {
-            return self.identifier_at.map(|(first, last)| (first, last, of_identifiers));
+            return self.identifier_span.map(|(first, last)| (first, last, of_identifiers));
         }
-        let of_words = share(self.words, self.all_words);
+        let of_words = share(self.words, self.total_words);
         if of_words >= rule.word_share {
-            return self.word_at.map(|(first, last)| (first, last, of_words));
+            return self.word_span.map(|(first, last)| (first, last, of_words));
         }
         None
     }
 
-    fn count_runs(&mut self, rule: &UsageRule, answer: &Written<'_>, scratch: &mut Scratch) {
-        let (reading, by_sentence) = (&scratch.reading, &mut scratch.by_sentence);
+    fn count_runs(
+        &mut self,
+        rule: &UsageRule,
+        answer: &ParsedAnswer<'_>,
+        scratch: &mut OverlapBuffers,
+    ) {
+        let (reading, by_sentence) = (&scratch.tokenized, &mut scratch.by_sentence);
         by_sentence.clear();
         // Ideographs count as half a word.
         let (mut signs, mut words) = (0, 0);
         let mut stretch: Option<(usize, usize)> = None;
-        for (from, key) in runs_of(&reading.pieces) {
-            self.all_runs += 1;
-            if !answer.run_sieve.may_hold(key) {
+        for (from, key) in iter_runs(&reading.tokens) {
+            self.total_runs += 1;
+            if !answer.run_filter.may_contain(key) {
                 continue;
             }
             let Some(run) = answer.runs.get(&key) else { continue };
@@ -112,24 +117,24 @@ impl Shared {
             self.rarest_run = self.rarest_run.max(run.rarity);
             let copied = by_sentence.entry(run.sentence).or_default();
             copied.runs += 1;
-            copied.aligned |= is_aligned(answer, reading, run, from);
-            if reading.pieces[from..from + RUN].iter().all(|p| p.sort == Sort::Sign) {
+            copied.aligned |= is_sentence_aligned(answer, reading, run, from);
+            if reading.tokens[from..from + RUN_WORDS].iter().all(|p| p.kind == TokenKind::Sign) {
                 signs += 1;
             } else {
                 words += 1;
             }
             let grown = match stretch {
-                Some((first, last)) if last + 1 == at + RUN - 1 => (first, last + 1),
-                _ => (at, at + RUN - 1),
+                Some((first, last)) if last + 1 == at + RUN_WORDS - 1 => (first, last + 1),
+                _ => (at, at + RUN_WORDS - 1),
             };
             stretch = Some(grown);
             let length = |(first, last): (usize, usize)| last - first;
-            if self.run_at.is_none_or(|longest| length(grown) > length(longest)) {
-                self.run_at = Some(grown);
+            if self.run_span.is_none_or(|longest| length(grown) > length(longest)) {
+                self.run_span = Some(grown);
             }
         }
         self.runs = words + signs / 2;
-        self.all_runs = self.all_runs.min(rule.most_runs);
+        self.total_runs = self.total_runs.min(rule.most_runs);
     }
 
     /// Counts shared distinctive words in any order. Weighing the content words is the expensive
@@ -137,11 +142,11 @@ impl Shared {
     fn count_words(
         &mut self,
         rule: &UsageRule,
-        answer: &Written<'_>,
+        answer: &ParsedAnswer<'_>,
         name_words: &FxHashSet<u32>,
-        scratch: &mut Scratch,
+        scratch: &mut OverlapBuffers,
     ) {
-        let (pieces, seen) = (&scratch.reading.pieces, &mut scratch.seen);
+        let (pieces, seen) = (&scratch.tokenized.tokens, &mut scratch.seen_words);
         seen.clear();
         // A fully copied sentence without specifics is an unlisted formula, unless other sentences
         // show that the answer uses the item.
@@ -149,16 +154,16 @@ impl Shared {
             let all = answer.sentences[*sentence as usize];
             let copied = scratch.by_sentence.get(sentence).copied().unwrap_or_default();
             let whole = copied.runs >= all.runs && copied.aligned;
-            all.plain && whole && answer.sentences.len() > 1
+            all.is_plain && whole && answer.sentences.len() > 1
         };
         let formulas = scratch.by_sentence.iter().filter(|(sentence, _)| is_formula(sentence));
         let formula_runs: u32 = formulas.map(|(_, copied)| copied.runs).sum();
         let (mut first, mut shared, mut rare, mut elsewhere) = (None, 0, 0, 0);
         for piece in pieces {
-            if !answer.word_sieve.may_hold(u64::from(piece.hash)) {
+            if !answer.word_filter.may_contain(u64::from(piece.hash)) {
                 continue;
             }
-            let Some(word) = answer.telling.get(&piece.hash) else { continue };
+            let Some(word) = answer.distinctive_words.get(&piece.hash) else { continue };
             if seen.insert(piece.hash) {
                 self.support += usize::from(!name_words.contains(&piece.hash));
                 shared += 1;
@@ -186,41 +191,51 @@ impl Shared {
             if !seen.insert(piece.hash) {
                 continue;
             }
-            let weigh = || is_telling(piece, weight_of(&scratch.reading, piece));
-            if *scratch.weighed.entry(piece.hash).or_insert_with(weigh) {
+            let weigh = || is_distinctive(piece, weigh_word(&scratch.tokenized, piece));
+            if *scratch.distinctive_cache.entry(piece.hash).or_insert_with(weigh) {
                 all += 1;
                 if all > most {
                     return;
                 }
             }
         }
-        (self.words, self.all_words) = (shared, all);
-        self.word_at = first.map(|at| (at, at));
+        (self.words, self.total_words) = (shared, all);
+        self.word_span = first.map(|at| (at, at));
     }
 
-    fn count_identifiers(&mut self, answer: &Written<'_>, content: &str, scratch: &mut Scratch) {
-        let imported = imported(content);
-        let (reading, seen) = (&scratch.reading, &mut scratch.seen);
+    fn count_identifiers(
+        &mut self,
+        answer: &ParsedAnswer<'_>,
+        content: &str,
+        scratch: &mut OverlapBuffers,
+    ) {
+        let imported = imported_identifiers(content);
+        let (reading, seen) = (&scratch.tokenized, &mut scratch.seen_words);
         seen.clear();
-        for found in identifiers_of(content, reading) {
+        for found in extract_identifiers(content, reading) {
             if imported.contains(&found.key) || !seen.insert(found.key) {
                 continue;
             }
-            self.all_identifiers += 1;
+            self.total_identifiers += 1;
             if let Some(there) = answer.identifiers.get(&found.key) {
                 self.identifiers += 1;
-                self.unmistakable |= there.unmistakable;
-                self.identifier_at.get_or_insert((there.first as usize, there.last as usize));
+                self.has_long_identifier |= there.is_long;
+                self.identifier_span.get_or_insert((there.first as usize, there.last as usize));
             }
         }
     }
 }
 
 /// True when the sentence of a shared run starts and ends at the same words in answer and item.
-fn is_aligned(answer: &Written<'_>, item: &Reading, run: &RareRun, from: usize) -> bool {
+fn is_sentence_aligned(
+    answer: &ParsedAnswer<'_>,
+    item: &TokenizedText,
+    run: &RareRun,
+    from: usize,
+) -> bool {
     let sentence = answer.sentences[run.sentence as usize];
     let (before, after) = (run.at - sentence.first, sentence.end - run.at);
     let Some(begin) = from.checked_sub(before as usize) else { return false };
-    let breaks = |at: usize| item.pieces.get(at).is_none_or(|piece| piece.gap == Gap::Break);
+    let breaks = |at: usize| item.tokens.get(at).is_none_or(|piece| piece.gap == Gap::Break);
     breaks(begin) && breaks(from + after as usize)
 }

@@ -1,22 +1,22 @@
 //! Detects bracketed numbers that are not citations: steps, amounts, checkboxes, line numbers.
 
-use super::word_lists::lists;
+use super::word_lists::word_lists;
 
 /// Bytes after a bracket that are searched for the next word.
-const NEXT_WORD: usize = 120;
+const NEXT_WORD_BYTES: usize = 120;
 
 /// Properties of the whole text, computed once.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
+pub(super) struct CitationLayout {
     /// The text has assignments, so brackets after words are indexes.
-    pub(super) assigns: bool,
-    numbers_lines: bool,
+    pub(super) has_assignments: bool,
+    has_numbered_lines: bool,
     /// Byte offset of the list of sources.
-    sources_from: usize,
+    sources_start: usize,
 }
 
-impl Layout {
-    pub(super) fn of(text: &str) -> Self {
+impl CitationLayout {
+    pub(super) fn new(text: &str) -> Self {
         let numbered = |line: &str| {
             let line = line.trim_start_matches(LIST_MARKS);
             line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
@@ -31,7 +31,11 @@ impl Layout {
                 break;
             }
         }
-        Self { assigns: text.contains(" = "), numbers_lines, sources_from }
+        Self {
+            has_assignments: text.contains(" = "),
+            has_numbered_lines: numbers_lines,
+            sources_start: sources_from,
+        }
     }
 }
 
@@ -41,11 +45,11 @@ const LIST_MARKS: [char; 6] = [' ', '\t', '-', '*', '•', '+'];
 /// True for "Sources:" or "## References".
 fn is_sources_heading(line: &str) -> bool {
     let bare = line.trim().trim_matches(|c: char| !c.is_alphanumeric());
-    bare.len() <= 40 && lists().headings.contains(bare.to_lowercase().as_str())
+    bare.len() <= 40 && word_lists().source_headings.contains(bare.to_lowercase().as_str())
 }
 
 /// True for a checkbox: `- [x] done`.
-pub(super) fn is_box(text: &str, open: usize, body: &str) -> bool {
+pub(super) fn is_checkbox(text: &str, open: usize, body: &str) -> bool {
     let before = line_before(text, open).trim_start();
     let marker = before.trim_end_matches([' ', '\t']);
     let digits = marker.trim_end_matches(['.', ')']);
@@ -56,7 +60,7 @@ pub(super) fn is_box(text: &str, open: usize, body: &str) -> bool {
 }
 
 /// True for an amount at the end of a short list line: `- eggs [6]`.
-pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
+pub(super) fn is_list_amount(text: &str, open: usize, end: usize) -> bool {
     let line = line_before(text, open).trim_start();
     let listed =
         line.starts_with(['-', '*', '•', '+']) || line.starts_with(|c: char| c.is_numeric());
@@ -65,31 +69,31 @@ pub(super) fn is_amount(text: &str, open: usize, end: usize) -> bool {
 }
 
 /// True for `Press [3]`, `step [2]`, `x = [1, 2]`, `[1] means`, and consecutively numbered lines.
-pub(super) fn is_numbered(
+pub(super) fn is_numbered_label(
     text: &str,
     (open, end): (usize, usize),
     several: bool,
-    layout: Layout,
+    layout: CitationLayout,
 ) -> bool {
     let line = line_before(text, open);
     let before = line.trim_end();
     let word = before.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
     let at_start = line.trim_start_matches(LIST_MARKS).is_empty();
     let is_point = at_start && !line.trim_start().is_empty();
-    let listed = at_start && (is_point || layout.numbers_lines) && open < layout.sources_from;
-    let near = &text[end..text.floor_char_boundary((end + NEXT_WORD).min(text.len()))];
+    let listed = at_start && (is_point || layout.has_numbered_lines) && open < layout.sources_start;
+    let near = &text[end..text.floor_char_boundary((end + NEXT_WORD_BYTES).min(text.len()))];
     let after = near.split_whitespace().next().unwrap_or_default();
     let word = word.as_str();
     listed
-        || lists().explaining.contains(after)
-        || lists().counted.contains(word)
-        || (several && lists().filled.contains(word))
+        || word_lists().explanation_verbs.contains(after)
+        || word_lists().counted_words.contains(word)
+        || (several && word_lists().value_words.contains(word))
 }
 
 /// The part of the line before an offset, cut to bound the work.
 pub(super) fn line_before(text: &str, at: usize) -> &str {
-    const LONGEST_LINE: usize = 200;
-    let from = text.ceil_char_boundary(at.saturating_sub(LONGEST_LINE));
+    const MAX_LINE_BYTES: usize = 200;
+    let from = text.ceil_char_boundary(at.saturating_sub(MAX_LINE_BYTES));
     text[from..at].rsplit('\n').next().unwrap_or_default()
 }
 

@@ -3,12 +3,12 @@
 use super::weight::is_known_word;
 
 /// Maximum bytes of a link.
-const LONGEST_LINK: usize = 500;
+const MAX_LINK_BYTES: usize = 500;
 /// Maximum trailing path components of an id.
-const MOST_ENDS: usize = 6;
+const MAX_LINK_ENDS: usize = 6;
 
 /// Byte ranges of Markdown link targets and of http(s) URLs.
-pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
+pub(super) fn find_links(text: &str, most: usize) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let marked = text.match_indices("](").map(|(at, mark)| at + mark.len());
     let schemes = ["https://", "http://"];
@@ -24,7 +24,7 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
         if at < read_to[sort] {
             continue;
         }
-        let rest = &text[at..text.floor_char_boundary((at + LONGEST_LINK).min(text.len()))];
+        let rest = &text[at..text.floor_char_boundary((at + MAX_LINK_BYTES).min(text.len()))];
         let stops =
             |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
         let length = rest.find(stops).unwrap_or(rest.len());
@@ -38,19 +38,19 @@ pub(super) fn links(text: &str, most: usize) -> Vec<(usize, usize)> {
 }
 
 /// Candidate ids at the end of a link, with and without query and file ending.
-pub(super) fn ends_of(link: &str) -> impl Iterator<Item = &str> {
+pub(super) fn link_ends(link: &str) -> impl Iterator<Item = &str> {
     let path = link.split(['?', '#']).next().unwrap_or(link);
     let stem = [".html", ".htm", ".md", ".pdf"].iter().find_map(|end| path.strip_suffix(end));
     [link, path, stem.unwrap_or(path)].into_iter().flat_map(|address| {
         let address = address.trim_end_matches('/');
-        let borders = address.rmatch_indices(['/', '=', '#', ':', '?', '&']).take(MOST_ENDS);
+        let borders = address.rmatch_indices(['/', '=', '#', ':', '?', '&']).take(MAX_LINK_ENDS);
         let ends = borders.map(move |(at, _)| &address[at + 1..]);
         ends.chain(std::iter::once(address))
     })
 }
 
 /// True when an id at the end of a link is distinctive. `…/3` and `…/login` are not.
-pub(super) fn can_be_linked(id: &str) -> bool {
+pub(super) fn is_linkable_id(id: &str) -> bool {
     let numeric = id.bytes().all(|b| b.is_ascii_digit());
     let too_short = numeric && (id.len() < 3 || id.parse().is_ok_and(is_year));
     !too_short && id.len() >= 2 && !is_known_word(id)
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_leads_to_the_id_at_its_end() {
+    fn link_matches_the_id_at_its_end() {
         for (link, id, expected) in [
             ("https://w.example/ops/kb-5520", "kb-5520", true),
             ("https://w.example/ops/kb-5520.html#top", "kb-5520", true),
@@ -80,14 +80,14 @@ mod tests {
             ("https://t.example/a/b/c", "https://t.example/a/b/c", true),
             ("https://t.example/a/guide/c.md", "guide/c", true),
         ] {
-            let leads = can_be_linked(id) && ends_of(link).any(|end| end == id);
+            let leads = is_linkable_id(id) && link_ends(link).any(|end| end == id);
             assert_eq!(leads, expected, "{link} {id}");
         }
     }
 
     #[test]
-    fn a_link_inside_a_link_is_read_once() {
-        assert_eq!(links(&"http://".repeat(50), 1_000).len(), 1);
-        assert_eq!(links("[a](https://x.example/a), https://x.example/b.", 9).len(), 3);
+    fn nested_link_is_read_once() {
+        assert_eq!(find_links(&"http://".repeat(50), 1_000).len(), 1);
+        assert_eq!(find_links("[a](https://x.example/a), https://x.example/b.", 9).len(), 3);
     }
 }

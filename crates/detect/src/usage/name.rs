@@ -1,30 +1,30 @@
 //! The parsed name of an item.
 
-use super::tokenizer::{Gap, Piece, Reading};
-use super::weight::{Weight, weight_of};
+use super::tokenizer::{Gap, Token, TokenizedText};
+use super::weight::{WordWeight, weigh_word};
 
 /// Maximum tokens of a name.
-const MOST_PIECES: usize = 24;
+const MAX_NAME_TOKENS: usize = 24;
 /// Maximum bytes of a name.
-pub(super) const LONGEST_NAME: usize = 400;
+pub(super) const MAX_NAME_BYTES: usize = 400;
 
 /// The part of the item's full name that this name covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum NamePart {
     Whole,
     /// The beginning: "Kestrel" of "Kestrel queue client".
     Head,
     /// A page title without its site name.
     Title,
     /// The last part of a path or of a qualified name.
-    Tail(Tail),
+    Tail(PathTail),
 }
 
 /// The end of a path: `login.py` of `src/auth/login.py`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tail {
+pub(super) struct PathTail {
     /// Token indexes at which the preceding parts start, nearest first.
-    pub(super) before: Vec<usize>,
+    pub(super) preceding_parts: Vec<usize>,
     /// File name as written, with its ending; `None` for symbols.
     pub(super) file: Option<String>,
     /// The name is so common that it needs a folder.
@@ -32,42 +32,42 @@ pub(super) struct Tail {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Name {
-    pub(super) reading: Reading,
+pub(super) struct ItemName {
+    pub(super) tokenized: TokenizedText,
     /// Range of required tokens, inclusive. Articles, sections and file endings are excluded.
     pub(super) first: usize,
     pub(super) last: usize,
     /// True without spaces: `UserService`, `quick-open-panel`, `OPS-3307`.
     pub(super) is_identifier: bool,
-    pub(super) part: Part,
+    pub(super) part: NamePart,
     pub(super) has_comma: bool,
     pub(super) has_hyphen: bool,
-    pub(super) rarest: Weight,
+    pub(super) rarest: WordWeight,
     pub(super) weight: f32,
 }
 
-impl Name {
-    pub(super) fn of(name: &str) -> Option<Self> {
-        let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
-        let mut reading = Reading::of(name);
-        reading.pieces.truncate(MOST_PIECES);
-        let last = reading.pieces.len().checked_sub(1)?;
+impl ItemName {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let name = &name[..name.floor_char_boundary(MAX_NAME_BYTES)];
+        let mut reading = TokenizedText::new(name);
+        reading.tokens.truncate(MAX_NAME_TOKENS);
+        let last = reading.tokens.len().checked_sub(1)?;
         let article = last > 0
-            && weight_of(&reading, &reading.pieces[0]) == Weight::Empty
-            && reading.pieces[1].gap == Gap::Space;
-        Some(Self::between(name, reading, usize::from(article), last, Part::Whole))
+            && weigh_word(&reading, &reading.tokens[0]) == WordWeight::Empty
+            && reading.tokens[1].gap == Gap::Space;
+        Some(Self::from_range(name, reading, usize::from(article), last, NamePart::Whole))
     }
 
     /// Builds a name from the tokens `first` to `last`.
-    pub(super) fn between(
+    pub(super) fn from_range(
         name: &str,
-        reading: Reading,
+        reading: TokenizedText,
         first: usize,
         last: usize,
-        part: Part,
+        part: NamePart,
     ) -> Self {
-        let weigh = |piece: &Piece| weight_of(&reading, piece);
-        let weights: Vec<Weight> = reading.pieces[first..=last].iter().map(weigh).collect();
+        let weigh = |piece: &Token| weigh_word(&reading, piece);
+        let weights: Vec<WordWeight> = reading.tokens[first..=last].iter().map(weigh).collect();
         Self {
             first,
             last,
@@ -75,32 +75,33 @@ impl Name {
             part,
             has_comma: name.contains([',', ';', ':', '.', '–', '—']),
             has_hyphen: name.contains('-'),
-            rarest: weights.iter().copied().max().unwrap_or(Weight::Empty),
-            weight: weights.iter().map(|w| w.number()).sum(),
-            reading,
+            rarest: weights.iter().copied().max().unwrap_or(WordWeight::Empty),
+            weight: weights.iter().map(|w| w.as_f32()).sum(),
+            tokenized: reading,
         }
     }
 
-    pub(super) fn pieces(&self) -> &[Piece] {
-        &self.reading.pieces[self.first..=self.last]
+    pub(super) fn tokens(&self) -> &[Token] {
+        &self.tokenized.tokens[self.first..=self.last]
     }
 
-    pub(super) fn joined(&self) -> &str {
+    pub(super) fn joined_text(&self) -> &str {
         self.joined_from(self.first)
     }
 
     pub(super) fn joined_from(&self, first: usize) -> &str {
-        let pieces = &self.reading.pieces;
-        &self.reading.folded[pieces[first].from as usize..pieces[self.last].to as usize]
+        let pieces = &self.tokenized.tokens;
+        &self.tokenized.folded
+            [pieces[first].folded_start as usize..pieces[self.last].folded_end as usize]
     }
 
     pub(super) fn has_letters_and_digits(&self) -> bool {
-        let joined = self.joined();
+        let joined = self.joined_text();
         joined.contains(|c: char| c.is_numeric()) && joined.contains(char::is_alphabetic)
     }
 
     pub(super) fn is_distinctive(&self) -> bool {
-        self.has_letters_and_digits() || self.rarest == Weight::Rare
+        self.has_letters_and_digits() || self.rarest == WordWeight::Rare
     }
 
     pub(super) fn is_one_word(&self) -> bool {
@@ -108,7 +109,7 @@ impl Name {
     }
 
     /// Word hashes of the name, which do not count as support for it.
-    pub(super) fn hashes(&self) -> impl Iterator<Item = u32> {
-        self.reading.pieces.iter().map(|p| p.hash)
+    pub(super) fn word_hashes(&self) -> impl Iterator<Item = u32> {
+        self.tokenized.tokens.iter().map(|p| p.hash)
     }
 }

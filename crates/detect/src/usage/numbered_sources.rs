@@ -1,10 +1,10 @@
-use super::word_lists::lists;
+use super::word_lists::word_lists;
 
 /// Finds sources named by number without brackets: "according to document 3", "(Source: 1)",
 /// "sources 1, 2 and 4". Returns byte ranges and numbers.
-pub(super) fn numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
+pub(super) fn find_numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
     let mut found = Vec::new();
-    let mut expected = Expected::Nothing;
+    let mut expected = SourceState::Idle;
     let mut start = 0;
     for word in speech.split_inclusive(char::is_whitespace) {
         let (from, shown) = (start, word.trim());
@@ -15,24 +15,26 @@ pub(super) fn numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
         let bare = shown.trim_matches(|c: char| !c.is_alphanumeric());
         let number = bare.parse().ok().filter(|n| (1..100).contains(n));
         expected = match (expected, number) {
-            (Expected::Number, Some(n)) => {
+            (SourceState::Number, Some(n)) => {
                 let end = from + word.trim_end().len();
                 found.push((from, end, n));
-                if shown.ends_with(',') { Expected::Number } else { Expected::Joint }
+                if shown.ends_with(',') { SourceState::Number } else { SourceState::Conjunction }
             }
             // "Results: 3 days" is an amount; "Source: 3)" and "Source: 3" at a line end are
             // sources.
-            (Expected::Last, Some(n))
+            (SourceState::LastNumber, Some(n))
                 if !shown.ends_with(char::is_alphanumeric)
                     || word.ends_with('\n')
                     || start == speech.len() =>
             {
                 let end = from + word.trim_end().len();
                 found.push((from, end, n));
-                if shown.ends_with(',') { Expected::Last } else { Expected::Nothing }
+                if shown.ends_with(',') { SourceState::LastNumber } else { SourceState::Idle }
             }
-            (Expected::Joint, None) if lists().joining.contains(shown) => Expected::Number,
-            _ => Expected::after(shown),
+            (SourceState::Conjunction, None) if word_lists().conjunctions.contains(shown) => {
+                SourceState::Number
+            }
+            _ => SourceState::after_word(shown),
         };
     }
     found
@@ -40,22 +42,22 @@ pub(super) fn numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
 
 /// Parser state: the expected next word.
 #[derive(Clone, Copy)]
-enum Expected {
-    Nothing,
+enum SourceState {
+    Idle,
     Number,
     /// A number that ends the clause.
-    Last,
+    LastNumber,
     /// A conjunction, followed by another number.
-    Joint,
+    Conjunction,
 }
 
-impl Expected {
-    fn after(word: &str) -> Self {
+impl SourceState {
+    fn after_word(word: &str) -> Self {
         let word = word.trim_start_matches('(').to_lowercase();
         match word.strip_suffix(':') {
-            Some(word) if lists().numbered.contains(word) => Self::Last,
-            None if lists().numbered.contains(word.as_str()) => Self::Number,
-            Some(_) | None => Self::Nothing,
+            Some(word) if word_lists().source_words.contains(word) => Self::LastNumber,
+            None if word_lists().source_words.contains(word.as_str()) => Self::Number,
+            Some(_) | None => Self::Idle,
         }
     }
 }

@@ -2,16 +2,16 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bloom_filter::Sieve;
-use super::identifiers::{Identifier, identifiers_of, is_import};
+use super::bloom_filter::BloomFilter;
+use super::identifiers::{Identifier, extract_identifiers, is_import};
 use super::rule::UsageRule;
-use super::runs::{RUN, runs_of};
-use super::suffix_array::Places;
-use super::tokenizer::{Gap, Piece, Reading, Sort};
-use super::weight::{Weight, is_telling, weight_in_code, weight_of};
-use super::word_lists::{FORMULA_RUN, lists, run_key};
-use crate::language::{LANGUAGES, language_of};
-use crate::text::{Text, speech_only};
+use super::runs::{RUN_WORDS, iter_runs};
+use super::suffix_array::SuffixArray;
+use super::tokenizer::{Gap, Token, TokenKind, TokenizedText};
+use super::weight::{WordWeight, is_distinctive, weigh_code_word, weigh_word};
+use super::word_lists::{FORMULA_WORDS, hash_run, word_lists};
+use crate::language::{LANGUAGES, detect_language};
+use crate::text::{FoldedText, mask_code_and_quotes};
 
 /// Kind of text that was produced from the retrieved items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ pub(super) struct RareRun {
 
 /// A distinctive word.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Telling {
+pub(super) struct DistinctiveWord {
     /// Index of its first token.
     pub(super) at: u32,
     pub(super) is_rare: bool,
@@ -49,90 +49,90 @@ pub(super) struct Sentence {
     /// Number of rare runs.
     pub(super) runs: u32,
     /// True without numbers, names, identifiers and quotations.
-    pub(super) plain: bool,
+    pub(super) is_plain: bool,
 }
 
 /// A parsed answer.
 #[derive(Clone, Debug)]
-pub struct Written<'a> {
+pub struct ParsedAnswer<'a> {
     pub(super) text: &'a str,
     pub(super) kind: AnswerKind,
-    pub(super) reading: Reading,
+    pub(super) tokenized: TokenizedText,
     /// Tokens that are no evidence: in a sentence that repeats the question, or in an import.
     pub(super) silent: Vec<bool>,
     /// The text with code, quotations and quoted lines masked, byte for byte.
-    pub(super) speech: String,
+    pub(super) prose: String,
     /// Runs that are neither everyday words nor formulas.
     pub(super) runs: FxHashMap<u64, RareRun>,
     /// Prefilter of `runs`.
-    pub(super) run_sieve: Sieve,
+    pub(super) run_filter: BloomFilter,
     pub(super) identifiers: FxHashMap<u32, Identifier>,
     pub(super) sentences: Vec<Sentence>,
-    pub(super) telling: FxHashMap<u32, Telling>,
-    pub(super) word_sieve: Sieve,
-    pub(super) places: Places,
+    pub(super) distinctive_words: FxHashMap<u32, DistinctiveWord>,
+    pub(super) word_filter: BloomFilter,
+    pub(super) suffixes: SuffixArray,
     /// True when nouns are capitalised, as in German and in titles. Capitals then mark no names.
-    pub(super) many_capitals: bool,
+    pub(super) capitalises_nouns: bool,
 }
 
-impl<'a> Written<'a> {
+impl<'a> ParsedAnswer<'a> {
     /// Parses an answer up to the byte limit of the rule. Accepts any text.
-    pub fn read(rule: &UsageRule, text: &'a str, kind: AnswerKind) -> Self {
+    pub fn parse(rule: &UsageRule, text: &'a str, kind: AnswerKind) -> Self {
         let text = &text[..text.floor_char_boundary(rule.most_answer_bytes)];
-        let reading = Reading::of(text);
+        let reading = TokenizedText::new(text);
         let mut known = FxHashMap::default();
         let weight = match kind {
-            AnswerKind::Response => weight_of,
-            AnswerKind::Code => weight_in_code,
+            AnswerKind::Response => weigh_word,
+            AnswerKind::Code => weigh_code_word,
         };
-        let weigh = |p: &Piece| *known.entry(p.hash).or_insert_with(|| weight(&reading, p));
-        let weights: Vec<Weight> = reading.pieces.iter().map(weigh).collect();
-        let mut silent = vec![false; reading.pieces.len()];
+        let weigh = |p: &Token| *known.entry(p.hash).or_insert_with(|| weight(&reading, p));
+        let weights: Vec<WordWeight> = reading.tokens.iter().map(weigh).collect();
+        let mut silent = vec![false; reading.tokens.len()];
         silence_sentences(text, &reading, &mut silent);
         silence_lines(text, &reading, &mut silent);
-        let formula = formula_pieces(&reading);
+        let formula = mark_formula_tokens(&reading);
         let quiet: Vec<bool> = silent.iter().zip(&formula).map(|(a, b)| a | b).collect();
-        let german = LANGUAGES[language_of(&Text::read(text))] == "de";
+        let german = LANGUAGES[detect_language(&FoldedText::new(text))] == "de";
         let many_capitals = german || has_many_capitals(&reading, &weights);
-        let speech = speech_only(text);
-        let places = sentence_places(&reading);
-        let mut sentences = plain_sentences(&reading, &places, &speech, many_capitals);
-        let runs = rare_runs(rule, &reading, &weights, &silent, &formula, &places);
+        let speech = mask_code_and_quotes(text);
+        let places = index_sentences(&reading);
+        let mut sentences = collect_sentences(&reading, &places, &speech, many_capitals);
+        let runs = collect_rare_runs(rule, &reading, &weights, &silent, &formula, &places);
         runs.values().for_each(|run| sentences[run.sentence as usize].runs += 1);
         let mut identifiers = FxHashMap::default();
-        for found in identifiers_of(text, &reading) {
+        for found in extract_identifiers(text, &reading) {
             if !silent[found.first as usize] {
                 identifiers.entry(found.key).or_insert(found);
             }
         }
-        let telling = telling_words(&reading, &weights, &quiet, &places);
+        let telling = collect_distinctive_words(&reading, &weights, &quiet, &places);
         Self {
-            run_sieve: Sieve::of(runs.keys().copied()),
-            word_sieve: Sieve::of(telling.keys().map(|word| u64::from(*word))),
+            run_filter: BloomFilter::from_keys(runs.keys().copied()),
+            word_filter: BloomFilter::from_keys(telling.keys().map(|word| u64::from(*word))),
             runs,
             sentences,
             identifiers,
-            telling,
-            places: Places::of(&reading),
-            many_capitals,
-            speech,
+            distinctive_words: telling,
+            suffixes: SuffixArray::new(&reading),
+            capitalises_nouns: many_capitals,
+            prose: speech,
             text,
             kind,
-            reading,
+            tokenized: reading,
             silent,
         }
     }
 
     /// True when a byte is inside code or a quotation.
-    pub(super) fn is_blanked(&self, at: usize) -> bool {
-        self.speech.as_bytes().get(at) != self.text.as_bytes().get(at)
+    pub(super) fn is_masked(&self, at: usize) -> bool {
+        self.prose.as_bytes().get(at) != self.text.as_bytes().get(at)
     }
 }
 
 /// Silences sentences that repeat the question or report that nothing was found. They name items
 /// without using them.
-fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
-    let pieces = &reading.pieces;
+fn silence_sentences(text: &str, reading: &TokenizedText, silent: &mut [bool]) {
+    let pieces = &reading.tokens;
     let mut first = 0;
     while first < pieces.len() {
         let rest = &pieces[first + 1..];
@@ -141,7 +141,7 @@ fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
         let after = pieces.get(end).map_or(text.len(), |next| next.start as usize);
         let tail = &text[pieces[end - 1].end as usize..after];
         let opens_asking = first == 0 && tail.trim_start_matches(['"', '`', ')']).starts_with('?');
-        if opens_asking || lists().says_nothing(&pieces[first..end]) {
+        if opens_asking || word_lists().is_uninformative(&pieces[first..end]) {
             silent[first..end].fill(true);
         }
         first = end;
@@ -149,45 +149,45 @@ fn silence_sentences(text: &str, reading: &Reading, silent: &mut [bool]) {
 }
 
 /// Sentence index of each token.
-fn sentence_places(reading: &Reading) -> Vec<u32> {
+fn index_sentences(reading: &TokenizedText) -> Vec<u32> {
     let mut place = 0;
-    let count = |(at, piece): (usize, &Piece)| {
+    let count = |(at, piece): (usize, &Token)| {
         place += u32::from(at > 0 && piece.gap == Gap::Break);
         place
     };
-    reading.pieces.iter().enumerate().map(count).collect()
+    reading.tokens.iter().enumerate().map(count).collect()
 }
 
-fn plain_sentences(
-    reading: &Reading,
+fn collect_sentences(
+    reading: &TokenizedText,
     places: &[u32],
     speech: &str,
     many_capitals: bool,
 ) -> Vec<Sentence> {
     let count = places.last().map_or(0, |last| *last as usize + 1);
-    let empty = Sentence { first: u32::MAX, end: 0, runs: 0, plain: true };
+    let empty = Sentence { first: u32::MAX, end: 0, runs: 0, is_plain: true };
     let mut sentences = vec![empty; count];
-    for ((piece, place), at) in reading.pieces.iter().zip(places).zip(0u32..) {
+    for ((piece, place), at) in reading.tokens.iter().zip(places).zip(0u32..) {
         let sentence = &mut sentences[*place as usize];
         (sentence.first, sentence.end) = (sentence.first.min(at), at + 1);
-        let figure = matches!(piece.sort, Sort::Number | Sort::Mixed);
-        let name = piece.capital && piece.gap == Gap::Space && !many_capitals;
+        let figure = matches!(piece.kind, TokenKind::Number | TokenKind::Mixed);
+        let name = piece.is_capitalised && piece.gap == Gap::Space && !many_capitals;
         let code = matches!(piece.gap, Gap::None | Gap::Underscore | Gap::Dot | Gap::Tight);
         let quoted = speech.as_bytes().get(piece.start as usize) == Some(&b' ');
-        let says_something = figure || name || quoted || (code && piece.sort != Sort::Sign);
-        sentence.plain &= !says_something;
+        let says_something = figure || name || quoted || (code && piece.kind != TokenKind::Sign);
+        sentence.is_plain &= !says_something;
     }
     sentences
 }
 
 /// Silences import and copyright lines, which unrelated programs share.
-fn silence_lines(text: &str, reading: &Reading, silent: &mut [bool]) {
+fn silence_lines(text: &str, reading: &TokenizedText, silent: &mut [bool]) {
     let mut line_start = 0;
     let mut piece = 0;
     for line in text.split_inclusive('\n') {
         let line_end = line_start + line.len();
         let is_silent = is_import(line.trim_start()) || is_copyright(line);
-        while let Some(found) = reading.pieces.get(piece) {
+        while let Some(found) = reading.tokens.get(piece) {
             if found.start as usize >= line_end {
                 break;
             }
@@ -203,23 +203,23 @@ fn is_copyright(line: &str) -> bool {
     ["opyright", "SPDX-", "(c) ", "©"].iter().any(|mark| opening.contains(mark))
 }
 
-fn rare_runs(
+fn collect_rare_runs(
     rule: &UsageRule,
-    reading: &Reading,
-    weights: &[Weight],
+    reading: &TokenizedText,
+    weights: &[WordWeight],
     silent: &[bool],
     formula: &[bool],
     places: &[u32],
 ) -> FxHashMap<u64, RareRun> {
     let mut runs = FxHashMap::default();
-    for (at, key) in runs_of(&reading.pieces) {
-        let span = at..at + RUN;
+    for (at, key) in iter_runs(&reading.tokens) {
+        let span = at..at + RUN_WORDS;
         if silent[span.clone()].contains(&true) {
             continue;
         }
         let told = |i: &usize| !formula[*i];
-        let rarity: f32 = span.clone().filter(told).map(|i| weights[i].number()).sum();
-        let bare = reading.pieces[span].iter().all(|p| p.sort == Sort::Number);
+        let rarity: f32 = span.clone().filter(told).map(|i| weights[i].as_f32()).sum();
+        let bare = reading.tokens[span].iter().all(|p| p.kind == TokenKind::Number);
         if rarity >= rule.run_rarity && !bare {
             runs.entry(key).or_insert(RareRun { at: at as u32, rarity, sentence: places[at] });
         }
@@ -228,32 +228,35 @@ fn rare_runs(
 }
 
 /// Marks the tokens that are part of a formula.
-fn formula_pieces(reading: &Reading) -> Vec<bool> {
-    let mut formula = vec![false; reading.pieces.len()];
-    let hashes: Vec<u32> = reading.pieces.iter().map(|p| p.hash).collect();
-    for (at, run) in hashes.windows(FORMULA_RUN).enumerate() {
-        if lists().formulas.contains(&run_key(run)) {
-            formula[at..at + FORMULA_RUN].fill(true);
+fn mark_formula_tokens(reading: &TokenizedText) -> Vec<bool> {
+    let mut formula = vec![false; reading.tokens.len()];
+    let hashes: Vec<u32> = reading.tokens.iter().map(|p| p.hash).collect();
+    for (at, run) in hashes.windows(FORMULA_WORDS).enumerate() {
+        if word_lists().formulas.contains(&hash_run(run)) {
+            formula[at..at + FORMULA_WORDS].fill(true);
         }
     }
     formula
 }
 
-fn telling_words(
-    reading: &Reading,
-    weights: &[Weight],
+fn collect_distinctive_words(
+    reading: &TokenizedText,
+    weights: &[WordWeight],
     quiet: &[bool],
     places: &[u32],
-) -> FxHashMap<u32, Telling> {
-    let mut found: FxHashMap<u32, Telling> = FxHashMap::default();
-    for (at, piece) in reading.pieces.iter().enumerate() {
-        if quiet[at] || !is_telling(piece, weights[at]) {
+) -> FxHashMap<u32, DistinctiveWord> {
+    let mut found: FxHashMap<u32, DistinctiveWord> = FxHashMap::default();
+    for (at, piece) in reading.tokens.iter().enumerate() {
+        if quiet[at] || !is_distinctive(piece, weights[at]) {
             continue;
         }
         let here = Some(places[at]);
-        let is_rare = weights[at] == Weight::Rare;
-        let word =
-            found.entry(piece.hash).or_insert(Telling { at: at as u32, is_rare, sentence: here });
+        let is_rare = weights[at] == WordWeight::Rare;
+        let word = found.entry(piece.hash).or_insert(DistinctiveWord {
+            at: at as u32,
+            is_rare,
+            sentence: here,
+        });
         if word.sentence != here {
             word.sentence = None;
         }
@@ -261,14 +264,14 @@ fn telling_words(
     found
 }
 
-fn has_many_capitals(reading: &Reading, weights: &[Weight]) -> bool {
-    let inner = reading.pieces.iter().zip(weights).filter(|(piece, weight)| {
-        piece.gap == Gap::Space && piece.sort == Sort::Letters && **weight > Weight::Empty
+fn has_many_capitals(reading: &TokenizedText, weights: &[WordWeight]) -> bool {
+    let inner = reading.tokens.iter().zip(weights).filter(|(piece, weight)| {
+        piece.gap == Gap::Space && piece.kind == TokenKind::Letters && **weight > WordWeight::Empty
     });
     let (mut all, mut capitals) = (0, 0);
     for (piece, _) in inner {
         all += 1;
-        capitals += usize::from(piece.capital);
+        capitals += usize::from(piece.is_capitalised);
     }
     capitals * 3 > all && all > 5
 }

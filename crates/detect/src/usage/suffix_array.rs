@@ -5,25 +5,27 @@
 
 use std::cmp::Ordering;
 
-use super::tokenizer::Reading;
+use super::tokenizer::TokenizedText;
 
 /// Bytes by which suffixes are sorted; the rest is compared on lookup.
-const SORTED: usize = 64;
+const SORTED_BYTES: usize = 64;
 /// Bytes that are compared as one integer.
-const KEY: usize = 8;
+const KEY_BYTES: usize = 8;
 /// Maximum matches per name. Further matches do not raise the certainty.
-const MOST_PLACES: usize = 32;
+const MAX_MATCHES: usize = 32;
 
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct SuffixArray {
     sorted: Vec<(u64, u32)>,
 }
 
-impl Places {
-    pub(super) fn of(reading: &Reading) -> Self {
-        let mut sorted: Vec<(u64, u32)> =
-            (0u32..).zip(&reading.pieces).map(|(at, p)| (key(reading, p.from), at)).collect();
-        let tail = |at: u32| following(reading, at).get(KEY..).unwrap_or_default();
+impl SuffixArray {
+    pub(super) fn new(reading: &TokenizedText) -> Self {
+        let mut sorted: Vec<(u64, u32)> = (0u32..)
+            .zip(&reading.tokens)
+            .map(|(at, p)| (prefix_key(reading, p.folded_start), at))
+            .collect();
+        let tail = |at: u32| suffix_bytes(reading, at).get(KEY_BYTES..).unwrap_or_default();
         sorted.sort_unstable_by(|(one, a), (other, b)| {
             one.cmp(other).then_with(|| tail(*a).cmp(tail(*b))).then(a.cmp(b))
         });
@@ -31,14 +33,14 @@ impl Places {
     }
 
     /// Tokens at which the folded text starts with `joined`, compared up to the sorted bytes.
-    pub(super) fn saying<'a>(
+    pub(super) fn find_prefix<'a>(
         &'a self,
-        reading: &'a Reading,
+        reading: &'a TokenizedText,
         joined: &str,
     ) -> impl Iterator<Item = usize> + use<'a> {
-        let sought = &joined.as_bytes()[..joined.len().min(SORTED)];
+        let sought = &joined.as_bytes()[..joined.len().min(SORTED_BYTES)];
         let compare = |at: u32| {
-            let there = following(reading, at);
+            let there = suffix_bytes(reading, at);
             there[..there.len().min(sought.len())].cmp(sought)
         };
         let first = self.sorted.partition_point(|(_, at)| compare(*at) == Ordering::Less);
@@ -48,20 +50,20 @@ impl Places {
         } else {
             rest.partition_point(|(_, at)| compare(*at) == Ordering::Equal)
         };
-        rest[..count].iter().take(MOST_PLACES).map(|(_, at)| *at as usize)
+        rest[..count].iter().take(MAX_MATCHES).map(|(_, at)| *at as usize)
     }
 }
 
-fn following(reading: &Reading, at: u32) -> &[u8] {
-    let from = reading.pieces[at as usize].from as usize;
+fn suffix_bytes(reading: &TokenizedText, at: u32) -> &[u8] {
+    let from = reading.tokens[at as usize].folded_start as usize;
     let bytes = &reading.folded.as_bytes()[from..];
-    &bytes[..bytes.len().min(SORTED)]
+    &bytes[..bytes.len().min(SORTED_BYTES)]
 }
 
 /// The first bytes as a big-endian integer, which sorts like the bytes.
-fn key(reading: &Reading, from: u32) -> u64 {
+fn prefix_key(reading: &TokenizedText, from: u32) -> u64 {
     let bytes = &reading.folded.as_bytes()[from as usize..];
-    (0..KEY).fold(0, |sum, at| sum << 8 | u64::from(bytes.get(at).copied().unwrap_or(0)))
+    (0..KEY_BYTES).fold(0, |sum, at| sum << 8 | u64::from(bytes.get(at).copied().unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -69,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_found_at_all_its_places_and_no_others() {
-        let reading = Reading::of("log in, login, a logbook, LogIn and blog in");
-        let places = Places::of(&reading);
+    fn prefix_is_found_at_every_occurrence() {
+        let reading = TokenizedText::new("log in, login, a logbook, LogIn and blog in");
+        let places = SuffixArray::new(&reading);
         let at = |name: &str| {
-            let mut found: Vec<usize> = places.saying(&reading, name).collect();
+            let mut found: Vec<usize> = places.find_prefix(&reading, name).collect();
             found.sort_unstable();
             found
         };
@@ -84,9 +86,9 @@ mod tests {
     }
 
     #[test]
-    fn few_places_are_looked_at_however_many_there_are() {
-        let reading = Reading::of(&"a b ".repeat(5_000));
-        let places = Places::of(&reading);
-        assert_eq!(places.saying(&reading, &"ab".repeat(50)).count(), MOST_PLACES);
+    fn matches_are_capped() {
+        let reading = TokenizedText::new(&"a b ".repeat(5_000));
+        let places = SuffixArray::new(&reading);
+        assert_eq!(places.find_prefix(&reading, &"ab".repeat(50)).count(), MAX_MATCHES);
     }
 }

@@ -7,11 +7,11 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 pub(super) use super::gap::Gap;
-use super::gap::gap_of;
-use crate::text::{Hashing, hash};
+use super::gap::classify_gap;
+use crate::text::{WordHasher, hash};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum TokenKind {
     Letters,
     Number,
     Mixed,
@@ -21,28 +21,28 @@ pub(super) enum Sort {
 
 /// A token with its byte ranges.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct Token {
     /// Byte range in the original.
     pub(super) start: u32,
     pub(super) end: u32,
     /// Byte range in the folded text.
-    pub(super) from: u32,
-    pub(super) to: u32,
+    pub(super) folded_start: u32,
+    pub(super) folded_end: u32,
     pub(super) hash: u32,
     pub(super) gap: Gap,
-    pub(super) sort: Sort,
-    pub(super) capital: bool,
+    pub(super) kind: TokenKind,
+    pub(super) is_capitalised: bool,
 }
 
 /// A tokenized text. The buffer is reusable.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct TokenizedText {
     pub(super) folded: String,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) tokens: Vec<Token>,
 }
 
 /// Maps letters that Unicode decomposition leaves unchanged to plain ASCII.
-fn plain(c: char) -> Option<&'static str> {
+fn ascii_replacement(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "ss",
         'æ' => "ae",
@@ -55,21 +55,21 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-impl Reading {
-    pub(super) fn of(text: &str) -> Self {
+impl TokenizedText {
+    pub(super) fn new(text: &str) -> Self {
         let mut reading = Self::default();
-        reading.read(text);
+        reading.tokenize(text);
         reading
     }
 
-    pub(super) fn word(&self, piece: &Piece) -> &str {
-        &self.folded[piece.from as usize..piece.to as usize]
+    pub(super) fn folded_token(&self, piece: &Token) -> &str {
+        &self.folded[piece.folded_start as usize..piece.folded_end as usize]
     }
 
     /// Replaces the content with the tokens of `text`.
-    pub(super) fn read(&mut self, text: &str) {
+    pub(super) fn tokenize(&mut self, text: &str) {
         self.folded.clear();
-        self.pieces.clear();
+        self.tokens.clear();
         self.folded.reserve(text.len());
         let mut between = 0;
         let mut at = 0;
@@ -78,23 +78,26 @@ impl Reading {
                 at = end;
                 continue;
             }
-            let gap = if self.pieces.is_empty() { Gap::Break } else { gap_of(&text[between..at]) };
-            at = self.take_plain(text, at, gap).unwrap_or_else(|| self.take(text, at, c, gap));
+            let gap =
+                if self.tokens.is_empty() { Gap::Break } else { classify_gap(&text[between..at]) };
+            at = self
+                .read_ascii_word(text, at, gap)
+                .unwrap_or_else(|| self.read_token(text, at, c, gap));
             between = at;
         }
     }
 
     /// Fast path for a word of ASCII letters with at most a leading capital, which most tokens are.
     /// Returns the end of the token.
-    fn take_plain(&mut self, text: &str, start: usize, gap: Gap) -> Option<usize> {
+    fn read_ascii_word(&mut self, text: &str, start: usize, gap: Gap) -> Option<usize> {
         let bytes = &text.as_bytes()[start..];
         let first = bytes.first().copied().filter(u8::is_ascii_alphabetic)?;
         // Hashing in the same loop avoids a second branch misprediction on the word length.
-        let mut hashing = Hashing::start(0).and(first.to_ascii_lowercase());
+        let mut hashing = WordHasher::new(0).add_byte(first.to_ascii_lowercase());
         let mut length = 1;
         let after = loop {
             match bytes.get(length) {
-                Some(byte) if byte.is_ascii_lowercase() => hashing = hashing.and(*byte),
+                Some(byte) if byte.is_ascii_lowercase() => hashing = hashing.add_byte(*byte),
                 other => break other,
             }
             length += 1;
@@ -102,30 +105,30 @@ impl Reading {
         if after.is_some_and(|next| !next.is_ascii() || next.is_ascii_alphanumeric()) {
             return None;
         }
-        let (from, end, hash) = (self.folded.len(), start + length, hashing.end());
+        let (from, end, hash) = (self.folded.len(), start + length, hashing.finish());
         self.folded.push(char::from(first.to_ascii_lowercase()));
         self.folded.push_str(&text[start + 1..end]);
         let to = self.folded.len();
         let capital = first.is_ascii_uppercase();
         let [first_byte, past, from, to] = [start, end, from, to].map(|n| n as u32);
-        let sort = Sort::Letters;
-        self.pieces.push(Piece {
+        let sort = TokenKind::Letters;
+        self.tokens.push(Token {
             start: first_byte,
             end: past,
-            from,
-            to,
+            folded_start: from,
+            folded_end: to,
             hash,
             gap,
-            sort,
-            capital,
+            kind: sort,
+            is_capitalised: capital,
         });
         Some(end)
     }
 
     /// Reads one token and returns its end.
-    fn take(&mut self, text: &str, start: usize, first: char, gap: Gap) -> usize {
+    fn read_token(&mut self, text: &str, start: usize, first: char, gap: Gap) -> usize {
         let from = self.folded.len();
-        self.push(first);
+        self.push_folded(first);
         let (mut at, mut last) = (start + first.len_utf8(), first);
         let (mut letters, mut digits) = (first.is_alphabetic(), first.is_numeric());
         let sign = is_sign(first);
@@ -141,7 +144,8 @@ impl Reading {
                 (letters, last, at) = (true, 'a', at + small);
             }
             let Some((c, end)) = char_at(text, at) else { break };
-            if matches!(c, '.' | ',') && !letters && digit_at(text, end) && last.is_ascii_digit() {
+            if matches!(c, '.' | ',') && !letters && is_digit_at(text, end) && last.is_ascii_digit()
+            {
                 // `4.2` and `4,2` are the same number.
                 self.folded.push('.');
                 (at, last) = (end, '.');
@@ -152,38 +156,47 @@ impl Reading {
             } else {
                 (c.is_alphanumeric() && !is_sign(c)) || is_combining_mark(c)
             };
-            if !goes_on || is_hump(last, c, &text[end..]) {
+            if !goes_on || starts_camel_case_word(last, c, &text[end..]) {
                 break;
             }
             letters |= c.is_alphabetic();
             digits |= c.is_numeric();
-            self.push(c);
+            self.push_folded(c);
             (at, last) = (end, c);
         }
         let to = self.folded.len();
         if to > from {
             let sort = match (sign, letters, digits) {
-                (true, _, _) => Sort::Sign,
-                (false, true, true) => Sort::Mixed,
-                (false, false, true) => Sort::Number,
-                (false, _, false) => Sort::Letters,
+                (true, _, _) => TokenKind::Sign,
+                (false, true, true) => TokenKind::Mixed,
+                (false, false, true) => TokenKind::Number,
+                (false, _, false) => TokenKind::Letters,
             };
             let hash = hash(0, &self.folded.as_bytes()[from..to]);
             let [start, end, from, to] = [start, at, from, to].map(|n| n as u32);
             let capital = first.is_uppercase();
-            self.pieces.push(Piece { start, end, from, to, hash, gap, sort, capital });
+            self.tokens.push(Token {
+                start,
+                end,
+                folded_start: from,
+                folded_end: to,
+                hash,
+                gap,
+                kind: sort,
+                is_capitalised: capital,
+            });
         }
         at
     }
 
-    fn push(&mut self, c: char) {
+    fn push_folded(&mut self, c: char) {
         if c.is_ascii() {
             self.folded.push(c.to_ascii_lowercase());
         } else if is_sign(c) {
             self.folded.push(c);
         } else {
             for small in c.to_lowercase() {
-                if let Some(plain) = plain(small) {
+                if let Some(plain) = ascii_replacement(small) {
                     self.folded.push_str(plain);
                 } else {
                     self.folded.extend(small.nfd().filter(|c| !is_combining_mark(*c)));
@@ -193,7 +206,7 @@ impl Reading {
     }
 }
 
-fn digit_at(text: &str, at: usize) -> bool {
+fn is_digit_at(text: &str, at: usize) -> bool {
     text.as_bytes().get(at).is_some_and(u8::is_ascii_digit)
 }
 
@@ -207,7 +220,7 @@ fn char_at(text: &str, at: usize) -> Option<(char, usize)> {
 }
 
 /// True when a camelCase word starts at `c`: "userService", "HTTPServer", "v3Client".
-fn is_hump(last: char, c: char, rest: &str) -> bool {
+fn starts_camel_case_word(last: char, c: char, rest: &str) -> bool {
     if !c.is_uppercase() {
         return false;
     }
@@ -230,13 +243,13 @@ fn is_sign(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
-        let reading = Reading::of(text);
-        reading.pieces.iter().map(|p| reading.word(p).to_owned()).collect()
+    fn token_words(text: &str) -> Vec<String> {
+        let reading = TokenizedText::new(text);
+        reading.tokens.iter().map(|p| reading.folded_token(p).to_owned()).collect()
     }
 
     #[test]
-    fn identifiers_come_apart_the_same_way_however_they_are_written() {
+    fn identifiers_split_alike_in_every_spelling() {
         let rows: &[(&str, &[&str])] = &[
             ("userService user_service User-Service", &["user", "service"]),
             ("HTTPServer", &["http", "server"]),
@@ -250,7 +263,7 @@ mod tests {
             ("\u{301}", &[]),
         ];
         for (text, expected) in rows {
-            let found = words(text);
+            let found = token_words(text);
             let expected: Vec<&str> = expected.iter().copied().cycle().take(found.len()).collect();
             assert_eq!(found, expected, "{text}");
         }

@@ -2,19 +2,19 @@
 
 use embed::built_in;
 
-use super::tokenizer::{Piece, Reading, Sort};
-use super::word_lists::lists;
+use super::tokenizer::{Token, TokenKind, TokenizedText};
+use super::word_lists::word_lists;
 use crate::lexicon::lexicon;
 
 /// Ranks in the built-in vocabulary, which is sorted by frequency: upper bounds of everyday and of
 /// known words. The vocabulary is mostly English, so words of other languages tend to be rare;
 /// their formulas are listed instead.
-const EVERYDAY: u32 = 3_500;
-const KNOWN: u32 = 9_000;
+const MAX_EVERYDAY_RANK: u32 = 3_500;
+const MAX_KNOWN_RANK: u32 = 9_000;
 
 /// Rarity of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Weight {
+pub(super) enum WordWeight {
     /// A stop word or a keyword of a programming language.
     Empty,
     Everyday,
@@ -22,8 +22,8 @@ pub(super) enum Weight {
     Rare,
 }
 
-impl Weight {
-    pub(super) fn number(self) -> f32 {
+impl WordWeight {
+    pub(super) fn as_f32(self) -> f32 {
         match self {
             Self::Empty => 0.0,
             Self::Everyday => 0.3,
@@ -33,48 +33,53 @@ impl Weight {
     }
 }
 
-pub(super) fn weight_of(reading: &Reading, piece: &Piece) -> Weight {
-    let word = reading.word(piece);
-    match piece.sort {
+pub(super) fn weigh_word(reading: &TokenizedText, piece: &Token) -> WordWeight {
+    let word = reading.folded_token(piece);
+    match piece.kind {
         // A single digit is often just a list number.
-        Sort::Number if word.len() < 2 => return Weight::Everyday,
-        Sort::Number | Sort::Mixed => return Weight::Rare,
-        Sort::Sign => {
+        TokenKind::Number if word.len() < 2 => return WordWeight::Everyday,
+        TokenKind::Number | TokenKind::Mixed => return WordWeight::Rare,
+        TokenKind::Sign => {
             let plain = word.chars().all(|c| matches!(u32::from(c), 0x3040..=0x309F));
-            return if plain { Weight::Everyday } else { Weight::Known };
+            return if plain { WordWeight::Everyday } else { WordWeight::Known };
         }
-        Sort::Letters => {}
+        TokenKind::Letters => {}
     }
-    if word.len() < 3 || lexicon().is_common(piece.hash) || lists().keywords.contains(&piece.hash) {
-        return Weight::Empty;
+    if word.len() < 3
+        || lexicon().is_stop_word(piece.hash)
+        || word_lists().keywords.contains(&piece.hash)
+    {
+        return WordWeight::Empty;
     }
-    match vocabulary_place(word) {
-        Some(place) if place < EVERYDAY => Weight::Everyday,
-        Some(place) if place < KNOWN => Weight::Known,
-        Some(_) | None => Weight::Rare,
+    match vocabulary_rank(word) {
+        Some(place) if place < MAX_EVERYDAY_RANK => WordWeight::Everyday,
+        Some(place) if place < MAX_KNOWN_RANK => WordWeight::Known,
+        Some(_) | None => WordWeight::Rare,
     }
 }
 
 /// Weight in code, where words such as "request" and "row" and short numbers carry no information.
-pub(super) fn weight_in_code(reading: &Reading, piece: &Piece) -> Weight {
-    let short = piece.to - piece.from < 4;
-    if lists().code_words.contains(&piece.hash) || (piece.sort == Sort::Number && short) {
-        return Weight::Empty;
+pub(super) fn weigh_code_word(reading: &TokenizedText, piece: &Token) -> WordWeight {
+    let short = piece.folded_end - piece.folded_start < 4;
+    if word_lists().code_words.contains(&piece.hash) || (piece.kind == TokenKind::Number && short) {
+        return WordWeight::Empty;
     }
-    weight_of(reading, piece)
+    weigh_word(reading, piece)
 }
 
 /// Rank of a word that is one whole token of the vocabulary.
-pub(super) fn vocabulary_place(word: &str) -> Option<u32> {
+pub(super) fn vocabulary_rank(word: &str) -> Option<u32> {
     built_in().whole_token(word)
 }
 
 /// True for a known or rare word, or a number with at least two digits.
-pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
-    match piece.sort {
-        Sort::Letters => weight >= Weight::Known && piece.to - piece.from >= 4,
-        Sort::Number | Sort::Mixed => piece.to - piece.from >= 2,
-        Sort::Sign => false,
+pub(super) fn is_distinctive(piece: &Token, weight: WordWeight) -> bool {
+    match piece.kind {
+        TokenKind::Letters => {
+            weight >= WordWeight::Known && piece.folded_end - piece.folded_start >= 4
+        }
+        TokenKind::Number | TokenKind::Mixed => piece.folded_end - piece.folded_start >= 2,
+        TokenKind::Sign => false,
     }
 }
 
@@ -82,11 +87,11 @@ pub(super) fn is_telling(piece: &Piece, weight: Weight) -> bool {
 pub(super) fn is_known_word(word: &str) -> bool {
     let listed = |word: &str| {
         let hash = crate::text::hash(0, word.as_bytes());
-        let lists = lists();
+        let lists = word_lists();
         lists.everyday.contains(&hash)
             || lists.code_words.contains(&hash)
             || lists.keywords.contains(&hash)
-            || lexicon().is_common(hash)
+            || lexicon().is_stop_word(hash)
     };
-    vocabulary_place(word).is_some() || listed(word) || word.strip_suffix('s').is_some_and(listed)
+    vocabulary_rank(word).is_some() || listed(word) || word.strip_suffix('s').is_some_and(listed)
 }

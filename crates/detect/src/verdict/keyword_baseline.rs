@@ -4,9 +4,9 @@
 
 use model::{CorrectionType, VerdictStatus};
 
-use super::{Exchange, Finding};
+use super::{Exchange, RuleFinding};
 
-const EXPLICIT: [&str; 16] = [
+const REJECTION_KEYWORDS: [&str; 16] = [
     "no,",
     "no i meant",
     "not what i",
@@ -24,9 +24,9 @@ const EXPLICIT: [&str; 16] = [
     "that's not what i meant",
     "actually",
 ];
-const ABANDONED: [&str; 5] =
+const ABANDONMENT_KEYWORDS: [&str; 5] =
     ["never mind", "forget that", "let me rephrase", "start over", "forget it"];
-const CONTINUED: [&str; 11] = [
+const CONTINUATION_KEYWORDS: [&str; 11] = [
     "tell me more",
     "can you explain",
     "what about the",
@@ -40,7 +40,7 @@ const CONTINUED: [&str; 11] = [
     "thanks",
 ];
 
-pub(crate) fn judge(exchange: &Exchange<'_>) -> Finding {
+pub(crate) fn judge_by_keywords(exchange: &Exchange<'_>) -> RuleFinding {
     let message = exchange.message.original().to_lowercase();
     let message = message.trim();
     let cosine = exchange
@@ -48,8 +48,8 @@ pub(crate) fn judge(exchange: &Exchange<'_>) -> Finding {
         .and_then(|question| question.vector.cosine(&exchange.message.vector))
         .map_or(0.0, f64::from);
     let same_intent = exchange.intent.zip(exchange.previous_intent).is_none_or(|(a, b)| a == b);
-    if message == "no" || EXPLICIT.iter().any(|pattern| message.contains(pattern)) {
-        return finding(
+    if message == "no" || REJECTION_KEYWORDS.iter().any(|pattern| message.contains(pattern)) {
+        return baseline_finding(
             VerdictStatus::Rejected,
             0.9,
             Some(CorrectionType::Explicit),
@@ -57,33 +57,33 @@ pub(crate) fn judge(exchange: &Exchange<'_>) -> Finding {
         );
     }
     if cosine > 0.8 && same_intent {
-        return finding(
+        return baseline_finding(
             VerdictStatus::Rejected,
             cosine,
             Some(CorrectionType::Rephrased),
             "seed_rephrased",
         );
     }
-    if ABANDONED.iter().any(|pattern| message.contains(pattern)) {
-        return finding(
+    if ABANDONMENT_KEYWORDS.iter().any(|pattern| message.contains(pattern)) {
+        return baseline_finding(
             VerdictStatus::Rejected,
             0.85,
             Some(CorrectionType::Abandonment),
             "seed_abandonment",
         );
     }
-    if CONTINUED.iter().any(|pattern| message.starts_with(pattern)) {
-        return finding(VerdictStatus::Accepted, 0.7, None, "seed_continuation");
+    if CONTINUATION_KEYWORDS.iter().any(|pattern| message.starts_with(pattern)) {
+        return baseline_finding(VerdictStatus::Accepted, 0.7, None, "seed_continuation");
     }
-    finding(VerdictStatus::Neutral, 0.5, None, "seed_default")
+    baseline_finding(VerdictStatus::Neutral, 0.5, None, "seed_default")
 }
 
-fn finding(
+fn baseline_finding(
     status: VerdictStatus,
     confidence: f64,
     correction_type: Option<CorrectionType>,
     rule: &'static str,
-) -> Finding {
+) -> RuleFinding {
     let confidence = confidence.clamp(0.0, 1.0);
-    Finding { status, confidence, correction_type, rule, evidence: Vec::new(), behaviour: None }
+    RuleFinding { status, confidence, correction_type, rule, evidence: Vec::new(), behaviour: None }
 }

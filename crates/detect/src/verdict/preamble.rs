@@ -1,39 +1,40 @@
 //! Strips the preamble before the wanted thing: "No, that is wrong, I meant".
 
 use crate::lexicon::lexicon;
-use crate::text::{Kind, Text};
+use crate::text::{FoldedText, WordKind};
 
 /// Punctuation and words after which a clause begins.
-const BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", "pero", "maar"];
+const CLAUSE_BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", "pero", "maar"];
 
 /// "No, that is wrong, I meant gaming laptops" → "gaming laptops".
-pub(super) fn strip_opening(side: &str) -> String {
-    let text = Text::read(side);
-    let meant = meant_at(&text).map(|at| wanted(&text, side, at));
+pub(super) fn strip_preamble(side: &str) -> String {
+    let text = FoldedText::new(side);
+    let meant = find_correction_verb(&text).map(|at| cut_preamble(&text, side, at));
     // In "The laptops, I mean" the wanted thing comes first.
     meant
-        .filter(|meant| names_something(meant))
-        .unwrap_or_else(|| wanted(&text, side, behind_judgement(&text)))
+        .filter(|meant| has_content_word(meant))
+        .unwrap_or_else(|| cut_preamble(&text, side, skip_judgement_clauses(&text)))
 }
 
-pub(super) fn is_opening(text: &Text, at: usize) -> bool {
+pub(super) fn is_preamble(text: &FoldedText, at: usize) -> bool {
     let word = &text.words[at];
-    word.kind == Kind::Mark || (lexicon().preamble.contains(&word.hash) && !is_the_mean(text, at))
+    word.kind == WordKind::Mark
+        || (lexicon().preamble.contains(&word.hash) && !is_noun_mean(text, at))
 }
 
-fn is_the_mean(text: &Text, at: usize) -> bool {
+fn is_noun_mean(text: &FoldedText, at: usize) -> bool {
     let is_marker = |before: usize| lexicon().noun_markers.contains(&text.words[before].hash);
-    text.folded(&text.words[at]) == "mean" && at.checked_sub(1).is_some_and(is_marker)
+    text.folded_word(&text.words[at]) == "mean" && at.checked_sub(1).is_some_and(is_marker)
 }
 
-pub(super) fn names_something(side: &str) -> bool {
-    Text::read(side).spoken().any(|word| !lexicon().is_common(word.hash))
+pub(super) fn has_content_word(side: &str) -> bool {
+    FoldedText::new(side).lexical_words().any(|word| !lexicon().is_stop_word(word.hash))
 }
 
 /// The wanted thing, starting at the first word after `from` that is not preamble.
-fn wanted(text: &Text, side: &str, from: usize) -> String {
+fn cut_preamble(text: &FoldedText, side: &str, from: usize) -> String {
     let start = (from..text.words.len())
-        .find(|at| !is_opening(text, *at))
+        .find(|at| !is_preamble(text, *at))
         .map_or(side.len(), |at| text.words[at].start);
     let kept = side.get(start..).unwrap_or_default();
     kept.trim_end_matches(|c: char| c.is_whitespace() || ",;-–—".contains(c)).to_owned()
@@ -41,33 +42,35 @@ fn wanted(text: &Text, side: &str, from: usize) -> String {
 
 /// Position of the verb that introduces the correction: "you gave me airships, I meant laptops",
 /// but not "the laptops I meant".
-fn meant_at(text: &Text) -> Option<usize> {
-    let introduces =
-        |at: usize| is_aside(text, at) && !lexicon().reminder.contains(&text.words[at].hash);
+fn find_correction_verb(text: &FoldedText) -> Option<usize> {
+    let introduces = |at: usize| {
+        is_preamble_or_judgement(text, at) && !lexicon().reminder.contains(&text.words[at].hash)
+    };
     (0..text.words.len()).find(|at| {
         lexicon().correction_verbs.contains(&text.words[*at].hash)
-            && !is_the_mean(text, *at)
-            && (part_of(text, *at)..*at).all(introduces)
+            && !is_noun_mean(text, *at)
+            && (find_clause_start(text, *at)..*at).all(introduces)
     })
 }
 
 /// Start of the first clause that does more than judge the answer.
-fn behind_judgement(text: &Text) -> usize {
-    let said = (0..text.words.len()).find(|at| !is_aside(text, *at));
-    said.map_or(text.words.len(), |at| part_of(text, at))
+fn skip_judgement_clauses(text: &FoldedText) -> usize {
+    let said = (0..text.words.len()).find(|at| !is_preamble_or_judgement(text, *at));
+    said.map_or(text.words.len(), |at| find_clause_start(text, at))
 }
 
-fn is_aside(text: &Text, at: usize) -> bool {
-    is_opening(text, at) || lexicon().judgement.contains(&text.words[at].hash)
+fn is_preamble_or_judgement(text: &FoldedText, at: usize) -> bool {
+    is_preamble(text, at) || lexicon().judgement.contains(&text.words[at].hash)
 }
 
 /// Start of the clause that contains a word.
-fn part_of(text: &Text, at: usize) -> usize {
+fn find_clause_start(text: &FoldedText, at: usize) -> usize {
     let breaks = |i: &usize| {
         let word = &text.words[*i];
         // A hyphen is part of a word; a dash stands alone.
-        let dash = || text.folded(word) == "-" && *i > 0 && text.words[*i - 1].end < word.start;
-        BREAKS.contains(&text.folded(word)) || dash()
+        let dash =
+            || text.folded_word(word) == "-" && *i > 0 && text.words[*i - 1].end < word.start;
+        CLAUSE_BREAKS.contains(&text.folded_word(word)) || dash()
     };
     (0..at).rev().find(breaks).map_or(0, |i| i + 1)
 }
@@ -77,11 +80,11 @@ mod tests {
     use super::*;
 
     fn check(side: &str, expected: &str) {
-        assert_eq!(strip_opening(side), expected, "{side}");
+        assert_eq!(strip_preamble(side), expected, "{side}");
     }
 
     #[test]
-    fn a_remark_on_the_answer_is_cut() {
+    fn judgement_of_the_answer_is_stripped() {
         check("No, that is wrong, I meant laptops", "laptops");
         check("No that is wrong I meant laptops", "laptops");
         check("No, that's wrong, gaming laptops", "gaming laptops");
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_meant_begins_where_it_is_said() {
+    fn wanted_thing_starts_after_the_correction_verb() {
         check("You gave me airships, I meant laptops", "laptops");
         check("You gave me airships but I asked for laptops", "laptops");
         check(
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_was_said_before_is_not_what_is_wanted() {
+    fn reminder_verbs_do_not_start_the_wanted_thing() {
         check(
             "The laptops, like I said in my first message",
             "laptops, like I said in my first message",
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_is_wanted_and_to_mean_is_not() {
+    fn noun_mean_is_kept_and_verb_mean_is_stripped() {
         check("No, the mean", "mean");
         check("I meant the mean", "mean");
         check("I want the mean of the column", "mean of the column");
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_judges_may_be_part_of_what_is_wanted() {
+    fn judgement_words_inside_the_wanted_thing_are_kept() {
         check("that model with e-mail", "that model with e-mail");
         check("No, that is wrong, e-mail", "e-mail");
         check("the laptops I meant yesterday", "laptops I meant yesterday");

@@ -1,16 +1,16 @@
 //! Detects quoted phrases: "that is wrong" in quotation marks rejects nothing.
 
-use crate::phrases::{Cue, Hit};
+use crate::phrases::{Cue, CueHit};
 use crate::utterance::Utterance;
 
-pub(super) fn is_quoted(message: &Utterance, hit: &Hit) -> bool {
-    let (start, end) = message.bytes_of(hit);
-    spans(message.original()).any(|(open, close)| open <= start && end <= close)
+pub(super) fn is_quoted(message: &Utterance, hit: &CueHit) -> bool {
+    let (start, end) = message.cue_span(hit);
+    quotation_spans(message.original()).any(|(open, close)| open <= start && end <= close)
 }
 
 /// True when the message has rejecting phrases and all of them are quoted.
 pub(super) fn rejects_in_quotes_only(message: &Utterance) -> bool {
-    let rejects = |hit: &&Hit| {
+    let rejects = |hit: &&CueHit| {
         matches!(
             hit.cue,
             Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality | Cue::Negation
@@ -21,7 +21,7 @@ pub(super) fn rejects_in_quotes_only(message: &Utterance) -> bool {
 }
 
 /// Byte ranges of quotations, from the opening mark to the closing one.
-fn spans(text: &str) -> impl Iterator<Item = (usize, usize)> {
+fn quotation_spans(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut open: Option<(usize, char)> = None;
     text.char_indices().filter_map(move |(at, c)| match (open, c) {
         (Some((start, close)), c) if c == close => {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_only_quoted_is_somebody_elses_word() {
+    fn only_fully_quoted_rejections_are_ignored() {
         for quoted in [
             "Translate \"that is wrong\" into German",
             "She told me “that's wrong”, what should I answer?",

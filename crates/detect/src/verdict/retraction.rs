@@ -11,88 +11,103 @@
 
 use model::{CorrectionType, VerdictStatus};
 
-use super::rules::{covered_by_praise, evidence, finding};
-use super::{Exchange, Finding, contrast};
-use crate::phrases::{Cue, Hit};
-use crate::references::{Named, has_order, is_negated, is_verb, named};
-use crate::utterance::{Utterance, is_bare};
+use super::rules::{cue_evidence, is_covered_by_praise, new_finding};
+use super::{Exchange, RuleFinding, contrast};
+use crate::phrases::{Cue, CueHit};
+use crate::references::{AnswerReference, extract_references, has_ordinal, is_negated, is_verb};
+use crate::utterance::{Utterance, is_bare_remark};
 
-pub(crate) const TAKEN_BACK: &str = "taken_back";
-pub(crate) const EARLIER_RIGHT: &str = "earlier_right";
-pub(crate) const EARLIER_BETTER: &str = "earlier_better";
+pub(crate) const RETRACTED_RULE: &str = "taken_back";
+pub(crate) const EARLIER_RIGHT_RULE: &str = "earlier_right";
+pub(crate) const EARLIER_BETTER_RULE: &str = "earlier_better";
 
-const EARLIER_WRONG: &str = "earlier_wrong";
+const EARLIER_WRONG_RULE: &str = "earlier_wrong";
 
 /// Maximum words between a verb and its positive word.
-const FROM_VERB: usize = 3;
+const MAX_WORDS_FROM_VERB: usize = 3;
 
-pub(crate) fn judge(exchange: &Exchange<'_>) -> Option<Finding> {
+pub(crate) fn detect_retraction(exchange: &Exchange<'_>) -> Option<RuleFinding> {
     let message = exchange.message;
-    let ordered = if has_order(message) { named(message) } else { Vec::new() };
-    let back: Vec<Named> = ordered.into_iter().filter(Named::points_back).collect();
-    if back.is_empty() && !message.has(Cue::OwnFault) {
+    let ordered = if has_ordinal(message) { extract_references(message) } else { Vec::new() };
+    let back: Vec<AnswerReference> =
+        ordered.into_iter().filter(AnswerReference::selects_earlier_answer).collect();
+    if back.is_empty() && !message.has_cue(Cue::OwnFault) {
         return None;
     }
     let own = message.hits.iter().find(|h| h.cue == Cue::OwnFault && !is_negated(message, h));
-    let good = message.hits.iter().find(|hit| says_good(message, hit));
+    let good = message.hits.iter().find(|hit| is_positive_statement(message, hit));
     let worse = message.hits.iter().find(|hit| hit.cue == Cue::Worse);
-    let denied = message.hits.iter().find(|h| is_good_word(h) && is_negated(message, h));
+    let denied = message.hits.iter().find(|h| is_positive_cue(h) && is_negated(message, h));
     let asks = message.original().trim_end().ends_with(['?', '？']);
-    if (asks && worse.is_none()) || blames(message) {
+    if (asks && worse.is_none()) || blames_answer(message) {
         return None;
     }
-    let is_good = |n: &Named| n.said == Some(Some(true));
+    let is_good = |n: &AnswerReference| n.judgement == Some(Some(true));
     let praised = back.iter().any(is_good);
-    let pointed = back.iter().any(|n| n.said.is_some());
-    let halved = message.has(Cue::Yet) || (praised && !back.iter().all(is_good));
+    let pointed = back.iter().any(|n| n.judgement.is_some());
+    let halved = message.has_cue(Cue::Yet) || (praised && !back.iter().all(is_good));
     match (own, good, worse) {
-        (None, _, Some(hit)) if pointed => Some(rejected(message, hit, EARLIER_BETTER)),
-        (Some(hit), Some(_), None) if !halved => Some(accepted(message, hit, TAKEN_BACK, 0.9)),
+        (None, _, Some(hit)) if pointed => {
+            Some(rejected_finding(message, hit, EARLIER_BETTER_RULE))
+        }
+        (Some(hit), Some(_), None) if !halved => {
+            Some(accepted_finding(message, hit, RETRACTED_RULE, 0.9))
+        }
         (None, Some(hit), None) if praised && !halved => {
-            Some(accepted(message, hit, EARLIER_RIGHT, 0.8))
+            Some(accepted_finding(message, hit, EARLIER_RIGHT_RULE, 0.8))
         }
         // "The first one was fine, but …" is positive, but about another answer.
-        (None, Some(hit), None) if praised => Some(neutral(message, hit, EARLIER_RIGHT)),
-        (Some(hit), None, None) if is_bare(message) => Some(neutral(message, hit, TAKEN_BACK)),
-        (None, None, None) if back.iter().any(|n| n.said == Some(Some(false))) => {
-            denied.map(|hit| rejected(message, hit, EARLIER_WRONG))
+        (None, Some(hit), None) if praised => {
+            Some(neutral_finding(message, hit, EARLIER_RIGHT_RULE))
+        }
+        (Some(hit), None, None) if is_bare_remark(message) => {
+            Some(neutral_finding(message, hit, RETRACTED_RULE))
+        }
+        (None, None, None) if back.iter().any(|n| n.judgement == Some(Some(false))) => {
+            denied.map(|hit| rejected_finding(message, hit, EARLIER_WRONG_RULE))
         }
         _ => None,
     }
 }
 
-fn accepted(message: &Utterance, hit: &Hit, rule: &'static str, confidence: f64) -> Finding {
-    finding(VerdictStatus::Accepted, confidence, rule, vec![evidence(message, hit)])
+fn accepted_finding(
+    message: &Utterance,
+    hit: &CueHit,
+    rule: &'static str,
+    confidence: f64,
+) -> RuleFinding {
+    new_finding(VerdictStatus::Accepted, confidence, rule, vec![cue_evidence(message, hit)])
 }
 
-fn neutral(message: &Utterance, hit: &Hit, rule: &'static str) -> Finding {
-    finding(VerdictStatus::Neutral, 0.5, rule, vec![evidence(message, hit)])
+fn neutral_finding(message: &Utterance, hit: &CueHit, rule: &'static str) -> RuleFinding {
+    new_finding(VerdictStatus::Neutral, 0.5, rule, vec![cue_evidence(message, hit)])
 }
 
-fn rejected(message: &Utterance, hit: &Hit, rule: &'static str) -> Finding {
-    let mut found = finding(VerdictStatus::Rejected, 0.8, rule, vec![evidence(message, hit)]);
+fn rejected_finding(message: &Utterance, hit: &CueHit, rule: &'static str) -> RuleFinding {
+    let mut found =
+        new_finding(VerdictStatus::Rejected, 0.8, rule, vec![cue_evidence(message, hit)]);
     found.correction_type = Some(CorrectionType::Explicit);
     found
 }
 
 /// True for "was right", "worked" and "perfect", but not for "the right question" or a negation.
-fn says_good(message: &Utterance, hit: &Hit) -> bool {
-    if !is_good_word(hit) || is_negated(message, hit) {
+fn is_positive_statement(message: &Utterance, hit: &CueHit) -> bool {
+    if !is_positive_cue(hit) || is_negated(message, hit) {
         return false;
     }
-    let from = hit.first.saturating_sub(FROM_VERB);
-    let said = || message.spoken[from..=hit.last].iter().any(|word| is_verb(*word));
+    let from = hit.first.saturating_sub(MAX_WORDS_FROM_VERB);
+    let said = || message.word_hashes[from..=hit.last].iter().any(|word| is_verb(*word));
     hit.cue == Cue::Praise || said()
 }
 
-fn is_good_word(hit: &Hit) -> bool {
+fn is_positive_cue(hit: &CueHit) -> bool {
     matches!(hit.cue, Cue::Sound | Cue::Praise)
 }
 
 /// True when the message corrects or blames something besides the user's own fault. "No wait, the
 /// first was right" does neither.
-fn blames(message: &Utterance) -> bool {
-    let owned = |hit: &Hit| {
+fn blames_answer(message: &Utterance) -> bool {
+    let owned = |hit: &CueHit| {
         message
             .hits
             .iter()
@@ -103,11 +118,11 @@ fn blames(message: &Utterance) -> bool {
             hit.cue,
             Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality | Cue::Dislike
         );
-        blaming && !owned(hit) && !covered_by_praise(message, hit)
+        blaming && !owned(hit) && !is_covered_by_praise(message, hit)
     });
     // "Gaming laptops, not business laptops" corrects; "my issue, not yours" does not.
-    let contrasts = || contrast::contrast(message).is_some_and(|c| c.wants.is_some());
-    blamed || (!message.has(Cue::OwnFault) && contrasts())
+    let contrasts = || contrast::extract_contrast(message).is_some_and(|c| c.wants.is_some());
+    blamed || (!message.has_cue(Cue::OwnFault) && contrasts())
 }
 
 #[cfg(test)]
@@ -115,14 +130,14 @@ mod tests {
     use super::*;
 
     /// Rule name or "neutral"; empty when the other rules decide.
-    fn found(message: &str) -> &'static str {
+    fn retraction_rule(message: &str) -> &'static str {
         let message = Utterance::read(message);
-        let found = judge(&Exchange::of(&message));
+        let found = detect_retraction(&Exchange::new(&message));
         found.map_or("", |f| if f.status == VerdictStatus::Neutral { "neutral" } else { f.rule })
     }
 
     #[test]
-    fn own_fault_and_a_good_word_take_back() {
+    fn own_fault_with_positive_word_retracts() {
         for message in [
             "The first diagram was fine, it was my mistake",
             "Ah the previous diagram also worked fine. It was my issue.",
@@ -135,36 +150,36 @@ mod tests {
             "Es lag an mir, das erste Diagramm stimmte",
             "之前的图没问题，我看错了",
         ] {
-            assert_eq!(found(message), TAKEN_BACK, "{message}");
+            assert_eq!(retraction_rule(message), RETRACTED_RULE, "{message}");
         }
     }
 
     #[test]
-    fn a_good_or_a_denied_word_for_an_earlier_answer_is_about_that() {
+    fn judgement_of_an_earlier_answer_decides_the_verdict() {
         let rows = [
-            ("actually your first SQL was right", EARLIER_RIGHT),
-            ("sorry, the first answer was correct", EARLIER_RIGHT),
-            ("The first diagram was not right", EARLIER_WRONG),
-            ("I don't think the first diagram was correct", EARLIER_WRONG),
-            ("the first diagram was fine but this one is broken", EARLIER_BETTER),
-            ("the original version was better, go back to it", EARLIER_BETTER),
+            ("actually your first SQL was right", EARLIER_RIGHT_RULE),
+            ("sorry, the first answer was correct", EARLIER_RIGHT_RULE),
+            ("The first diagram was not right", EARLIER_WRONG_RULE),
+            ("I don't think the first diagram was correct", EARLIER_WRONG_RULE),
+            ("the first diagram was fine but this one is broken", EARLIER_BETTER_RULE),
+            ("the original version was better, go back to it", EARLIER_BETTER_RULE),
             ("the first diagram was fine, but please add colours", "neutral"),
             ("first diagram was good, second was bad", "neutral"),
         ];
         for (message, expected) in rows {
-            assert_eq!(found(message), expected, "{message}");
+            assert_eq!(retraction_rule(message), expected, "{message}");
         }
     }
 
     #[test]
-    fn own_fault_alone_says_nothing_of_the_answer() {
+    fn own_fault_alone_is_neutral() {
         for message in ["my bad", "it was my issue, not yours", "Oops, my mistake!"] {
-            assert_eq!(found(message), "neutral", "{message}");
+            assert_eq!(retraction_rule(message), "neutral", "{message}");
         }
     }
 
     #[test]
-    fn what_blames_asks_or_corrects_is_left_to_the_other_rules() {
+    fn blame_questions_and_corrections_are_no_retraction() {
         for message in [
             "it was your mistake",
             "that is not my mistake, it is yours",
@@ -178,7 +193,7 @@ mod tests {
             "thanks, that works",
             "",
         ] {
-            assert_eq!(found(message), "", "{message}");
+            assert_eq!(retraction_rule(message), "", "{message}");
         }
     }
 }

@@ -3,58 +3,67 @@
 use model::{CorrectionType, Evidence, InteractionKind, VerdictStatus};
 
 use super::quotation::is_quoted;
-use super::{Exchange, Finding, VerdictRule, contrast};
-use crate::pair::shared;
-use crate::phrases::{Cue, Hit};
+use super::{Exchange, RuleFinding, VerdictRule, contrast};
+use crate::pair::count_shared;
+use crate::phrases::{Cue, CueHit};
 use crate::utterance::Utterance;
 
-pub(crate) const MOVED_ON: &str = "moved_on";
+pub(crate) const MOVED_ON_RULE: &str = "moved_on";
 /// Minimum pair score at which "I want", "I need" and "actually" correct the answer.
-const SAME_THING: f64 = 0.5;
+const MIN_SAME_SUBJECT_SCORE: f64 = 0.5;
 /// Pair score below which two messages are unrelated.
-const UNRELATED: f64 = 0.30;
+const MAX_UNRELATED_SCORE: f64 = 0.30;
 /// Minimum words of an independent request.
-const OWN_REQUEST: usize = 3;
+const MIN_REQUEST_WORDS: usize = 3;
 
-pub(crate) fn judge(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Finding {
+pub(crate) fn apply_rules(
+    rule: &VerdictRule,
+    exchange: &Exchange<'_>,
+    likeness: f64,
+) -> RuleFinding {
     let message = exchange.message;
-    if let Some(finding) = explicit(message, likeness) {
+    if let Some(finding) = match_explicit_rejection(message, likeness) {
         return finding;
     }
     let late = exchange.gap.is_some_and(|gap| gap > rule.session);
     if late {
-        return neutral("session_ended");
+        return neutral_finding("session_ended");
     }
-    rephrased(rule, exchange, likeness)
-        .or_else(|| abandoned(message))
-        .or_else(|| continued(exchange))
-        .or_else(|| moved_on(rule, message, likeness))
-        .unwrap_or_else(|| neutral("none"))
+    match_rephrasing(rule, exchange, likeness)
+        .or_else(|| match_abandonment(message))
+        .or_else(|| match_continuation(exchange))
+        .or_else(|| match_moving_on(rule, message, likeness))
+        .unwrap_or_else(|| neutral_finding("none"))
 }
 
-pub(super) fn finding(
+pub(super) fn new_finding(
     status: VerdictStatus,
     confidence: f64,
     rule: &'static str,
     evidence: Vec<Evidence>,
-) -> Finding {
-    Finding { status, confidence, rule, evidence, correction_type: None, behaviour: None }
+) -> RuleFinding {
+    RuleFinding { status, confidence, rule, evidence, correction_type: None, behaviour: None }
 }
 
-fn neutral(rule: &'static str) -> Finding {
-    finding(VerdictStatus::Neutral, 0.5, rule, Vec::new())
+fn neutral_finding(rule: &'static str) -> RuleFinding {
+    new_finding(VerdictStatus::Neutral, 0.5, rule, Vec::new())
 }
 
 /// Rule 1: explicit rejection.
-fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
-    let pleased =
-        message.has(Cue::Thanks) || message.has(Cue::Praise) || message.has(Cue::Harmless);
-    let counts = |hit: &&Hit| match hit.cue {
+fn match_explicit_rejection(message: &Utterance, likeness: f64) -> Option<RuleFinding> {
+    let pleased = message.has_cue(Cue::Thanks)
+        || message.has_cue(Cue::Praise)
+        || message.has_cue(Cue::Harmless);
+    let counts = |hit: &&CueHit| match hit.cue {
         Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality => {
-            !covered_by_praise(message, hit)
+            !is_covered_by_praise(message, hit)
         }
         Cue::Negation => !pleased,
-        Cue::Want => !pleased && (likeness >= SAME_THING || contrast::contrast(message).is_some()),
+        Cue::Want => {
+            !pleased
+                && (likeness >= MIN_SAME_SUBJECT_SCORE
+                    || contrast::extract_contrast(message).is_some())
+        }
         Cue::Lead
         | Cue::Abandonment
         | Cue::Thanks
@@ -82,14 +91,14 @@ fn explicit(message: &Utterance, likeness: f64) -> Option<Finding> {
         | Cue::Idiom => false,
     };
     let hit = message.hits.iter().filter(counts).find(|hit| !is_quoted(message, hit))?;
-    let evidence = vec![evidence(message, hit)];
-    let mut found = finding(VerdictStatus::Rejected, 0.9, name_of(hit.cue), evidence);
+    let evidence = vec![cue_evidence(message, hit)];
+    let mut found = new_finding(VerdictStatus::Rejected, 0.9, rule_name(hit.cue), evidence);
     found.correction_type = Some(CorrectionType::Explicit);
     Some(found)
 }
 
 /// True when a positive phrase contains the hit: "not bad" contains "bad".
-pub(super) fn covered_by_praise(message: &Utterance, hit: &Hit) -> bool {
+pub(super) fn is_covered_by_praise(message: &Utterance, hit: &CueHit) -> bool {
     message.hits.iter().any(|other| {
         matches!(other.cue, Cue::Harmless | Cue::Praise | Cue::Thanks)
             && other.first <= hit.first
@@ -97,17 +106,21 @@ pub(super) fn covered_by_praise(message: &Utterance, hit: &Hit) -> bool {
     })
 }
 
-fn name_of(cue: Cue) -> &'static str {
+fn rule_name(cue: Cue) -> &'static str {
     if cue == Cue::Negation { "negation_start" } else { cue.as_word() }
 }
 
-pub(super) fn evidence(message: &Utterance, hit: &Hit) -> Evidence {
-    let (start, end) = message.bytes_of(hit);
-    Evidence { start, end, rule: name_of(hit.cue).to_owned() }
+pub(super) fn cue_evidence(message: &Utterance, hit: &CueHit) -> Evidence {
+    let (start, end) = message.cue_span(hit);
+    Evidence { start, end, rule: rule_name(hit.cue).to_owned() }
 }
 
 /// Rule 2: the same question in other words.
-fn rephrased(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Option<Finding> {
+fn match_rephrasing(
+    rule: &VerdictRule,
+    exchange: &Exchange<'_>,
+    likeness: f64,
+) -> Option<RuleFinding> {
     let known = exchange.intent.zip(exchange.previous_intent);
     let threshold = match known {
         Some((now, before)) if now == before => rule.rephrased_same_intent,
@@ -119,7 +132,7 @@ fn rephrased(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Opti
     }
     let whole =
         Evidence { start: 0, end: exchange.message.original().len(), rule: "rephrased".to_owned() };
-    let mut found = finding(VerdictStatus::Rejected, likeness, "rephrased", vec![whole]);
+    let mut found = new_finding(VerdictStatus::Rejected, likeness, "rephrased", vec![whole]);
     found.correction_type = Some(CorrectionType::Rephrased);
     Some(found)
 }
@@ -147,36 +160,36 @@ pub(crate) fn refers_to_answer(exchange: &Exchange<'_>) -> bool {
 }
 
 /// Rule 3: abandonment.
-fn abandoned(message: &Utterance) -> Option<Finding> {
+fn match_abandonment(message: &Utterance) -> Option<RuleFinding> {
     let hit = message.hits.iter().find(|hit| hit.cue == Cue::Abandonment)?;
-    if message.has(Cue::Thanks) && message.has(Cue::Praise) {
+    if message.has_cue(Cue::Thanks) && message.has_cue(Cue::Praise) {
         return None;
     }
-    let evidence = vec![evidence(message, hit)];
-    let mut found = finding(VerdictStatus::Rejected, 0.85, "abandonment", evidence);
+    let evidence = vec![cue_evidence(message, hit)];
+    let mut found = new_finding(VerdictStatus::Rejected, 0.85, "abandonment", evidence);
     found.correction_type = Some(CorrectionType::Abandonment);
     Some(found)
 }
 
 /// Rule 4: the message continues from the answer.
-fn continued(exchange: &Exchange<'_>) -> Option<Finding> {
+fn match_continuation(exchange: &Exchange<'_>) -> Option<RuleFinding> {
     let message = exchange.message;
-    let glad = |hit: &&Hit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
+    let glad = |hit: &&CueHit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
     if let Some(hit) = message.hits.iter().find(glad) {
-        let evidence = vec![evidence(message, hit)];
-        return Some(finding(VerdictStatus::Accepted, 0.9, name_of(hit.cue), evidence));
+        let evidence = vec![cue_evidence(message, hit)];
+        return Some(new_finding(VerdictStatus::Accepted, 0.9, rule_name(hit.cue), evidence));
     }
-    let goes_on = |hit: &&Hit| {
+    let goes_on = |hit: &&CueHit| {
         matches!(hit.cue, Cue::FollowUp | Cue::DrillDown | Cue::Comparison | Cue::Continuation)
     };
     let hit = message.hits.iter().find(goes_on);
     if hit.is_none() && !refers_to_answer(exchange) {
         return None;
     }
-    let evidence = hit.map(|hit| evidence(message, hit)).into_iter().collect();
-    let rule = hit.map_or("refers_to_answer", |hit| name_of(hit.cue));
-    let mut found = finding(VerdictStatus::Accepted, 0.7, rule, evidence);
-    let refines = exchange.intent == Some("refine") || narrows(exchange);
+    let evidence = hit.map(|hit| cue_evidence(message, hit)).into_iter().collect();
+    let rule = hit.map_or("refers_to_answer", |hit| rule_name(hit.cue));
+    let mut found = new_finding(VerdictStatus::Accepted, 0.7, rule, evidence);
+    let refines = exchange.intent == Some("refine") || narrows_question(exchange);
     let behaviour =
         if refines { InteractionKind::QueryRefinement } else { InteractionKind::FollowUp };
     found.behaviour = Some(behaviour);
@@ -184,29 +197,31 @@ fn continued(exchange: &Exchange<'_>) -> Option<Finding> {
 }
 
 /// True when the message repeats the last question with an addition.
-fn narrows(exchange: &Exchange<'_>) -> bool {
+fn narrows_question(exchange: &Exchange<'_>) -> bool {
     let Some(question) = exchange.question else { return false };
-    let kept = shared(&question.content, &exchange.message.content);
+    let kept = count_shared(&question.content, &exchange.message.content);
     !question.content.is_empty()
         && kept * 3 >= question.content.len() * 2
         && exchange.message.content.len() > kept
 }
 
 /// Rule 5: an independent question or request.
-fn moved_on(rule: &VerdictRule, message: &Utterance, likeness: f64) -> Option<Finding> {
+fn match_moving_on(rule: &VerdictRule, message: &Utterance, likeness: f64) -> Option<RuleFinding> {
     let cues = [Cue::Filler, Cue::Negation, Cue::Decline, Cue::Dislike, Cue::Puzzled];
-    let holds_back = cues.iter().any(|cue| message.has(*cue));
-    let asks = message.asks.is_some() || message.original().trim_end().ends_with(['?', '？']);
-    let own = message.spoken.len() >= OWN_REQUEST || (asks && message.spoken.len() >= 2);
+    let holds_back = cues.iter().any(|cue| message.has_cue(*cue));
+    let asks =
+        message.question_word.is_some() || message.original().trim_end().ends_with(['?', '？']);
+    let own =
+        message.word_hashes.len() >= MIN_REQUEST_WORDS || (asks && message.word_hashes.len() >= 2);
     if holds_back || !own {
         return None;
     }
     if !rule.moved_on {
-        return Some(neutral(MOVED_ON));
+        return Some(neutral_finding(MOVED_ON_RULE));
     }
-    let confidence = if likeness < UNRELATED { 0.55 } else { 0.6 };
-    let mut found = finding(VerdictStatus::Accepted, confidence, MOVED_ON, Vec::new());
-    if likeness >= UNRELATED {
+    let confidence = if likeness < MAX_UNRELATED_SCORE { 0.55 } else { 0.6 };
+    let mut found = new_finding(VerdictStatus::Accepted, confidence, MOVED_ON_RULE, Vec::new());
+    if likeness >= MAX_UNRELATED_SCORE {
         found.behaviour = Some(InteractionKind::QueryRefinement);
     }
     Some(found)
