@@ -47,8 +47,8 @@ impl Answer {
 
     /// Parses an answer. Accepts any text.
     pub fn read(question: Option<&Utterance>, original: &str) -> Self {
-        let speech = mask_code_and_quotes(original);
-        let text = FoldedText::new(&speech);
+        let prose = mask_code_and_quotes(original);
+        let text = FoldedText::new(&prose);
         let whole = FoldedText::new(original);
         let words = lexicon();
         let is_term = |w: &&&Word| {
@@ -79,11 +79,11 @@ impl Answer {
 
 /// Refusal probability, capped for answers without an explicit refusal phrase when they are very
 /// short ("None.") or contain a harmless idiom ("I cannot stress enough").
-fn capped_refusal_probability(speech: &FoldedText, features: &Features) -> f32 {
+fn capped_refusal_probability(prose: &FoldedText, features: &Features) -> f32 {
     const MIN_REFUSAL_WORDS: usize = 7;
     const MAX_PROBABILITY_WITHOUT_CUE: f32 = 0.3;
     let probability = refusal_model().predict_probability(features);
-    let hits = find_answer_cues(speech);
+    let hits = find_answer_cues(prose);
     let in_idiom = |hit: &CueHit| {
         hits.iter().any(|idiom| {
             idiom.cue == Cue::Idiom && idiom.first <= hit.last && hit.first <= idiom.last
@@ -91,7 +91,7 @@ fn capped_refusal_probability(speech: &FoldedText, features: &Features) -> f32 {
     };
     let declines = hits.iter().any(|hit| hit.cue == Cue::Declines && !in_idiom(hit));
     let has_idiom = hits.iter().any(|hit| hit.cue == Cue::Idiom);
-    let short = speech.lexical_words().count() < MIN_REFUSAL_WORDS;
+    let short = prose.lexical_words().count() < MIN_REFUSAL_WORDS;
     if !declines && (short || has_idiom) {
         probability.min(MAX_PROBABILITY_WITHOUT_CUE)
     } else {

@@ -42,10 +42,10 @@ pub(crate) fn expected_answer_type(text: &FoldedText) -> AnswerType {
     for lead in 0..MAX_LEADING_WORDS.min(opening.len()) {
         let rest = &opening[lead..];
         let known = openings.get(&rest[0]).map_or(&[][..], Vec::as_slice);
-        if let Some((_, ask)) = known.iter().find(|(words, _)| rest.starts_with(words)) {
+        if let Some((_, answer_type)) = known.iter().find(|(words, _)| rest.starts_with(words)) {
             // After a leading word, "I am …" and "could you …" are not yes/no questions.
-            if lead == 0 || *ask != AnswerType::YesNo {
-                return *ask;
+            if lead == 0 || *answer_type != AnswerType::YesNo {
+                return *answer_type;
             }
         }
     }
@@ -56,11 +56,11 @@ fn load_openings() -> &'static OpeningsByFirstWord {
     static READ: OnceLock<OpeningsByFirstWord> = OnceLock::new();
     READ.get_or_init(|| {
         let mut openings = OpeningsByFirstWord::default();
-        for (ask, phrases) in OPENINGS.lines().filter_map(|line| line.split_once(": ")) {
-            let Some(ask) = parse_answer_type(ask) else { continue };
+        for (answer_type, phrases) in OPENINGS.lines().filter_map(|line| line.split_once(": ")) {
+            let Some(answer_type) = parse_answer_type(answer_type) else { continue };
             for phrase in phrases.split(" | ") {
                 let words: Box<[u32]> = phrase.split(' ').map(|w| hash(0, w.as_bytes())).collect();
-                openings.entry(words[0]).or_default().push((words, ask));
+                openings.entry(words[0]).or_default().push((words, answer_type));
             }
         }
         openings.values_mut().for_each(|all| all.sort_by_key(|(words, _)| Reverse(words.len())));
@@ -108,8 +108,8 @@ mod tests {
             ("laptops under 1000", AnswerType::None),
             ("", AnswerType::None),
         ];
-        for (question, ask) in rows {
-            assert_eq!(expected_answer_type(&FoldedText::new(question)), ask, "{question}");
+        for (question, answer_type) in rows {
+            assert_eq!(expected_answer_type(&FoldedText::new(question)), answer_type, "{question}");
         }
     }
 }

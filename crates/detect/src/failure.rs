@@ -93,9 +93,9 @@ fn new_failure(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) 
 /// Finds a printed error at the very start, outside code and quotations.
 fn find_error_text(response: &str) -> Option<Evidence> {
     let head = &response[..response.floor_char_boundary(400)];
-    let speech = mask_code_and_quotes(head);
-    let start = speech.len() - speech.trim_start().len();
-    let opening = speech.trim_start().to_lowercase();
+    let prose = mask_code_and_quotes(head);
+    let start = prose.len() - prose.trim_start().len();
+    let opening = prose.trim_start().to_lowercase();
     let raw = head.trim_start().to_lowercase();
     let is_printed = |phrase: &&&str| {
         let text = if phrase.starts_with('{') { &raw } else { &opening };

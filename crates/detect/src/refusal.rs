@@ -11,15 +11,15 @@ const MAX_WORDS: usize = 110;
 /// Bytes at the start of an answer that are embedded.
 const OPENING_BYTES: usize = 220;
 
-/// Input features of the refusal model. `speech` is the answer without code and quotations.
+/// Input features of the refusal model. `prose` is the answer without code and quotations.
 pub(crate) fn refusal_features(
     question: Option<&Utterance>,
-    speech: &FoldedText,
+    prose: &FoldedText,
     original: &str,
 ) -> Features {
-    let words: Vec<&Word> = speech.words.iter().take(MAX_WORDS).collect();
-    let sentences = index_sentences(speech, &words);
-    let spoken: Vec<(usize, &Word)> = words
+    let words: Vec<&Word> = prose.words.iter().take(MAX_WORDS).collect();
+    let sentences = index_sentences(prose, &words);
+    let indexed_words: Vec<(usize, &Word)> = words
         .iter()
         .enumerate()
         .filter(|(_, w)| w.kind != WordKind::Mark)
@@ -29,8 +29,8 @@ pub(crate) fn refusal_features(
     let tokens = embed::built_in().tokenize(opening);
     let vector = embed::built_in().embed_tokens(&tokens);
     let mut dense = Vec::with_capacity(300);
-    dense.extend(score_cues_by_sentence(speech, &spoken));
-    let count = speech.lexical_words().count() as f32;
+    dense.extend(score_cues_by_sentence(prose, &indexed_words));
+    let count = prose.lexical_words().count() as f32;
     dense.push(count.ln_1p() / 6.0);
     dense.push(f32::from(count < 12.0));
     dense.push(f32::from(
@@ -43,7 +43,7 @@ pub(crate) fn refusal_features(
     dense.push(f32::from(original.trim_end().ends_with('?')));
     match question {
         Some(question) => {
-            let content = sort_and_dedup(spoken.iter().map(|(_, w)| w.hash).collect());
+            let content = sort_and_dedup(indexed_words.iter().map(|(_, w)| w.hash).collect());
             let both = count_shared(&question.content, &content) as f32;
             dense.push(1.0);
             dense.push(both / question.content.len().max(1) as f32);
@@ -52,7 +52,7 @@ pub(crate) fn refusal_features(
         None => dense.extend([0.0; 3]),
     }
     dense.extend(vector.values().iter().map(|v| v * 2.0));
-    Features { sparse: hash_ngrams(&spoken), dense }
+    Features { sparse: hash_ngrams(&indexed_words), dense }
 }
 
 /// Sentence index of each word.
@@ -71,11 +71,11 @@ fn index_sentences(text: &FoldedText, words: &[&Word]) -> Vec<usize> {
 }
 
 /// For each cue: its score in the first sentence, in the second, and in later ones.
-fn score_cues_by_sentence(speech: &FoldedText, spoken: &[(usize, &Word)]) -> Vec<f32> {
+fn score_cues_by_sentence(prose: &FoldedText, indexed_words: &[(usize, &Word)]) -> Vec<f32> {
     const REFUSAL_CUES: [Cue; 6] =
         [Cue::Declines, Cue::Moralises, Cue::Sorry, Cue::Identity, Cue::Turns, Cue::Idiom];
     let mut places = vec![0.0f32; REFUSAL_CUES.len() * 3];
-    let hits = find_answer_cues(speech);
+    let hits = find_answer_cues(prose);
     let idioms: Vec<&CueHit> = hits.iter().filter(|hit| hit.cue == Cue::Idiom).collect();
     for hit in &hits {
         let in_idiom =
@@ -84,7 +84,7 @@ fn score_cues_by_sentence(speech: &FoldedText, spoken: &[(usize, &Word)]) -> Vec
             continue;
         }
         let Some(kind) = REFUSAL_CUES.iter().position(|kind| *kind == hit.cue) else { continue };
-        let Some((sentence, _)) = spoken.get(hit.first) else { continue };
+        let Some((sentence, _)) = indexed_words.get(hit.first) else { continue };
         let place = &mut places[kind * 3 + sentence.min(&2)];
         *place = (*place + 0.5).min(1.0);
     }
@@ -92,13 +92,13 @@ fn score_cues_by_sentence(speech: &FoldedText, spoken: &[(usize, &Word)]) -> Vec
 }
 
 /// Word n-grams of length one to three, hashed with their sentence position.
-fn hash_ngrams(spoken: &[(usize, &Word)]) -> Vec<SparseFeature> {
-    let mut all = Vec::with_capacity(spoken.len() * 3);
-    for (at, (sentence, word)) in spoken.iter().enumerate() {
+fn hash_ngrams(indexed_words: &[(usize, &Word)]) -> Vec<SparseFeature> {
+    let mut all = Vec::with_capacity(indexed_words.len() * 3);
+    for (at, (sentence, word)) in indexed_words.iter().enumerate() {
         let place = (*sentence).min(2) as u32;
         let mut hash_so_far = 0;
         for size in 0..3 {
-            let Some((_, last)) = spoken.get(at + size) else { break };
+            let Some((_, last)) = indexed_words.get(at + size) else { break };
             hash_so_far = hash(hash_so_far ^ (size as u32 + 1), &last.hash.to_le_bytes());
             let (start, end) = (word.start as u32, last.end as u32);
             all.push(SparseFeature {

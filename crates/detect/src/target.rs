@@ -103,19 +103,19 @@ pub fn find_target(
     past: &[PastTurn<'_>],
 ) -> Target {
     let Some(previous) = past.first() else { return Target::NoTurn };
-    let Some(thing) = find_judged_reference(verdict, message) else { return Target::Previous };
-    let name = message.original().get(thing.span.0..thing.span.1).unwrap_or_default();
+    let Some(reference) = find_judged_reference(verdict, message) else { return Target::Previous };
+    let name = message.original().get(reference.span.0..reference.span.1).unwrap_or_default();
     let remark = built_in().embed(name);
-    if thing.ordinal.is_some() {
+    if reference.ordinal.is_some() {
         let recent = past.iter().take_while(|turn| turn.age <= rule.max_age).count();
-        return match ordinal::resolve_ordinal(&thing, verdict, &past[..recent]) {
+        return match ordinal::resolve_ordinal(&reference, verdict, &past[..recent]) {
             Some(0) => Target::Previous,
             Some(at) => Target::Earlier(score_past_turn(rule, &remark, &past[at])),
             // An ordinal with a specific noun is distinctive enough to rule out the last turn.
-            None if thing.kind == ReferentKind::Subject => {
-                previous_if_similar(rule, &thing, &remark, previous)
+            None if reference.kind == ReferentKind::Subject => {
+                previous_if_similar(rule, &reference, &remark, previous)
             }
-            None => previous_or_no_turn(rule, &thing, &remark, previous),
+            None => previous_or_no_turn(rule, &reference, &remark, previous),
         };
     }
     if ordinal::ends_with_question(previous) {
@@ -128,7 +128,7 @@ pub fn find_target(
     let last = score_past_turn(rule, &remark, previous).score;
     match best.filter(|best| best.score >= rule.min_score && best.score >= last + rule.min_margin) {
         Some(best) => Target::Earlier(best),
-        None => previous_or_no_turn(rule, &thing, &remark, previous),
+        None => previous_or_no_turn(rule, &reference, &remark, previous),
     }
 }
 
@@ -142,53 +142,53 @@ fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<Answe
     }
     let good = verdict.status == VerdictStatus::Accepted;
     // "The first was right, this one is wrong" rejects another answer than it names.
-    let agrees = |thing: &AnswerReference| match thing.judgement {
+    let agrees = |reference: &AnswerReference| match reference.judgement {
         Some(Some(said)) => said == good,
         Some(None) => true,
-        None => thing.is_thanked_for && good,
+        None => reference.is_thanked_for && good,
     };
-    let things: Vec<AnswerReference> =
+    let references: Vec<AnswerReference> =
         extract_references(message).into_iter().filter(agrees).collect();
-    if let Some(at) = things.iter().position(AnswerReference::selects_earlier_answer) {
-        return things.into_iter().nth(at);
+    if let Some(at) = references.iter().position(AnswerReference::selects_earlier_answer) {
+        return references.into_iter().nth(at);
     }
     let corrects = [Cue::Correction, Cue::Want, Cue::Retry].iter().any(|cue| message.has_cue(*cue));
     if corrects || opens_with_demonstrative(message) || is_bare_remark(message) {
         return None;
     }
     let thanks = message.has_cue(Cue::Thanks);
-    let has_name = |thing: &AnswerReference| {
-        let least = if thing.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
+    let has_name = |reference: &AnswerReference| {
+        let least = if reference.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
         // "Yes, perfect. Is the price range high?" does not praise the price range.
-        let meant = thing.judgement == Some(Some(good)) || (good && thanks);
-        meant && thing.kind != ReferentKind::Part && thing.stems.len() >= least
+        let meant = reference.judgement == Some(Some(good)) || (good && thanks);
+        meant && reference.kind != ReferentKind::Part && reference.stems.len() >= least
     };
-    things.into_iter().find(has_name)
+    references.into_iter().find(has_name)
 }
 
 /// The last turn, unless a distinctive reference neither resembles it nor occurs in it.
 fn previous_or_no_turn(
     rule: &TargetRule,
-    thing: &AnswerReference,
+    reference: &AnswerReference,
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
-    let telling = thing.stems.len() >= MIN_DISTINCTIVE_WORDS && thing.judgement.is_some();
+    let telling = reference.stems.len() >= MIN_DISTINCTIVE_WORDS && reference.judgement.is_some();
     if !telling {
         return Target::Previous;
     }
-    previous_if_similar(rule, thing, remark, previous)
+    previous_if_similar(rule, reference, remark, previous)
 }
 
 /// The last turn, unless the reference neither resembles it nor occurs in it.
 fn previous_if_similar(
     rule: &TargetRule,
-    thing: &AnswerReference,
+    reference: &AnswerReference,
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
     let resembles = score_past_turn(rule, remark, previous).score >= rule.min_score;
-    if resembles || ordinal::mentions_any(previous, &thing.stems) {
+    if resembles || ordinal::mentions_any(previous, &reference.stems) {
         return Target::Previous;
     }
     Target::NoTurn

@@ -174,12 +174,12 @@ fn find_mentioned_id(
         return None;
     }
     let found = ItemName::parse(id)?.find_best_match(answer, endings)?;
-    let pieces = &answer.tokenized.tokens;
-    let written = &answer.text[pieces[found.first].start as usize..pieces[found.last].end as usize];
-    let before = answer.text[..pieces[found.first].start as usize].chars().next_back();
+    let tokens = &answer.tokenized.tokens;
+    let written = &answer.text[tokens[found.first].start as usize..tokens[found.last].end as usize];
+    let before = answer.text[..tokens[found.first].start as usize].chars().next_back();
     // "blue-green" is also an ordinary word; in brackets or as code it is the id.
-    let telling = digits || marks >= 2 || matches!(before, Some('(' | '`' | '<' | '#' | '@'));
-    (telling && written.eq_ignore_ascii_case(id)).then_some(found)
+    let distinctive = digits || marks >= 2 || matches!(before, Some('(' | '`' | '<' | '#' | '@'));
+    (distinctive && written.eq_ignore_ascii_case(id)).then_some(found)
 }
 
 fn used_at_tokens(
@@ -189,8 +189,8 @@ fn used_at_tokens(
     last: usize,
     share: f64,
 ) -> ItemUse {
-    let pieces = &answer.tokenized.tokens;
-    used_at(reason, pieces[first].start as usize, pieces[last].end as usize, share)
+    let tokens = &answer.tokenized.tokens;
+    used_at(reason, tokens[first].start as usize, tokens[last].end as usize, share)
 }
 
 fn used_at(reason: UseReason, start: usize, end: usize, share: f64) -> ItemUse {

@@ -52,10 +52,10 @@ impl Utterance {
     pub fn read(original: &str) -> Self {
         let text = FoldedText::new(original);
         let all_tokens = built_in().tokenize(original);
-        let spoken: Vec<u32> = text.lexical_words().map(|w| w.hash).collect();
+        let word_hashes: Vec<u32> = text.lexical_words().map(|w| w.hash).collect();
         let words = lexicon();
-        let content = spoken.iter().copied().filter(|w| !words.is_stop_word(*w)).collect();
-        let bigrams = spoken.windows(2).map(|w| w[0].rotate_left(7) ^ w[1]);
+        let content = word_hashes.iter().copied().filter(|w| !words.is_stop_word(*w)).collect();
+        let bigrams = word_hashes.windows(2).map(|w| w[0].rotate_left(7) ^ w[1]);
         let is_name = |at: usize, w: &Word| at > 0 && w.capital && w.end - w.start > 1;
         Self {
             original: original.to_owned(),
@@ -67,19 +67,19 @@ impl Utterance {
             trigrams: hash_trigrams(&text),
             numbers: select_hashes(&text, |_, w| w.kind == WordKind::Number),
             names: select_hashes(&text, is_name),
-            negations: spoken.iter().filter(|w| words.is_negation(**w)).count(),
-            question_word: spoken.iter().take(4).copied().find(|w| words.is_question_word(*w)),
+            negations: word_hashes.iter().filter(|w| words.is_negation(**w)).count(),
+            question_word: word_hashes.iter().take(4).copied().find(|w| words.is_question_word(*w)),
             answer_type: expected_answer_type(&text),
             stems: content_stems(&text),
             operators: extract_operators(&text),
-            words_with_opposites: spoken
+            words_with_opposites: word_hashes
                 .iter()
                 .take(MAX_WORDS)
                 .copied()
                 .filter(|w| words.has_opposite(*w))
                 .collect(),
             prefix_negations: extract_prefix_negations(&text),
-            word_hashes: spoken,
+            word_hashes,
             text,
         }
     }
@@ -147,8 +147,8 @@ fn weigh_tokens(tokens: &[u32]) -> Vec<(u32, f32)> {
 }
 
 fn select_hashes(text: &FoldedText, choose: impl Fn(usize, &Word) -> bool) -> Vec<u32> {
-    let spoken = text.lexical_words().enumerate();
-    sort_and_dedup(spoken.filter(|(at, w)| choose(*at, w)).map(|(_, w)| w.hash).collect())
+    let word_hashes = text.lexical_words().enumerate();
+    sort_and_dedup(word_hashes.filter(|(at, w)| choose(*at, w)).map(|(_, w)| w.hash).collect())
 }
 
 fn content_stems(text: &FoldedText) -> Vec<u32> {

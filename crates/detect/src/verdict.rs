@@ -135,20 +135,20 @@ pub fn acceptance_model() -> &'static WideDeepModel {
 
 /// Judges the answer by the next message.
 pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
-    let likeness = exchange.question_similarity();
+    let similarity = exchange.question_similarity();
     let finding = match rule.mode {
         Mode::Seed => keyword_baseline::judge_by_keywords(exchange),
         Mode::Rules => retraction::detect_retraction(exchange)
-            .unwrap_or_else(|| rules::apply_rules(rule, exchange, likeness)),
-        Mode::Model => return rescore_with_models(rule, exchange, likeness),
+            .unwrap_or_else(|| rules::apply_rules(rule, exchange, similarity)),
+        Mode::Model => return rescore_with_models(rule, exchange, similarity),
     };
     build_verdict(exchange, finding, None)
 }
 
 /// Rescores the rules' finding with the learnt models.
-fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, likeness: f64) -> Verdict {
-    let found = rules::apply_rules(rule, exchange, likeness);
-    let features = verdict_features(exchange, likeness);
+fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: f64) -> Verdict {
+    let found = rules::apply_rules(rule, exchange, similarity);
+    let features = verdict_features(exchange, similarity);
     let learnt = f64::from(rejection_model().predict_probability(&features));
     let learnt = if rejects_in_quotes_only(exchange.message) {
         learnt.min(MAX_QUOTED_REJECTION)
@@ -294,8 +294,8 @@ fn find_model_evidence(features: &Features) -> Vec<Evidence> {
         .iter()
         .filter(|f| f.end > f.start + MIN_EVIDENCE_BYTES)
         .max_by(|a, b| model.sparse_weight(a.hash).total_cmp(&model.sparse_weight(b.hash)));
-    let telling = best.filter(|f| model.sparse_weight(f.hash) > 0.0);
-    telling
+    let strongest = best.filter(|f| model.sparse_weight(f.hash) > 0.0);
+    strongest
         .map(|f| Evidence {
             start: f.start as usize,
             end: f.end as usize,

@@ -15,19 +15,19 @@ const MIN_COMPOUND_SUFFIX_LETTERS: usize = 5;
 
 /// Index of the referenced turn in `past` (newest first); `None` when no turn matches.
 pub(super) fn resolve_ordinal(
-    thing: &AnswerReference,
+    reference: &AnswerReference,
     verdict: &Verdict,
     past: &[PastTurn<'_>],
 ) -> Option<usize> {
-    let order = thing.ordinal?;
+    let order = reference.ordinal?;
     let previous = past.first()?;
-    if matches!(order, Ordinal::Nth(_) | Ordinal::Last) && is_list_item(thing, previous) {
+    if matches!(order, Ordinal::Nth(_) | Ordinal::Last) && is_list_item(reference, previous) {
         return Some(0);
     }
-    if thing.stems.is_empty() {
-        return resolve_without_noun(order, thing.kind, verdict, past);
+    if reference.stems.is_empty() {
+        return resolve_without_noun(order, reference.kind, verdict, past);
     }
-    let counts = count_mentions(past, &thing.stems);
+    let counts = count_mentions(past, &reference.stems);
     let most = counts.iter().copied().max().unwrap_or(0);
     // Prefers turns that mention all words, then those that mention fewer.
     (1..=most).rev().find_map(|least| {
@@ -94,10 +94,11 @@ pub(super) fn ends_with_question(turn: &PastTurn<'_>) -> bool {
 }
 
 /// True when the reference names an item that the last answer lists.
-fn is_list_item(thing: &AnswerReference, previous: &PastTurn<'_>) -> bool {
-    let chosen =
-        ends_with_question(previous) && thing.kind == ReferentKind::Item && thing.stems.is_empty();
-    if thing.kind == ReferentKind::Answer || !(chosen || contains_list(previous.answer)) {
+fn is_list_item(reference: &AnswerReference, previous: &PastTurn<'_>) -> bool {
+    let chosen = ends_with_question(previous)
+        && reference.kind == ReferentKind::Item
+        && reference.stems.is_empty();
+    if reference.kind == ReferentKind::Answer || !(chosen || contains_list(previous.answer)) {
         return false;
     }
     let texts = [FoldedText::new(previous.question), FoldedText::new(previous.answer)];
@@ -110,7 +111,7 @@ fn is_list_item(thing: &AnswerReference, previous: &PastTurn<'_>) -> bool {
         };
         texts.iter().any(|text| text.lexical_words().any(|w| plural(text.folded_word(w))))
     };
-    thing.stems.is_empty() || thing.stems.last().is_some_and(several)
+    reference.stems.is_empty() || reference.stems.last().is_some_and(several)
 }
 
 const PLURAL_ENDINGS: [char; 4] = ['s', 'n', 'i', 'e'];

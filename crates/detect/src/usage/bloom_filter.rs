@@ -38,8 +38,8 @@ mod tests {
     #[test]
     fn members_pass_and_most_other_keys_do_not() {
         let key = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let sieve = BloomFilter::from_keys((0..700).map(key));
-        assert!((0..700).all(|n| sieve.may_contain(key(n))));
-        assert!((700..10_700).filter(|n| sieve.may_contain(key(*n))).count() < 1_000);
+        let filter = BloomFilter::from_keys((0..700).map(key));
+        assert!((0..700).all(|n| filter.may_contain(key(n))));
+        assert!((700..10_700).filter(|n| filter.may_contain(key(*n))).count() < 1_000);
     }
 }

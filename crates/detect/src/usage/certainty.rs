@@ -50,8 +50,8 @@ impl ItemName {
     }
 
     fn rate_plain_match(&self, answer: &ParsedAnswer<'_>, first: usize, last: usize) -> Certainty {
-        let pieces = &answer.tokenized.tokens[first..=last];
-        let spaced = pieces[1..].iter().any(|p| matches!(p.gap, Gap::Space | Gap::Break));
+        let tokens = &answer.tokenized.tokens[first..=last];
+        let spaced = tokens[1..].iter().any(|p| matches!(p.gap, Gap::Space | Gap::Break));
         if self.has_letters_and_digits() && self.joined_text().len() >= 4 {
             return Certainty::Sure;
         }
@@ -59,15 +59,15 @@ impl ItemName {
             return self.rate_single_word(answer, first);
         }
         let capitals =
-            pieces.iter().filter(|p| p.kind == TokenKind::Letters).all(|p| p.is_capitalised);
-        let proper = capitals && !answer.capitalises_nouns && pieces[0].gap == Gap::Space;
+            tokens.iter().filter(|p| p.kind == TokenKind::Letters).all(|p| p.is_capitalised);
+        let proper = capitals && !answer.capitalises_nouns && tokens[0].gap == Gap::Space;
         if self.is_identifier && self.tokens().len() > 1 {
             return if spaced && !proper { Certainty::Likely } else { Certainty::Sure };
         }
         let count = self.tokens().len();
-        let telling = (count >= 3 && self.weight >= 1.4)
+        let distinctive = (count >= 3 && self.weight >= 1.4)
             || (count >= MIN_DISTINCTIVE_WORDS && self.weight >= 1.0);
-        if telling || proper {
+        if distinctive || proper {
             return Certainty::Sure;
         }
         if self.weight >= 1.0 { Certainty::Likely } else { Certainty::Common }
@@ -85,8 +85,8 @@ impl ItemName {
         endings: &NameEndings,
         (first, last): (usize, usize),
     ) -> Option<Certainty> {
-        let pieces = &answer.tokenized.tokens;
-        let (start, end) = (pieces[first].start as usize, pieces[last].end as usize);
+        let tokens = &answer.tokenized.tokens;
+        let (start, end) = (tokens[first].start as usize, tokens[last].end as usize);
         let same_file = |file: &String| answer.text[start..end].eq_ignore_ascii_case(file);
         let context = self.find_path_context(tail, answer, first)?;
         let reach = context.parts.checked_sub(1).map_or(self.first, |at| tail.preceding_parts[at]);
@@ -104,7 +104,7 @@ impl ItemName {
         }
         if self.is_one_word() {
             let word = is_known_word(self.joined_text());
-            return match (word, context.pieces) {
+            return match (word, context.tokens) {
                 (_, 1..) => Some(Certainty::Likely),
                 (false, 0) => Some(plain.min(Certainty::Likely)),
                 (true, 0) => (plain > Certainty::Common).then_some(Certainty::Common),
@@ -141,7 +141,7 @@ impl ItemName {
                 // In `client.settle_batch()` the word before the dot is an arbitrary variable name.
                 let is_variable = same == 0 && glue == Gap::Dot && tail.file.is_none();
                 if is_variable && (!self.is_one_word() || self.mentions_owner(tail, answer)) {
-                    return Some(PathContext { parts: 0, pieces: usize::from(self.is_one_word()) });
+                    return Some(PathContext { parts: 0, tokens: usize::from(self.is_one_word()) });
                 }
                 return None;
             }
@@ -149,7 +149,7 @@ impl ItemName {
         }
         let reached = self.first - same;
         let parts = tail.preceding_parts.iter().filter(|start| **start >= reached).count();
-        Some(PathContext { parts, pieces: same })
+        Some(PathContext { parts, tokens: same })
     }
 
     /// True when the answer names the class elsewhere: `gateway = PaymentGateway()`.
@@ -158,23 +158,23 @@ impl ItemName {
         let owner = &self.tokenized.tokens[*start..self.first];
         let (Some(from), Some(to)) = (owner.first(), owner.last()) else { return false };
         let joined = &self.tokenized.folded[from.folded_start as usize..to.folded_end as usize];
-        let telling = owner.len() > 1 || !is_known_word(joined);
-        telling && answer.suffixes.find_prefix(&answer.tokenized, joined).next().is_some()
+        let distinctive = owner.len() > 1 || !is_known_word(joined);
+        distinctive && answer.suffixes.find_prefix(&answer.tokenized, joined).next().is_some()
     }
 
     fn rate_single_word(&self, answer: &ParsedAnswer<'_>, at: usize) -> Certainty {
-        let piece = &answer.tokenized.tokens[at];
+        let token = &answer.tokenized.tokens[at];
         // A hyphenated compound counts as one word.
         let length = self.joined_text().len() as u32;
         let unknown = !is_known_word(self.joined_text());
-        if piece.kind == TokenKind::Sign || length < 2 {
+        if token.kind == TokenKind::Sign || length < 2 {
             return Certainty::Common;
         }
         if unknown && length >= MIN_LONG_WORD_BYTES {
             return Certainty::Sure;
         }
         if is_written_as_name(self, answer, at) {
-            let typed = piece.is_capitalised && answer.is_masked(piece.start as usize);
+            let typed = token.is_capitalised && answer.is_masked(token.start as usize);
             return if unknown || typed { Certainty::Sure } else { Certainty::Likely };
         }
         if unknown { Certainty::Likely } else { Certainty::Common }
@@ -182,9 +182,9 @@ impl ItemName {
 
     /// True for files that exist in every project: `README.md`.
     fn is_common_file(&self) -> bool {
-        let pieces = self.tokens();
+        let tokens = self.tokens();
         let is_file = |ending: &str| word_lists().file_endings.contains(ending);
-        let stem = match pieces {
+        let stem = match tokens {
             [_] => self.last,
             [.., ending]
                 if ending.gap == Gap::Dot && is_file(self.tokenized.folded_token(ending)) =>
@@ -204,14 +204,14 @@ struct PathContext {
     /// Matching path components.
     parts: usize,
     /// Matching tokens.
-    pieces: usize,
+    tokens: usize,
 }
 
 /// True in code, or with a capital where only names have one.
 fn is_written_as_name(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> bool {
-    let piece = &answer.tokenized.tokens[at];
-    let same_case = piece.is_capitalised == name.tokens()[0].is_capitalised;
-    let (start, end) = (piece.start as usize, piece.end as usize);
+    let token = &answer.tokenized.tokens[at];
+    let same_case = token.is_capitalised == name.tokens()[0].is_capitalised;
+    let (start, end) = (token.start as usize, token.end as usize);
     let (before, after) = (&answer.text[..start], &answer.text[end..]);
     if before.ends_with('`') && after.starts_with('`') {
         return same_case;
@@ -222,14 +222,14 @@ fn is_written_as_name(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> 
         let declared = ["def ", "fn ", "class ", "struct ", "function ", "func ", "interface "];
         let own = declared.iter().any(|word| before.ends_with(word));
         let typed = answer.kind == AnswerKind::Code
-            && piece.is_capitalised
+            && token.is_capitalised
             && !is_in_comment(answer.text, start);
         return same_case && (qualified || typed) && !before.ends_with('.') && !own;
     }
     let follows_a_name = at > 0 && answer.tokenized.tokens[at - 1].is_capitalised;
-    piece.is_capitalised
+    token.is_capitalised
         && same_case
-        && piece.gap == Gap::Space
+        && token.gap == Gap::Space
         && !answer.capitalises_nouns
         && !follows_a_name
 }

@@ -36,11 +36,11 @@ pub(super) enum CitationTarget {
     Link(String),
 }
 
-/// Extracts all citations. `speech` is the text with code and quotations masked.
-pub(super) fn extract_citations(text: &str, speech: &str, kind: AnswerKind) -> Vec<Citation> {
+/// Extracts all citations. `prose` is the text with code and quotations masked.
+pub(super) fn extract_citations(text: &str, prose: &str, kind: AnswerKind) -> Vec<Citation> {
     let mut found = Vec::new();
     let seen = match kind {
-        AnswerKind::Response => speech,
+        AnswerKind::Response => prose,
         AnswerKind::Code => text,
     };
     let layout = CitationLayout::new(seen);
@@ -73,7 +73,7 @@ pub(super) fn extract_citations(text: &str, speech: &str, kind: AnswerKind) -> V
         parse_bracket(body, open, end, counts, &mut found);
     }
     if kind == AnswerKind::Response {
-        let named = find_numbered_sources(speech).into_iter();
+        let named = find_numbered_sources(prose).into_iter();
         found.extend(named.map(|(start, end, number)| Citation {
             start,
             end,

@@ -102,12 +102,12 @@ impl ContentOverlap {
         answer: &ParsedAnswer<'_>,
         scratch: &mut OverlapBuffers,
     ) {
-        let (reading, by_sentence) = (&scratch.tokenized, &mut scratch.by_sentence);
+        let (tokenized, by_sentence) = (&scratch.tokenized, &mut scratch.by_sentence);
         by_sentence.clear();
         // Ideographs count as half a word.
         let (mut signs, mut words) = (0, 0);
         let mut stretch: Option<(usize, usize)> = None;
-        for (from, key) in iter_runs(&reading.tokens) {
+        for (from, key) in iter_runs(&tokenized.tokens) {
             self.total_runs += 1;
             if !answer.run_filter.may_contain(key) {
                 continue;
@@ -117,8 +117,8 @@ impl ContentOverlap {
             self.rarest_run = self.rarest_run.max(run.rarity);
             let copied = by_sentence.entry(run.sentence).or_default();
             copied.runs += 1;
-            copied.aligned |= is_sentence_aligned(answer, reading, run, from);
-            if reading.tokens[from..from + RUN_WORDS].iter().all(|p| p.kind == TokenKind::Sign) {
+            copied.aligned |= is_sentence_aligned(answer, tokenized, run, from);
+            if tokenized.tokens[from..from + RUN_WORDS].iter().all(|p| p.kind == TokenKind::Sign) {
                 signs += 1;
             } else {
                 words += 1;
@@ -146,7 +146,7 @@ impl ContentOverlap {
         name_words: &FxHashSet<u32>,
         scratch: &mut OverlapBuffers,
     ) {
-        let (pieces, seen) = (&scratch.tokenized.tokens, &mut scratch.seen_words);
+        let (tokens, seen) = (&scratch.tokenized.tokens, &mut scratch.seen_words);
         seen.clear();
         // A fully copied sentence without specifics is an unlisted formula, unless other sentences
         // show that the answer uses the item.
@@ -159,13 +159,13 @@ impl ContentOverlap {
         let formulas = scratch.by_sentence.iter().filter(|(sentence, _)| is_formula(sentence));
         let formula_runs: u32 = formulas.map(|(_, copied)| copied.runs).sum();
         let (mut first, mut shared, mut rare, mut elsewhere) = (None, 0, 0, 0);
-        for piece in pieces {
-            if !answer.word_filter.may_contain(u64::from(piece.hash)) {
+        for token in tokens {
+            if !answer.word_filter.may_contain(u64::from(token.hash)) {
                 continue;
             }
-            let Some(word) = answer.distinctive_words.get(&piece.hash) else { continue };
-            if seen.insert(piece.hash) {
-                self.support += usize::from(!name_words.contains(&piece.hash));
+            let Some(word) = answer.distinctive_words.get(&token.hash) else { continue };
+            if seen.insert(token.hash) {
+                self.support += usize::from(!name_words.contains(&token.hash));
                 shared += 1;
                 rare += usize::from(word.is_rare);
                 first = first.or(word.is_rare.then_some(word.at as usize));
@@ -187,12 +187,12 @@ impl ContentOverlap {
         let most = (shared as f64 / rule.word_share) as usize;
         seen.clear();
         let mut all = 0;
-        for piece in pieces {
-            if !seen.insert(piece.hash) {
+        for token in tokens {
+            if !seen.insert(token.hash) {
                 continue;
             }
-            let weigh = || is_distinctive(piece, weigh_word(&scratch.tokenized, piece));
-            if *scratch.distinctive_cache.entry(piece.hash).or_insert_with(weigh) {
+            let weigh = || is_distinctive(token, weigh_word(&scratch.tokenized, token));
+            if *scratch.distinctive_cache.entry(token.hash).or_insert_with(weigh) {
                 all += 1;
                 if all > most {
                     return;
@@ -210,9 +210,9 @@ impl ContentOverlap {
         scratch: &mut OverlapBuffers,
     ) {
         let imported = imported_identifiers(content);
-        let (reading, seen) = (&scratch.tokenized, &mut scratch.seen_words);
+        let (tokenized, seen) = (&scratch.tokenized, &mut scratch.seen_words);
         seen.clear();
-        for found in extract_identifiers(content, reading) {
+        for found in extract_identifiers(content, tokenized) {
             if imported.contains(&found.key) || !seen.insert(found.key) {
                 continue;
             }
@@ -236,6 +236,6 @@ fn is_sentence_aligned(
     let sentence = answer.sentences[run.sentence as usize];
     let (before, after) = (run.at - sentence.first, sentence.end - run.at);
     let Some(begin) = from.checked_sub(before as usize) else { return false };
-    let breaks = |at: usize| item.tokens.get(at).is_none_or(|piece| piece.gap == Gap::Break);
+    let breaks = |at: usize| item.tokens.get(at).is_none_or(|token| token.gap == Gap::Break);
     breaks(begin) && breaks(from + after as usize)
 }

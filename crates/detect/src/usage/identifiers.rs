@@ -25,16 +25,16 @@ pub(super) struct Identifier {
 }
 
 /// Identifiers of a text in order, without those of a platform.
-pub(super) fn extract_identifiers(text: &str, reading: &TokenizedText) -> Vec<Identifier> {
+pub(super) fn extract_identifiers(text: &str, tokenized: &TokenizedText) -> Vec<Identifier> {
     let mut found = Vec::new();
-    let pieces = &reading.tokens;
+    let tokens = &tokenized.tokens;
     let mut first = 0;
-    while first < pieces.len() {
+    while first < tokens.len() {
         let mut last = first;
-        while pieces.get(last + 1).is_some_and(|p| joins_identifier(p.gap)) {
+        while tokens.get(last + 1).is_some_and(|p| joins_identifier(p.gap)) {
             last += 1;
         }
-        collect_group(text, reading, first, last, &mut found);
+        collect_group(text, tokenized, first, last, &mut found);
         first = last + 1;
     }
     found
@@ -47,8 +47,8 @@ pub(super) fn imported_identifiers(text: &str) -> FxHashSet<u32> {
     }
     let mut keys = FxHashSet::default();
     for line in text.lines().map(str::trim_start).filter(|line| is_import(line)) {
-        let reading = TokenizedText::new(line);
-        keys.extend(extract_identifiers(line, &reading).iter().map(|found| found.key));
+        let tokenized = TokenizedText::new(line);
+        keys.extend(extract_identifiers(line, &tokenized).iter().map(|found| found.key));
     }
     keys
 }
@@ -75,24 +75,24 @@ fn joins_identifier(gap: Gap) -> bool {
 /// Collects a token group joined by hyphens and dots as a whole, and its parts between them.
 fn collect_group(
     text: &str,
-    reading: &TokenizedText,
+    tokenized: &TokenizedText,
     first: usize,
     last: usize,
     found: &mut Vec<Identifier>,
 ) {
-    let pieces = &reading.tokens[first..=last];
-    let before = &text.as_bytes()[..pieces[0].start as usize];
+    let tokens = &tokenized.tokens[first..=last];
+    let before = &text.as_bytes()[..tokens[0].start as usize];
     // The common case: a single word.
-    if first == last && pieces[0].kind != TokenKind::Mixed && !before.ends_with(b"--") {
+    if first == last && tokens[0].kind != TokenKind::Mixed && !before.ends_with(b"--") {
         return;
     }
-    let count = |gap: Gap| pieces[1..].iter().filter(|p| p.gap == gap).count();
+    let count = |gap: Gap| tokens[1..].iter().filter(|p| p.gap == gap).count();
     let (hyphens, dots) = (count(Gap::Hyphen), count(Gap::Dot));
     let option = before.ends_with(b"--");
     let address = before.ends_with(b"@");
-    let digits = pieces.iter().any(|p| matches!(p.kind, TokenKind::Mixed | TokenKind::Number));
-    let letters = pieces.iter().any(|p| matches!(p.kind, TokenKind::Letters | TokenKind::Mixed));
-    let mixed = pieces.iter().any(|p| p.kind == TokenKind::Mixed);
+    let digits = tokens.iter().any(|p| matches!(p.kind, TokenKind::Mixed | TokenKind::Number));
+    let letters = tokens.iter().any(|p| matches!(p.kind, TokenKind::Letters | TokenKind::Mixed));
+    let mixed = tokens.iter().any(|p| p.kind == TokenKind::Mixed);
     let whole = option
         || (dots >= 1 && mixed && letters)
         || (letters && hyphens >= 2)
@@ -100,16 +100,17 @@ fn collect_group(
         || (dots >= 2 && (letters || dots >= 3))
         || (address && dots >= 1);
     if whole && dots + hyphens > 0 || option {
-        push_identifier(reading, first, last, true, found);
+        push_identifier(tokenized, first, last, true, found);
     }
     let mut from = first;
     for at in first..=last {
-        let ends = at == last || matches!(reading.tokens[at + 1].gap, Gap::Hyphen | Gap::Dot);
+        let ends = at == last || matches!(tokenized.tokens[at + 1].gap, Gap::Hyphen | Gap::Dot);
         if ends {
-            if is_identifier(&reading.tokens[from..=at]) {
-                let snake = reading.tokens[from + 1..=at].iter().any(|p| p.gap == Gap::Underscore);
+            if is_identifier(&tokenized.tokens[from..=at]) {
+                let snake =
+                    tokenized.tokens[from + 1..=at].iter().any(|p| p.gap == Gap::Underscore);
                 let many = at - from >= 2;
-                push_identifier(reading, from, at, snake || many, found);
+                push_identifier(tokenized, from, at, snake || many, found);
             }
             from = at + 1;
         }
@@ -117,28 +118,28 @@ fn collect_group(
 }
 
 /// True for camelCase, snake_case, or letters mixed with digits.
-fn is_identifier(pieces: &[Token]) -> bool {
-    let length: u32 = pieces.iter().map(|p| p.folded_end - p.folded_start).sum();
-    match pieces {
+fn is_identifier(tokens: &[Token]) -> bool {
+    let length: u32 = tokens.iter().map(|p| p.folded_end - p.folded_start).sum();
+    match tokens {
         [one] => one.kind == TokenKind::Mixed && length >= MIN_MIXED_BYTES,
         _ => {
             let letters =
-                pieces.iter().any(|p| p.kind != TokenKind::Number && p.kind != TokenKind::Sign);
-            let signs = pieces.iter().any(|p| p.kind == TokenKind::Sign);
+                tokens.iter().any(|p| p.kind != TokenKind::Number && p.kind != TokenKind::Sign);
+            let signs = tokens.iter().any(|p| p.kind == TokenKind::Sign);
             letters && !signs && length >= MIN_IDENTIFIER_BYTES
         }
     }
 }
 
 fn push_identifier(
-    reading: &TokenizedText,
+    tokenized: &TokenizedText,
     first: usize,
     last: usize,
     own: bool,
     found: &mut Vec<Identifier>,
 ) {
-    let (from, to) = (reading.tokens[first].folded_start, reading.tokens[last].folded_end);
-    let key = hash(0, &reading.folded.as_bytes()[from as usize..to as usize]);
+    let (from, to) = (tokenized.tokens[first].folded_start, tokenized.tokens[last].folded_end);
+    let key = hash(0, &tokenized.folded.as_bytes()[from as usize..to as usize]);
     if word_lists().platform.contains(&key) {
         return;
     }

@@ -49,25 +49,25 @@ pub(super) struct ItemName {
 impl ItemName {
     pub(super) fn parse(name: &str) -> Option<Self> {
         let name = &name[..name.floor_char_boundary(MAX_NAME_BYTES)];
-        let mut reading = TokenizedText::new(name);
-        reading.tokens.truncate(MAX_NAME_TOKENS);
-        let last = reading.tokens.len().checked_sub(1)?;
+        let mut tokenized = TokenizedText::new(name);
+        tokenized.tokens.truncate(MAX_NAME_TOKENS);
+        let last = tokenized.tokens.len().checked_sub(1)?;
         let article = last > 0
-            && weigh_word(&reading, &reading.tokens[0]) == WordWeight::Empty
-            && reading.tokens[1].gap == Gap::Space;
-        Some(Self::from_range(name, reading, usize::from(article), last, NamePart::Whole))
+            && weigh_word(&tokenized, &tokenized.tokens[0]) == WordWeight::Empty
+            && tokenized.tokens[1].gap == Gap::Space;
+        Some(Self::from_range(name, tokenized, usize::from(article), last, NamePart::Whole))
     }
 
     /// Builds a name from the tokens `first` to `last`.
     pub(super) fn from_range(
         name: &str,
-        reading: TokenizedText,
+        tokenized: TokenizedText,
         first: usize,
         last: usize,
         part: NamePart,
     ) -> Self {
-        let weigh = |piece: &Token| weigh_word(&reading, piece);
-        let weights: Vec<WordWeight> = reading.tokens[first..=last].iter().map(weigh).collect();
+        let weigh = |token: &Token| weigh_word(&tokenized, token);
+        let weights: Vec<WordWeight> = tokenized.tokens[first..=last].iter().map(weigh).collect();
         Self {
             first,
             last,
@@ -77,7 +77,7 @@ impl ItemName {
             has_hyphen: name.contains('-'),
             rarest: weights.iter().copied().max().unwrap_or(WordWeight::Empty),
             weight: weights.iter().map(|w| w.as_f32()).sum(),
-            tokenized: reading,
+            tokenized,
         }
     }
 
@@ -90,9 +90,9 @@ impl ItemName {
     }
 
     pub(super) fn joined_from(&self, first: usize) -> &str {
-        let pieces = &self.tokenized.tokens;
+        let tokens = &self.tokenized.tokens;
         &self.tokenized.folded
-            [pieces[first].folded_start as usize..pieces[self.last].folded_end as usize]
+            [tokens[first].folded_start as usize..tokens[self.last].folded_end as usize]
     }
 
     pub(super) fn has_letters_and_digits(&self) -> bool {

@@ -37,18 +37,18 @@ impl ItemName {
         first: usize,
         joined: &str,
     ) -> Option<NameMatch> {
-        let pieces = &answer.tokenized.tokens;
-        let from = pieces[first].folded_start as usize;
+        let tokens = &answer.tokenized.tokens;
+        let from = tokens[first].folded_start as usize;
         if !answer.tokenized.folded[from..].starts_with(joined) {
             return None;
         }
         let to = (from + joined.len()) as u32;
-        let last = first + pieces[first..].iter().position(|p| p.folded_end >= to)?;
+        let last = first + tokens[first..].iter().position(|p| p.folded_end >= to)?;
         // "webhook signatures" matches "Webhook signature".
-        let rest = &answer.tokenized.folded[to as usize..pieces[last].folded_end as usize];
-        let plural = rest == "s" && !self.is_one_word() && pieces[last].kind == TokenKind::Letters;
+        let rest = &answer.tokenized.folded[to as usize..tokens[last].folded_end as usize];
+        let plural = rest == "s" && !self.is_one_word() && tokens[last].kind == TokenKind::Letters;
         let whole = rest.is_empty() || plural;
-        let open = !answer.silent[first] && !is_inside_longer_text(self, answer, first, last);
+        let open = !answer.ignored[first] && !is_inside_longer_text(self, answer, first, last);
         if !whole || !open || !self.has_matching_gaps(answer, first, last) {
             return None;
         }
@@ -58,10 +58,10 @@ impl ItemName {
 
     /// A sentence end or a comma may occur inside a match only if the name has one.
     fn has_matching_gaps(&self, answer: &ParsedAnswer<'_>, first: usize, last: usize) -> bool {
-        let pieces = &answer.tokenized.tokens;
+        let tokens = &answer.tokenized.tokens;
         (first + 1..=last).all(|at| {
-            let between = &answer.text[pieces[at - 1].end as usize..pieces[at].start as usize];
-            let parted = || between.contains([',', ';']) || pieces[at].gap == Gap::Break;
+            let between = &answer.text[tokens[at - 1].end as usize..tokens[at].start as usize];
+            let parted = || between.contains([',', ';']) || tokens[at].gap == Gap::Break;
             between.len() <= 6 && (self.has_comma || !parted())
         })
     }
@@ -77,15 +77,15 @@ fn is_inside_longer_text(
     first: usize,
     last: usize,
 ) -> bool {
-    let pieces = &answer.tokenized.tokens;
-    let (one, next) = (&pieces[first], pieces.get(last + 1));
+    let tokens = &answer.tokenized.tokens;
+    let (one, next) = (&tokens[first], tokens.get(last + 1));
     let strict_hyphen = name.is_one_word()
         || (name.has_hyphen && name.is_identifier)
         || matches!(name.part, NamePart::Tail(_))
-        || pieces[last].kind != TokenKind::Letters;
+        || tokens[last].kind != TokenKind::Letters;
     // "Falcon v3" does not match "Falcon v3.5". ("3.5" alone is one token.)
     let goes_on = next.is_some_and(|n| n.gap == Gap::Dot && n.kind == TokenKind::Number)
-        && matches!(pieces[last].kind, TokenKind::Number | TokenKind::Mixed);
+        && matches!(tokens[last].kind, TokenKind::Number | TokenKind::Mixed);
     let joins = |a: &Token, b: &Token| match b.gap {
         Gap::None if a.kind == TokenKind::Sign || b.kind == TokenKind::Sign => {
             ideographs_join(name, answer, a, b)
@@ -94,28 +94,28 @@ fn is_inside_longer_text(
         Gap::Hyphen => strict_hyphen,
         Gap::Dot | Gap::Apostrophe | Gap::Tight | Gap::Space | Gap::Break => false,
     };
-    let before = first > 0 && joins(&pieces[first - 1], one);
-    let after = next.is_some_and(|next| joins(&pieces[last], next));
+    let before = first > 0 && joins(&tokens[first - 1], one);
+    let after = next.is_some_and(|next| joins(&tokens[last], next));
     before || after || goes_on || is_inside_longer_name(name, answer, last)
 }
 
 /// "Premium" does not match "Premium Plus", nor "Skarv 2" "Skarv 2 GT".
 fn is_inside_longer_name(name: &ItemName, answer: &ParsedAnswer<'_>, last: usize) -> bool {
-    let pieces = &answer.tokenized.tokens;
-    let Some(next) = pieces.get(last + 1).filter(|next| next.gap == Gap::Space) else {
+    let tokens = &answer.tokenized.tokens;
+    let Some(next) = tokens.get(last + 1).filter(|next| next.gap == Gap::Space) else {
         return false;
     };
-    let between = &answer.text[pieces[last].end as usize..next.start as usize];
+    let between = &answer.text[tokens[last].end as usize..next.start as usize];
     let names_more = match next.kind {
         TokenKind::Letters | TokenKind::Mixed => {
             next.is_capitalised && !lexicon().is_stop_word(next.hash)
         }
-        TokenKind::Number => pieces[last].kind == TokenKind::Letters && name.is_one_word(),
+        TokenKind::Number => tokens[last].kind == TokenKind::Letters && name.is_one_word(),
         TokenKind::Sign => false,
     };
     between == " "
         && names_more
-        && pieces[last].is_capitalised | (pieces[last].kind != TokenKind::Letters)
+        && tokens[last].is_capitalised | (tokens[last].kind != TokenKind::Letters)
         && answer.kind == AnswerKind::Response
         && (!answer.capitalises_nouns || next.kind == TokenKind::Number)
 }
@@ -137,7 +137,7 @@ fn ideographs_join(name: &ItemName, answer: &ParsedAnswer<'_>, a: &Token, b: &To
     if one != other {
         return false;
     }
-    let particle = |piece: &Token| word_lists().particles.contains(&piece.hash);
+    let particle = |token: &Token| word_lists().particles.contains(&token.hash);
     match one {
         Script::Katakana => true,
         Script::Ideograph => {
@@ -147,9 +147,9 @@ fn ideographs_join(name: &ItemName, answer: &ParsedAnswer<'_>, a: &Token, b: &To
     }
 }
 
-fn classify_script(answer: &ParsedAnswer<'_>, piece: &Token) -> Script {
-    let first = answer.tokenized.folded_token(piece).chars().next().map_or(0, u32::from);
-    match (piece.kind, first) {
+fn classify_script(answer: &ParsedAnswer<'_>, token: &Token) -> Script {
+    let first = answer.tokenized.folded_token(token).chars().next().map_or(0, u32::from);
+    match (token.kind, first) {
         (TokenKind::Sign, 0x3040..=0x309F) => Script::Hiragana,
         (TokenKind::Sign, 0x30A0..=0x30FF | 0xFF66..=0xFF9D) => Script::Katakana,
         (TokenKind::Sign, _) => Script::Ideograph,

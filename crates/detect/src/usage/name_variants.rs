@@ -47,11 +47,11 @@ fn derive_heads(name: &ItemName) -> Vec<ItemName> {
     if name.last == name.first || name.is_identifier {
         return Vec::new();
     }
-    let pieces = &name.tokenized.tokens;
+    let tokens = &name.tokenized.tokens;
     let is_figure = |p: &Token| matches!(p.kind, TokenKind::Number | TokenKind::Mixed);
     let near = name.first + 1..=name.last.min(name.first + 2);
-    let figure = near.into_iter().find(|at| is_figure(&pieces[*at]));
-    let first = &pieces[name.first];
+    let figure = near.into_iter().find(|at| is_figure(&tokens[*at]));
+    let first = &tokens[name.first];
     let rare = first.is_capitalised && first.folded_end - first.folded_start >= 5;
     let rare = rare && weigh_word(&name.tokenized, first) == WordWeight::Rare;
     let lasts = [figure, rare.then_some(name.first)];
@@ -67,8 +67,8 @@ fn derive_titles(name: &str) -> Vec<ItemName> {
     let mut keep = |title: &str| {
         let Some(name) = ItemName::parse(title) else { return };
         let count = name.tokens().len();
-        let telling = count >= 3 && name.weight >= MIN_TITLE_WEIGHT;
-        if is_code_title(title) || telling || (count >= 2 && name.is_distinctive()) {
+        let distinctive = count >= 3 && name.weight >= MIN_TITLE_WEIGHT;
+        if is_code_title(title) || distinctive || (count >= 2 && name.is_distinctive()) {
             found.push(ItemName { part: NamePart::Title, ..name });
         }
     };
@@ -125,33 +125,33 @@ fn file_stem(name: &str) -> Option<&str> {
 }
 
 fn derive_tails(name: &str, last_start: usize, starts: &[usize]) -> Vec<ItemName> {
-    let reading = TokenizedText::new(name);
-    let piece_at = |byte: usize| reading.tokens.iter().position(|p| p.start as usize >= byte);
-    let (Some(first), Some(last)) = (piece_at(last_start), reading.tokens.len().checked_sub(1))
+    let tokenized = TokenizedText::new(name);
+    let token_at = |byte: usize| tokenized.tokens.iter().position(|p| p.start as usize >= byte);
+    let (Some(first), Some(last)) = (token_at(last_start), tokenized.tokens.len().checked_sub(1))
     else {
         return Vec::new();
     };
     let mut before: Vec<usize> =
-        starts.iter().rev().skip(1).filter_map(|at| piece_at(*at)).collect();
+        starts.iter().rev().skip(1).filter_map(|at| token_at(*at)).collect();
     before.truncate(MAX_PATH_PARTS);
     let text = &name[last_start..];
     let stem = file_stem(text);
-    let stem_pieces = stem.map(|stem| TokenizedText::new(stem).tokens.len()).filter(|n| *n > 0);
+    let stem_tokens = stem.map(|stem| TokenizedText::new(stem).tokens.len()).filter(|n| *n > 0);
     let is_platform = |last: usize| {
-        let from = reading.tokens[first].folded_start as usize;
-        let joined = &reading.folded[from..reading.tokens[last].folded_end as usize];
+        let from = tokenized.tokens[first].folded_start as usize;
+        let joined = &tokenized.folded[from..tokenized.tokens[last].folded_end as usize];
         let key = hash(0, joined.as_bytes());
         (word_lists().platform.contains(&key), word_lists().common_files.contains(&key))
     };
     let tail = |last: usize, file: Option<String>| {
-        let (platform, ordinary) = is_platform(stem_pieces.map_or(last, |n| first + n - 1));
+        let (platform, ordinary) = is_platform(stem_tokens.map_or(last, |n| first + n - 1));
         let part =
             PathTail { preceding_parts: before.clone(), file, is_ordinary: platform || ordinary };
-        ItemName::from_range(name, reading.clone(), first, last, NamePart::Tail(part))
+        ItemName::from_range(name, tokenized.clone(), first, last, NamePart::Tail(part))
     };
     let mut found = vec![tail(last, stem.map(|_| text.to_owned()))];
-    if let Some(pieces) = stem_pieces.filter(|pieces| *pieces > 1) {
-        found.push(tail(first + pieces - 1, None));
+    if let Some(tokens) = stem_tokens.filter(|tokens| *tokens > 1) {
+        found.push(tail(first + tokens - 1, None));
     }
     found
 }

@@ -2,11 +2,11 @@ use super::word_lists::word_lists;
 
 /// Finds sources named by number without brackets: "according to document 3", "(Source: 1)",
 /// "sources 1, 2 and 4". Returns byte ranges and numbers.
-pub(super) fn find_numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
+pub(super) fn find_numbered_sources(prose: &str) -> Vec<(usize, usize, u64)> {
     let mut found = Vec::new();
     let mut expected = SourceState::Idle;
     let mut start = 0;
-    for word in speech.split_inclusive(char::is_whitespace) {
+    for word in prose.split_inclusive(char::is_whitespace) {
         let (from, shown) = (start, word.trim());
         start += word.len();
         if shown.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn find_numbered_sources(speech: &str) -> Vec<(usize, usize, u64)> {
             (SourceState::LastNumber, Some(n))
                 if !shown.ends_with(char::is_alphanumeric)
                     || word.ends_with('\n')
-                    || start == speech.len() =>
+                    || start == prose.len() =>
             {
                 let end = from + word.trim_end().len();
                 found.push((from, end, n));

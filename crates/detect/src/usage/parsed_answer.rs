@@ -59,7 +59,7 @@ pub struct ParsedAnswer<'a> {
     pub(super) kind: AnswerKind,
     pub(super) tokenized: TokenizedText,
     /// Tokens that are no evidence: in a sentence that repeats the question, or in an import.
-    pub(super) silent: Vec<bool>,
+    pub(super) ignored: Vec<bool>,
     /// The text with code, quotations and quoted lines masked, byte for byte.
     pub(super) prose: String,
     /// Runs that are neither everyday words nor formulas.
@@ -79,47 +79,49 @@ impl<'a> ParsedAnswer<'a> {
     /// Parses an answer up to the byte limit of the rule. Accepts any text.
     pub fn parse(rule: &UsageRule, text: &'a str, kind: AnswerKind) -> Self {
         let text = &text[..text.floor_char_boundary(rule.most_answer_bytes)];
-        let reading = TokenizedText::new(text);
+        let tokenized = TokenizedText::new(text);
         let mut known = FxHashMap::default();
         let weight = match kind {
             AnswerKind::Response => weigh_word,
             AnswerKind::Code => weigh_code_word,
         };
-        let weigh = |p: &Token| *known.entry(p.hash).or_insert_with(|| weight(&reading, p));
-        let weights: Vec<WordWeight> = reading.tokens.iter().map(weigh).collect();
-        let mut silent = vec![false; reading.tokens.len()];
-        silence_sentences(text, &reading, &mut silent);
-        silence_lines(text, &reading, &mut silent);
-        let formula = mark_formula_tokens(&reading);
-        let quiet: Vec<bool> = silent.iter().zip(&formula).map(|(a, b)| a | b).collect();
+        let weigh = |p: &Token| *known.entry(p.hash).or_insert_with(|| weight(&tokenized, p));
+        let weights: Vec<WordWeight> = tokenized.tokens.iter().map(weigh).collect();
+        let mut ignored = vec![false; tokenized.tokens.len()];
+        ignore_uninformative_sentences(text, &tokenized, &mut ignored);
+        ignore_boilerplate_lines(text, &tokenized, &mut ignored);
+        let formula = mark_formula_tokens(&tokenized);
+        let excluded: Vec<bool> = ignored.iter().zip(&formula).map(|(a, b)| a | b).collect();
         let german = LANGUAGES[detect_language(&FoldedText::new(text))] == "de";
-        let many_capitals = german || has_many_capitals(&reading, &weights);
-        let speech = mask_code_and_quotes(text);
-        let places = index_sentences(&reading);
-        let mut sentences = collect_sentences(&reading, &places, &speech, many_capitals);
-        let runs = collect_rare_runs(rule, &reading, &weights, &silent, &formula, &places);
+        let many_capitals = german || has_many_capitals(&tokenized, &weights);
+        let prose = mask_code_and_quotes(text);
+        let sentence_indexes = index_sentences(&tokenized);
+        let mut sentences = collect_sentences(&tokenized, &sentence_indexes, &prose, many_capitals);
+        let runs =
+            collect_rare_runs(rule, &tokenized, &weights, &ignored, &formula, &sentence_indexes);
         runs.values().for_each(|run| sentences[run.sentence as usize].runs += 1);
         let mut identifiers = FxHashMap::default();
-        for found in extract_identifiers(text, &reading) {
-            if !silent[found.first as usize] {
+        for found in extract_identifiers(text, &tokenized) {
+            if !ignored[found.first as usize] {
                 identifiers.entry(found.key).or_insert(found);
             }
         }
-        let telling = collect_distinctive_words(&reading, &weights, &quiet, &places);
+        let distinctive =
+            collect_distinctive_words(&tokenized, &weights, &excluded, &sentence_indexes);
         Self {
             run_filter: BloomFilter::from_keys(runs.keys().copied()),
-            word_filter: BloomFilter::from_keys(telling.keys().map(|word| u64::from(*word))),
+            word_filter: BloomFilter::from_keys(distinctive.keys().map(|word| u64::from(*word))),
             runs,
             sentences,
             identifiers,
-            distinctive_words: telling,
-            suffixes: SuffixArray::new(&reading),
+            distinctive_words: distinctive,
+            suffixes: SuffixArray::new(&tokenized),
             capitalises_nouns: many_capitals,
-            prose: speech,
+            prose,
             text,
             kind,
-            tokenized: reading,
-            silent,
+            tokenized,
+            ignored,
         }
     }
 
@@ -129,70 +131,70 @@ impl<'a> ParsedAnswer<'a> {
     }
 }
 
-/// Silences sentences that repeat the question or report that nothing was found. They name items
+/// Ignores sentences that repeat the question or report that nothing was found. They name items
 /// without using them.
-fn silence_sentences(text: &str, reading: &TokenizedText, silent: &mut [bool]) {
-    let pieces = &reading.tokens;
+fn ignore_uninformative_sentences(text: &str, tokenized: &TokenizedText, ignored: &mut [bool]) {
+    let tokens = &tokenized.tokens;
     let mut first = 0;
-    while first < pieces.len() {
-        let rest = &pieces[first + 1..];
+    while first < tokens.len() {
+        let rest = &tokens[first + 1..];
         let end =
-            rest.iter().position(|p| p.gap == Gap::Break).map_or(pieces.len(), |n| first + 1 + n);
-        let after = pieces.get(end).map_or(text.len(), |next| next.start as usize);
-        let tail = &text[pieces[end - 1].end as usize..after];
+            rest.iter().position(|p| p.gap == Gap::Break).map_or(tokens.len(), |n| first + 1 + n);
+        let after = tokens.get(end).map_or(text.len(), |next| next.start as usize);
+        let tail = &text[tokens[end - 1].end as usize..after];
         let opens_asking = first == 0 && tail.trim_start_matches(['"', '`', ')']).starts_with('?');
-        if opens_asking || word_lists().is_uninformative(&pieces[first..end]) {
-            silent[first..end].fill(true);
+        if opens_asking || word_lists().is_uninformative(&tokens[first..end]) {
+            ignored[first..end].fill(true);
         }
         first = end;
     }
 }
 
 /// Sentence index of each token.
-fn index_sentences(reading: &TokenizedText) -> Vec<u32> {
+fn index_sentences(tokenized: &TokenizedText) -> Vec<u32> {
     let mut place = 0;
-    let count = |(at, piece): (usize, &Token)| {
-        place += u32::from(at > 0 && piece.gap == Gap::Break);
+    let count = |(at, token): (usize, &Token)| {
+        place += u32::from(at > 0 && token.gap == Gap::Break);
         place
     };
-    reading.tokens.iter().enumerate().map(count).collect()
+    tokenized.tokens.iter().enumerate().map(count).collect()
 }
 
 fn collect_sentences(
-    reading: &TokenizedText,
-    places: &[u32],
-    speech: &str,
+    tokenized: &TokenizedText,
+    sentence_indexes: &[u32],
+    prose: &str,
     many_capitals: bool,
 ) -> Vec<Sentence> {
-    let count = places.last().map_or(0, |last| *last as usize + 1);
+    let count = sentence_indexes.last().map_or(0, |last| *last as usize + 1);
     let empty = Sentence { first: u32::MAX, end: 0, runs: 0, is_plain: true };
     let mut sentences = vec![empty; count];
-    for ((piece, place), at) in reading.tokens.iter().zip(places).zip(0u32..) {
+    for ((token, place), at) in tokenized.tokens.iter().zip(sentence_indexes).zip(0u32..) {
         let sentence = &mut sentences[*place as usize];
         (sentence.first, sentence.end) = (sentence.first.min(at), at + 1);
-        let figure = matches!(piece.kind, TokenKind::Number | TokenKind::Mixed);
-        let name = piece.is_capitalised && piece.gap == Gap::Space && !many_capitals;
-        let code = matches!(piece.gap, Gap::None | Gap::Underscore | Gap::Dot | Gap::Tight);
-        let quoted = speech.as_bytes().get(piece.start as usize) == Some(&b' ');
-        let says_something = figure || name || quoted || (code && piece.kind != TokenKind::Sign);
+        let figure = matches!(token.kind, TokenKind::Number | TokenKind::Mixed);
+        let name = token.is_capitalised && token.gap == Gap::Space && !many_capitals;
+        let code = matches!(token.gap, Gap::None | Gap::Underscore | Gap::Dot | Gap::Tight);
+        let quoted = prose.as_bytes().get(token.start as usize) == Some(&b' ');
+        let says_something = figure || name || quoted || (code && token.kind != TokenKind::Sign);
         sentence.is_plain &= !says_something;
     }
     sentences
 }
 
-/// Silences import and copyright lines, which unrelated programs share.
-fn silence_lines(text: &str, reading: &TokenizedText, silent: &mut [bool]) {
+/// Ignores import and copyright lines, which unrelated programs share.
+fn ignore_boilerplate_lines(text: &str, tokenized: &TokenizedText, ignored: &mut [bool]) {
     let mut line_start = 0;
-    let mut piece = 0;
+    let mut token = 0;
     for line in text.split_inclusive('\n') {
         let line_end = line_start + line.len();
-        let is_silent = is_import(line.trim_start()) || is_copyright(line);
-        while let Some(found) = reading.tokens.get(piece) {
+        let is_ignored = is_import(line.trim_start()) || is_copyright(line);
+        while let Some(found) = tokenized.tokens.get(token) {
             if found.start as usize >= line_end {
                 break;
             }
-            silent[piece] |= is_silent;
-            piece += 1;
+            ignored[token] |= is_ignored;
+            token += 1;
         }
         line_start = line_end;
     }
@@ -205,32 +207,36 @@ fn is_copyright(line: &str) -> bool {
 
 fn collect_rare_runs(
     rule: &UsageRule,
-    reading: &TokenizedText,
+    tokenized: &TokenizedText,
     weights: &[WordWeight],
-    silent: &[bool],
+    ignored: &[bool],
     formula: &[bool],
-    places: &[u32],
+    sentence_indexes: &[u32],
 ) -> FxHashMap<u64, RareRun> {
     let mut runs = FxHashMap::default();
-    for (at, key) in iter_runs(&reading.tokens) {
+    for (at, key) in iter_runs(&tokenized.tokens) {
         let span = at..at + RUN_WORDS;
-        if silent[span.clone()].contains(&true) {
+        if ignored[span.clone()].contains(&true) {
             continue;
         }
-        let told = |i: &usize| !formula[*i];
-        let rarity: f32 = span.clone().filter(told).map(|i| weights[i].as_f32()).sum();
-        let bare = reading.tokens[span].iter().all(|p| p.kind == TokenKind::Number);
+        let is_informative = |i: &usize| !formula[*i];
+        let rarity: f32 = span.clone().filter(is_informative).map(|i| weights[i].as_f32()).sum();
+        let bare = tokenized.tokens[span].iter().all(|p| p.kind == TokenKind::Number);
         if rarity >= rule.run_rarity && !bare {
-            runs.entry(key).or_insert(RareRun { at: at as u32, rarity, sentence: places[at] });
+            runs.entry(key).or_insert(RareRun {
+                at: at as u32,
+                rarity,
+                sentence: sentence_indexes[at],
+            });
         }
     }
     runs
 }
 
 /// Marks the tokens that are part of a formula.
-fn mark_formula_tokens(reading: &TokenizedText) -> Vec<bool> {
-    let mut formula = vec![false; reading.tokens.len()];
-    let hashes: Vec<u32> = reading.tokens.iter().map(|p| p.hash).collect();
+fn mark_formula_tokens(tokenized: &TokenizedText) -> Vec<bool> {
+    let mut formula = vec![false; tokenized.tokens.len()];
+    let hashes: Vec<u32> = tokenized.tokens.iter().map(|p| p.hash).collect();
     for (at, run) in hashes.windows(FORMULA_WORDS).enumerate() {
         if word_lists().formulas.contains(&hash_run(run)) {
             formula[at..at + FORMULA_WORDS].fill(true);
@@ -240,19 +246,19 @@ fn mark_formula_tokens(reading: &TokenizedText) -> Vec<bool> {
 }
 
 fn collect_distinctive_words(
-    reading: &TokenizedText,
+    tokenized: &TokenizedText,
     weights: &[WordWeight],
-    quiet: &[bool],
-    places: &[u32],
+    excluded: &[bool],
+    sentence_indexes: &[u32],
 ) -> FxHashMap<u32, DistinctiveWord> {
     let mut found: FxHashMap<u32, DistinctiveWord> = FxHashMap::default();
-    for (at, piece) in reading.tokens.iter().enumerate() {
-        if quiet[at] || !is_distinctive(piece, weights[at]) {
+    for (at, token) in tokenized.tokens.iter().enumerate() {
+        if excluded[at] || !is_distinctive(token, weights[at]) {
             continue;
         }
-        let here = Some(places[at]);
+        let here = Some(sentence_indexes[at]);
         let is_rare = weights[at] == WordWeight::Rare;
-        let word = found.entry(piece.hash).or_insert(DistinctiveWord {
+        let word = found.entry(token.hash).or_insert(DistinctiveWord {
             at: at as u32,
             is_rare,
             sentence: here,
@@ -264,14 +270,14 @@ fn collect_distinctive_words(
     found
 }
 
-fn has_many_capitals(reading: &TokenizedText, weights: &[WordWeight]) -> bool {
-    let inner = reading.tokens.iter().zip(weights).filter(|(piece, weight)| {
-        piece.gap == Gap::Space && piece.kind == TokenKind::Letters && **weight > WordWeight::Empty
+fn has_many_capitals(tokenized: &TokenizedText, weights: &[WordWeight]) -> bool {
+    let inner = tokenized.tokens.iter().zip(weights).filter(|(token, weight)| {
+        token.gap == Gap::Space && token.kind == TokenKind::Letters && **weight > WordWeight::Empty
     });
     let (mut all, mut capitals) = (0, 0);
-    for (piece, _) in inner {
+    for (token, _) in inner {
         all += 1;
-        capitals += usize::from(piece.is_capitalised);
+        capitals += usize::from(token.is_capitalised);
     }
     capitals * 3 > all && all > 5
 }

@@ -14,17 +14,17 @@ const FULL_RUN_FACTOR: u64 = HASH_BASE
     .wrapping_mul(HASH_BASE);
 
 /// Start token and key of each run. Keys are computed incrementally.
-pub(super) fn iter_runs(pieces: &[Token]) -> impl Iterator<Item = (usize, u64)> {
+pub(super) fn iter_runs(tokens: &[Token]) -> impl Iterator<Item = (usize, u64)> {
     let (mut key, mut length) = (0u64, 0);
-    pieces.iter().enumerate().filter_map(move |(at, piece)| {
-        if piece.gap == Gap::Break {
+    tokens.iter().enumerate().filter_map(move |(at, token)| {
+        if token.gap == Gap::Break {
             (key, length) = (0, 0);
         }
-        key = key.wrapping_add(u64::from(piece.hash)).wrapping_mul(HASH_BASE);
+        key = key.wrapping_add(u64::from(token.hash)).wrapping_mul(HASH_BASE);
         length += 1;
         if length > RUN_WORDS {
             key = key.wrapping_sub(
-                u64::from(pieces[at - RUN_WORDS].hash).wrapping_mul(LEAVING_WORD_FACTOR),
+                u64::from(tokens[at - RUN_WORDS].hash).wrapping_mul(LEAVING_WORD_FACTOR),
             );
         }
         (length >= RUN_WORDS).then(|| (at + 1 - RUN_WORDS, key ^ key >> 29))

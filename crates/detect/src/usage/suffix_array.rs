@@ -20,12 +20,12 @@ pub(super) struct SuffixArray {
 }
 
 impl SuffixArray {
-    pub(super) fn new(reading: &TokenizedText) -> Self {
+    pub(super) fn new(tokenized: &TokenizedText) -> Self {
         let mut sorted: Vec<(u64, u32)> = (0u32..)
-            .zip(&reading.tokens)
-            .map(|(at, p)| (prefix_key(reading, p.folded_start), at))
+            .zip(&tokenized.tokens)
+            .map(|(at, p)| (prefix_key(tokenized, p.folded_start), at))
             .collect();
-        let tail = |at: u32| suffix_bytes(reading, at).get(KEY_BYTES..).unwrap_or_default();
+        let tail = |at: u32| suffix_bytes(tokenized, at).get(KEY_BYTES..).unwrap_or_default();
         sorted.sort_unstable_by(|(one, a), (other, b)| {
             one.cmp(other).then_with(|| tail(*a).cmp(tail(*b))).then(a.cmp(b))
         });
@@ -35,12 +35,12 @@ impl SuffixArray {
     /// Tokens at which the folded text starts with `joined`, compared up to the sorted bytes.
     pub(super) fn find_prefix<'a>(
         &'a self,
-        reading: &'a TokenizedText,
+        tokenized: &'a TokenizedText,
         joined: &str,
     ) -> impl Iterator<Item = usize> + use<'a> {
         let sought = &joined.as_bytes()[..joined.len().min(SORTED_BYTES)];
         let compare = |at: u32| {
-            let there = suffix_bytes(reading, at);
+            let there = suffix_bytes(tokenized, at);
             there[..there.len().min(sought.len())].cmp(sought)
         };
         let first = self.sorted.partition_point(|(_, at)| compare(*at) == Ordering::Less);
@@ -54,15 +54,15 @@ impl SuffixArray {
     }
 }
 
-fn suffix_bytes(reading: &TokenizedText, at: u32) -> &[u8] {
-    let from = reading.tokens[at as usize].folded_start as usize;
-    let bytes = &reading.folded.as_bytes()[from..];
+fn suffix_bytes(tokenized: &TokenizedText, at: u32) -> &[u8] {
+    let from = tokenized.tokens[at as usize].folded_start as usize;
+    let bytes = &tokenized.folded.as_bytes()[from..];
     &bytes[..bytes.len().min(SORTED_BYTES)]
 }
 
 /// The first bytes as a big-endian integer, which sorts like the bytes.
-fn prefix_key(reading: &TokenizedText, from: u32) -> u64 {
-    let bytes = &reading.folded.as_bytes()[from as usize..];
+fn prefix_key(tokenized: &TokenizedText, from: u32) -> u64 {
+    let bytes = &tokenized.folded.as_bytes()[from as usize..];
     (0..KEY_BYTES).fold(0, |sum, at| sum << 8 | u64::from(bytes.get(at).copied().unwrap_or(0)))
 }
 
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn prefix_is_found_at_every_occurrence() {
-        let reading = TokenizedText::new("log in, login, a logbook, LogIn and blog in");
-        let places = SuffixArray::new(&reading);
+        let tokenized = TokenizedText::new("log in, login, a logbook, LogIn and blog in");
+        let places = SuffixArray::new(&tokenized);
         let at = |name: &str| {
-            let mut found: Vec<usize> = places.find_prefix(&reading, name).collect();
+            let mut found: Vec<usize> = places.find_prefix(&tokenized, name).collect();
             found.sort_unstable();
             found
         };
@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn matches_are_capped() {
-        let reading = TokenizedText::new(&"a b ".repeat(5_000));
-        let places = SuffixArray::new(&reading);
-        assert_eq!(places.find_prefix(&reading, &"ab".repeat(50)).count(), MAX_MATCHES);
+        let tokenized = TokenizedText::new(&"a b ".repeat(5_000));
+        let places = SuffixArray::new(&tokenized);
+        assert_eq!(places.find_prefix(&tokenized, &"ab".repeat(50)).count(), MAX_MATCHES);
     }
 }

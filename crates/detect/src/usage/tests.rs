@@ -106,14 +106,14 @@ proptest! {
     fn any_text_is_looked_through(answer in arbitrary_text(), name in arbitrary_text(), content in arbitrary_text(), id in arbitrary_text()) {
         let rule = UsageRule::default();
         for kind in [AnswerKind::Response, AnswerKind::Code] {
-            let written = ParsedAnswer::parse(&rule, &answer, kind);
+            let parsed = ParsedAnswer::parse(&rule, &answer, kind);
             let known = ReturnedItem {
                 entity_id: &id,
                 name: Some(&name),
                 content: Some(&content),
                 rank: Some(3),
             };
-            for found in detect_item_use(&rule, &written, &[known, bare_item(&id, 0), known]) {
+            for found in detect_item_use(&rule, &parsed, &[known, bare_item(&id, 0), known]) {
                 if let ItemUse::Used(evidence) = found {
                     prop_assert!(answer.get(evidence.start..evidence.end).is_some());
                     prop_assert!((0.0..=1.0).contains(&evidence.share), "{}", evidence.share);
@@ -132,13 +132,13 @@ fn huge_texts_are_processed_in_linear_time() {
     ] {
         let huge = part.repeat(60_000 / part.len());
         for kind in [AnswerKind::Response, AnswerKind::Code] {
-            let written = ParsedAnswer::parse(&rule, &huge, kind);
+            let parsed = ParsedAnswer::parse(&rule, &huge, kind);
             let known = ReturnedItem {
                 name: Some(&huge[..part.len()]),
                 content: Some(&huge),
                 ..bare_item("x", 1)
             };
-            detect_item_use(&rule, &written, &[known]);
+            detect_item_use(&rule, &parsed, &[known]);
         }
     }
 }

@@ -57,13 +57,13 @@ fn ascii_replacement(c: char) -> Option<&'static str> {
 
 impl TokenizedText {
     pub(super) fn new(text: &str) -> Self {
-        let mut reading = Self::default();
-        reading.tokenize(text);
-        reading
+        let mut tokenized = Self::default();
+        tokenized.tokenize(text);
+        tokenized
     }
 
-    pub(super) fn folded_token(&self, piece: &Token) -> &str {
-        &self.folded[piece.folded_start as usize..piece.folded_end as usize]
+    pub(super) fn folded_token(&self, token: &Token) -> &str {
+        &self.folded[token.folded_start as usize..token.folded_end as usize]
     }
 
     /// Replaces the content with the tokens of `text`.
@@ -244,8 +244,8 @@ mod tests {
     use super::*;
 
     fn token_words(text: &str) -> Vec<String> {
-        let reading = TokenizedText::new(text);
-        reading.tokens.iter().map(|p| reading.folded_token(p).to_owned()).collect()
+        let tokenized = TokenizedText::new(text);
+        tokenized.tokens.iter().map(|p| tokenized.folded_token(p).to_owned()).collect()
     }
 
     #[test]

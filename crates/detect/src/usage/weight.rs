@@ -33,9 +33,9 @@ impl WordWeight {
     }
 }
 
-pub(super) fn weigh_word(reading: &TokenizedText, piece: &Token) -> WordWeight {
-    let word = reading.folded_token(piece);
-    match piece.kind {
+pub(super) fn weigh_word(tokenized: &TokenizedText, token: &Token) -> WordWeight {
+    let word = tokenized.folded_token(token);
+    match token.kind {
         // A single digit is often just a list number.
         TokenKind::Number if word.len() < 2 => return WordWeight::Everyday,
         TokenKind::Number | TokenKind::Mixed => return WordWeight::Rare,
@@ -46,8 +46,8 @@ pub(super) fn weigh_word(reading: &TokenizedText, piece: &Token) -> WordWeight {
         TokenKind::Letters => {}
     }
     if word.len() < 3
-        || lexicon().is_stop_word(piece.hash)
-        || word_lists().keywords.contains(&piece.hash)
+        || lexicon().is_stop_word(token.hash)
+        || word_lists().keywords.contains(&token.hash)
     {
         return WordWeight::Empty;
     }
@@ -59,12 +59,12 @@ pub(super) fn weigh_word(reading: &TokenizedText, piece: &Token) -> WordWeight {
 }
 
 /// Weight in code, where words such as "request" and "row" and short numbers carry no information.
-pub(super) fn weigh_code_word(reading: &TokenizedText, piece: &Token) -> WordWeight {
-    let short = piece.folded_end - piece.folded_start < 4;
-    if word_lists().code_words.contains(&piece.hash) || (piece.kind == TokenKind::Number && short) {
+pub(super) fn weigh_code_word(tokenized: &TokenizedText, token: &Token) -> WordWeight {
+    let short = token.folded_end - token.folded_start < 4;
+    if word_lists().code_words.contains(&token.hash) || (token.kind == TokenKind::Number && short) {
         return WordWeight::Empty;
     }
-    weigh_word(reading, piece)
+    weigh_word(tokenized, token)
 }
 
 /// Rank of a word that is one whole token of the vocabulary.
@@ -73,12 +73,12 @@ pub(super) fn vocabulary_rank(word: &str) -> Option<u32> {
 }
 
 /// True for a known or rare word, or a number with at least two digits.
-pub(super) fn is_distinctive(piece: &Token, weight: WordWeight) -> bool {
-    match piece.kind {
+pub(super) fn is_distinctive(token: &Token, weight: WordWeight) -> bool {
+    match token.kind {
         TokenKind::Letters => {
-            weight >= WordWeight::Known && piece.folded_end - piece.folded_start >= 4
+            weight >= WordWeight::Known && token.folded_end - token.folded_start >= 4
         }
-        TokenKind::Number | TokenKind::Mixed => piece.folded_end - piece.folded_start >= 2,
+        TokenKind::Number | TokenKind::Mixed => token.folded_end - token.folded_start >= 2,
         TokenKind::Sign => false,
     }
 }

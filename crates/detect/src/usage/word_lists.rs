@@ -126,7 +126,7 @@ fn hash_words(name: &str) -> impl Iterator<Item = u32> {
 }
 
 fn hash_tokens(text: &str) -> Vec<u32> {
-    TokenizedText::new(text).tokens.iter().map(|piece| piece.hash).collect()
+    TokenizedText::new(text).tokens.iter().map(|token| token.hash).collect()
 }
 
 /// Key of an identifier, independent of its separators.

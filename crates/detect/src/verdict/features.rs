@@ -14,13 +14,13 @@ use crate::wide_deep::{Features, SparseFeature};
 const HEAD_WORDS: usize = 48;
 const TAIL_WORDS: usize = 24;
 
-/// Input features of the verdict models. `likeness` is the pair score with the previous question.
+/// Input features of the verdict models. `similarity` is the pair score with the previous question.
 /// The order of the features is fixed by the committed models.
-pub fn verdict_features(exchange: &Exchange<'_>, likeness: f64) -> Features {
+pub fn verdict_features(exchange: &Exchange<'_>, similarity: f64) -> Features {
     let mut dense = Vec::with_capacity(400);
     push_cue_features(exchange.message, &mut dense);
     push_form_features(exchange.message, &mut dense);
-    push_context_features(exchange, likeness as f32, &mut dense);
+    push_context_features(exchange, similarity as f32, &mut dense);
     let language = detect_language(&exchange.message.text);
     dense.extend((0..LANGUAGES.len()).map(|at| f32::from(at == language)));
     dense.extend(exchange.message.vector.values().iter().map(|v| v * 3.0));
@@ -97,7 +97,7 @@ fn push_form_features(message: &Utterance, dense: &mut Vec<f32>) {
     ]);
 }
 
-fn push_context_features(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec<f32>) {
+fn push_context_features(exchange: &Exchange<'_>, similarity: f32, dense: &mut Vec<f32>) {
     let message = exchange.message;
     let of_content = |count: usize| count as f32 / message.content.len().max(1) as f32;
     match exchange.question {
@@ -110,15 +110,15 @@ fn push_context_features(exchange: &Exchange<'_>, likeness: f32, dense: &mut Vec
             let numbers = [&message.numbers, &question.numbers];
             dense.extend([
                 1.0,
-                likeness,
-                f32::from(likeness > 0.5),
-                f32::from(likeness > 0.8),
+                similarity,
+                f32::from(similarity > 0.5),
+                f32::from(similarity > 0.8),
                 cosine,
                 of_content(both),
                 kept,
                 resend,
                 exchanged,
-                exchanged * likeness,
+                exchanged * similarity,
                 f32::from(numbers[0] != numbers[1] && numbers.iter().all(|some| !some.is_empty())),
                 resend * f32::from(opens_step(exchange)),
             ]);

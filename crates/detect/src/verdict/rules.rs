@@ -19,20 +19,20 @@ const MIN_REQUEST_WORDS: usize = 3;
 pub(crate) fn apply_rules(
     rule: &VerdictRule,
     exchange: &Exchange<'_>,
-    likeness: f64,
+    similarity: f64,
 ) -> RuleFinding {
     let message = exchange.message;
-    if let Some(finding) = match_explicit_rejection(message, likeness) {
+    if let Some(finding) = match_explicit_rejection(message, similarity) {
         return finding;
     }
     let late = exchange.gap.is_some_and(|gap| gap > rule.session);
     if late {
         return neutral_finding("session_ended");
     }
-    match_rephrasing(rule, exchange, likeness)
+    match_rephrasing(rule, exchange, similarity)
         .or_else(|| match_abandonment(message))
         .or_else(|| match_continuation(exchange))
-        .or_else(|| match_moving_on(rule, message, likeness))
+        .or_else(|| match_moving_on(rule, message, similarity))
         .unwrap_or_else(|| neutral_finding("none"))
 }
 
@@ -50,7 +50,7 @@ fn neutral_finding(rule: &'static str) -> RuleFinding {
 }
 
 /// Rule 1: explicit rejection.
-fn match_explicit_rejection(message: &Utterance, likeness: f64) -> Option<RuleFinding> {
+fn match_explicit_rejection(message: &Utterance, similarity: f64) -> Option<RuleFinding> {
     let pleased = message.has_cue(Cue::Thanks)
         || message.has_cue(Cue::Praise)
         || message.has_cue(Cue::Harmless);
@@ -61,7 +61,7 @@ fn match_explicit_rejection(message: &Utterance, likeness: f64) -> Option<RuleFi
         Cue::Negation => !pleased,
         Cue::Want => {
             !pleased
-                && (likeness >= MIN_SAME_SUBJECT_SCORE
+                && (similarity >= MIN_SAME_SUBJECT_SCORE
                     || contrast::extract_contrast(message).is_some())
         }
         Cue::Lead
@@ -119,7 +119,7 @@ pub(super) fn cue_evidence(message: &Utterance, hit: &CueHit) -> Evidence {
 fn match_rephrasing(
     rule: &VerdictRule,
     exchange: &Exchange<'_>,
-    likeness: f64,
+    similarity: f64,
 ) -> Option<RuleFinding> {
     let known = exchange.intent.zip(exchange.previous_intent);
     let threshold = match known {
@@ -127,12 +127,12 @@ fn match_rephrasing(
         Some(_) => return None,
         None => rule.rephrased,
     };
-    if likeness <= threshold || is_refinement(exchange) {
+    if similarity <= threshold || is_refinement(exchange) {
         return None;
     }
     let whole =
         Evidence { start: 0, end: exchange.message.original().len(), rule: "rephrased".to_owned() };
-    let mut found = new_finding(VerdictStatus::Rejected, likeness, "rephrased", vec![whole]);
+    let mut found = new_finding(VerdictStatus::Rejected, similarity, "rephrased", vec![whole]);
     found.correction_type = Some(CorrectionType::Rephrased);
     Some(found)
 }
@@ -206,7 +206,11 @@ fn narrows_question(exchange: &Exchange<'_>) -> bool {
 }
 
 /// Rule 5: an independent question or request.
-fn match_moving_on(rule: &VerdictRule, message: &Utterance, likeness: f64) -> Option<RuleFinding> {
+fn match_moving_on(
+    rule: &VerdictRule,
+    message: &Utterance,
+    similarity: f64,
+) -> Option<RuleFinding> {
     let cues = [Cue::Filler, Cue::Negation, Cue::Decline, Cue::Dislike, Cue::Puzzled];
     let holds_back = cues.iter().any(|cue| message.has_cue(*cue));
     let asks =
@@ -219,9 +223,9 @@ fn match_moving_on(rule: &VerdictRule, message: &Utterance, likeness: f64) -> Op
     if !rule.moved_on {
         return Some(neutral_finding(MOVED_ON_RULE));
     }
-    let confidence = if likeness < MAX_UNRELATED_SCORE { 0.55 } else { 0.6 };
+    let confidence = if similarity < MAX_UNRELATED_SCORE { 0.55 } else { 0.6 };
     let mut found = new_finding(VerdictStatus::Accepted, confidence, MOVED_ON_RULE, Vec::new());
-    if likeness >= MAX_UNRELATED_SCORE {
+    if similarity >= MAX_UNRELATED_SCORE {
         found.behaviour = Some(InteractionKind::QueryRefinement);
     }
     Some(found)

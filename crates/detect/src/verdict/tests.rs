@@ -162,21 +162,21 @@ fn only_explicit_rejections_count_after_the_session() {
 #[test]
 fn rephrasing_needs_a_score_above_the_threshold() {
     let (message, question) = (Utterance::read("cheap laptops please"), Utterance::read(QUESTION));
-    let told = |likeness: f64, intents: Option<(&str, &str)>| {
+    let correction_type_for = |similarity: f64, intents: Option<(&str, &str)>| {
         let exchange = Exchange {
             question: Some(&question),
             intent: intents.map(|i| i.0),
             previous_intent: intents.map(|i| i.1),
             ..Exchange::new(&message)
         };
-        rules::apply_rules(&VerdictRule::default(), &exchange, likeness).correction_type
+        rules::apply_rules(&VerdictRule::default(), &exchange, similarity).correction_type
     };
     let same = Some(("search", "search"));
-    assert_eq!(told(0.80, same), None);
-    assert_eq!(told(0.801, same), Some(Rephrased));
-    assert_eq!(told(0.85, None), None);
-    assert_eq!(told(0.851, None), Some(Rephrased));
-    assert_eq!(told(0.99, Some(("search", "buy"))), None);
+    assert_eq!(correction_type_for(0.80, same), None);
+    assert_eq!(correction_type_for(0.801, same), Some(Rephrased));
+    assert_eq!(correction_type_for(0.85, None), None);
+    assert_eq!(correction_type_for(0.851, None), Some(Rephrased));
+    assert_eq!(correction_type_for(0.99, Some(("search", "buy"))), None);
 }
 
 #[test]

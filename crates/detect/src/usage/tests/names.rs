@@ -149,8 +149,8 @@ fn everyday_word_names_no_item() {
         for answer in [format!("The {word} is broken."), format!("Open the {word} and look.")] {
             let rule = UsageRule::default();
             let named = ReturnedItem { entity_id: "q", name: Some(word), ..Default::default() };
-            let written = ParsedAnswer::parse(&rule, &answer, AnswerKind::Response);
-            assert_eq!(detect_item_use(&rule, &written, &[named]), [ItemUse::Ignored], "{answer}");
+            let parsed = ParsedAnswer::parse(&rule, &answer, AnswerKind::Response);
+            assert_eq!(detect_item_use(&rule, &parsed, &[named]), [ItemUse::Ignored], "{answer}");
         }
     }
     check(AnswerKind::Response, &[("config", &[], "The config file is broken", false)]);
@@ -184,8 +184,8 @@ fn lookalike_citations_do_not_match() {
         ("q", 1, "It rains (Source: 1).", true),
     ] {
         let item = ReturnedItem { entity_id: id, rank: Some(rank), ..Default::default() };
-        let written = ParsedAnswer::parse(&rule, answer, AnswerKind::Response);
-        let found = detect_item_use(&rule, &written, &[item]).remove(0);
+        let parsed = ParsedAnswer::parse(&rule, answer, AnswerKind::Response);
+        let found = detect_item_use(&rule, &parsed, &[item]).remove(0);
         assert_eq!(matches!(found, ItemUse::Used(_)), expected, "{id} in {answer:?}");
     }
 }
