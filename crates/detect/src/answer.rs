@@ -13,8 +13,8 @@ use crate::utterance::{Utterance, sort_and_dedup};
 use crate::wide_deep::{Features, WideDeepModel};
 
 pub fn refusal_model() -> &'static WideDeepModel {
-    static READ: OnceLock<WideDeepModel> = OnceLock::new();
-    READ.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/refusal.bin")))
+    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
+    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/refusal.bin")))
 }
 
 /// A parsed assistant answer.

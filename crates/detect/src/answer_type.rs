@@ -38,7 +38,7 @@ type OpeningsByFirstWord = FxHashMap<u32, Vec<(Box<[u32]>, AnswerType)>>;
 
 pub(crate) fn expected_answer_type(text: &FoldedText) -> AnswerType {
     let openings = load_openings();
-    let opening: Vec<u32> = text.lexical_words().take(8).map(|w| w.hash).collect();
+    let opening: Vec<u32> = text.word_hashes().take(8).collect();
     for lead in 0..MAX_LEADING_WORDS.min(opening.len()) {
         let rest = &opening[lead..];
         let known = openings.get(&rest[0]).map_or(&[][..], Vec::as_slice);
@@ -53,8 +53,8 @@ pub(crate) fn expected_answer_type(text: &FoldedText) -> AnswerType {
 }
 
 fn load_openings() -> &'static OpeningsByFirstWord {
-    static READ: OnceLock<OpeningsByFirstWord> = OnceLock::new();
-    READ.get_or_init(|| {
+    static LOADED: OnceLock<OpeningsByFirstWord> = OnceLock::new();
+    LOADED.get_or_init(|| {
         let mut openings = OpeningsByFirstWord::default();
         for (answer_type, phrases) in OPENINGS.lines().filter_map(|line| line.split_once(": ")) {
             let Some(answer_type) = parse_answer_type(answer_type) else { continue };

@@ -29,9 +29,9 @@ impl Platt {
                     slope: fitted.slope - share * step.0,
                     offset: fitted.offset - share * step.1,
                 })
-                .find(|tried| tried.log_loss(&rows) < loss);
-            let Some(tried) = better else { break };
-            fitted = tried;
+                .find(|candidate| candidate.log_loss(&rows) < loss);
+            let Some(candidate) = better else { break };
+            fitted = candidate;
             let before = std::mem::replace(&mut loss, fitted.log_loss(&rows));
             if before - loss < 1e-10 * before.abs() {
                 break;
@@ -42,12 +42,12 @@ impl Platt {
 
     /// Regularised weighted log loss.
     fn log_loss(self, rows: &[(f64, f64, f64)]) -> f64 {
-        let pull = ((self.slope - 1.0).powi(2) + self.offset.powi(2)) / 2.0;
-        let surprise = |(x, label, weight): &(f64, f64, f64)| {
+        let penalty = ((self.slope - 1.0).powi(2) + self.offset.powi(2)) / 2.0;
+        let row_loss = |(x, label, weight): &(f64, f64, f64)| {
             let p = self.probability_from_sum(*x).clamp(1e-12, 1.0 - 1e-12);
             -weight * (label * p.ln() + (1.0 - label) * (1.0 - p).ln())
         };
-        pull + rows.iter().map(surprise).sum::<f64>()
+        penalty + rows.iter().map(row_loss).sum::<f64>()
     }
 
     fn newton_step(self, rows: &[(f64, f64, f64)]) -> Option<(f64, f64)> {
@@ -109,20 +109,20 @@ pub fn recalibrate(labels: &[(f64, bool)]) -> Option<Calibration> {
         let kept = labels.iter().enumerate().filter(|(at, _)| keep(*at));
         kept.map(|(_, (p, is))| (*p, f64::from(u8::from(*is)))).collect()
     };
-    let (seen, aside) = (points(|at| at % 5 != 0), points(|at| at % 5 == 0));
-    let as_sums = |rows: &[(f64, f64)]| -> Vec<(f64, f64, f64)> {
+    let (training, held_out) = (points(|at| at % 5 != 0), points(|at| at % 5 == 0));
+    let to_log_odds = |rows: &[(f64, f64)]| -> Vec<(f64, f64, f64)> {
         rows.iter().map(|(p, is)| (log_odds(*p), *is, 1.0)).collect()
     };
-    let tried = Platt::fit(&as_sums(&seen));
+    let candidate = Platt::fit(&to_log_odds(&training));
     let error = |curve: Platt| {
-        let squares = aside.iter().map(|(p, is)| (curve.adjust_probability(*p) - is).powi(2));
-        squares.sum::<f64>() / aside.len() as f64
+        let squares = held_out.iter().map(|(p, is)| (curve.adjust_probability(*p) - is).powi(2));
+        squares.sum::<f64>() / held_out.len() as f64
     };
-    let error = (error(Platt::IDENTITY), error(tried));
+    let error = (error(Platt::IDENTITY), error(candidate));
     // A falling curve would turn complaints into praise, so it is never used.
-    let helps = error.1 < error.0 && tried.slope > 0.0;
+    let improves = error.1 < error.0 && candidate.slope > 0.0;
     let all = points(|_| true);
-    let curve = if helps { Platt::fit(&as_sums(&all)) } else { Platt::IDENTITY };
+    let curve = if improves { Platt::fit(&to_log_odds(&all)) } else { Platt::IDENTITY };
     Some(Calibration { curve, error, labels: labels.len() })
 }
 
@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn overconfident_scores_are_lowered() {
         let found = recalibrate(&synthetic_labels(1_000, |p| p * 0.5)).unwrap();
-        let said = found.curve.adjust_probability(0.9);
-        assert!((0.3..0.6).contains(&said), "{said}");
+        let adjusted = found.curve.adjust_probability(0.9);
+        assert!((0.3..0.6).contains(&adjusted), "{adjusted}");
         assert!(found.error.1 < found.error.0);
     }
 
@@ -157,8 +157,8 @@ mod tests {
     fn constant_confidence_is_mapped_to_the_observed_rate() {
         let alike: Vec<(f64, bool)> = (0..210).map(|i| (0.93, i % 2 == 0)).collect();
         let found = recalibrate(&alike).unwrap();
-        let said = found.curve.adjust_probability(0.93);
-        assert!((0.45..0.6).contains(&said), "{said} {found:?}");
+        let adjusted = found.curve.adjust_probability(0.93);
+        assert!((0.45..0.6).contains(&adjusted), "{adjusted} {found:?}");
     }
 
     #[test]

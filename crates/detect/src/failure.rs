@@ -62,24 +62,24 @@ const ERROR_CONTINUATIONS: &[&str] =
     &["while", "processing", "please", "try", "occurred", "for", "on our", "server", "and we"];
 
 /// Returns the failure of an answer, with `error_type` `None` when it did not fail.
-pub fn detect_failure(rule: &FailureRule, finished: &CompletedAnswer<'_>) -> Failure {
-    let error_given = finished.error.is_some_and(|error| !error.trim().is_empty());
-    if finished.status == TurnStatus::Error || error_given {
+pub fn detect_failure(rule: &FailureRule, completed: &CompletedAnswer<'_>) -> Failure {
+    let error_given = completed.error.is_some_and(|error| !error.trim().is_empty());
+    if completed.status == TurnStatus::Error || error_given {
         return new_failure(ErrorType::ExecutionError, 1.0, Vec::new());
     }
-    let trimmed = finished.response.trim();
+    let trimmed = completed.response.trim();
     if trimmed.is_empty() {
         return new_failure(ErrorType::EmptyResponse, 1.0, Vec::new());
     }
-    if let Some(evidence) = find_error_text(finished.response) {
+    if let Some(evidence) = find_error_text(completed.response) {
         return new_failure(ErrorType::ErrorText, 0.9, vec![evidence]);
     }
-    let refuses = f64::from(finished.answer.refusal_probability);
+    let refuses = f64::from(completed.answer.refusal_probability);
     if refuses >= rule.min_refusal_probability {
-        return new_failure(ErrorType::ModelRefusal, refuses, refusal_evidence(finished));
+        return new_failure(ErrorType::ModelRefusal, refuses, refusal_evidence(completed));
     }
     let short = trimmed.chars().count() < rule.min_response_chars;
-    if short && !answers_directly(finished.question, trimmed) {
+    if short && !answers_directly(completed.question, trimmed) {
         return new_failure(ErrorType::EmptyResponse, 0.6, Vec::new());
     }
     Failure { error_type: None, confidence: UnitInterval::ZERO, evidence: Vec::new() }
@@ -97,12 +97,12 @@ fn find_error_text(response: &str) -> Option<Evidence> {
     let start = prose.len() - prose.trim_start().len();
     let opening = prose.trim_start().to_lowercase();
     let raw = head.trim_start().to_lowercase();
-    let is_printed = |phrase: &&&str| {
+    let is_error_opening = |phrase: &&&str| {
         let text = if phrase.starts_with('{') { &raw } else { &opening };
         text.strip_prefix(**phrase)
             .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_like_an_error(rest))
     };
-    let found = ERROR_OPENINGS.iter().find(is_printed)?;
+    let found = ERROR_OPENINGS.iter().find(is_error_opening)?;
     let end = response.floor_char_boundary(start + found.len());
     Some(Evidence { start, end, rule: "error_opening".to_owned() })
 }
@@ -119,17 +119,17 @@ fn ends_like_an_error(rest: &str) -> bool {
 /// True for a word or number that answers a short question.
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
     const MAX_SHORT_QUESTION_WORDS: usize = 15;
-    let says_something = trimmed.chars().any(char::is_alphanumeric);
-    says_something
+    let has_content = trimmed.chars().any(char::is_alphanumeric);
+    has_content
         && question.is_some_and(|q| {
             !q.word_hashes.is_empty() && q.word_hashes.len() <= MAX_SHORT_QUESTION_WORDS
         })
 }
 
 /// Evidence span of the n-gram with the highest refusal weight.
-fn refusal_evidence(finished: &CompletedAnswer<'_>) -> Vec<Evidence> {
+fn refusal_evidence(completed: &CompletedAnswer<'_>) -> Vec<Evidence> {
     let model = refusal_model();
-    let best = finished
+    let best = completed
         .answer
         .refusal_features()
         .sparse
@@ -138,7 +138,7 @@ fn refusal_evidence(finished: &CompletedAnswer<'_>) -> Vec<Evidence> {
     let place = best
         .filter(|f| model.sparse_weight(f.hash) > 0.0)
         .map(|f| (f.start as usize, f.end as usize));
-    let whole = || FoldedText::new(finished.response).words.first().map(|w| (w.start, w.end));
+    let whole = || FoldedText::new(completed.response).words.first().map(|w| (w.start, w.end));
     place
         .or_else(whole)
         .map(|(start, end)| Evidence { start, end, rule: "refusal_words".to_owned() })
@@ -153,14 +153,14 @@ mod tests {
     fn check(question: &str, response: &str, expected: Option<ErrorType>) {
         let question = Utterance::read(question);
         let answer = Answer::read(Some(&question), response);
-        let finished = CompletedAnswer {
+        let completed = CompletedAnswer {
             status: TurnStatus::Success,
             error: None,
             question: Some(&question),
             response,
             answer: &answer,
         };
-        let found = detect_failure(&FailureRule::default(), &finished);
+        let found = detect_failure(&FailureRule::default(), &completed);
         assert_eq!(found.error_type, expected, "{response} ({})", answer.refusal_probability);
         assert_eq!(found.confidence.get() > 0.0, expected.is_some());
         for evidence in found.evidence {
@@ -228,21 +228,21 @@ mod tests {
     #[test]
     fn reported_error_overrides_the_response_text() {
         let answer = Answer::read(None, "Here you go: all fine.");
-        let finished = |status, error| CompletedAnswer {
+        let completed = |status, error| CompletedAnswer {
             status,
             error,
             question: None,
             response: "Here you go: all fine.",
             answer: &answer,
         };
-        let kind = |finished: &CompletedAnswer<'_>| {
-            detect_failure(&FailureRule::default(), finished).error_type
+        let kind = |completed: &CompletedAnswer<'_>| {
+            detect_failure(&FailureRule::default(), completed).error_type
         };
-        assert_eq!(kind(&finished(TurnStatus::Error, None)), Some(ErrorType::ExecutionError));
+        assert_eq!(kind(&completed(TurnStatus::Error, None)), Some(ErrorType::ExecutionError));
         assert_eq!(
-            kind(&finished(TurnStatus::Success, Some("timeout"))),
+            kind(&completed(TurnStatus::Success, Some("timeout"))),
             Some(ErrorType::ExecutionError)
         );
-        assert_eq!(kind(&finished(TurnStatus::Success, Some("  "))), None);
+        assert_eq!(kind(&completed(TurnStatus::Success, Some("  "))), None);
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Generates text with detector phrases, punctuation, code, symbols and arbitrary strings.
 fn arbitrary_text() -> impl Strategy<Value = String> {
-    let said = prop_oneof![
+    let part = prop_oneof![
         Just("no".to_owned()),
         Just("that's wrong".to_owned()),
         Just("the first ".to_owned()),
@@ -32,51 +32,58 @@ fn arbitrary_text() -> impl Strategy<Value = String> {
         "[a-zA-Z' ,.!?]{0,60}",
         any::<String>(),
     ];
-    prop::collection::vec(said, 0..6).prop_map(|parts| parts.join(" "))
+    prop::collection::vec(part, 0..6).prop_map(|parts| parts.join(" "))
 }
 
 fn check_detectors(message: &str, question: &str, answer: &str) {
-    let (said, asked) = (Utterance::read(message), Utterance::read(question));
-    let read = Answer::read(Some(&asked), answer);
+    let (parsed_message, parsed_question) = (Utterance::read(message), Utterance::read(question));
+    let parsed_answer = Answer::read(Some(&parsed_question), answer);
     for mode in [Mode::Seed, Mode::Rules, Mode::Model] {
         let exchange = Exchange {
-            question: Some(&asked),
-            answer: Some(&read),
+            question: Some(&parsed_question),
+            answer: Some(&parsed_answer),
             gap: Some(Duration::from_secs(5)),
-            ..Exchange::new(&said)
+            ..Exchange::new(&parsed_message)
         };
         let rule = VerdictRule { mode, ..VerdictRule::default() };
-        for exchange in [exchange, Exchange::new(&said)] {
+        for exchange in [exchange, Exchange::new(&parsed_message)] {
             let verdict = detect_verdict(&rule, &exchange);
             assert!(verdict.evidence.iter().all(|e| message.get(e.start..e.end).is_some()));
             assert_eq!(verdict.user_said.is_some(), verdict.correction_type.is_some());
-            check_target(&verdict, &said, question, answer);
+            check_target(&verdict, &parsed_message, question, answer);
         }
     }
-    let finished = CompletedAnswer {
+    let completed = CompletedAnswer {
         status: TurnStatus::Success,
         error: None,
-        question: Some(&asked),
+        question: Some(&parsed_question),
         response: answer,
-        answer: &read,
+        answer: &parsed_answer,
     };
-    let failure = detect_failure(&FailureRule::default(), &finished);
+    let failure = detect_failure(&FailureRule::default(), &completed);
     assert!(failure.evidence.iter().all(|e| answer.get(e.start..e.end).is_some()));
-    let (one, other) = (pair_score(&said, &asked), pair_score(&asked, &said));
+    let (one, other) = (
+        pair_score(&parsed_message, &parsed_question),
+        pair_score(&parsed_question, &parsed_message),
+    );
     assert!((one.get() - other.get()).abs() < 1e-4, "{one:?} {other:?}");
-    assert!((pair_score(&said, &said).get() - 1.0).abs() < 1e-9);
+    assert!((pair_score(&parsed_message, &parsed_message).get() - 1.0).abs() < 1e-9);
     let turn = TurnId::new("t").unwrap();
-    let past = PastQuestion { turn: &turn, question: &asked, age: Some(Duration::from_secs(10)) };
-    detect_retry(&RetryRule::default(), &said, &[past]);
+    let past = PastQuestion {
+        turn: &turn,
+        question: &parsed_question,
+        age: Some(Duration::from_secs(10)),
+    };
+    detect_retry(&RetryRule::default(), &parsed_message, &[past]);
     let candidate = TargetCandidate {
         turn: &turn,
-        question: asked.vector(),
+        question: parsed_question.vector(),
         answer: None,
         age: Duration::ZERO,
     };
-    let found = rank_candidates(&TargetRule::default(), said.vector(), &[candidate]);
+    let found = rank_candidates(&TargetRule::default(), parsed_message.vector(), &[candidate]);
     assert!(found.iter().all(|l| (0.0..=1.0).contains(&l.score)));
-    is_bare_remark(&said);
+    is_bare_remark(&parsed_message);
 }
 
 fn check_target(verdict: &Verdict, said: &Utterance, question: &str, answer: &str) {

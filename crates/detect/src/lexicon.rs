@@ -35,8 +35,8 @@ pub(crate) struct Lexicon {
 }
 
 pub(crate) fn lexicon() -> &'static Lexicon {
-    static READ: OnceLock<Lexicon> = OnceLock::new();
-    READ.get_or_init(|| {
+    static LOADED: OnceLock<Lexicon> = OnceLock::new();
+    LOADED.get_or_init(|| {
         let set = |name: &str| words_in_set(name).map(|w| hash(0, w.as_bytes())).collect();
         let mut opposites: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (one, other) in words_in_set("opposites").filter_map(|pair| pair.split_once('/')) {

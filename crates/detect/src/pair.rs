@@ -16,8 +16,8 @@ use crate::utterance::Utterance;
 use crate::wide_deep::{Features, WideDeepModel};
 
 pub fn pair_model() -> &'static WideDeepModel {
-    static READ: OnceLock<WideDeepModel> = OnceLock::new();
-    READ.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/pair.bin")))
+    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
+    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/pair.bin")))
 }
 
 /// Probability that two messages ask the same question. Symmetric.

@@ -134,17 +134,17 @@ impl CuePhrases {
 }
 
 pub(crate) fn find_message_cues(text: &FoldedText) -> Vec<CueHit> {
-    static READ: OnceLock<CuePhrases> = OnceLock::new();
-    find_cues(READ.get_or_init(|| CuePhrases::parse_files(MESSAGE_LISTS)), text)
+    static LOADED: OnceLock<CuePhrases> = OnceLock::new();
+    find_cues(LOADED.get_or_init(|| CuePhrases::parse_files(MESSAGE_LISTS)), text)
 }
 
 pub(crate) fn find_answer_cues(text: &FoldedText) -> Vec<CueHit> {
-    static READ: OnceLock<CuePhrases> = OnceLock::new();
-    find_cues(READ.get_or_init(|| CuePhrases::parse_files(ANSWER_LISTS)), text)
+    static LOADED: OnceLock<CuePhrases> = OnceLock::new();
+    find_cues(LOADED.get_or_init(|| CuePhrases::parse_files(ANSWER_LISTS)), text)
 }
 
 fn find_cues(lists: &CuePhrases, text: &FoldedText) -> Vec<CueHit> {
-    let words: Vec<u32> = text.lexical_words().map(|w| w.hash).collect();
+    let words: Vec<u32> = text.word_hashes().collect();
     let mut hits = Vec::with_capacity(8);
     // Words at the start that are fillers. A phrase directly after them still counts as the
     // opening.

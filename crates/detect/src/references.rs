@@ -48,7 +48,7 @@ pub(crate) enum ReferentKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PhraseRole {
-    Order(Ordinal),
+    Ordinal(Ordinal),
     Determiner,
     Noun(ReferentKind),
     Verb,
@@ -86,30 +86,29 @@ impl AnswerReference {
 type RoleLexicon = FxHashMap<u32, Vec<(Box<[u32]>, PhraseRole)>>;
 
 fn role_lexicon() -> &'static RoleLexicon {
-    static READ: OnceLock<RoleLexicon> = OnceLock::new();
-    READ.get_or_init(|| {
-        let mut sorts = RoleLexicon::default();
-        for (sort, phrases) in ROLE_PHRASES
+    static LOADED: OnceLock<RoleLexicon> = OnceLock::new();
+    LOADED.get_or_init(|| {
+        let mut roles = RoleLexicon::default();
+        for (role, phrases) in ROLE_PHRASES
             .lines()
             .filter_map(|l| l.split_once(": "))
             .filter_map(|(n, p)| Some((parse_role(n)?, p)))
         {
             for phrase in phrases.split(" | ") {
-                let words: Box<[u32]> =
-                    FoldedText::new(phrase).lexical_words().map(|w| w.hash).collect();
+                let words: Box<[u32]> = FoldedText::new(phrase).word_hashes().collect();
                 let Some(first) = words.first() else { continue };
-                sorts.entry(*first).or_default().push((words, sort));
+                roles.entry(*first).or_default().push((words, role));
             }
         }
-        sorts.values_mut().for_each(|all| all.sort_by_key(|(words, _)| usize::MAX - words.len()));
-        sorts
+        roles.values_mut().for_each(|all| all.sort_by_key(|(words, _)| usize::MAX - words.len()));
+        roles
     })
 }
 
 fn parse_role(name: &str) -> Option<PhraseRole> {
-    let sort = match name {
-        "last" => PhraseRole::Order(Ordinal::Last),
-        "before" => PhraseRole::Order(Ordinal::Previous),
+    let role = match name {
+        "last" => PhraseRole::Ordinal(Ordinal::Last),
+        "before" => PhraseRole::Ordinal(Ordinal::Previous),
         "determiner" => PhraseRole::Determiner,
         "answer" => PhraseRole::Noun(ReferentKind::Answer),
         "attempt" => PhraseRole::Noun(ReferentKind::Attempt),
@@ -120,15 +119,15 @@ fn parse_role(name: &str) -> Option<PhraseRole> {
         "thanked" => PhraseRole::Thanked,
         "liked" => PhraseRole::Liked,
         "here" => PhraseRole::Demonstrative,
-        _ => PhraseRole::Order(Ordinal::Nth(name.strip_prefix("nth ")?.parse().ok()?)),
+        _ => PhraseRole::Ordinal(Ordinal::Nth(name.strip_prefix("nth ")?.parse().ok()?)),
     };
-    Some(sort)
+    Some(role)
 }
 
 /// Groups of synonyms, as stems.
 pub(crate) fn synonym_groups() -> &'static [Vec<String>] {
-    static READ: OnceLock<Vec<Vec<String>>> = OnceLock::new();
-    READ.get_or_init(|| {
+    static LOADED: OnceLock<Vec<Vec<String>>> = OnceLock::new();
+    LOADED.get_or_init(|| {
         let lines = ROLE_PHRASES.lines().filter_map(|line| line.strip_prefix("same: "));
         lines.map(|line| line.split(" | ").map(|w| stem_word(w).to_owned()).collect()).collect()
     })
@@ -143,18 +142,18 @@ struct ReferenceParser<'a> {
 /// Returns every reference that the message judges or thanks for.
 pub(crate) fn extract_references(message: &Utterance) -> Vec<AnswerReference> {
     let mut count = 0;
-    let spoken = message.text.words.iter().map(|word| {
+    let word_counts = message.text.words.iter().map(|word| {
         let before = count;
         count += usize::from(word.kind != WordKind::Mark);
         before
     });
-    let reader = ReferenceParser { message, word_counts: spoken.collect() };
+    let parser = ReferenceParser { message, word_counts: word_counts.collect() };
     let mut all = Vec::new();
     let mut at = 0;
-    while at < reader.word_counts.len() {
-        match reader.parse_at(at) {
-            Some((named, end)) => {
-                all.push(named);
+    while at < parser.word_counts.len() {
+        match parser.parse_at(at) {
+            Some((reference, end)) => {
+                all.push(reference);
                 at = end;
             }
             None => at += 1,
@@ -165,11 +164,11 @@ pub(crate) fn extract_references(message: &Utterance) -> Vec<AnswerReference> {
 
 /// True when the message contains an ordinal. Cheap, and false for most messages.
 pub(crate) fn has_ordinal(message: &Utterance) -> bool {
-    let spoken = &message.word_hashes;
-    (0..spoken.len()).any(|at| {
-        let all = role_lexicon().get(&spoken[at]).map_or(&[][..], Vec::as_slice);
-        all.iter().any(|(words, sort)| {
-            matches!(sort, PhraseRole::Order(_)) && spoken[at..].starts_with(words)
+    let words = &message.word_hashes;
+    (0..words.len()).any(|at| {
+        let all = role_lexicon().get(&words[at]).map_or(&[][..], Vec::as_slice);
+        all.iter().any(|(phrase, role)| {
+            matches!(role, PhraseRole::Ordinal(_)) && words[at..].starts_with(phrase)
         })
     })
 }
@@ -189,7 +188,7 @@ pub(crate) fn is_verb(word: u32) -> bool {
 
 fn has_role(word: u32, wanted: PhraseRole) -> bool {
     let all = role_lexicon().get(&word).map_or(&[][..], Vec::as_slice);
-    all.iter().any(|(words, sort)| *sort == wanted && words.len() == 1)
+    all.iter().any(|(words, role)| *role == wanted && words.len() == 1)
 }
 
 impl ReferenceParser<'_> {
@@ -201,53 +200,52 @@ impl ReferenceParser<'_> {
     ) -> Option<(T, usize)> {
         let words = &self.message.text.words;
         let all = role_lexicon().get(&words.get(at)?.hash)?;
-        all.iter().find_map(|(phrase, sort)| {
+        all.iter().find_map(|(phrase, role)| {
             let here = words.get(at..at + phrase.len())?;
             let fits = here.iter().zip(phrase).all(|(word, hash)| word.hash == *hash);
-            let found = wanted(*sort).filter(|_| fits)?;
+            let found = wanted(*role).filter(|_| fits)?;
             Some((found, phrase.len()))
         })
     }
 
     fn match_ordinal(&self, at: usize) -> Option<(Ordinal, usize)> {
-        self.match_role(
-            at,
-            |sort| if let PhraseRole::Order(order) = sort { Some(order) } else { None },
-        )
+        self.match_role(at, |role| {
+            if let PhraseRole::Ordinal(ordinal) = role { Some(ordinal) } else { None }
+        })
     }
 
     fn role_length(&self, at: usize, wanted: PhraseRole) -> Option<usize> {
-        self.match_role(at, |sort| (sort == wanted).then_some(())).map(|((), length)| length)
+        self.match_role(at, |role| (role == wanted).then_some(())).map(|((), length)| length)
     }
 
     fn parse_at(&self, at: usize) -> Option<(AnswerReference, usize)> {
         let article = self.role_length(at, PhraseRole::Determiner);
         let from = at + article.unwrap_or(0);
-        let order = self.match_ordinal(from);
-        if article.is_none() && order.is_none() {
+        let ordinal = self.match_ordinal(from);
+        if article.is_none() && ordinal.is_none() {
             return None;
         }
-        let from = from + order.map_or(0, |(_, length)| length);
+        let from = from + ordinal.map_or(0, |(_, length)| length);
         let thanks = self.message.has_cue(Cue::Thanks);
-        let follows = |sort| at.checked_sub(1).is_some_and(|b| self.role_length(b, sort).is_some());
-        let introduced = (thanks && follows(PhraseRole::Thanked)) || follows(PhraseRole::Liked);
-        self.parse_reference(from, order.map(|(order, _)| order), introduced)
+        let follows = |role| at.checked_sub(1).is_some_and(|b| self.role_length(b, role).is_some());
+        let is_thanked_for = (thanks && follows(PhraseRole::Thanked)) || follows(PhraseRole::Liked);
+        self.parse_reference(from, ordinal.map(|(ordinal, _)| ordinal), is_thanked_for)
     }
 
     /// Parses the words of a reference, from behind its determiner and ordinal up to the verb.
     fn parse_reference(
         &self,
         from: usize,
-        order: Option<Ordinal>,
-        introduced: bool,
+        ordinal: Option<Ordinal>,
+        is_thanked_for: bool,
     ) -> Option<(AnswerReference, usize)> {
         let text = &self.message.text;
-        let (mut order, mut noun, mut words) = (order, None, Vec::new());
+        let (mut ordinal, mut kind, mut stems) = (ordinal, None, Vec::new());
         let (mut at, mut verb, mut end) = (from, None, from);
         while let Some(word) = text.words.get(at).filter(|_| at < from + MAX_REFERENCE_WORDS) {
             let mark = text.folded_word(word);
-            let parts = word.kind == WordKind::Mark && !"-_`'\"“”«»/".contains(mark);
-            if parts || self.role_length(at, PhraseRole::Stop).is_some() {
+            let is_break = word.kind == WordKind::Mark && !"-_`'\"“”«»/".contains(mark);
+            if is_break || self.role_length(at, PhraseRole::Stop).is_some() {
                 break;
             }
             if word.kind != WordKind::Mark && self.role_length(at, PhraseRole::Verb).is_some() {
@@ -256,41 +254,38 @@ impl ReferenceParser<'_> {
             }
             if let Some((late, length)) = self.match_ordinal(at) {
                 // In Romance languages, and in "from before", the ordinal follows the noun.
-                order = order.or(Some(late));
+                ordinal = ordinal.or(Some(late));
                 at += length;
                 continue;
             }
-            let sort = |s| if let PhraseRole::Noun(noun) = s { Some(noun) } else { None };
-            if let Some((kind, length)) = self.match_role(at, sort) {
-                noun = noun.or(Some(kind));
+            let as_noun = |role| if let PhraseRole::Noun(kind) = role { Some(kind) } else { None };
+            if let Some((found, length)) = self.match_role(at, as_noun) {
+                kind = kind.or(Some(found));
                 (at, end) = (at + length, at + length);
                 continue;
             }
             if word.kind != WordKind::Mark && !lexicon().is_stop_word(word.hash) {
-                words.push(stem_word(mark).to_owned());
+                stems.push(stem_word(mark).to_owned());
                 end = at + 1;
             }
             at += 1;
         }
-        if verb.is_none() && !introduced {
+        if verb.is_none() && !is_thanked_for {
             return None;
         }
-        let none = if words.is_empty() { ReferentKind::Item } else { ReferentKind::Subject };
+        let default_kind =
+            if stems.is_empty() { ReferentKind::Item } else { ReferentKind::Subject };
         let start = text.words.get(from).map_or(0, |w| w.start);
         let stop = text.words.get(end.saturating_sub(1)).map_or(start, |w| w.end).max(start);
-        let said = verb.map(|verb| self.clause_polarity(verb));
-        let noun = noun.unwrap_or(none);
-        Some((
-            AnswerReference {
-                ordinal: order,
-                kind: noun,
-                stems: words,
-                span: (start, stop),
-                judgement: said,
-                is_thanked_for: introduced,
-            },
-            at.max(from),
-        ))
+        let reference = AnswerReference {
+            ordinal,
+            kind: kind.unwrap_or(default_kind),
+            stems,
+            span: (start, stop),
+            judgement: verb.map(|verb| self.clause_polarity(verb)),
+            is_thanked_for,
+        };
+        Some((reference, at.max(from)))
     }
 
     /// Polarity of the clause after the verb; `None` when unclear.
@@ -335,16 +330,16 @@ fn cue_polarity(message: &Utterance, hit: &CueHit) -> Option<bool> {
 pub(crate) fn is_negated(message: &Utterance, hit: &CueHit) -> bool {
     const MAX_CLAUSE_WORDS: usize = 8;
     let from = hit.first.saturating_sub(MAX_CLAUSE_WORDS);
-    let answers = |at: usize| message.hits.iter().any(|h| h.cue == Cue::Negation && h.first == at);
-    let parted = |gap: Option<&str>| gap.is_some_and(|gap| gap.contains(CLAUSE_MARKS));
-    let spoken: Vec<_> =
+    let is_reply = |at: usize| message.hits.iter().any(|h| h.cue == Cue::Negation && h.first == at);
+    let has_break = |gap: Option<&str>| gap.is_some_and(|gap| gap.contains(CLAUSE_MARKS));
+    let clause_words: Vec<_> =
         message.text.lexical_words().skip(from).take(hit.first - from + 1).collect();
-    for (at, pair) in spoken.windows(2).enumerate().rev() {
-        if parted(message.original().get(pair[0].end..pair[1].start)) {
+    for (at, pair) in clause_words.windows(2).enumerate().rev() {
+        if has_break(message.original().get(pair[0].end..pair[1].start)) {
             return false;
         }
         if lexicon().is_negation(pair[0].hash) {
-            return !(from + at == 0 && answers(0));
+            return !(from + at == 0 && is_reply(0));
         }
     }
     false

@@ -74,7 +74,7 @@ fn index_sentences(text: &FoldedText, words: &[&Word]) -> Vec<usize> {
 fn score_cues_by_sentence(prose: &FoldedText, indexed_words: &[(usize, &Word)]) -> Vec<f32> {
     const REFUSAL_CUES: [Cue; 6] =
         [Cue::Declines, Cue::Moralises, Cue::Sorry, Cue::Identity, Cue::Turns, Cue::Idiom];
-    let mut places = vec![0.0f32; REFUSAL_CUES.len() * 3];
+    let mut scores = vec![0.0f32; REFUSAL_CUES.len() * 3];
     let hits = find_answer_cues(prose);
     let idioms: Vec<&CueHit> = hits.iter().filter(|hit| hit.cue == Cue::Idiom).collect();
     for hit in &hits {
@@ -85,29 +85,29 @@ fn score_cues_by_sentence(prose: &FoldedText, indexed_words: &[(usize, &Word)]) 
         }
         let Some(kind) = REFUSAL_CUES.iter().position(|kind| *kind == hit.cue) else { continue };
         let Some((sentence, _)) = indexed_words.get(hit.first) else { continue };
-        let place = &mut places[kind * 3 + sentence.min(&2)];
-        *place = (*place + 0.5).min(1.0);
+        let score = &mut scores[kind * 3 + sentence.min(&2)];
+        *score = (*score + 0.5).min(1.0);
     }
-    places
+    scores
 }
 
 /// Word n-grams of length one to three, hashed with their sentence position.
 fn hash_ngrams(indexed_words: &[(usize, &Word)]) -> Vec<SparseFeature> {
     let mut all = Vec::with_capacity(indexed_words.len() * 3);
     for (at, (sentence, word)) in indexed_words.iter().enumerate() {
-        let place = (*sentence).min(2) as u32;
-        let mut hash_so_far = 0;
+        let sentence = (*sentence).min(2) as u32;
+        let mut ngram_hash = 0;
         for size in 0..3 {
             let Some((_, last)) = indexed_words.get(at + size) else { break };
-            hash_so_far = hash(hash_so_far ^ (size as u32 + 1), &last.hash.to_le_bytes());
+            ngram_hash = hash(ngram_hash ^ (size as u32 + 1), &last.hash.to_le_bytes());
             let (start, end) = (word.start as u32, last.end as u32);
             all.push(SparseFeature {
-                hash: hash(place + 1, &hash_so_far.to_le_bytes()),
+                hash: hash(sentence + 1, &ngram_hash.to_le_bytes()),
                 start,
                 end,
             });
-            if place < 2 {
-                all.push(SparseFeature { hash: hash(9, &hash_so_far.to_le_bytes()), start, end });
+            if sentence < 2 {
+                all.push(SparseFeature { hash: hash(9, &ngram_hash.to_le_bytes()), start, end });
             }
         }
     }

@@ -83,11 +83,13 @@ pub fn detect_retry(
 /// too, so that its text need not be parsed.
 pub fn may_be_retry(rule: &RetryRule, message: &Utterance, text: &str, vector: &Vector) -> bool {
     let Some(cosine) = message.vector.cosine(vector) else { return true };
-    let nowhere = message.vector.is_zero() || vector.is_zero();
-    let far = cosine < MIN_RETRY_COSINE - QUANTIZATION_ERROR
+    let has_zero_vector = message.vector.is_zero() || vector.is_zero();
+    let is_dissimilar = cosine < MIN_RETRY_COSINE - QUANTIZATION_ERROR
         && rule.min_similarity >= MIN_PREFILTER_SIMILARITY;
     // Punctuation changes the vector but not the question.
-    nowhere || !far || normalize_letters(message.original()).eq(normalize_letters(text))
+    has_zero_vector
+        || !is_dissimilar
+        || normalize_letters(message.original()).eq(normalize_letters(text))
 }
 
 fn normalize_letters(text: &str) -> impl Iterator<Item = char> {
@@ -109,10 +111,10 @@ pub fn retry_intent(message: &Utterance, before: &Utterance) -> RetryIntent {
         let both = count_shared(now, then);
         now.len() > both && then.len() > both
     };
-    let another =
+    let subject_changed =
         exchanged(&message.numbers, &before.numbers) || exchanged(&message.names, &before.names);
-    let goes_on = message.opens_with(Cue::Step) && !message.opens_with(Cue::Negation);
-    if another && goes_on { RetryIntent::Exploratory } else { RetryIntent::Dissatisfied }
+    let continues = message.opens_with(Cue::Step) && !message.opens_with(Cue::Negation);
+    if subject_changed && continues { RetryIntent::Exploratory } else { RetryIntent::Dissatisfied }
 }
 
 #[cfg(test)]

@@ -121,8 +121,10 @@ pub fn find_target(
     if ordinal::ends_with_question(previous) {
         return Target::Previous;
     }
-    let known = |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.max_age;
-    let earlier = past[1..].iter().filter(known).map(|turn| score_past_turn(rule, &remark, turn));
+    let is_candidate =
+        |turn: &&PastTurn<'_>| turn.status != verdict.status && turn.age <= rule.max_age;
+    let earlier =
+        past[1..].iter().filter(is_candidate).map(|turn| score_past_turn(rule, &remark, turn));
     // `max_by` keeps the last of equal scores, so the iteration runs from the oldest to the newest.
     let best = earlier.rev().max_by(|a, b| a.score.total_cmp(&b.score));
     let last = score_past_turn(rule, &remark, previous).score;
@@ -135,9 +137,9 @@ pub fn find_target(
 /// The judged reference, when it may concern an earlier answer.
 fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<AnswerReference> {
     let explicit = matches!(verdict.correction_type, None | Some(CorrectionType::Explicit));
-    let goes_on = verdict.behaviour.is_some() || verdict.rule == MOVED_ON_RULE;
+    let continues = verdict.behaviour.is_some() || verdict.rule == MOVED_ON_RULE;
     let neutral = verdict.status == VerdictStatus::Neutral;
-    if neutral || !explicit || goes_on || verdict.rule == EARLIER_BETTER_RULE {
+    if neutral || !explicit || continues || verdict.rule == EARLIER_BETTER_RULE {
         return None;
     }
     let good = verdict.status == VerdictStatus::Accepted;
@@ -158,10 +160,10 @@ fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<Answe
     }
     let thanks = message.has_cue(Cue::Thanks);
     let has_name = |reference: &AnswerReference| {
-        let least = if reference.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
+        let min_words = if reference.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
         // "Yes, perfect. Is the price range high?" does not praise the price range.
         let meant = reference.judgement == Some(Some(good)) || (good && thanks);
-        meant && reference.kind != ReferentKind::Part && reference.stems.len() >= least
+        meant && reference.kind != ReferentKind::Part && reference.stems.len() >= min_words
     };
     references.into_iter().find(has_name)
 }
@@ -173,8 +175,9 @@ fn previous_or_no_turn(
     remark: &Vector,
     previous: &PastTurn<'_>,
 ) -> Target {
-    let telling = reference.stems.len() >= MIN_DISTINCTIVE_WORDS && reference.judgement.is_some();
-    if !telling {
+    let is_distinctive =
+        reference.stems.len() >= MIN_DISTINCTIVE_WORDS && reference.judgement.is_some();
+    if !is_distinctive {
         return Target::Previous;
     }
     previous_if_similar(rule, reference, remark, previous)
@@ -249,9 +252,8 @@ fn score_candidate(
     remark: &Vector,
     candidate: &TargetCandidate<'_>,
 ) -> RankedTurn {
-    let likeness = |other: &Vector| remark.cosine(other).map_or(0.0, f64::from);
-    let similarity =
-        likeness(candidate.question).max(candidate.answer.map_or(0.0, likeness)).max(0.0);
+    let cosine = |other: &Vector| remark.cosine(other).map_or(0.0, f64::from);
+    let similarity = cosine(candidate.question).max(candidate.answer.map_or(0.0, cosine)).max(0.0);
     let recency = (-candidate.age.as_secs_f64() / rule.half_life.as_secs_f64()).exp2();
     let score = rule.similarity_weight * similarity + (1.0 - rule.similarity_weight) * recency;
     RankedTurn { turn: candidate.turn.clone(), score, similarity }

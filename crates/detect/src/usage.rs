@@ -102,14 +102,14 @@ pub fn detect_item_use(
     for (item, names) in items.iter().zip(&names) {
         endings.add_name(item.name.unwrap_or_default(), names);
     }
-    let mut scratch = OverlapBuffers::default();
-    let look = |(item, names): (&ReturnedItem<'_>, &Vec<ItemName>)| {
+    let mut buffers = OverlapBuffers::default();
+    let detect = |(item, names): (&ReturnedItem<'_>, &Vec<ItemName>)| {
         if let Some(citation) = cited.find_citation(item) {
             return used_at(UseReason::Citation, citation.start, citation.end, 1.0);
         }
-        detect_one_item(rule, answer, item, (names, &endings), &mut scratch)
+        detect_one_item(rule, answer, item, (names, &endings), &mut buffers)
     };
-    items.iter().zip(&names).map(look).collect()
+    items.iter().zip(&names).map(detect).collect()
 }
 
 fn detect_one_item(
@@ -117,11 +117,11 @@ fn detect_one_item(
     answer: &ParsedAnswer<'_>,
     item: &ReturnedItem<'_>,
     (names, endings): (&[ItemName], &NameEndings),
-    scratch: &mut OverlapBuffers,
+    buffers: &mut OverlapBuffers,
 ) -> ItemUse {
     let found = names.iter().filter_map(|name| name.find_best_match(answer, endings));
-    let named = found.max_by_key(|named| named.certainty);
-    let sure = named.filter(|named| named.certainty == Certainty::Sure);
+    let name_match = found.max_by_key(|name_match| name_match.certainty);
+    let sure = name_match.filter(|name_match| name_match.certainty == Certainty::Sure);
     if let Some(found) = sure {
         return used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0);
     }
@@ -131,7 +131,7 @@ fn detect_one_item(
     let content = item.content.filter(|content| !content.trim().is_empty());
     let Some(content) = content else {
         // Without content, nothing else can support a likely name.
-        return match named {
+        return match name_match {
             Some(found) if found.certainty == Certainty::Likely => {
                 used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
             }
@@ -141,12 +141,12 @@ fn detect_one_item(
         };
     };
     let name_words: FxHashSet<u32> = names.iter().flat_map(ItemName::word_hashes).collect();
-    let shared = ContentOverlap::measure(rule, answer, content, &name_words, scratch);
-    if let Some((first, last, share)) = shared.find_evidence(rule, answer) {
+    let overlap = ContentOverlap::measure(rule, answer, content, &name_words, buffers);
+    if let Some((first, last, share)) = overlap.find_evidence(rule, answer) {
         return used_at_tokens(answer, UseReason::Content, first, last, share);
     }
-    match named {
-        Some(found) if shared.support >= required_support(rule, found.certainty) => {
+    match name_match {
+        Some(found) if overlap.support >= required_support(rule, found.certainty) => {
             used_at_tokens(answer, UseReason::Name, found.first, found.last, 1.0)
         }
         Some(_) | None => ItemUse::Ignored,

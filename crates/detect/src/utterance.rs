@@ -52,7 +52,7 @@ impl Utterance {
     pub fn read(original: &str) -> Self {
         let text = FoldedText::new(original);
         let all_tokens = built_in().tokenize(original);
-        let word_hashes: Vec<u32> = text.lexical_words().map(|w| w.hash).collect();
+        let word_hashes: Vec<u32> = text.word_hashes().collect();
         let words = lexicon();
         let content = word_hashes.iter().copied().filter(|w| !words.is_stop_word(*w)).collect();
         let bigrams = word_hashes.windows(2).map(|w| w[0].rotate_left(7) ^ w[1]);
@@ -120,7 +120,7 @@ impl Utterance {
 pub fn is_bare_remark(remark: &Utterance) -> bool {
     const MIN_CONTENT_WORDS: usize = 2;
     let words = lexicon();
-    let said: Vec<bool> = {
+    let covered_by_cue: Vec<bool> = {
         let mut covered = vec![false; remark.word_hashes.len()];
         for hit in &remark.hits {
             covered[hit.first..=hit.last].fill(true);
@@ -130,7 +130,7 @@ pub fn is_bare_remark(remark: &Utterance) -> bool {
     let own = remark
         .word_hashes
         .iter()
-        .zip(said)
+        .zip(covered_by_cue)
         .filter(|(word, cue)| !cue && !words.is_stop_word(**word));
     own.count() < MIN_CONTENT_WORDS
 }
@@ -147,14 +147,14 @@ fn weigh_tokens(tokens: &[u32]) -> Vec<(u32, f32)> {
 }
 
 fn select_hashes(text: &FoldedText, choose: impl Fn(usize, &Word) -> bool) -> Vec<u32> {
-    let word_hashes = text.lexical_words().enumerate();
-    sort_and_dedup(word_hashes.filter(|(at, w)| choose(*at, w)).map(|(_, w)| w.hash).collect())
+    let words = text.lexical_words().enumerate();
+    sort_and_dedup(words.filter(|(at, w)| choose(*at, w)).map(|(_, w)| w.hash).collect())
 }
 
 fn content_stems(text: &FoldedText) -> Vec<u32> {
     let words = lexicon();
-    let meaning = text.lexical_words().filter(|w| !words.is_stop_word(w.hash));
-    sort_and_dedup(meaning.map(|w| hash(0, stem_word(text.folded_word(w)).as_bytes())).collect())
+    let content = text.lexical_words().filter(|w| !words.is_stop_word(w.hash));
+    sort_and_dedup(content.map(|w| hash(0, stem_word(text.folded_word(w)).as_bytes())).collect())
 }
 
 fn extract_operators(text: &FoldedText) -> Vec<u32> {
@@ -190,16 +190,16 @@ fn extract_prefix_negations(text: &FoldedText) -> Vec<(u32, u32)> {
 
 /// Letter trigrams, within words and across their edges.
 fn hash_trigrams(text: &FoldedText) -> HashedSet<32> {
-    let mut bits = HashedSet::default();
+    let mut trigrams = HashedSet::default();
     let space = u32::from(b' ');
     for word in text.lexical_words().take(MAX_WORDS) {
         let (mut one, mut two) = (space, space);
         for c in text.folded_word(word).chars().chain([' ']) {
-            bits.insert((one << 22) ^ (two << 11) ^ u32::from(c));
+            trigrams.insert((one << 22) ^ (two << 11) ^ u32::from(c));
             (one, two) = (two, u32::from(c));
         }
     }
-    bits
+    trigrams
 }
 
 #[cfg(test)]

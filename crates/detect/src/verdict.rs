@@ -124,13 +124,13 @@ pub(crate) struct RuleFinding {
 }
 
 pub fn rejection_model() -> &'static WideDeepModel {
-    static READ: OnceLock<WideDeepModel> = OnceLock::new();
-    READ.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/rejected.bin")))
+    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
+    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/rejected.bin")))
 }
 
 pub fn acceptance_model() -> &'static WideDeepModel {
-    static READ: OnceLock<WideDeepModel> = OnceLock::new();
-    READ.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")))
+    static LOADED: OnceLock<WideDeepModel> = OnceLock::new();
+    LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")))
 }
 
 /// Judges the answer by the next message.

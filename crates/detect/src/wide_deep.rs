@@ -83,7 +83,7 @@ impl WideDeepModel {
     /// model that is never confident.
     pub(crate) fn load_committed(bytes: &[u8]) -> Self {
         let model = Self::from_bytes(bytes);
-        assert!(model.is_some(), "a committed model cannot be read; `make models` makes it again");
+        assert!(model.is_some(), "invalid model file; run `make models` to rebuild it");
         model.unwrap_or_default()
     }
 

@@ -40,7 +40,10 @@ impl StaticModel {
             let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
             u32::from_le_bytes(word) as usize
         };
-        assert!(bytes.starts_with(b"UPTE") && number(4) == 2, "table.bin is not a table");
+        assert!(
+            bytes.starts_with(b"UPTE") && number(4) == 2,
+            "table.bin is not a valid embedding table"
+        );
         let (tokens, dims) = (number(8), number(12));
         let (scales, rest) = bytes[HEADER_BYTES..].split_at(tokens * 4);
         let (weights, rest) = rest.split_at(tokens * 4);

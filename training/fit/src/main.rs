@@ -2,7 +2,7 @@
 //! accuracy.
 //!
 //! `make models` runs the tasks in order, because later ones use earlier models.
-#![expect(clippy::print_stdout, reason = "a command of ours")]
+#![expect(clippy::print_stdout, reason = "command-line tool")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,13 @@ type RowTarget = fn(&verdicts::VerdictRow) -> f32;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let task = arguments.next().context("which task: pair, refusal or verdict?")?;
-    let corpus = PathBuf::from(arguments.next().context("where is the corpus?")?);
-    let out = PathBuf::from(arguments.next().context("where do the models go?")?);
+    let task = arguments.next().context("missing argument TASK: pair, refusal or verdict")?;
+    let corpus = PathBuf::from(
+        arguments.next().context("missing argument CORPUS: folder of the training corpus")?,
+    );
+    let out = PathBuf::from(
+        arguments.next().context("missing argument OUT: folder for the model files")?,
+    );
     let data = arguments.next().map(PathBuf::from);
     match task.as_str() {
         "pair" => {
@@ -29,7 +33,9 @@ fn main() -> Result<()> {
         }
         "refusal" => {
             if data.is_none() {
-                println!("without DATA the XSTest completions are left out: another model results");
+                println!(
+                    "warning: without DATA the XSTest completions are missing and the model differs"
+                );
             }
             let examples =
                 refusals::build_examples(&refusals::read_rows(&corpus, data.as_deref())?);
@@ -52,7 +58,7 @@ fn main() -> Result<()> {
                 print_part_summaries(&rows, target, &model, &held_out);
             }
         }
-        other => bail!("there is no task {other}: pair, refusal or verdict"),
+        other => bail!("unknown task {other}: expected pair, refusal or verdict"),
     }
     Ok(())
 }

@@ -74,11 +74,11 @@ pub fn fit_pair_model(corpus: &Path) -> Result<(WideDeepModel, Vec<Example>, Vec
     let mut rows: Vec<PairRow> = read_jsonl(&corpus.join("pairs.jsonl"))?;
     rows.extend(build_neighbour_pairs(&rows));
     let mut examples = build_examples(&rows);
-    let taught: Vec<PairRow> = read_jsonl(&corpus.join("teacher-pairs.jsonl"))?;
+    let teacher_pairs: Vec<PairRow> = read_jsonl(&corpus.join("teacher-pairs.jsonl"))?;
     let labelled = examples.len();
-    examples.extend(build_teacher_examples(&taught));
+    examples.extend(build_teacher_examples(&teacher_pairs));
     let held_out = predict_out_of_fold(&examples, PAIR_HYPERPARAMETERS);
-    let platt = calibrate_to_teacher(&held_out[labelled..], &taught);
+    let platt = calibrate_to_teacher(&held_out[labelled..], &teacher_pairs);
     let mut model = train_model(&examples, PAIR_HYPERPARAMETERS);
     model.slope = platt.slope as f32;
     model.offset = platt.offset as f32;
@@ -124,13 +124,13 @@ fn build_neighbour_pairs(rows: &[PairRow]) -> Vec<PairRow> {
 
 const NEIGHBOUR_RANKS: &[usize] = &[0, 1, 2, 3, 4, 6, 8, 12, 20, 60];
 
-/// Fits a Platt curve so that as many taught pairs exceed each threshold as with the teacher's
+/// Fits a Platt curve so that as many teacher_pairs pairs exceed each threshold as with the teacher's
 /// cosine. The configured thresholds are such cosines.
-fn calibrate_to_teacher(sums: &[f32], taught: &[PairRow]) -> detect::Platt {
+fn calibrate_to_teacher(sums: &[f32], teacher_pairs: &[PairRow]) -> detect::Platt {
     let mut sums = sums.to_vec();
     sums.sort_by(f32::total_cmp);
     let points = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9].map(|level: f64| {
-        let below = taught.iter().filter(|row| row.score < level).count();
+        let below = teacher_pairs.iter().filter(|row| row.score < level).count();
         let sum = f64::from(sums[below.min(sums.len() - 1)]);
         (sum, (level / (1.0 - level)).ln())
     });

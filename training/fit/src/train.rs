@@ -32,28 +32,31 @@ pub struct Hyperparameters {
 const BATCH_ROWS: usize = 32;
 
 /// Trains a model on all examples and calibrates it on out-of-fold predictions. Returns both.
-pub fn fit_calibrated(examples: &[Example], recipe: Hyperparameters) -> (WideDeepModel, Vec<f32>) {
-    let held_out = predict_out_of_fold(examples, recipe);
+pub fn fit_calibrated(
+    examples: &[Example],
+    hyperparameters: Hyperparameters,
+) -> (WideDeepModel, Vec<f32>) {
+    let held_out = predict_out_of_fold(examples, hyperparameters);
     let points: Vec<(f64, f64, f64)> = held_out
         .iter()
         .zip(examples)
         .map(|(sum, e)| (f64::from(*sum), f64::from(e.target), f64::from(e.weight)))
         .collect();
     let platt = Platt::fit(&points);
-    let mut model = train_model(examples, recipe);
+    let mut model = train_model(examples, hyperparameters);
     model.slope = platt.slope as f32;
     model.offset = platt.offset as f32;
     (model, held_out)
 }
 
 /// For each example, the sum of a model that has not seen its group.
-pub fn predict_out_of_fold(examples: &[Example], recipe: Hyperparameters) -> Vec<f32> {
+pub fn predict_out_of_fold(examples: &[Example], hyperparameters: Hyperparameters) -> Vec<f32> {
     const FOLDS: u64 = 5;
     let mut sums = vec![0.0; examples.len()];
     for fold in 0..FOLDS {
         let is_out = |e: &Example| splitmix64_finalize(e.group) % FOLDS == fold;
         let inside: Vec<Example> = examples.iter().filter(|e| !is_out(e)).cloned().collect();
-        let model = train_model(&inside, Hyperparameters { networks: 1, ..recipe });
+        let model = train_model(&inside, Hyperparameters { networks: 1, ..hyperparameters });
         for (sum, example) in sums.iter_mut().zip(examples).filter(|(_, e)| is_out(e)) {
             *sum = model.raw_sum(&example.features);
         }
@@ -62,31 +65,31 @@ pub fn predict_out_of_fold(examples: &[Example], recipe: Hyperparameters) -> Vec
 }
 
 /// Trains a model on all examples, without calibration.
-pub fn train_model(examples: &[Example], recipe: Hyperparameters) -> WideDeepModel {
-    let nets: Vec<WideDeepModel> = (0..recipe.networks.max(1))
-        .map(|n| train_network(examples, recipe, 1 + n as u64))
+pub fn train_model(examples: &[Example], hyperparameters: Hyperparameters) -> WideDeepModel {
+    let networks: Vec<WideDeepModel> = (0..hyperparameters.networks.max(1))
+        .map(|n| train_network(examples, hyperparameters, 1 + n as u64))
         .collect();
-    average_models(&nets)
+    average_models(&networks)
 }
 
 /// Averages models by concatenating their hidden units.
-fn average_models(nets: &[WideDeepModel]) -> WideDeepModel {
-    let share = 1.0 / nets.len() as f32;
+fn average_models(networks: &[WideDeepModel]) -> WideDeepModel {
+    let share = 1.0 / networks.len() as f32;
     let mean = |of: fn(&WideDeepModel) -> &[f32]| -> Vec<f32> {
-        let mut total = vec![0.0; of(&nets[0]).len()];
-        for net in nets {
-            total.iter_mut().zip(of(net)).for_each(|(t, v)| *t += v * share);
+        let mut total = vec![0.0; of(&networks[0]).len()];
+        for network in networks {
+            total.iter_mut().zip(of(network)).for_each(|(t, v)| *t += v * share);
         }
         total
     };
     WideDeepModel {
         wide: mean(|m| &m.wide),
-        inputs: nets[0].inputs,
-        hidden: nets.iter().flat_map(|m| m.hidden.clone()).collect(),
-        hidden_bias: nets.iter().flat_map(|m| m.hidden_bias.clone()).collect(),
-        output: nets.iter().flat_map(|m| m.output.iter().map(|o| o * share)).collect(),
+        inputs: networks[0].inputs,
+        hidden: networks.iter().flat_map(|m| m.hidden.clone()).collect(),
+        hidden_bias: networks.iter().flat_map(|m| m.hidden_bias.clone()).collect(),
+        output: networks.iter().flat_map(|m| m.output.iter().map(|o| o * share)).collect(),
         direct: mean(|m| &m.direct),
-        bias: nets.iter().map(|m| m.bias * share).sum(),
+        bias: networks.iter().map(|m| m.bias * share).sum(),
         slope: 1.0,
         offset: 0.0,
     }
@@ -122,35 +125,45 @@ struct Network {
     bias: AdamParameters,
 }
 
-fn train_network(examples: &[Example], recipe: Hyperparameters, seed: u64) -> WideDeepModel {
+fn train_network(
+    examples: &[Example],
+    hyperparameters: Hyperparameters,
+    seed: u64,
+) -> WideDeepModel {
     let inputs = examples[0].features.dense.len();
-    let mut random = SplitMix64(seed);
+    let mut rng = SplitMix64(seed);
     let spread = (2.0 / inputs.max(1) as f32).sqrt();
-    let mut net = Network {
+    let mut network = Network {
         inputs,
-        wide: AdamParameters::new(vec![0.0; recipe.wide]),
+        wide: AdamParameters::new(vec![0.0; hyperparameters.wide]),
         hidden: AdamParameters::new(
-            (0..inputs * recipe.hidden).map(|_| random.next_centred() * spread).collect(),
+            (0..inputs * hyperparameters.hidden).map(|_| rng.next_centred() * spread).collect(),
         ),
-        hidden_bias: AdamParameters::new(vec![0.0; recipe.hidden]),
+        hidden_bias: AdamParameters::new(vec![0.0; hyperparameters.hidden]),
         output: AdamParameters::new(
-            (0..recipe.hidden).map(|_| random.next_centred() * 0.5).collect(),
+            (0..hyperparameters.hidden).map(|_| rng.next_centred() * 0.5).collect(),
         ),
         direct: AdamParameters::new(vec![0.0; inputs]),
         bias: AdamParameters::new(vec![0.0]),
     };
     let mut order: Vec<usize> = (0..examples.len()).collect();
-    let steps = recipe.epochs * examples.len().div_ceil(BATCH_ROWS);
+    let steps = hyperparameters.epochs * examples.len().div_ceil(BATCH_ROWS);
     let mut step = 0;
-    for _ in 0..recipe.epochs {
-        random.shuffle(&mut order);
+    for _ in 0..hyperparameters.epochs {
+        rng.shuffle(&mut order);
         for batch in order.chunks(BATCH_ROWS) {
             let left = 1.0 - step as f32 / steps as f32;
-            net.train_batch(examples, batch, recipe, recipe.learning_rate * left, &mut random);
+            network.train_batch(
+                examples,
+                batch,
+                hyperparameters,
+                hyperparameters.learning_rate * left,
+                &mut rng,
+            );
             step += 1;
         }
     }
-    net.into_model()
+    network.into_model()
 }
 
 impl Network {
@@ -158,33 +171,32 @@ impl Network {
         &mut self,
         examples: &[Example],
         batch: &[usize],
-        recipe: Hyperparameters,
+        hyperparameters: Hyperparameters,
         rate: f32,
-        random: &mut SplitMix64,
+        rng: &mut SplitMix64,
     ) {
-        let units = recipe.hidden;
+        let units = hyperparameters.hidden;
         let mut hidden = vec![0.0f32; self.hidden.value.len()];
         let mut hidden_bias = vec![0.0f32; units];
         let mut output = vec![0.0f32; units];
         let mut direct = vec![0.0f32; self.inputs];
         let mut bias = 0.0;
         let mut wide: Vec<(usize, f32)> = Vec::new();
-        let keep = 1.0 - recipe.dropout;
+        let keep = 1.0 - hyperparameters.dropout;
         for &at in batch {
             let example = &examples[at];
-            let dense: Vec<f32> =
-                example
-                    .features
-                    .dense
-                    .iter()
-                    .map(|v| {
-                        if recipe.dropout > 0.0 && random.next_unit() > keep {
-                            0.0
-                        } else {
-                            v / keep
-                        }
-                    })
-                    .collect();
+            let dense: Vec<f32> = example
+                .features
+                .dense
+                .iter()
+                .map(|v| {
+                    if hyperparameters.dropout > 0.0 && rng.next_unit() > keep {
+                        0.0
+                    } else {
+                        v / keep
+                    }
+                })
+                .collect();
             let mut activations = vec![0.0f32; units];
             let mut sum = self.bias.value[0];
             for (unit, activation) in activations.iter_mut().enumerate() {
@@ -224,10 +236,19 @@ impl Network {
                 );
             }
         }
-        self.apply_gradients(&hidden, &hidden_bias, &output, &direct, bias, wide, recipe, rate);
+        self.apply_gradients(
+            &hidden,
+            &hidden_bias,
+            &output,
+            &direct,
+            bias,
+            wide,
+            hyperparameters,
+            rate,
+        );
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one gradient for each part of the net")]
+    #[expect(clippy::too_many_arguments, reason = "one gradient per parameter group")]
     fn apply_gradients(
         &mut self,
         hidden: &[f32],
@@ -236,10 +257,10 @@ impl Network {
         direct: &[f32],
         bias: f32,
         mut wide: Vec<(usize, f32)>,
-        recipe: Hyperparameters,
+        hyperparameters: Hyperparameters,
         rate: f32,
     ) {
-        let decay = recipe.deep_decay;
+        let decay = hyperparameters.deep_decay;
         hidden.iter().enumerate().for_each(|(at, g)| self.hidden.adam_step(at, *g, rate, decay));
         hidden_bias
             .iter()
@@ -251,7 +272,7 @@ impl Network {
         wide.sort_by_key(|(at, _)| *at);
         for group in wide.chunk_by(|a, b| a.0 == b.0) {
             let gradient = group.iter().map(|(_, g)| g).sum();
-            self.wide.adam_step(group[0].0, gradient, rate * 4.0, recipe.wide_decay);
+            self.wide.adam_step(group[0].0, gradient, rate * 4.0, hyperparameters.wide_decay);
         }
     }
 

@@ -31,8 +31,8 @@ pub(super) fn resolve_ordinal(
     let most = counts.iter().copied().max().unwrap_or(0);
     // Prefers turns that mention all words, then those that mention fewer.
     (1..=most).rev().find_map(|least| {
-        let named: Vec<usize> = (0..past.len()).filter(|at| counts[*at] >= least).collect();
-        pick_mentioned_turn(order, verdict, past, &named)
+        let mentioning: Vec<usize> = (0..past.len()).filter(|at| counts[*at] >= least).collect();
+        pick_mentioned_turn(order, verdict, past, &mentioning)
     })
 }
 
@@ -42,23 +42,23 @@ pub(super) fn mentions_any(turn: &PastTurn<'_>, words: &[String]) -> bool {
     words.iter().any(|word| texts.iter().any(|text| mentions_word(text, word)))
 }
 
-/// Picks one of the mentioning turns; `named` holds their indexes, newest first.
+/// Picks one of the mentioning turns; `mentioning` holds their indexes, newest first.
 fn pick_mentioned_turn(
     order: Ordinal,
     verdict: &Verdict,
     past: &[PastTurn<'_>],
-    named: &[usize],
+    mentioning: &[usize],
 ) -> Option<usize> {
     match order {
-        Ordinal::Nth(n) => named.len().checked_sub(n).map(|at| named[at]),
-        Ordinal::Last => named.first().copied(),
+        Ordinal::Nth(n) => mentioning.len().checked_sub(n).map(|at| mentioning[at]),
+        Ordinal::Last => mentioning.first().copied(),
         Ordinal::Previous => {
-            let older = || named.iter().copied().filter(|at| *at != 0);
+            let older = || mentioning.iter().copied().filter(|at| *at != 0);
             // A user who retracts a complaint means the rejected turn.
             let accepts = verdict.status == VerdictStatus::Accepted;
             let rejected = |at: &usize| past[*at].status == VerdictStatus::Rejected;
             let taken_back = older().find(|at| accepts && rejected(at));
-            taken_back.or_else(|| older().next()).or_else(|| named.first().copied())
+            taken_back.or_else(|| older().next()).or_else(|| mentioning.first().copied())
         }
     }
 }
@@ -160,15 +160,15 @@ fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
         .iter()
         .map(|turn| [FoldedText::new(turn.question), FoldedText::new(answer_head(turn.answer))])
         .collect();
-    let has = |word: &str| -> Vec<bool> {
+    let has_word = |word: &str| -> Vec<bool> {
         texts.iter().map(|both| both.iter().any(|text| mentions_word(text, word))).collect()
     };
     let mut counts = vec![0; past.len()];
     for word in words {
-        let mut found = has(word);
+        let mut found = has_word(word);
         if !found.contains(&true) {
             for other in synonym_groups().iter().filter(|group| group.contains(word)).flatten() {
-                found.iter_mut().zip(has(other)).for_each(|(all, one)| *all |= one);
+                found.iter_mut().zip(has_word(other)).for_each(|(all, one)| *all |= one);
             }
         }
         counts.iter_mut().zip(found).for_each(|(count, found)| *count += usize::from(found));

@@ -65,6 +65,11 @@ impl FoldedText {
         self.words.iter().filter(|w| w.kind != WordKind::Mark)
     }
 
+    /// Hashes of the words without punctuation, in order.
+    pub(crate) fn word_hashes(&self) -> impl Iterator<Item = u32> {
+        self.lexical_words().map(|w| w.hash)
+    }
+
     fn append_part(&mut self, part: &str, offset: usize) {
         let mut chars = part.char_indices().peekable();
         while let Some((at, c)) = chars.next() {

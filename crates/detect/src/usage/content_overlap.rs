@@ -55,16 +55,16 @@ impl ContentOverlap {
         answer: &ParsedAnswer<'_>,
         content: &str,
         name_words: &FxHashSet<u32>,
-        scratch: &mut OverlapBuffers,
+        buffers: &mut OverlapBuffers,
     ) -> Self {
         let content = &content[..content.floor_char_boundary(rule.most_content_bytes)];
-        scratch.tokenized.tokenize(content);
-        let mut shared = Self::default();
-        shared.count_runs(rule, answer, scratch);
-        shared.count_identifiers(answer, content, scratch);
-        shared.count_words(rule, answer, name_words, scratch);
-        shared.support += shared.identifiers;
-        shared
+        buffers.tokenized.tokenize(content);
+        let mut overlap = Self::default();
+        overlap.count_runs(rule, answer, buffers);
+        overlap.count_identifiers(answer, content, buffers);
+        overlap.count_words(rule, answer, name_words, buffers);
+        overlap.support += overlap.identifiers;
+        overlap
     }
 
     /// Token range and share of the evidence; `None` when the overlap is too small.
@@ -74,24 +74,25 @@ impl ContentOverlap {
         answer: &ParsedAnswer<'_>,
     ) -> Option<(usize, usize, f64)> {
         let share = |some: usize, all: usize| if all == 0 { 0.0 } else { some as f64 / all as f64 };
-        let of_runs = share(self.runs, self.total_runs);
-        let lone = self.rarest_run >= rule.lone_run_rarity && answer.kind == AnswerKind::Response;
+        let run_share = share(self.runs, self.total_runs);
+        let has_lone_run =
+            self.rarest_run >= rule.lone_run_rarity && answer.kind == AnswerKind::Response;
         let least = match answer.kind {
             AnswerKind::Response => rule.least_runs,
             AnswerKind::Code => rule.least_runs_in_code,
         };
-        let enough = self.runs >= least || lone;
-        if enough && of_runs >= rule.run_share {
-            return self.run_span.map(|(first, last)| (first, last, of_runs.min(1.0)));
+        let enough = self.runs >= least || has_lone_run;
+        if enough && run_share >= rule.run_share {
+            return self.run_span.map(|(first, last)| (first, last, run_share.min(1.0)));
         }
-        let of_identifiers = share(self.identifiers, self.total_identifiers);
+        let identifier_share = share(self.identifiers, self.total_identifiers);
         let enough = self.identifiers >= rule.least_identifiers || self.has_long_identifier;
-        if enough && of_identifiers >= rule.identifier_share {
-            return self.identifier_span.map(|(first, last)| (first, last, of_identifiers));
+        if enough && identifier_share >= rule.identifier_share {
+            return self.identifier_span.map(|(first, last)| (first, last, identifier_share));
         }
-        let of_words = share(self.words, self.total_words);
-        if of_words >= rule.word_share {
-            return self.word_span.map(|(first, last)| (first, last, of_words));
+        let word_share = share(self.words, self.total_words);
+        if word_share >= rule.word_share {
+            return self.word_span.map(|(first, last)| (first, last, word_share));
         }
         None
     }
@@ -100,12 +101,12 @@ impl ContentOverlap {
         &mut self,
         rule: &UsageRule,
         answer: &ParsedAnswer<'_>,
-        scratch: &mut OverlapBuffers,
+        buffers: &mut OverlapBuffers,
     ) {
-        let (tokenized, by_sentence) = (&scratch.tokenized, &mut scratch.by_sentence);
+        let (tokenized, by_sentence) = (&buffers.tokenized, &mut buffers.by_sentence);
         by_sentence.clear();
         // Ideographs count as half a word.
-        let (mut signs, mut words) = (0, 0);
+        let (mut ideographs, mut words) = (0, 0);
         let mut stretch: Option<(usize, usize)> = None;
         for (from, key) in iter_runs(&tokenized.tokens) {
             self.total_runs += 1;
@@ -119,21 +120,21 @@ impl ContentOverlap {
             copied.runs += 1;
             copied.aligned |= is_sentence_aligned(answer, tokenized, run, from);
             if tokenized.tokens[from..from + RUN_WORDS].iter().all(|p| p.kind == TokenKind::Sign) {
-                signs += 1;
+                ideographs += 1;
             } else {
                 words += 1;
             }
-            let grown = match stretch {
+            let extended = match stretch {
                 Some((first, last)) if last + 1 == at + RUN_WORDS - 1 => (first, last + 1),
                 _ => (at, at + RUN_WORDS - 1),
             };
-            stretch = Some(grown);
+            stretch = Some(extended);
             let length = |(first, last): (usize, usize)| last - first;
-            if self.run_span.is_none_or(|longest| length(grown) > length(longest)) {
-                self.run_span = Some(grown);
+            if self.run_span.is_none_or(|longest| length(extended) > length(longest)) {
+                self.run_span = Some(extended);
             }
         }
-        self.runs = words + signs / 2;
+        self.runs = words + ideographs / 2;
         self.total_runs = self.total_runs.min(rule.most_runs);
     }
 
@@ -144,19 +145,19 @@ impl ContentOverlap {
         rule: &UsageRule,
         answer: &ParsedAnswer<'_>,
         name_words: &FxHashSet<u32>,
-        scratch: &mut OverlapBuffers,
+        buffers: &mut OverlapBuffers,
     ) {
-        let (tokens, seen) = (&scratch.tokenized.tokens, &mut scratch.seen_words);
+        let (tokens, seen) = (&buffers.tokenized.tokens, &mut buffers.seen_words);
         seen.clear();
         // A fully copied sentence without specifics is an unlisted formula, unless other sentences
         // show that the answer uses the item.
         let is_formula = |sentence: &u32| {
             let all = answer.sentences[*sentence as usize];
-            let copied = scratch.by_sentence.get(sentence).copied().unwrap_or_default();
+            let copied = buffers.by_sentence.get(sentence).copied().unwrap_or_default();
             let whole = copied.runs >= all.runs && copied.aligned;
             all.is_plain && whole && answer.sentences.len() > 1
         };
-        let formulas = scratch.by_sentence.iter().filter(|(sentence, _)| is_formula(sentence));
+        let formulas = buffers.by_sentence.iter().filter(|(sentence, _)| is_formula(sentence));
         let formula_runs: u32 = formulas.map(|(_, copied)| copied.runs).sum();
         let (mut first, mut shared, mut rare, mut elsewhere) = (None, 0, 0, 0);
         for token in tokens {
@@ -191,8 +192,8 @@ impl ContentOverlap {
             if !seen.insert(token.hash) {
                 continue;
             }
-            let weigh = || is_distinctive(token, weigh_word(&scratch.tokenized, token));
-            if *scratch.distinctive_cache.entry(token.hash).or_insert_with(weigh) {
+            let weigh = || is_distinctive(token, weigh_word(&buffers.tokenized, token));
+            if *buffers.distinctive_cache.entry(token.hash).or_insert_with(weigh) {
                 all += 1;
                 if all > most {
                     return;
@@ -207,10 +208,10 @@ impl ContentOverlap {
         &mut self,
         answer: &ParsedAnswer<'_>,
         content: &str,
-        scratch: &mut OverlapBuffers,
+        buffers: &mut OverlapBuffers,
     ) {
         let imported = imported_identifiers(content);
-        let (tokenized, seen) = (&scratch.tokenized, &mut scratch.seen_words);
+        let (tokenized, seen) = (&buffers.tokenized, &mut buffers.seen_words);
         seen.clear();
         for found in extract_identifiers(content, tokenized) {
             if imported.contains(&found.key) || !seen.insert(found.key) {

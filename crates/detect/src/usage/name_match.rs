@@ -24,10 +24,10 @@ impl ItemName {
         endings: &NameEndings,
     ) -> Option<NameMatch> {
         let joined = self.joined_text();
-        let places = answer.suffixes.find_prefix(&answer.tokenized, joined);
-        places
+        let starts = answer.suffixes.find_prefix(&answer.tokenized, joined);
+        starts
             .filter_map(|first| self.match_at(answer, endings, first, joined))
-            .max_by_key(|named| (named.certainty, std::cmp::Reverse(named.first)))
+            .max_by_key(|found| (found.certainty, std::cmp::Reverse(found.first)))
     }
 
     fn match_at(
@@ -61,8 +61,8 @@ impl ItemName {
         let tokens = &answer.tokenized.tokens;
         (first + 1..=last).all(|at| {
             let between = &answer.text[tokens[at - 1].end as usize..tokens[at].start as usize];
-            let parted = || between.contains([',', ';']) || tokens[at].gap == Gap::Break;
-            between.len() <= 6 && (self.has_comma || !parted())
+            let is_separated = || between.contains([',', ';']) || tokens[at].gap == Gap::Break;
+            between.len() <= 6 && (self.has_comma || !is_separated())
         })
     }
 }
@@ -84,7 +84,7 @@ fn is_inside_longer_text(
         || matches!(name.part, NamePart::Tail(_))
         || tokens[last].kind != TokenKind::Letters;
     // "Falcon v3" does not match "Falcon v3.5". ("3.5" alone is one token.)
-    let goes_on = next.is_some_and(|n| n.gap == Gap::Dot && n.kind == TokenKind::Number)
+    let version_continues = next.is_some_and(|n| n.gap == Gap::Dot && n.kind == TokenKind::Number)
         && matches!(tokens[last].kind, TokenKind::Number | TokenKind::Mixed);
     let joins = |a: &Token, b: &Token| match b.gap {
         Gap::None if a.kind == TokenKind::Sign || b.kind == TokenKind::Sign => {
@@ -96,7 +96,7 @@ fn is_inside_longer_text(
     };
     let before = first > 0 && joins(&tokens[first - 1], one);
     let after = next.is_some_and(|next| joins(&tokens[last], next));
-    before || after || goes_on || is_inside_longer_name(name, answer, last)
+    before || after || version_continues || is_inside_longer_name(name, answer, last)
 }
 
 /// "Premium" does not match "Premium Plus", nor "Skarv 2" "Skarv 2 GT".
@@ -106,7 +106,7 @@ fn is_inside_longer_name(name: &ItemName, answer: &ParsedAnswer<'_>, last: usize
         return false;
     };
     let between = &answer.text[tokens[last].end as usize..next.start as usize];
-    let names_more = match next.kind {
+    let extends_name = match next.kind {
         TokenKind::Letters | TokenKind::Mixed => {
             next.is_capitalised && !lexicon().is_stop_word(next.hash)
         }
@@ -114,7 +114,7 @@ fn is_inside_longer_name(name: &ItemName, answer: &ParsedAnswer<'_>, last: usize
         TokenKind::Sign => false,
     };
     between == " "
-        && names_more
+        && extends_name
         && tokens[last].is_capitalised | (tokens[last].kind != TokenKind::Letters)
         && answer.kind == AnswerKind::Response
         && (!answer.capitalises_nouns || next.kind == TokenKind::Number)

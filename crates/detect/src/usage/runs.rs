@@ -6,12 +6,8 @@ use super::tokenizer::{Gap, Token};
 pub(super) const RUN_WORDS: usize = 5;
 
 const HASH_BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Factor of the oldest word in a full run.
-const FULL_RUN_FACTOR: u64 = HASH_BASE
-    .wrapping_mul(HASH_BASE)
-    .wrapping_mul(HASH_BASE)
-    .wrapping_mul(HASH_BASE)
-    .wrapping_mul(HASH_BASE);
+/// `HASH_BASE` to the power of `RUN_WORDS + 1`: the factor of a word that leaves the run.
+const LEAVING_WORD_FACTOR: u64 = HASH_BASE.wrapping_pow(RUN_WORDS as u32 + 1);
 
 /// Start token and key of each run. Keys are computed incrementally.
 pub(super) fn iter_runs(tokens: &[Token]) -> impl Iterator<Item = (usize, u64)> {
@@ -30,9 +26,6 @@ pub(super) fn iter_runs(tokens: &[Token]) -> impl Iterator<Item = (usize, u64)> 
         (length >= RUN_WORDS).then(|| (at + 1 - RUN_WORDS, key ^ key >> 29))
     })
 }
-
-/// Factor of a word that leaves the run.
-const LEAVING_WORD_FACTOR: u64 = FULL_RUN_FACTOR.wrapping_mul(HASH_BASE);
 
 #[cfg(test)]
 mod tests {

@@ -48,8 +48,8 @@ pub(super) struct WordLists {
 }
 
 pub(super) fn word_lists() -> &'static WordLists {
-    static READ: OnceLock<WordLists> = OnceLock::new();
-    READ.get_or_init(|| WordLists {
+    static LOADED: OnceLock<WordLists> = OnceLock::new();
+    LOADED.get_or_init(|| WordLists {
         formulas: FORMULAS.lines().flat_map(|line| hash_runs(&hash_tokens(line))).collect(),
         keywords: hash_words("keywords").collect(),
         code_words: hash_words("code words").collect(),

@@ -165,21 +165,21 @@ fn hash_ngrams(message: &Utterance, asked: bool) -> Vec<SparseFeature> {
     };
     let mut grams = Vec::with_capacity(chosen.len() * 3 + 8);
     for at in 0..chosen.len() {
-        let mut so_far = 0;
+        let mut ngram_hash = 0;
         for size in 0..3u32 {
             let Some(last) = chosen.get(at + size as usize) else { break };
-            so_far = hash(so_far ^ (size + 1), &last.hash.to_le_bytes());
-            let place = (chosen[at].start as u32, last.end as u32);
-            grams.push(SparseFeature { hash: so_far, start: place.0, end: place.1 });
+            ngram_hash = hash(ngram_hash ^ (size + 1), &last.hash.to_le_bytes());
+            let span = (chosen[at].start as u32, last.end as u32);
+            grams.push(SparseFeature { hash: ngram_hash, start: span.0, end: span.1 });
             if at == 0 {
-                let opening = hash(101, &so_far.to_le_bytes());
-                grams.push(SparseFeature { hash: opening, start: place.0, end: place.1 });
-                let in_reply = hash(if asked { 103 } else { 104 }, &so_far.to_le_bytes());
-                grams.push(SparseFeature { hash: in_reply, start: place.0, end: place.1 });
+                let opening = hash(101, &ngram_hash.to_le_bytes());
+                grams.push(SparseFeature { hash: opening, start: span.0, end: span.1 });
+                let in_reply = hash(if asked { 103 } else { 104 }, &ngram_hash.to_le_bytes());
+                grams.push(SparseFeature { hash: in_reply, start: span.0, end: span.1 });
             }
             if at + size as usize + 1 == chosen.len() {
-                let closing = hash(102, &so_far.to_le_bytes());
-                grams.push(SparseFeature { hash: closing, start: place.0, end: place.1 });
+                let closing = hash(102, &ngram_hash.to_le_bytes());
+                grams.push(SparseFeature { hash: closing, start: span.0, end: span.1 });
             }
         }
     }
