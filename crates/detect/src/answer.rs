@@ -17,7 +17,6 @@ pub fn refusal_model() -> &'static WideDeepModel {
     LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/refusal.bin")))
 }
 
-/// A parsed assistant answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub(crate) vector: Vector,
@@ -31,7 +30,6 @@ pub struct Answer {
     pub(crate) apologises: bool,
     pub(crate) has_code: bool,
     pub(crate) is_empty: bool,
-    /// Probability that the answer is a refusal, 0 to 1.
     pub(crate) refusal_probability: f32,
     pub(crate) refusal_features: Features,
 }

@@ -10,7 +10,6 @@ use rustc_hash::FxHashMap;
 
 use crate::text::{FoldedText, hash};
 
-/// Expected answer type of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerType {
     Method,
@@ -30,10 +29,8 @@ pub(crate) enum AnswerType {
 /// One answer type per line, as `type: opening | opening`.
 const OPENINGS: &str = include_str!("phrases/answer_types.txt");
 
-/// Leading words that may precede the question opening.
 const MAX_LEADING_WORDS: usize = 3;
 
-/// Openings keyed by their first word.
 type OpeningsByFirstWord = FxHashMap<u32, Vec<(Box<[u32]>, AnswerType)>>;
 
 pub(crate) fn expected_answer_type(text: &FoldedText) -> AnswerType {

@@ -10,7 +10,6 @@ pub struct Platt {
 }
 
 impl Platt {
-    /// The identity: leaves every score unchanged.
     pub const IDENTITY: Self = Self { slope: 1.0, offset: 0.0 };
 
     /// Fits sums (log-odds) to labels in 0..=1, each with a weight, by Newton's method. L2
@@ -40,7 +39,6 @@ impl Platt {
         fitted
     }
 
-    /// Regularised weighted log loss.
     fn log_loss(self, rows: &[(f64, f64, f64)]) -> f64 {
         let penalty = ((self.slope - 1.0).powi(2) + self.offset.powi(2)) / 2.0;
         let row_loss = |(x, label, weight): &(f64, f64, f64)| {
@@ -66,12 +64,10 @@ impl Platt {
         (det.abs() > 1e-12).then(|| ((h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det))
     }
 
-    /// Calibrated probability of a raw sum.
     pub fn probability_from_sum(self, sum: f64) -> f64 {
         1.0 / (1.0 + (-(self.slope * sum + self.offset)).exp())
     }
 
-    /// Calibrated probability of a raw probability.
     pub fn adjust_probability(self, p: f64) -> f64 {
         self.probability_from_sum(log_odds(p))
     }
@@ -82,7 +78,6 @@ fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
 }
 
-/// Minimum number of labels for a project's own curve.
 pub const MIN_LABELS: usize = 200;
 
 /// A project's own calibration curve with its held-out error.

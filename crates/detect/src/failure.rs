@@ -10,7 +10,6 @@ use crate::utterance::Utterance;
 pub struct FailureRule {
     /// Shorter answers count as empty, unless they answer a short question directly ("42").
     pub min_response_chars: usize,
-    /// Minimum refusal probability at which an answer counts as a refusal.
     pub min_refusal_probability: f64,
 }
 
@@ -20,7 +19,6 @@ impl Default for FailureRule {
     }
 }
 
-/// A completed answer to check for failure.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletedAnswer<'a> {
     pub status: TurnStatus,
@@ -57,7 +55,6 @@ const ERROR_OPENINGS: &[&str] = &[
     "timeout error",
     "http error",
 ];
-/// Words that continue a printed error after such an opening.
 const ERROR_CONTINUATIONS: &[&str] =
     &["while", "processing", "please", "try", "occurred", "for", "on our", "server", "and we"];
 
@@ -90,7 +87,6 @@ fn new_failure(error_type: ErrorType, confidence: f64, evidence: Vec<Evidence>) 
     Failure { error_type: Some(error_type), confidence, evidence }
 }
 
-/// Finds a printed error at the very start, outside code and quotations.
 fn find_error_text(response: &str) -> Option<Evidence> {
     let head = &response[..response.floor_char_boundary(400)];
     let prose = mask_code_and_quotes(head);
@@ -116,7 +112,6 @@ fn ends_like_an_error(rest: &str) -> bool {
         || ERROR_CONTINUATIONS.iter().any(|word| next.starts_with(word))
 }
 
-/// True for a word or number that answers a short question.
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
     const MAX_SHORT_QUESTION_WORDS: usize = 15;
     let has_content = trimmed.chars().any(char::is_alphanumeric);

@@ -12,7 +12,6 @@ use crate::{
     rank_candidates, recalibrate,
 };
 
-/// Generates text with detector phrases, punctuation, code, symbols and arbitrary strings.
 fn arbitrary_text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("no".to_owned()),

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 use crate::lexicon::words_in_set;
 use crate::text::{FoldedText, WordKind, hash};
 
-/// Languages with phrase lists and training data.
 pub(crate) const LANGUAGES: [&str; 9] = ["en", "de", "es", "fr", "pt", "it", "nl", "ja", "zh"];
 
 /// The first languages in `LANGUAGES` are detected by word lists, the others by script.

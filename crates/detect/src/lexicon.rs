@@ -24,7 +24,6 @@ pub(crate) struct Lexicon {
     /// Words that judge the answer. They may also belong to the wanted thing ("that model"), so a
     /// clause is skipped only when it has no other words.
     pub judgement: FxHashSet<u32>,
-    /// Verbs that introduce a correction.
     pub correction_verbs: FxHashSet<u32>,
     /// Words that make such a verb a reminder: "the laptops, as I said yesterday".
     pub reminder: FxHashSet<u32>,

@@ -8,7 +8,6 @@ use crate::utterance::Utterance;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Complexity {
     Simple,
-    /// Long, with several clauses, or with code.
     Complex,
 }
 
@@ -31,7 +30,6 @@ pub struct PaceRule {
     pub complex: LatencyThresholds,
 }
 
-/// Classifies a question by its length, code and number of clauses.
 pub fn classify_complexity(question: &Utterance) -> Complexity {
     const MAX_SIMPLE_WORDS: usize = 40;
     const MIN_COMPLEX_CLAUSES: usize = 3;

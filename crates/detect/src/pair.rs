@@ -30,7 +30,6 @@ pub fn pair_score(a: &Utterance, b: &Utterance) -> UnitInterval {
     UnitInterval::new(score).unwrap_or(UnitInterval::ZERO)
 }
 
-/// Factor applied to the score when a difference reverses the meaning.
 const REVERSAL_FACTOR: f64 = 0.5;
 /// Minimum Jaccard similarity at which a negation or an operator reverses the meaning, and at which
 /// a pair of opposites does.
@@ -175,7 +174,6 @@ impl SetMismatch {
     }
 }
 
-/// Differences between two messages after their shared tokens are removed.
 struct TokenDifference {
     /// Shared token weight, relative to the lighter and to the heavier message.
     shared_weight: f32,

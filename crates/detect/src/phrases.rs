@@ -22,12 +22,10 @@ const MESSAGE_LISTS: &[&str] = &[
 
 const ANSWER_LISTS: &[&str] = &[include_str!("phrases/refusal.txt")];
 
-/// Maximum number of fillers before a phrase that is anchored at the start.
 const MAX_LEADING_FILLERS: usize = 3;
 
 macro_rules! cues {
     ($($(#[$doc:meta])* $name:ident $word:literal),+ $(,)?) => {
-        /// The meaning of a cue phrase.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Cue { $($(#[$doc])* $name),+ }
 
@@ -44,7 +42,6 @@ macro_rules! cues {
 }
 
 cues!(
-    /// Fillers that may precede an anchored phrase.
     Lead "lead",
     Negation "negation",
     Correction "correction",
@@ -93,7 +90,6 @@ pub(crate) struct CueHit {
     pub cue: Cue,
     pub first: usize,
     pub last: usize,
-    /// True when only fillers precede the phrase.
     pub is_opening: bool,
 }
 

@@ -15,14 +15,10 @@ use crate::utterance::Utterance;
 
 const ROLE_PHRASES: &str = include_str!("phrases/references.txt");
 
-/// Maximum words between a determiner and its verb.
 const MAX_REFERENCE_WORDS: usize = 12;
-/// Words after the verb that may hold the judgement.
 const MAX_JUDGEMENT_WORDS: usize = 5;
-/// Opening words in which a demonstrative counts.
 const MAX_OPENING_WORDS: usize = 3;
 
-/// Ordinal position of a referenced answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ordinal {
     /// 1-based; 1 is the oldest.
@@ -32,11 +28,9 @@ pub(crate) enum Ordinal {
     Previous,
 }
 
-/// The kind of thing that a reference names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReferentKind {
     Answer,
-    /// One of several attempts at an answer.
     Attempt,
     /// A list item, or a turn.
     Item,
@@ -58,18 +52,14 @@ enum PhraseRole {
     Demonstrative,
 }
 
-/// A reference to an answer or to part of one.
 #[derive(Clone, Debug)]
 pub(crate) struct AnswerReference {
     pub ordinal: Option<Ordinal>,
     pub kind: ReferentKind,
-    /// Stems of the content words that name it.
     pub stems: Vec<String>,
-    /// Byte range in the message.
     pub span: (usize, usize),
     /// `None` without a verb; `Some(None)` when the judgement is unclear; else true when positive.
     pub judgement: Option<Option<bool>>,
-    /// True when the user thanks for it or likes it.
     pub is_thanked_for: bool,
 }
 
@@ -82,7 +72,6 @@ impl AnswerReference {
     }
 }
 
-/// Phrases keyed by their first word, longest first.
 type RoleLexicon = FxHashMap<u32, Vec<(Box<[u32]>, PhraseRole)>>;
 
 fn role_lexicon() -> &'static RoleLexicon {
@@ -124,7 +113,6 @@ fn parse_role(name: &str) -> Option<PhraseRole> {
     Some(role)
 }
 
-/// Groups of synonyms, as stems.
 pub(crate) fn synonym_groups() -> &'static [Vec<String>] {
     static LOADED: OnceLock<Vec<Vec<String>>> = OnceLock::new();
     LOADED.get_or_init(|| {

@@ -8,7 +8,6 @@ use crate::wide_deep::{Features, SparseFeature};
 
 /// Words of an answer that are used. A refusal shows early.
 const MAX_WORDS: usize = 110;
-/// Bytes at the start of an answer that are embedded.
 const OPENING_BYTES: usize = 220;
 
 /// Input features of the refusal model. `prose` is the answer without code and quotations.
@@ -55,7 +54,6 @@ pub(crate) fn refusal_features(
     Features { sparse: hash_ngrams(&indexed_words), dense }
 }
 
-/// Sentence index of each word.
 fn index_sentences(text: &FoldedText, words: &[&Word]) -> Vec<usize> {
     let mut number = 0;
     words

@@ -10,11 +10,8 @@ use crate::utterance::Utterance;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryRule {
-    /// Minimum pair score at which two questions are the same.
     pub min_similarity: f64,
-    /// Maximum age of the first question.
     pub window: Duration,
-    /// Number of recent questions that are compared.
     pub max_questions: usize,
 }
 
@@ -30,10 +27,8 @@ const MIN_RETRY_COSINE: f32 = 0.5;
 const MIN_PREFILTER_SIMILARITY: f64 = 0.7;
 /// Cosine error of vectors that were stored as single bytes.
 const QUANTIZATION_ERROR: f32 = 0.02;
-/// Candidates with the highest cosine that the pair model scores.
 const MAX_SCORED_CANDIDATES: usize = 2;
 
-/// An earlier question of the same user, or of the same conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct PastQuestion<'a> {
     pub turn: &'a TurnId,

@@ -7,7 +7,6 @@ use crate::references::is_negated;
 use crate::utterance::Utterance;
 use crate::verdict::{Exchange, VerdictRule, detect_verdict};
 
-/// Minimum probability of dissatisfaction for a negative sentiment.
 const MIN_DISSATISFACTION: f64 = 0.5;
 
 /// Returns the sentiment of a comment and its confidence. A comment that only continues with

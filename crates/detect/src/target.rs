@@ -27,17 +27,14 @@ use crate::references::{
 use crate::utterance::{Utterance, is_bare_remark};
 use crate::verdict::{EARLIER_BETTER_RULE, MOVED_ON_RULE};
 
-/// Weights and thresholds of target selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetRule {
     /// Weight of the similarity, 0 to 1; recency has the rest.
     pub similarity_weight: f64,
     /// Age at which recency counts half.
     pub half_life: Duration,
-    /// Maximum age of a candidate turn.
     pub max_age: Duration,
     pub top_k: usize,
-    /// Minimum score of a target.
     pub min_score: f64,
     /// Margin by which an earlier turn must beat the last one.
     pub min_margin: f64,
@@ -57,7 +54,6 @@ impl Default for TargetRule {
     }
 }
 
-/// An answered turn of the conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct PastTurn<'a> {
     pub turn: &'a TurnId,
@@ -69,7 +65,6 @@ pub struct PastTurn<'a> {
     pub status: VerdictStatus,
 }
 
-/// The turn that a verdict concerns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     Previous,
@@ -209,7 +204,6 @@ fn score_past_turn(rule: &TargetRule, remark: &Vector, turn: &PastTurn<'_>) -> R
     score_candidate(rule, remark, &candidate)
 }
 
-/// A turn that a remark may concern.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetCandidate<'a> {
     pub turn: &'a TurnId,
@@ -218,7 +212,6 @@ pub struct TargetCandidate<'a> {
     pub age: Duration,
 }
 
-/// A candidate turn with its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedTurn {
     pub turn: TurnId,

@@ -38,7 +38,6 @@ use name_endings::NameEndings;
 use name_match::NameMatch;
 use name_variants::derive_names;
 
-/// An item that was retrieved for the answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReturnedItem<'a> {
     pub entity_id: &'a str,
@@ -48,7 +47,6 @@ pub struct ReturnedItem<'a> {
     pub rank: Option<u32>,
 }
 
-/// Kind of evidence that an item was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UseReason {
     Name,
@@ -71,15 +69,12 @@ impl UseReason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UseEvidence {
     pub reason: UseReason,
-    /// First byte in the answer.
     pub start: usize,
-    /// End of the range, exclusive.
     pub end: usize,
     /// Share of the item's content found in the answer, 0 to 1; 1 for a name or a citation.
     pub share: f64,
 }
 
-/// Result of use detection for one item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ItemUse {
     Used(UseEvidence),

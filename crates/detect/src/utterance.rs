@@ -11,12 +11,9 @@ use crate::lexicon::lexicon;
 use crate::phrases::{Cue, CueHit, find_message_cues};
 use crate::text::{FoldedText, Word, WordKind, hash, stem_word};
 
-/// Maximum tokens whose vectors are compared one by one.
 const MAX_TOKENS: usize = 48;
-/// Maximum words that pair features use.
 const MAX_WORDS: usize = 64;
 
-/// A parsed user message.
 #[derive(Clone, Debug)]
 pub struct Utterance {
     original: String,
@@ -34,9 +31,7 @@ pub struct Utterance {
     pub(crate) trigrams: HashedSet<32>,
     pub(crate) numbers: Vec<u32>,
     pub(crate) names: Vec<u32>,
-    /// Number of negations.
     pub(crate) negations: usize,
-    /// Question word among the first words.
     pub(crate) question_word: Option<u32>,
     pub(crate) answer_type: AnswerType,
     pub(crate) stems: Vec<u32>,
@@ -88,7 +83,6 @@ impl Utterance {
         &self.original
     }
 
-    /// Embedding by the built-in model.
     pub fn vector(&self) -> &Vector {
         &self.vector
     }
@@ -101,7 +95,6 @@ impl Utterance {
         self.hits.iter().any(|hit| hit.cue == cue && hit.is_opening)
     }
 
-    /// Byte range of a phrase in the message.
     pub(crate) fn cue_span(&self, hit: &CueHit) -> (usize, usize) {
         let place = |at| self.text.lexical_words().nth(at).map_or((0, 0), |w| (w.start, w.end));
         (place(hit.first).0, place(hit.last).1)

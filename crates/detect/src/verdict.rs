@@ -34,16 +34,13 @@ pub(crate) use rules::MOVED_ON_RULE;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Keyword baseline.
     Seed,
     /// Phrases only. Reproducible by hand.
     Rules,
-    /// Rules, rescored by the learnt models.
     Model,
 }
 
 impl Mode {
-    /// Name in configuration and findings.
     pub const fn as_word(self) -> &'static str {
         match self {
             Self::Seed => "seed",
@@ -53,7 +50,6 @@ impl Mode {
     }
 }
 
-/// Thresholds of verdict detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerdictRule {
     pub mode: Mode,
@@ -65,7 +61,6 @@ pub struct VerdictRule {
     pub rephrased: f64,
     /// True when an unrelated new question counts as acceptance.
     pub moved_on: bool,
-    /// Minimum confidence of a rejection.
     pub min_confidence: f64,
 }
 
@@ -95,7 +90,6 @@ pub struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// A message without context.
     pub fn new(message: &'a Utterance) -> Self {
         Self {
             message,
@@ -133,7 +127,6 @@ pub fn acceptance_model() -> &'static WideDeepModel {
     LOADED.get_or_init(|| WideDeepModel::load_committed(include_bytes!("../model/accepted.bin")))
 }
 
-/// Judges the answer by the next message.
 pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
     let similarity = exchange.question_similarity();
     let finding = match rule.mode {
@@ -145,7 +138,6 @@ pub fn detect_verdict(rule: &VerdictRule, exchange: &Exchange<'_>) -> Verdict {
     build_verdict(exchange, finding, None)
 }
 
-/// Rescores the rules' finding with the learnt models.
 fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: f64) -> Verdict {
     let found = rules::apply_rules(rule, exchange, similarity);
     let features = verdict_features(exchange, similarity);
@@ -176,7 +168,6 @@ fn rescore_with_models(rule: &VerdictRule, exchange: &Exchange<'_>, similarity: 
 /// Highest rejection probability when every rejecting phrase is quoted.
 const MAX_QUOTED_REJECTION: f64 = 0.5;
 
-/// Lowest rejection probability of an exact resend.
 const MIN_RESEND_REJECTION: f64 = 0.9;
 
 fn is_resend(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
@@ -283,7 +274,6 @@ fn infer_correction_type(rule: &VerdictRule, exchange: &Exchange<'_>) -> Correct
     }
 }
 
-/// Minimum length of an evidence span in bytes.
 const MIN_EVIDENCE_BYTES: u32 = 5;
 
 /// Evidence span of the n-gram with the highest rejection weight.

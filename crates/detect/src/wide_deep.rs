@@ -5,12 +5,9 @@
 
 use model::dot;
 
-/// Model input.
 #[derive(Clone, Debug, Default)]
 pub struct Features {
-    /// Hashed features with the byte ranges they come from.
     pub sparse: Vec<SparseFeature>,
-    /// Dense features, about -1 to 1.
     pub dense: Vec<f32>,
 }
 
@@ -22,17 +19,14 @@ pub struct SparseFeature {
     pub end: u32,
 }
 
-/// Maps features to a calibrated probability.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WideDeepModel {
     /// One weight per bucket; the count is a power of two.
     pub wide: Vec<f32>,
-    /// Number of dense features.
     pub inputs: usize,
     /// Hidden layer weights, `inputs` per unit.
     pub hidden: Vec<f32>,
     pub hidden_bias: Vec<f32>,
-    /// Weights from the hidden layer to the sum.
     pub output: Vec<f32>,
     /// Weights from the dense features directly to the sum.
     pub direct: Vec<f32>,

@@ -22,7 +22,6 @@ pub fn built_in() -> &'static StaticModel {
     MODEL.get_or_init(|| StaticModel::from_bytes(TABLE))
 }
 
-/// Token vectors with their vocabulary.
 pub struct StaticModel {
     id: Arc<str>,
     dims: usize,
@@ -93,7 +92,6 @@ impl StaticModel {
         self.embed_tokens(&self.tokenize(text))
     }
 
-    /// Embedding of a tokenized text.
     pub fn embed_tokens(&self, tokens: &[u32]) -> Vector {
         // Integer arithmetic is fast without SIMD and gives the same result on every machine. The
         // scale of the sum does not matter, because the vector is normalised.

@@ -10,7 +10,6 @@ const UNKNOWN_TOKEN: u32 = 100;
 pub(crate) struct Vocabulary {
     starts: FxHashMap<&'static [u8], u32>,
     continues: FxHashMap<&'static [u8], u32>,
-    /// Length of the longest piece in bytes.
     max_piece_bytes: usize,
 }
 

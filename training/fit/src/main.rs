@@ -12,7 +12,6 @@ use detect::WideDeepModel;
 use uptake_fit::train::{Example, fit_calibrated};
 use uptake_fit::{metrics, pairs, refusals, verdicts};
 
-/// Training target of a row.
 type RowTarget = fn(&verdicts::VerdictRow) -> f32;
 
 fn main() -> Result<()> {

@@ -23,7 +23,6 @@ pub fn auc_half_interval(auc: f64, positive: usize, negative: usize) -> f64 {
     1.96 * (spread / (p * n)).max(0.0).sqrt()
 }
 
-/// Metrics of a binary classifier.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BinaryMetrics {
     pub precision: f64,
@@ -61,7 +60,6 @@ pub fn calibration_error(rows: &[(f64, f64, f64)]) -> f64 {
     bins.iter().map(|b| (b.0 - b.1).abs()).sum::<f64>() / total
 }
 
-/// Spearman rank correlation.
 pub fn spearman_correlation(rows: &[(f64, f64)]) -> f64 {
     let rank = |of: fn(&(f64, f64)) -> f64| {
         let mut order: Vec<usize> = (0..rows.len()).collect();

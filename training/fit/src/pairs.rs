@@ -124,7 +124,7 @@ fn build_neighbour_pairs(rows: &[PairRow]) -> Vec<PairRow> {
 
 const NEIGHBOUR_RANKS: &[usize] = &[0, 1, 2, 3, 4, 6, 8, 12, 20, 60];
 
-/// Fits a Platt curve so that as many teacher_pairs pairs exceed each threshold as with the teacher's
+/// Fits a Platt curve so that as many teacher pairs exceed each threshold as with the teacher's
 /// cosine. The configured thresholds are such cosines.
 fn calibrate_to_teacher(sums: &[f32], teacher_pairs: &[PairRow]) -> detect::Platt {
     let mut sums = sums.to_vec();

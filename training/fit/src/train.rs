@@ -12,7 +12,6 @@ pub struct Example {
     pub group: u64,
 }
 
-/// Model size and training hyperparameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Hyperparameters {
     /// Buckets for hashed features, a power of two; 0 for none.
@@ -23,7 +22,6 @@ pub struct Hyperparameters {
     /// Weight decay of the hashed weights and of the others.
     pub wide_decay: f32,
     pub deep_decay: f32,
-    /// Dropout rate of the dense features.
     pub dropout: f32,
     /// Networks that are trained separately and averaged into one wide hidden layer.
     pub networks: usize,
@@ -64,7 +62,6 @@ pub fn predict_out_of_fold(examples: &[Example], hyperparameters: Hyperparameter
     sums
 }
 
-/// Trains a model on all examples, without calibration.
 pub fn train_model(examples: &[Example], hyperparameters: Hyperparameters) -> WideDeepModel {
     let networks: Vec<WideDeepModel> = (0..hyperparameters.networks.max(1))
         .map(|n| train_network(examples, hyperparameters, 1 + n as u64))
@@ -315,7 +312,6 @@ impl SplitMix64 {
     }
 }
 
-/// Output function of SplitMix64.
 pub fn splitmix64_finalize(number: u64) -> u64 {
     let mut z = number;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

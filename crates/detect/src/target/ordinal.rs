@@ -36,7 +36,6 @@ pub(super) fn resolve_ordinal(
     })
 }
 
-/// True when the turn mentions any of the words.
 pub(super) fn mentions_any(turn: &PastTurn<'_>, words: &[String]) -> bool {
     let texts = [FoldedText::new(turn.question), FoldedText::new(turn.answer)];
     words.iter().any(|word| texts.iter().any(|text| mentions_word(text, word)))
@@ -88,7 +87,6 @@ fn resolve_without_noun(
     }
 }
 
-/// True when the answer ended with a question to the user.
 pub(super) fn ends_with_question(turn: &PastTurn<'_>) -> bool {
     turn.answer.trim_end().ends_with(['?', '？'])
 }
@@ -153,8 +151,6 @@ fn has_inline_list(answer: &str) -> bool {
     })
 }
 
-/// Number of words that each turn mentions. A word that no turn mentions is replaced by its
-/// synonyms.
 fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
     let texts: Vec<[FoldedText; 2]> = past
         .iter()

@@ -22,14 +22,12 @@ const CORRECTED_LOGIN_DIAGRAM: &str = "Sorry about that. Here is a corrected ver
 const DEPLOYMENT_DIAGRAM: &str =
     "```mermaid\ngraph TD\n  LoadBalancer-->App\n  App-->Database\n```";
 
-/// Three diagrams, the first one rejected.
 const DIAGRAM_TURNS: &[Turn] = &[
     ("Draw a sequence diagram of the login flow", LOGIN_DIAGRAM, Rejected),
     ("That diagram is wrong, it does not render", CORRECTED_LOGIN_DIAGRAM, Neutral),
     ("Now draw the deployment diagram", DEPLOYMENT_DIAGRAM, Neutral),
 ];
 
-/// Two attempts at a query after an unrelated turn.
 const QUERY_TURNS: &[Turn] = &[
     ("What is the capital of France?", "The capital of France is Paris.", Accepted),
     (
@@ -170,7 +168,6 @@ fn ordinal_with_noun_selects_the_matching_turn() {
             ("the previous diagram was wrong", Rejected, 2),
             ("your previous answer was wrong", Rejected, 3),
             ("your last answer was wrong", Rejected, 3),
-            // No such turn exists.
             ("the fifth answer was wrong", Rejected, 3),
         ],
     );

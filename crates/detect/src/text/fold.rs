@@ -11,19 +11,15 @@ const TAIL_BYTES: usize = 800;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordKind {
-    /// Letters, possibly with digits and apostrophes.
     Letters,
-    /// Digits with separators: 1,299.50.
     Number,
     /// One ideograph, kana or emoji. Languages without spaces are split into these.
     Sign,
     Mark,
 }
 
-/// A word with its byte range in the original.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
-    /// Byte range in the original.
     pub start: usize,
     pub end: usize,
     pub kind: WordKind,
@@ -60,7 +56,6 @@ impl FoldedText {
         &self.folded[word.from as usize..word.to as usize]
     }
 
-    /// Words without punctuation.
     pub(crate) fn lexical_words(&self) -> impl DoubleEndedIterator<Item = &Word> {
         self.words.iter().filter(|w| w.kind != WordKind::Mark)
     }

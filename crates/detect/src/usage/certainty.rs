@@ -8,12 +8,10 @@ use super::tokenizer::{Gap, TokenKind};
 use super::weight::is_known_word;
 use super::word_lists::word_lists;
 
-/// Unknown words with at least this many letters are distinctive alone.
 const MIN_LONG_WORD_BYTES: u32 = 14;
 /// Names with at least this many words rarely match by chance.
 const MIN_DISTINCTIVE_WORDS: usize = 5;
 
-/// Certainty of a name match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Certainty {
     /// Everyday words that could mean anything.
@@ -199,11 +197,8 @@ impl ItemName {
     }
 }
 
-/// Path context before a matched tail.
 struct PathContext {
-    /// Matching path components.
     parts: usize,
-    /// Matching tokens.
     tokens: usize,
 }
 

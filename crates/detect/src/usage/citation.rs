@@ -13,12 +13,9 @@ use super::word_lists::word_lists;
 
 /// Maximum bytes inside brackets. Longer text is a remark.
 const MAX_BRACKET_BYTES: usize = 120;
-/// Maximum citations per answer.
 const MAX_CITATIONS: usize = 2_000;
-/// Maximum width of a range of source numbers.
 const MAX_RANGE_WIDTH: u64 = 20;
 
-/// A citation with its byte range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Citation {
     pub(super) start: usize,
@@ -88,7 +85,6 @@ pub(super) fn extract_citations(text: &str, prose: &str, kind: AnswerKind) -> Ve
     found
 }
 
-/// True when a bracket can be a citation at its position.
 fn can_be_citation(
     text: &str,
     (open, end): (usize, usize),

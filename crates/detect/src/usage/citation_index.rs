@@ -8,7 +8,6 @@ use super::link::{is_linkable_id, is_year, link_ends};
 use super::parsed_answer::ParsedAnswer;
 use crate::text::hash;
 
-/// Index of an answer's citations, so that each item costs one lookup.
 pub(super) struct CitationIndex {
     citations: Vec<Citation>,
     /// Index in `all` of the first citation per target.

@@ -9,7 +9,6 @@ use super::runs::{RUN_WORDS, iter_runs};
 use super::tokenizer::{Gap, TokenKind, TokenizedText};
 use super::weight::{is_distinctive, weigh_word};
 
-/// Buffers that are reused for the next item.
 #[derive(Default)]
 pub(super) struct OverlapBuffers {
     tokenized: TokenizedText,
@@ -19,7 +18,6 @@ pub(super) struct OverlapBuffers {
     by_sentence: FxHashMap<u32, CopiedSentence>,
 }
 
-/// Copied part of a sentence of the answer.
 #[derive(Clone, Copy, Default)]
 struct CopiedSentence {
     runs: u32,
@@ -27,7 +25,6 @@ struct CopiedSentence {
     aligned: bool,
 }
 
-/// Overlap of an answer with one item.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContentOverlap {
     /// Runs of the item, capped by `most_runs`.
@@ -36,7 +33,6 @@ pub(super) struct ContentOverlap {
     total_identifiers: usize,
     identifiers: usize,
     has_long_identifier: bool,
-    /// Highest rarity of a shared run.
     rarest_run: f32,
     total_words: usize,
     words: usize,

@@ -2,16 +2,13 @@
 
 use super::word_lists::word_lists;
 
-/// Bytes after a bracket that are searched for the next word.
 const NEXT_WORD_BYTES: usize = 120;
 
-/// Properties of the whole text, computed once.
 #[derive(Clone, Copy)]
 pub(super) struct CitationLayout {
     /// The text has assignments, so brackets after words are indexes.
     pub(super) has_assignments: bool,
     has_numbered_lines: bool,
-    /// Byte offset of the list of sources.
     sources_start: usize,
 }
 
@@ -39,7 +36,6 @@ impl CitationLayout {
     }
 }
 
-/// List markers at the start of a line.
 const LIST_MARKS: [char; 6] = [' ', '\t', '-', '*', '•', '+'];
 
 /// True for "Sources:" or "## References".
@@ -97,7 +93,6 @@ pub(super) fn line_before(text: &str, at: usize) -> &str {
     text[from..at].rsplit('\n').next().unwrap_or_default()
 }
 
-/// True when the offset is inside a line comment.
 pub(super) fn is_in_comment(text: &str, at: usize) -> bool {
     let line = line_before(text, at);
     let opens = ["//", "#", "--", "*", "/*", "<!--", ";", "%"];

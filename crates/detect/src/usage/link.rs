@@ -2,9 +2,7 @@
 
 use super::weight::is_known_word;
 
-/// Maximum bytes of a link.
 const MAX_LINK_BYTES: usize = 500;
-/// Maximum trailing path components of an id.
 const MAX_LINK_ENDS: usize = 6;
 
 /// Byte ranges of Markdown link targets and of http(s) URLs.

@@ -3,9 +3,7 @@
 use super::tokenizer::{Gap, Token, TokenizedText};
 use super::weight::{WordWeight, weigh_word};
 
-/// Maximum tokens of a name.
 const MAX_NAME_TOKENS: usize = 24;
-/// Maximum bytes of a name.
 pub(super) const MAX_NAME_BYTES: usize = 400;
 
 /// The part of the item's full name that this name covers.
@@ -14,7 +12,6 @@ pub(super) enum NamePart {
     Whole,
     /// The beginning: "Kestrel" of "Kestrel queue client".
     Head,
-    /// A page title without its site name.
     Title,
     /// The last part of a path or of a qualified name.
     Tail(PathTail),
@@ -58,7 +55,6 @@ impl ItemName {
         Some(Self::from_range(name, tokenized, usize::from(article), last, NamePart::Whole))
     }
 
-    /// Builds a name from the tokens `first` to `last`.
     pub(super) fn from_range(
         name: &str,
         tokenized: TokenizedText,

@@ -8,7 +8,6 @@ use super::tokenizer::{Gap, Token, TokenKind};
 use super::word_lists::word_lists;
 use crate::lexicon::lexicon;
 
-/// A matched name, as an inclusive token range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NameMatch {
     pub(super) first: usize,
@@ -17,7 +16,6 @@ pub(super) struct NameMatch {
 }
 
 impl ItemName {
-    /// The most certain match of the name in the answer.
     pub(super) fn find_best_match(
         &self,
         answer: &ParsedAnswer<'_>,
@@ -70,7 +68,6 @@ impl ItemName {
 /// Names with at least this many ideographs are not part of another word by chance.
 const MIN_LONG_IDEOGRAPHS: usize = 4;
 
-/// True when the match is part of a longer identifier or name.
 fn is_inside_longer_text(
     name: &ItemName,
     answer: &ParsedAnswer<'_>,
@@ -120,7 +117,6 @@ fn is_inside_longer_name(name: &ItemName, answer: &ParsedAnswer<'_>, last: usize
         && (!answer.capitalises_nouns || next.kind == TokenKind::Number)
 }
 
-/// Scripts; a script change ends a word in languages without spaces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Script {
     Hiragana,

@@ -6,12 +6,9 @@ use super::weight::{WordWeight, weigh_word};
 use super::word_lists::word_lists;
 use crate::text::hash;
 
-/// Maximum preceding path components that are kept.
 const MAX_PATH_PARTS: usize = 4;
-/// Minimum weight of a title, so that it is not a common phrase.
 const MIN_TITLE_WEIGHT: f32 = 1.0;
 
-/// Variants of a name, the full one first.
 pub(super) fn derive_names(name: &str) -> Vec<ItemName> {
     let mut names: Vec<ItemName> = Vec::new();
     let trimmed = name[..name.floor_char_boundary(MAX_NAME_BYTES)].trim();

@@ -13,7 +13,6 @@ use super::word_lists::{FORMULA_WORDS, hash_run, word_lists};
 use crate::language::{LANGUAGES, detect_language};
 use crate::text::{FoldedText, mask_code_and_quotes};
 
-/// Kind of text that was produced from the retrieved items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnswerKind {
     /// Prose for a reader, possibly with code.
@@ -25,16 +24,13 @@ pub enum AnswerKind {
 /// A word run that is rare enough to be evidence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RareRun {
-    /// Index of its first token.
     pub(super) at: u32,
     pub(super) rarity: f32,
     pub(super) sentence: u32,
 }
 
-/// A distinctive word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DistinctiveWord {
-    /// Index of its first token.
     pub(super) at: u32,
     pub(super) is_rare: bool,
     /// The sentence, when only one contains the word.
@@ -46,13 +42,11 @@ pub(super) struct Sentence {
     /// Token range, end exclusive.
     pub(super) first: u32,
     pub(super) end: u32,
-    /// Number of rare runs.
     pub(super) runs: u32,
     /// True without numbers, names, identifiers and quotations.
     pub(super) is_plain: bool,
 }
 
-/// A parsed answer.
 #[derive(Clone, Debug)]
 pub struct ParsedAnswer<'a> {
     pub(super) text: &'a str,
@@ -64,7 +58,6 @@ pub struct ParsedAnswer<'a> {
     pub(super) prose: String,
     /// Runs that are neither everyday words nor formulas.
     pub(super) runs: FxHashMap<u64, RareRun>,
-    /// Prefilter of `runs`.
     pub(super) run_filter: BloomFilter,
     pub(super) identifiers: FxHashMap<u32, Identifier>,
     pub(super) sentences: Vec<Sentence>,
@@ -150,7 +143,6 @@ fn ignore_uninformative_sentences(text: &str, tokenized: &TokenizedText, ignored
     }
 }
 
-/// Sentence index of each token.
 fn index_sentences(tokenized: &TokenizedText) -> Vec<u32> {
     let mut place = 0;
     let count = |(at, token): (usize, &Token)| {
@@ -233,7 +225,6 @@ fn collect_rare_runs(
     runs
 }
 
-/// Marks the tokens that are part of a formula.
 fn mark_formula_tokens(tokenized: &TokenizedText) -> Vec<bool> {
     let mut formula = vec![false; tokenized.tokens.len()];
     let hashes: Vec<u32> = tokenized.tokens.iter().map(|p| p.hash).collect();

@@ -25,7 +25,6 @@ pub struct UsageRule {
     pub least_identifiers: usize,
     /// Share of an item's distinctive words that must be in the answer, in any order.
     pub word_share: f64,
-    /// Minimum shared distinctive words.
     pub least_words: usize,
     /// Minimum number of these that are rare words or numbers.
     pub least_rare_words: usize,
@@ -33,9 +32,7 @@ pub struct UsageRule {
     pub support_for_a_common_name: usize,
     /// Shared distinctive words needed to support a rare name, or one written as a name.
     pub support_for_a_likely_name: usize,
-    /// Maximum bytes read of an answer.
     pub most_answer_bytes: usize,
-    /// Maximum bytes read of an item's content.
     pub most_content_bytes: usize,
 }
 

@@ -2,7 +2,6 @@
 
 use super::tokenizer::{Gap, Token};
 
-/// Words per run.
 pub(super) const RUN_WORDS: usize = 5;
 
 const HASH_BASE: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -82,7 +82,6 @@ fn evidence_range_covers_the_matched_text() {
     assert_eq!(shown, ["SPAN-SAMPLER", "[4]", "docs say: keep one in fifty"]);
 }
 
-/// Generates text with names, citations, links and code, and arbitrary strings.
 fn arbitrary_text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("userService".to_owned()),

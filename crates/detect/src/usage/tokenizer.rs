@@ -19,10 +19,8 @@ pub(super) enum TokenKind {
     Sign,
 }
 
-/// A token with its byte ranges.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    /// Byte range in the original.
     pub(super) start: u32,
     pub(super) end: u32,
     /// Byte range in the folded text.
@@ -125,7 +123,6 @@ impl TokenizedText {
         Some(end)
     }
 
-    /// Reads one token and returns its end.
     fn read_token(&mut self, text: &str, start: usize, first: char, gap: Gap) -> usize {
         let from = self.folded.len();
         self.push_folded(first);

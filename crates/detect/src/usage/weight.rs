@@ -12,7 +12,6 @@ use crate::lexicon::lexicon;
 const MAX_EVERYDAY_RANK: u32 = 3_500;
 const MAX_KNOWN_RANK: u32 = 9_000;
 
-/// Rarity of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WordWeight {
     /// A stop word or a keyword of a programming language.

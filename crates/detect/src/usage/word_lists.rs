@@ -10,13 +10,11 @@ use super::tokenizer::{Token, TokenizedText};
 const FORMULAS: &str = include_str!("formulas.txt");
 /// `set: words`, or phrases separated by bars.
 const WORD_SETS: &str = include_str!("sets.txt");
-/// Length in words of a formula fragment.
 pub(super) const FORMULA_WORDS: usize = 4;
 
 pub(super) struct WordLists {
     /// Keys of the word runs inside formulas.
     pub(super) formulas: FxHashSet<u64>,
-    /// Keywords of programming languages and shells.
     pub(super) keywords: FxHashSet<u32>,
     /// Words common in any program, besides the keywords.
     pub(super) code_words: FxHashSet<u32>,
@@ -24,7 +22,6 @@ pub(super) struct WordLists {
     pub(super) everyday: FxHashSet<u32>,
     /// Ideographs and kana at which a word may end.
     pub(super) particles: FxHashSet<u32>,
-    /// File stems that every project has.
     pub(super) common_files: FxHashSet<u32>,
     pub(super) file_endings: FxHashSet<&'static str>,
     /// Folded identifiers of platforms and libraries.
@@ -33,13 +30,10 @@ pub(super) struct WordLists {
     pub(super) counted_words: FxHashSet<&'static str>,
     /// Words before bracketed values.
     pub(super) value_words: FxHashSet<&'static str>,
-    /// Words before a source number.
     pub(super) source_words: FxHashSet<&'static str>,
-    /// Conjunctions between source numbers.
     pub(super) conjunctions: FxHashSet<&'static str>,
     /// Words after a bracketed label that is explained: `[1] means`.
     pub(super) explanation_verbs: FxHashSet<&'static str>,
-    /// Headings of a source list.
     pub(super) source_headings: FxHashSet<&'static str>,
     question_echoes: PhraseSet,
     nothing_found: PhraseSet,
@@ -82,7 +76,6 @@ impl WordLists {
     }
 }
 
-/// Phrases keyed by their first word.
 struct PhraseSet(FxHashMap<u32, Vec<Vec<u32>>>);
 
 impl PhraseSet {

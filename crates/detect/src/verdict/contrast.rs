@@ -9,7 +9,6 @@ use crate::utterance::Utterance;
 /// Maximum words per side. A longer text is not a contrast.
 const MAX_SIDE_WORDS: usize = 12;
 
-/// Separators between the wanted and the unwanted side.
 const NEGATIONS: &[&str] = &["not"];
 /// Separators only after a comma or a conjunction: "la roja, no la azul". Elsewhere they negate a
 /// verb: "it has no number pad", "ich kann mich nicht mehr anmelden".
@@ -28,14 +27,12 @@ const INSTEAD_OF_PHRASES: &[&[&str]] = &[
     &["anstatt"],
     &["statt"],
 ];
-/// Words before "not" that make it negate a verb.
 const NEGATED_VERBS: &[&str] = &[
     "do", "does", "did", "is", "are", "am", "was", "were", "will", "would", "can", "could",
     "should", "shall", "may", "might", "must", "has", "have", "had", "i'm", "it's", "that's",
     "you're", "or", "why", "ist", "sind", "war", "kann", "n'est", "ne", "est", "is",
 ];
 
-/// Returns both sides when the message names them.
 pub(crate) fn extract_contrast(message: &Utterance) -> Option<Contrast> {
     let text = &message.text;
     let original = message.original();
@@ -121,7 +118,6 @@ fn clause_end(text: &FoldedText, at: usize) -> usize {
     (at..end).find(stops).unwrap_or(end)
 }
 
-/// The original words of a range, without punctuation at its ends.
 fn extract_side(text: &FoldedText, original: &str, from: usize, to: usize) -> Option<String> {
     let words = text.words.get(from..to)?;
     let first = words.iter().find(|w| w.kind != WordKind::Mark)?;

@@ -3,7 +3,6 @@
 use crate::lexicon::lexicon;
 use crate::text::{FoldedText, WordKind};
 
-/// Punctuation and words after which a clause begins.
 const CLAUSE_BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", "pero", "maar"];
 
 /// "No, that is wrong, I meant gaming laptops" → "gaming laptops".
@@ -63,7 +62,6 @@ fn is_preamble_or_judgement(text: &FoldedText, at: usize) -> bool {
     is_preamble(text, at) || lexicon().judgement.contains(&text.words[at].hash)
 }
 
-/// Start of the clause that contains a word.
 fn find_clause_start(text: &FoldedText, at: usize) -> usize {
     let breaks = |i: &usize| {
         let word = &text.words[*i];

@@ -23,7 +23,6 @@ pub(crate) const EARLIER_BETTER_RULE: &str = "earlier_better";
 
 const EARLIER_WRONG_RULE: &str = "earlier_wrong";
 
-/// Maximum words between a verb and its positive word.
 const MAX_WORDS_FROM_VERB: usize = 3;
 
 pub(crate) fn detect_retraction(exchange: &Exchange<'_>) -> Option<RuleFinding> {

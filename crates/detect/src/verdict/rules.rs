@@ -11,9 +11,7 @@ use crate::utterance::Utterance;
 pub(crate) const MOVED_ON_RULE: &str = "moved_on";
 /// Minimum pair score at which "I want", "I need" and "actually" correct the answer.
 const MIN_SAME_SUBJECT_SCORE: f64 = 0.5;
-/// Pair score below which two messages are unrelated.
 const MAX_UNRELATED_SCORE: f64 = 0.30;
-/// Minimum words of an independent request.
 const MIN_REQUEST_WORDS: usize = 3;
 
 pub(crate) fn apply_rules(

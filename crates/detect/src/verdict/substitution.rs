@@ -6,7 +6,6 @@ use crate::utterance::Utterance;
 
 /// Maximum words of a substituted phrase. Three ideographs count as one word.
 const MAX_SUBSTITUTED_WORDS: usize = 3;
-/// Maximum words of a question that is compared.
 const MAX_QUESTION_WORDS: usize = 40;
 
 /// True when the message is the question with one phrase substituted. A changed spelling is not a
@@ -66,7 +65,6 @@ impl<'a> WordSlice<'a> {
     }
 }
 
-/// Levenshtein distance.
 fn levenshtein_distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

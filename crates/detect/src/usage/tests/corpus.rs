@@ -17,7 +17,6 @@ struct CorpusRow {
     answer: String,
     used: bool,
     why: String,
-    /// Names of the other returned items.
     #[serde(default)]
     beside: Vec<String>,
 }
