@@ -9,7 +9,7 @@ use crate::lexicon::lexicon;
 use crate::phrases::{Cue, CueHit, find_answer_cues};
 use crate::refusal::refusal_features;
 use crate::text::{FoldedText, Word, WordKind, mask_code_and_quotes};
-use crate::utterance::{Utterance, sort_and_dedup};
+use crate::utterance::{Utterance, ends_with_question, sort_and_dedup};
 use crate::wide_deep::{Features, WideDeepModel};
 
 pub fn refusal_model() -> &'static WideDeepModel {
@@ -64,7 +64,7 @@ impl Answer {
             content: sort_and_dedup(meaning.iter().map(|w| w.hash).collect()),
             terms: sort_and_dedup(meaning.iter().filter(is_term).map(|w| w.hash).collect()),
             word_count: whole.lexical_words().count(),
-            ends_with_question: tail.ends_with(['?', '？']),
+            ends_with_question: ends_with_question(original),
             asks_yes_no: ends_with_yes_no_question(&text),
             apologises: opens_with_apology(&text),
             has_code: original.contains("```"),
@@ -82,11 +82,8 @@ fn capped_refusal_probability(prose: &FoldedText, features: &Features) -> f32 {
     const MAX_PROBABILITY_WITHOUT_CUE: f32 = 0.3;
     let probability = refusal_model().predict_probability(features);
     let hits = find_answer_cues(prose);
-    let in_idiom = |hit: &CueHit| {
-        hits.iter().any(|idiom| {
-            idiom.cue == Cue::Idiom && idiom.first <= hit.last && hit.first <= idiom.last
-        })
-    };
+    let in_idiom =
+        |hit: &CueHit| hits.iter().any(|other| other.cue == Cue::Idiom && other.overlaps(hit));
     let declines = hits.iter().any(|hit| hit.cue == Cue::Declines && !in_idiom(hit));
     let has_idiom = hits.iter().any(|hit| hit.cue == Cue::Idiom);
     let short = prose.lexical_words().count() < MIN_REFUSAL_WORDS;

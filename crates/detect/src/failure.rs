@@ -31,32 +31,12 @@ pub struct CompletedAnswer<'a> {
 
 /// Openings of error text that a program printed in place of an answer. An opening without a colon
 /// counts only when no explaining sentence follows.
-const ERROR_OPENINGS: &[&str] = &[
-    "error:",
-    "exception:",
-    "traceback (most recent call last)",
-    "internal server error",
-    "unhandled exception",
-    "{\"error\"",
-    "500 internal",
-    "502 bad gateway",
-    "503 service",
-    "504 gateway",
-    "rate limit exceeded",
-    "request timed out",
-    "connection refused",
-    "connection error",
-    "an error occurred",
-    "an unexpected error",
-    "something went wrong",
-    "service unavailable",
-    "openai error",
-    "api error",
-    "timeout error",
-    "http error",
-];
-const ERROR_CONTINUATIONS: &[&str] =
-    &["while", "processing", "please", "try", "occurred", "for", "on our", "server", "and we"];
+const ERROR_OPENINGS: &str = "error:|exception:|traceback (most recent call last)|internal server error|\
+    unhandled exception|{\"error\"|500 internal|502 bad gateway|503 service|504 gateway|\
+    rate limit exceeded|request timed out|connection refused|connection error|\
+    an error occurred|an unexpected error|something went wrong|service unavailable|\
+    openai error|api error|timeout error|http error";
+const ERROR_CONTINUATIONS: &str = "while|processing|please|try|occurred|for|on our|server|and we";
 
 /// Returns the failure of an answer, with `error_type` `None` when it did not fail.
 pub fn detect_failure(rule: &FailureRule, completed: &CompletedAnswer<'_>) -> Failure {
@@ -93,12 +73,12 @@ fn find_error_text(response: &str) -> Option<Evidence> {
     let start = prose.len() - prose.trim_start().len();
     let opening = prose.trim_start().to_lowercase();
     let raw = head.trim_start().to_lowercase();
-    let is_error_opening = |phrase: &&&str| {
+    let is_error_opening = |phrase: &&str| {
         let text = if phrase.starts_with('{') { &raw } else { &opening };
-        text.strip_prefix(**phrase)
+        text.strip_prefix(*phrase)
             .is_some_and(|rest| phrase.ends_with([':', ')', '"']) || ends_like_an_error(rest))
     };
-    let found = ERROR_OPENINGS.iter().find(is_error_opening)?;
+    let found = ERROR_OPENINGS.split('|').find(is_error_opening)?;
     let end = response.floor_char_boundary(start + found.len());
     Some(Evidence { start, end, rule: "error_opening".to_owned() })
 }
@@ -109,7 +89,7 @@ fn ends_like_an_error(rest: &str) -> bool {
     let next = rest.trim_start_matches([' ', '\t']);
     next.is_empty()
         || next.starts_with(['.', ',', ':', '!', '(', '-', '\n', ';'])
-        || ERROR_CONTINUATIONS.iter().any(|word| next.starts_with(word))
+        || ERROR_CONTINUATIONS.split('|').any(|word| next.starts_with(word))
 }
 
 fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {

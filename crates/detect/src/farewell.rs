@@ -7,9 +7,8 @@ use crate::utterance::{Utterance, is_bare_remark};
 /// True for thanks or praise with little else. A user who leaves after such a message has not
 /// abandoned the task.
 pub fn is_farewell(message: &Utterance) -> bool {
-    let pleased = message.has_cue(Cue::Thanks) || message.has_cue(Cue::Praise);
-    let asks = message.original().trim_end().ends_with(['?', '？']);
-    pleased && !asks && is_bare_remark(message)
+    let pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise]);
+    pleased && !message.ends_with_question() && is_bare_remark(message)
 }
 
 #[cfg(test)]

@@ -84,6 +84,13 @@ cues!(
     Idiom "idiom",
 );
 
+impl Cue {
+    /// True for cues that say the answer was not good enough.
+    pub(crate) fn is_rejecting(self) -> bool {
+        matches!(self, Self::Correction | Self::Rejection | Self::Retry | Self::Quality)
+    }
+}
+
 /// A matched cue phrase. `first` and `last` are word indexes without punctuation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CueHit {
@@ -91,6 +98,12 @@ pub(crate) struct CueHit {
     pub first: usize,
     pub last: usize,
     pub is_opening: bool,
+}
+
+impl CueHit {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
 }
 
 struct CuePhrase {

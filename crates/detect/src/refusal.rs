@@ -76,8 +76,7 @@ fn score_cues_by_sentence(prose: &FoldedText, indexed_words: &[(usize, &Word)]) 
     let hits = find_answer_cues(prose);
     let idioms: Vec<&CueHit> = hits.iter().filter(|hit| hit.cue == Cue::Idiom).collect();
     for hit in &hits {
-        let in_idiom =
-            idioms.iter().any(|idiom| idiom.first <= hit.last && hit.first <= idiom.last);
+        let in_idiom = idioms.iter().any(|idiom| idiom.overlaps(hit));
         if in_idiom && hit.cue != Cue::Idiom {
             continue;
         }

@@ -24,7 +24,7 @@ use crate::phrases::Cue;
 use crate::references::{
     AnswerReference, ReferentKind, extract_references, opens_with_demonstrative,
 };
-use crate::utterance::{Utterance, is_bare_remark};
+use crate::utterance::{Utterance, ends_with_question, is_bare_remark};
 use crate::verdict::{EARLIER_BETTER_RULE, MOVED_ON_RULE};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +113,7 @@ pub fn find_target(
             None => previous_or_no_turn(rule, &reference, &remark, previous),
         };
     }
-    if ordinal::ends_with_question(previous) {
+    if ends_with_question(previous.answer) {
         return Target::Previous;
     }
     let is_candidate =
@@ -149,7 +149,7 @@ fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<Answe
     if let Some(at) = references.iter().position(AnswerReference::selects_earlier_answer) {
         return references.into_iter().nth(at);
     }
-    let corrects = [Cue::Correction, Cue::Want, Cue::Retry].iter().any(|cue| message.has_cue(*cue));
+    let corrects = message.has_any_cue(&[Cue::Correction, Cue::Want, Cue::Retry]);
     if corrects || opens_with_demonstrative(message) || is_bare_remark(message) {
         return None;
     }

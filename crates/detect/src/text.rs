@@ -4,7 +4,7 @@ mod fold;
 mod mask;
 
 pub(crate) use fold::{FoldedText, Word, WordHasher, WordKind, hash};
-pub(crate) use mask::mask_code_and_quotes;
+pub(crate) use mask::{closing_quote, mask_code_and_quotes};
 
 /// Strips common English suffixes, so that "laptops" matches "laptop" and "learning" "learn".
 pub(crate) fn stem_word(folded: &str) -> &str {

@@ -91,6 +91,14 @@ impl Utterance {
         self.hits.iter().any(|hit| hit.cue == cue)
     }
 
+    pub(crate) fn has_any_cue(&self, cues: &[Cue]) -> bool {
+        self.hits.iter().any(|hit| cues.contains(&hit.cue))
+    }
+
+    pub(crate) fn ends_with_question(&self) -> bool {
+        ends_with_question(&self.original)
+    }
+
     pub(crate) fn opens_with(&self, cue: Cue) -> bool {
         self.hits.iter().any(|hit| hit.cue == cue && hit.is_opening)
     }
@@ -126,6 +134,10 @@ pub fn is_bare_remark(remark: &Utterance) -> bool {
         .zip(covered_by_cue)
         .filter(|(word, cue)| !cue && !words.is_stop_word(**word));
     own.count() < MIN_CONTENT_WORDS
+}
+
+pub(crate) fn ends_with_question(text: &str) -> bool {
+    text.trim_end().ends_with(['?', '？'])
 }
 
 pub(crate) fn sort_and_dedup(mut all: Vec<u32>) -> Vec<u32> {

@@ -12,8 +12,6 @@ use crate::train::{Example, Hyperparameters, predict_out_of_fold, train_model};
 #[derive(Debug, Deserialize)]
 pub struct PairRow {
     #[serde(default)]
-    pub set: String,
-    #[serde(default)]
     pub group: String,
     pub a: String,
     pub b: String,
@@ -109,7 +107,6 @@ fn build_neighbour_pairs(rows: &[PairRow]) -> Vec<PairRow> {
         for rank in NEIGHBOUR_RANKS {
             let other = &anchors[others[*rank].1].0;
             found.push(PairRow {
-                set: String::new(),
                 group: row.group.clone(),
                 a: row.a.clone(),
                 b: other.a.clone(),

@@ -30,31 +30,28 @@ pub struct Hyperparameters {
 const BATCH_ROWS: usize = 32;
 
 /// Trains a model on all examples and calibrates it on out-of-fold predictions. Returns both.
-pub fn fit_calibrated(
-    examples: &[Example],
-    hyperparameters: Hyperparameters,
-) -> (WideDeepModel, Vec<f32>) {
-    let held_out = predict_out_of_fold(examples, hyperparameters);
+pub fn fit_calibrated(examples: &[Example], params: Hyperparameters) -> (WideDeepModel, Vec<f32>) {
+    let held_out = predict_out_of_fold(examples, params);
     let points: Vec<(f64, f64, f64)> = held_out
         .iter()
         .zip(examples)
         .map(|(sum, e)| (f64::from(*sum), f64::from(e.target), f64::from(e.weight)))
         .collect();
     let platt = Platt::fit(&points);
-    let mut model = train_model(examples, hyperparameters);
+    let mut model = train_model(examples, params);
     model.slope = platt.slope as f32;
     model.offset = platt.offset as f32;
     (model, held_out)
 }
 
 /// For each example, the sum of a model that has not seen its group.
-pub fn predict_out_of_fold(examples: &[Example], hyperparameters: Hyperparameters) -> Vec<f32> {
+pub fn predict_out_of_fold(examples: &[Example], params: Hyperparameters) -> Vec<f32> {
     const FOLDS: u64 = 5;
     let mut sums = vec![0.0; examples.len()];
     for fold in 0..FOLDS {
         let is_out = |e: &Example| splitmix64_finalize(e.group) % FOLDS == fold;
         let inside: Vec<Example> = examples.iter().filter(|e| !is_out(e)).cloned().collect();
-        let model = train_model(&inside, Hyperparameters { networks: 1, ..hyperparameters });
+        let model = train_model(&inside, Hyperparameters { networks: 1, ..params });
         for (sum, example) in sums.iter_mut().zip(examples).filter(|(_, e)| is_out(e)) {
             *sum = model.raw_sum(&example.features);
         }
@@ -62,9 +59,9 @@ pub fn predict_out_of_fold(examples: &[Example], hyperparameters: Hyperparameter
     sums
 }
 
-pub fn train_model(examples: &[Example], hyperparameters: Hyperparameters) -> WideDeepModel {
-    let networks: Vec<WideDeepModel> = (0..hyperparameters.networks.max(1))
-        .map(|n| train_network(examples, hyperparameters, 1 + n as u64))
+pub fn train_model(examples: &[Example], params: Hyperparameters) -> WideDeepModel {
+    let networks: Vec<WideDeepModel> = (0..params.networks.max(1))
+        .map(|n| train_network(examples, params, 1 + n as u64))
         .collect();
     average_models(&networks)
 }
@@ -122,41 +119,29 @@ struct Network {
     bias: AdamParameters,
 }
 
-fn train_network(
-    examples: &[Example],
-    hyperparameters: Hyperparameters,
-    seed: u64,
-) -> WideDeepModel {
+fn train_network(examples: &[Example], params: Hyperparameters, seed: u64) -> WideDeepModel {
     let inputs = examples[0].features.dense.len();
     let mut rng = SplitMix64(seed);
     let spread = (2.0 / inputs.max(1) as f32).sqrt();
     let mut network = Network {
         inputs,
-        wide: AdamParameters::new(vec![0.0; hyperparameters.wide]),
+        wide: AdamParameters::new(vec![0.0; params.wide]),
         hidden: AdamParameters::new(
-            (0..inputs * hyperparameters.hidden).map(|_| rng.next_centred() * spread).collect(),
+            (0..inputs * params.hidden).map(|_| rng.next_centred() * spread).collect(),
         ),
-        hidden_bias: AdamParameters::new(vec![0.0; hyperparameters.hidden]),
-        output: AdamParameters::new(
-            (0..hyperparameters.hidden).map(|_| rng.next_centred() * 0.5).collect(),
-        ),
+        hidden_bias: AdamParameters::new(vec![0.0; params.hidden]),
+        output: AdamParameters::new((0..params.hidden).map(|_| rng.next_centred() * 0.5).collect()),
         direct: AdamParameters::new(vec![0.0; inputs]),
         bias: AdamParameters::new(vec![0.0]),
     };
     let mut order: Vec<usize> = (0..examples.len()).collect();
-    let steps = hyperparameters.epochs * examples.len().div_ceil(BATCH_ROWS);
+    let steps = params.epochs * examples.len().div_ceil(BATCH_ROWS);
     let mut step = 0;
-    for _ in 0..hyperparameters.epochs {
+    for _ in 0..params.epochs {
         rng.shuffle(&mut order);
         for batch in order.chunks(BATCH_ROWS) {
             let left = 1.0 - step as f32 / steps as f32;
-            network.train_batch(
-                examples,
-                batch,
-                hyperparameters,
-                hyperparameters.learning_rate * left,
-                &mut rng,
-            );
+            network.train_batch(examples, batch, params, params.learning_rate * left, &mut rng);
             step += 1;
         }
     }
@@ -168,32 +153,29 @@ impl Network {
         &mut self,
         examples: &[Example],
         batch: &[usize],
-        hyperparameters: Hyperparameters,
+        params: Hyperparameters,
         rate: f32,
         rng: &mut SplitMix64,
     ) {
-        let units = hyperparameters.hidden;
+        let units = params.hidden;
         let mut hidden = vec![0.0f32; self.hidden.value.len()];
         let mut hidden_bias = vec![0.0f32; units];
         let mut output = vec![0.0f32; units];
         let mut direct = vec![0.0f32; self.inputs];
         let mut bias = 0.0;
         let mut wide: Vec<(usize, f32)> = Vec::new();
-        let keep = 1.0 - hyperparameters.dropout;
+        let keep = 1.0 - params.dropout;
         for &at in batch {
             let example = &examples[at];
-            let dense: Vec<f32> = example
-                .features
-                .dense
-                .iter()
-                .map(|v| {
-                    if hyperparameters.dropout > 0.0 && rng.next_unit() > keep {
-                        0.0
-                    } else {
-                        v / keep
-                    }
-                })
-                .collect();
+            let dense: Vec<f32> =
+                example
+                    .features
+                    .dense
+                    .iter()
+                    .map(|v| {
+                        if params.dropout > 0.0 && rng.next_unit() > keep { 0.0 } else { v / keep }
+                    })
+                    .collect();
             let mut activations = vec![0.0f32; units];
             let mut sum = self.bias.value[0];
             for (unit, activation) in activations.iter_mut().enumerate() {
@@ -233,16 +215,7 @@ impl Network {
                 );
             }
         }
-        self.apply_gradients(
-            &hidden,
-            &hidden_bias,
-            &output,
-            &direct,
-            bias,
-            wide,
-            hyperparameters,
-            rate,
-        );
+        self.apply_gradients(&hidden, &hidden_bias, &output, &direct, bias, wide, params, rate);
     }
 
     #[expect(clippy::too_many_arguments, reason = "one gradient per parameter group")]
@@ -254,10 +227,10 @@ impl Network {
         direct: &[f32],
         bias: f32,
         mut wide: Vec<(usize, f32)>,
-        hyperparameters: Hyperparameters,
+        params: Hyperparameters,
         rate: f32,
     ) {
-        let decay = hyperparameters.deep_decay;
+        let decay = params.deep_decay;
         hidden.iter().enumerate().for_each(|(at, g)| self.hidden.adam_step(at, *g, rate, decay));
         hidden_bias
             .iter()
@@ -269,7 +242,7 @@ impl Network {
         wide.sort_by_key(|(at, _)| *at);
         for group in wide.chunk_by(|a, b| a.0 == b.0) {
             let gradient = group.iter().map(|(_, g)| g).sum();
-            self.wide.adam_step(group[0].0, gradient, rate * 4.0, hyperparameters.wide_decay);
+            self.wide.adam_step(group[0].0, gradient, rate * 4.0, params.wide_decay);
         }
     }
 

@@ -12,8 +12,6 @@ use crate::train::{Example, Hyperparameters};
 #[derive(Clone, Debug, Deserialize)]
 pub struct VerdictRow {
     #[serde(default)]
-    pub set: String,
-    #[serde(default)]
     pub group: String,
     #[serde(default)]
     pub part: String,
@@ -29,13 +27,7 @@ pub struct VerdictRow {
     #[serde(default)]
     pub satisfaction: u8,
     #[serde(default)]
-    pub kind: String,
-    #[serde(default)]
     pub hard: bool,
-    #[serde(default)]
-    pub label: bool,
-    #[serde(default)]
-    pub score: f64,
 }
 
 pub const VERDICT_HYPERPARAMETERS: Hyperparameters = Hyperparameters {

@@ -9,6 +9,7 @@ use model::{Verdict, VerdictStatus};
 use super::{PastTurn, answer_head};
 use crate::references::{AnswerReference, Ordinal, ReferentKind, synonym_groups};
 use crate::text::{FoldedText, stem_word};
+use crate::utterance::ends_with_question;
 
 /// Minimum letters of a word that may match the end of a compound: "sequencediagram".
 const MIN_COMPOUND_SUFFIX_LETTERS: usize = 5;
@@ -87,13 +88,9 @@ fn resolve_without_noun(
     }
 }
 
-pub(super) fn ends_with_question(turn: &PastTurn<'_>) -> bool {
-    turn.answer.trim_end().ends_with(['?', '？'])
-}
-
 /// True when the reference names an item that the last answer lists.
 fn is_list_item(reference: &AnswerReference, previous: &PastTurn<'_>) -> bool {
-    let chosen = ends_with_question(previous)
+    let chosen = ends_with_question(previous.answer)
         && reference.kind == ReferentKind::Item
         && reference.stems.is_empty();
     if reference.kind == ReferentKind::Answer || !(chosen || contains_list(previous.answer)) {

@@ -61,8 +61,12 @@ fn mask_paired_marks(text: &str, bytes: &mut [u8]) {
 }
 
 fn closing_mark(c: char) -> Option<char> {
+    if c == '`' { Some('`') } else { closing_quote(c) }
+}
+
+/// Closing quotation mark for an opening one.
+pub(crate) fn closing_quote(c: char) -> Option<char> {
     match c {
-        '`' => Some('`'),
         '"' => Some('"'),
         '“' => Some('”'),
         '„' => Some('“'),

@@ -18,8 +18,7 @@ impl NameEndings {
         let owner = hash(1, full.as_bytes());
         for name in names {
             match &name.part {
-                NamePart::Whole => self.record_ending(name, name.first, owner),
-                NamePart::Title => self.record_ending(name, name.first, owner),
+                NamePart::Whole | NamePart::Title => self.record_ending(name, name.first, owner),
                 NamePart::Tail(tail) => {
                     self.record_ending(name, name.first, owner);
                     tail.preceding_parts

@@ -6,6 +6,9 @@ use super::preamble::{has_content_word, is_preamble, strip_preamble};
 use crate::text::{FoldedText, WordKind};
 use crate::utterance::Utterance;
 
+/// Words after a negation that make it negate a clause or an adjective.
+const NEGATED_WORDS: &str =
+    "what that sure really yet working right helpful correct very even be been was";
 /// Maximum words per side. A longer text is not a contrast.
 const MAX_SIDE_WORDS: usize = 12;
 
@@ -71,24 +74,7 @@ fn find_separator(text: &FoldedText) -> Option<(usize, usize, bool)> {
             // "a" is an article in Portuguese and a preposition in Spanish, so it counts only after
             // "not".
             let one = next == "a" && NEGATIONS.contains(&word);
-            let goes_on = matches!(
-                next,
-                "what"
-                    | "that"
-                    | "sure"
-                    | "really"
-                    | "yet"
-                    | "working"
-                    | "right"
-                    | "helpful"
-                    | "correct"
-                    | "very"
-                    | "even"
-                    | "be"
-                    | "been"
-                    | "was"
-            );
-            one || goes_on
+            one || NEGATED_WORDS.split(' ').any(|word| word == next)
         });
         // "it does not work" negates a verb.
         let of_a_verb = NEGATED_VERBS.contains(&before);

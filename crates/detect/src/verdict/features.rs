@@ -33,10 +33,9 @@ fn push_cue_features(message: &Utterance, dense: &mut Vec<f32>) {
         dense.push(f32::from(message.has_cue(*cue)));
         dense.push(f32::from(message.opens_with(*cue)));
     }
-    let negative = [Cue::Correction, Cue::Rejection, Cue::Retry, Cue::Quality];
-    let hits = message.hits.iter().filter(|h| negative.contains(&h.cue)).count();
+    let hits = message.hits.iter().filter(|h| h.cue.is_rejecting()).count();
     dense.push((hits as f32).ln_1p());
-    let glad = message.has_cue(Cue::Thanks) || message.has_cue(Cue::Praise);
+    let glad = message.has_any_cue(&[Cue::Thanks, Cue::Praise]);
     dense.push(f32::from(glad && message.opens_with(Cue::Negation)));
     dense.push(f32::from(glad && hits > 0));
     dense.push(f32::from(message.has_cue(Cue::Harmless) && message.opens_with(Cue::Negation)));

@@ -6,39 +6,12 @@ use model::{CorrectionType, VerdictStatus};
 
 use super::{Exchange, RuleFinding};
 
-const REJECTION_KEYWORDS: [&str; 16] = [
-    "no,",
-    "no i meant",
-    "not what i",
-    "i meant",
-    "i want",
-    "i need",
-    "that's wrong",
-    "you misunderstood",
-    "try again",
-    "that doesn't help",
-    "not helpful",
-    "not useful",
-    "not what i need",
-    "wrong",
-    "that's not what i meant",
-    "actually",
-];
-const ABANDONMENT_KEYWORDS: [&str; 5] =
-    ["never mind", "forget that", "let me rephrase", "start over", "forget it"];
-const CONTINUATION_KEYWORDS: [&str; 11] = [
-    "tell me more",
-    "can you explain",
-    "what about the",
-    "which one",
-    "compare",
-    "between",
-    "and",
-    "also",
-    "what if",
-    "i'll go with",
-    "thanks",
-];
+const REJECTION_KEYWORDS: &str = "no,|no i meant|not what i|i meant|i want|i need|that's wrong|you misunderstood|\
+    try again|that doesn't help|not helpful|not useful|not what i need|wrong|\
+    that's not what i meant|actually";
+const ABANDONMENT_KEYWORDS: &str = "never mind|forget that|let me rephrase|start over|forget it";
+const CONTINUATION_KEYWORDS: &str = "tell me more|can you explain|what about the|which one|compare|between|and|also|what if|\
+    i'll go with|thanks";
 
 pub(crate) fn judge_by_keywords(exchange: &Exchange<'_>) -> RuleFinding {
     let message = exchange.message.original().to_lowercase();
@@ -48,7 +21,7 @@ pub(crate) fn judge_by_keywords(exchange: &Exchange<'_>) -> RuleFinding {
         .and_then(|question| question.vector.cosine(&exchange.message.vector))
         .map_or(0.0, f64::from);
     let same_intent = exchange.intent.zip(exchange.previous_intent).is_none_or(|(a, b)| a == b);
-    if message == "no" || REJECTION_KEYWORDS.iter().any(|pattern| message.contains(pattern)) {
+    if message == "no" || REJECTION_KEYWORDS.split('|').any(|pattern| message.contains(pattern)) {
         return baseline_finding(
             VerdictStatus::Rejected,
             0.9,
@@ -64,7 +37,7 @@ pub(crate) fn judge_by_keywords(exchange: &Exchange<'_>) -> RuleFinding {
             "seed_rephrased",
         );
     }
-    if ABANDONMENT_KEYWORDS.iter().any(|pattern| message.contains(pattern)) {
+    if ABANDONMENT_KEYWORDS.split('|').any(|pattern| message.contains(pattern)) {
         return baseline_finding(
             VerdictStatus::Rejected,
             0.85,
@@ -72,7 +45,7 @@ pub(crate) fn judge_by_keywords(exchange: &Exchange<'_>) -> RuleFinding {
             "seed_abandonment",
         );
     }
-    if CONTINUATION_KEYWORDS.iter().any(|pattern| message.starts_with(pattern)) {
+    if CONTINUATION_KEYWORDS.split('|').any(|pattern| message.starts_with(pattern)) {
         return baseline_finding(VerdictStatus::Accepted, 0.7, None, "seed_continuation");
     }
     baseline_finding(VerdictStatus::Neutral, 0.5, None, "seed_default")

@@ -1,6 +1,7 @@
 //! Detects quoted phrases: "that is wrong" in quotation marks rejects nothing.
 
 use crate::phrases::{Cue, CueHit};
+use crate::text::closing_quote;
 use crate::utterance::Utterance;
 
 pub(super) fn is_quoted(message: &Utterance, hit: &CueHit) -> bool {
@@ -10,12 +11,7 @@ pub(super) fn is_quoted(message: &Utterance, hit: &CueHit) -> bool {
 
 /// True when the message has rejecting phrases and all of them are quoted.
 pub(super) fn rejects_in_quotes_only(message: &Utterance) -> bool {
-    let rejects = |hit: &&CueHit| {
-        matches!(
-            hit.cue,
-            Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality | Cue::Negation
-        )
-    };
+    let rejects = |hit: &&CueHit| hit.cue.is_rejecting() || hit.cue == Cue::Negation;
     let mut found = message.hits.iter().filter(rejects).peekable();
     found.peek().is_some() && found.all(|hit| is_quoted(message, hit))
 }
@@ -23,36 +19,16 @@ pub(super) fn rejects_in_quotes_only(message: &Utterance) -> bool {
 /// Byte ranges of quotations, from the opening mark to the closing one.
 fn quotation_spans(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut open: Option<(usize, char)> = None;
-    text.char_indices().filter_map(move |(at, c)| match (open, c) {
-        (Some((start, close)), c) if c == close => {
+    text.char_indices().filter_map(move |(at, c)| match open {
+        Some((start, close)) if c == close => {
             open = None;
             Some((start, at))
         }
-        (None, '"') => {
-            open = Some((at, '"'));
+        Some(_) => None,
+        None => {
+            open = closing_quote(c).map(|close| (at, close));
             None
         }
-        (None, '“') => {
-            open = Some((at, '”'));
-            None
-        }
-        (None, '„') => {
-            open = Some((at, '“'));
-            None
-        }
-        (None, '«') => {
-            open = Some((at, '»'));
-            None
-        }
-        (None, '「') => {
-            open = Some((at, '」'));
-            None
-        }
-        (None, '『') => {
-            open = Some((at, '』'));
-            None
-        }
-        (Some(_) | None, _) => None,
     })
 }
 

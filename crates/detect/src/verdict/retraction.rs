@@ -37,7 +37,7 @@ pub(crate) fn detect_retraction(exchange: &Exchange<'_>) -> Option<RuleFinding> 
     let good = message.hits.iter().find(|hit| is_positive_statement(message, hit));
     let worse = message.hits.iter().find(|hit| hit.cue == Cue::Worse);
     let denied = message.hits.iter().find(|h| is_positive_cue(h) && is_negated(message, h));
-    let asks = message.original().trim_end().ends_with(['?', '？']);
+    let asks = message.ends_with_question();
     if (asks && worse.is_none()) || blames_answer(message) {
         return None;
     }
@@ -106,17 +106,10 @@ fn is_positive_cue(hit: &CueHit) -> bool {
 /// True when the message corrects or blames something besides the user's own fault. "No wait, the
 /// first was right" does neither.
 fn blames_answer(message: &Utterance) -> bool {
-    let owned = |hit: &CueHit| {
-        message
-            .hits
-            .iter()
-            .any(|own| own.cue == Cue::OwnFault && own.first <= hit.last && hit.first <= own.last)
-    };
+    let owned =
+        |hit: &CueHit| message.hits.iter().any(|own| own.cue == Cue::OwnFault && own.overlaps(hit));
     let blamed = message.hits.iter().any(|hit| {
-        let blaming = matches!(
-            hit.cue,
-            Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality | Cue::Dislike
-        );
+        let blaming = hit.cue.is_rejecting() || hit.cue == Cue::Dislike;
         blaming && !owned(hit) && !is_covered_by_praise(message, hit)
     });
     // "Gaming laptops, not business laptops" corrects; "my issue, not yours" does not.

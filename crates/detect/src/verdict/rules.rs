@@ -49,44 +49,13 @@ fn neutral_finding(rule: &'static str) -> RuleFinding {
 
 /// Rule 1: explicit rejection.
 fn match_explicit_rejection(message: &Utterance, similarity: f64) -> Option<RuleFinding> {
-    let pleased = message.has_cue(Cue::Thanks)
-        || message.has_cue(Cue::Praise)
-        || message.has_cue(Cue::Harmless);
-    let counts = |hit: &&CueHit| match hit.cue {
-        Cue::Correction | Cue::Rejection | Cue::Retry | Cue::Quality => {
-            !is_covered_by_praise(message, hit)
-        }
-        Cue::Negation => !pleased,
-        Cue::Want => {
-            !pleased
-                && (similarity >= MIN_SAME_SUBJECT_SCORE
-                    || contrast::extract_contrast(message).is_some())
-        }
-        Cue::Lead
-        | Cue::Abandonment
-        | Cue::Thanks
-        | Cue::Praise
-        | Cue::Harmless
-        | Cue::Decline
-        | Cue::Dislike
-        | Cue::Action
-        | Cue::FollowUp
-        | Cue::DrillDown
-        | Cue::Comparison
-        | Cue::Continuation
-        | Cue::Step
-        | Cue::Filler
-        | Cue::Puzzled
-        | Cue::OwnFault
-        | Cue::Sound
-        | Cue::Yet
-        | Cue::Worse
-        | Cue::Declines
-        | Cue::Moralises
-        | Cue::Sorry
-        | Cue::Identity
-        | Cue::Turns
-        | Cue::Idiom => false,
+    let pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise, Cue::Harmless]);
+    let same_subject =
+        || similarity >= MIN_SAME_SUBJECT_SCORE || contrast::extract_contrast(message).is_some();
+    let counts = |hit: &&CueHit| {
+        (hit.cue.is_rejecting() && !is_covered_by_praise(message, hit))
+            || (hit.cue == Cue::Negation && !pleased)
+            || (hit.cue == Cue::Want && !pleased && same_subject())
     };
     let hit = message.hits.iter().filter(counts).find(|hit| !is_quoted(message, hit))?;
     let evidence = vec![cue_evidence(message, hit)];
@@ -210,9 +179,8 @@ fn match_moving_on(
     similarity: f64,
 ) -> Option<RuleFinding> {
     let cues = [Cue::Filler, Cue::Negation, Cue::Decline, Cue::Dislike, Cue::Puzzled];
-    let holds_back = cues.iter().any(|cue| message.has_cue(*cue));
-    let asks =
-        message.question_word.is_some() || message.original().trim_end().ends_with(['?', '？']);
+    let holds_back = message.has_any_cue(&cues);
+    let asks = message.question_word.is_some() || message.ends_with_question();
     let own =
         message.word_hashes.len() >= MIN_REQUEST_WORDS || (asks && message.word_hashes.len() >= 2);
     if holds_back || !own {
