@@ -103,16 +103,9 @@ fn answers_directly(question: Option<&Utterance>, trimmed: &str) -> bool {
 
 /// Evidence span of the n-gram with the highest refusal weight.
 fn refusal_evidence(completed: &CompletedAnswer<'_>) -> Vec<Evidence> {
-    let model = refusal_model();
-    let best = completed
-        .answer
-        .refusal_features()
-        .sparse
-        .iter()
-        .max_by(|a, b| model.sparse_weight(a.hash).total_cmp(&model.sparse_weight(b.hash)));
-    let place = best
-        .filter(|f| model.sparse_weight(f.hash) > 0.0)
-        .map(|f| (f.start as usize, f.end as usize));
+    let features = completed.answer.refusal_features().sparse.iter();
+    let strongest = refusal_model().strongest_feature(features);
+    let place = strongest.map(|f| (f.start as usize, f.end as usize));
     let whole = || FoldedText::new(completed.response).words.first().map(|w| (w.start, w.end));
     place
         .or_else(whole)

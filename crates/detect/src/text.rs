@@ -3,7 +3,7 @@
 mod fold;
 mod mask;
 
-pub(crate) use fold::{FoldedText, Word, WordHasher, WordKind, hash};
+pub(crate) use fold::{FoldedText, Word, WordHasher, WordKind, hash, is_ideograph};
 pub(crate) use mask::{closing_quote, mask_code_and_quotes};
 
 /// Strips common English suffixes, so that "laptops" matches "laptop" and "learning" "learn".

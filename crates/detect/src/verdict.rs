@@ -278,21 +278,13 @@ const MIN_EVIDENCE_BYTES: u32 = 5;
 
 /// Evidence span of the n-gram with the highest rejection weight.
 fn find_model_evidence(features: &Features) -> Vec<Evidence> {
-    let model = rejection_model();
-    let best = features
-        .sparse
-        .iter()
-        .filter(|f| f.end > f.start + MIN_EVIDENCE_BYTES)
-        .max_by(|a, b| model.sparse_weight(a.hash).total_cmp(&model.sparse_weight(b.hash)));
-    let strongest = best.filter(|f| model.sparse_weight(f.hash) > 0.0);
-    strongest
-        .map(|f| Evidence {
-            start: f.start as usize,
-            end: f.end as usize,
-            rule: "model_words".to_owned(),
-        })
-        .into_iter()
-        .collect()
+    let long = features.sparse.iter().filter(|f| f.end > f.start + MIN_EVIDENCE_BYTES);
+    let strongest = rejection_model().strongest_feature(long).map(|f| Evidence {
+        start: f.start as usize,
+        end: f.end as usize,
+        rule: "model_words".to_owned(),
+    });
+    strongest.into_iter().collect()
 }
 
 fn build_verdict(

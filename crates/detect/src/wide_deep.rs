@@ -58,6 +58,15 @@ impl WideDeepModel {
         if self.wide.is_empty() { 0.0 } else { self.wide[hash as usize & (self.wide.len() - 1)] }
     }
 
+    /// The sparse feature with the highest positive weight.
+    pub(crate) fn strongest_feature<'a>(
+        &self,
+        features: impl Iterator<Item = &'a SparseFeature>,
+    ) -> Option<&'a SparseFeature> {
+        let weight = |feature: &SparseFeature| self.sparse_weight(feature.hash);
+        features.max_by(|a, b| weight(a).total_cmp(&weight(b))).filter(|f| weight(f) > 0.0)
+    }
+
     /// Serialises the model: counts, then floats, then the wide weights as one byte each with a
     /// common scale.
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -153,23 +153,13 @@ fn continues_word(kind: WordKind, next: char, rest: &str) -> bool {
 
 /// True for kana, ideographs and emoji that express approval or disapproval.
 fn is_sign(c: char) -> bool {
-    // 👌👍👎👏 🙏 ❤ 💯 🎉 😊 😍 😠😡 🤬 🤦 💩
-    const FEEDBACK_EMOJI: [std::ops::RangeInclusive<char>; 11] = [
-        '👌'..='👏',
-        '🙏'..='🙏',
-        '❤'..='❤',
-        '💯'..='💯',
-        '🎉'..='🎉',
-        '😊'..='😊',
-        '😍'..='😍',
-        '😠'..='😡',
-        '🤬'..='🤬',
-        '🤦'..='🤦',
-        '💩'..='💩',
-    ];
-    if c >= '❤' && FEEDBACK_EMOJI.iter().any(|some| some.contains(&c)) {
-        return true;
-    }
+    let is_feedback_emoji = matches!(c, '👌'..='👏' | '🙏' | '❤' | '💯' | '🎉' | '😊' | '😍'
+        | '😠'..='😡' | '🤬' | '🤦' | '💩');
+    is_feedback_emoji || is_ideograph(c)
+}
+
+/// True for kana and CJK ideographs.
+pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
         | 0x20000..=0x2CEAF | 0xFF66..=0xFF9D)
 }

@@ -8,7 +8,7 @@ use unicode_normalization::char::is_combining_mark;
 
 pub(super) use super::gap::Gap;
 use super::gap::classify_gap;
-use crate::text::{WordHasher, hash};
+use crate::text::{WordHasher, hash, is_ideograph};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
@@ -128,7 +128,7 @@ impl TokenizedText {
         self.push_folded(first);
         let (mut at, mut last) = (start + first.len_utf8(), first);
         let (mut letters, mut digits) = (first.is_alphabetic(), first.is_numeric());
-        let sign = is_sign(first);
+        let sign = is_ideograph(first);
         loop {
             if sign {
                 break;
@@ -151,7 +151,7 @@ impl TokenizedText {
             let goes_on = if c.is_ascii() {
                 c.is_ascii_alphanumeric()
             } else {
-                (c.is_alphanumeric() && !is_sign(c)) || is_combining_mark(c)
+                (c.is_alphanumeric() && !is_ideograph(c)) || is_combining_mark(c)
             };
             if !goes_on || starts_camel_case_word(last, c, &text[end..]) {
                 break;
@@ -189,7 +189,7 @@ impl TokenizedText {
     fn push_folded(&mut self, c: char) {
         if c.is_ascii() {
             self.folded.push(c.to_ascii_lowercase());
-        } else if is_sign(c) {
+        } else if is_ideograph(c) {
             self.folded.push(c);
         } else {
             for small in c.to_lowercase() {
@@ -229,11 +229,6 @@ fn starts_camel_case_word(last: char, c: char, rest: &str) -> bool {
     let mut following = rest.chars();
     let (next, then) = (following.next(), following.next());
     next.is_some_and(char::is_lowercase) && then.is_some_and(char::is_alphabetic)
-}
-
-fn is_sign(c: char) -> bool {
-    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
-        | 0x20000..=0x2CEAF | 0xFF66..=0xFF9D)
 }
 
 #[cfg(test)]

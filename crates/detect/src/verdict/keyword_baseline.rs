@@ -4,6 +4,7 @@
 
 use model::{CorrectionType, VerdictStatus};
 
+use super::rules::new_finding;
 use super::{Exchange, RuleFinding};
 
 const REJECTION_KEYWORDS: &str = "no,|no i meant|not what i|i meant|i want|i need|that's wrong|you misunderstood|\
@@ -21,42 +22,19 @@ pub(crate) fn judge_by_keywords(exchange: &Exchange<'_>) -> RuleFinding {
         .and_then(|question| question.vector.cosine(&exchange.message.vector))
         .map_or(0.0, f64::from);
     let same_intent = exchange.intent.zip(exchange.previous_intent).is_none_or(|(a, b)| a == b);
-    if message == "no" || REJECTION_KEYWORDS.split('|').any(|pattern| message.contains(pattern)) {
-        return baseline_finding(
-            VerdictStatus::Rejected,
-            0.9,
-            Some(CorrectionType::Explicit),
-            "seed_explicit",
-        );
-    }
-    if cosine > 0.8 && same_intent {
-        return baseline_finding(
-            VerdictStatus::Rejected,
-            cosine,
-            Some(CorrectionType::Rephrased),
-            "seed_rephrased",
-        );
-    }
-    if ABANDONMENT_KEYWORDS.split('|').any(|pattern| message.contains(pattern)) {
-        return baseline_finding(
-            VerdictStatus::Rejected,
-            0.85,
-            Some(CorrectionType::Abandonment),
-            "seed_abandonment",
-        );
-    }
-    if CONTINUATION_KEYWORDS.split('|').any(|pattern| message.starts_with(pattern)) {
-        return baseline_finding(VerdictStatus::Accepted, 0.7, None, "seed_continuation");
-    }
-    baseline_finding(VerdictStatus::Neutral, 0.5, None, "seed_default")
-}
-
-fn baseline_finding(
-    status: VerdictStatus,
-    confidence: f64,
-    correction_type: Option<CorrectionType>,
-    rule: &'static str,
-) -> RuleFinding {
-    let confidence = confidence.clamp(0.0, 1.0);
-    RuleFinding { status, confidence, correction_type, rule, evidence: Vec::new(), behaviour: None }
+    let contains = |keywords: &str| keywords.split('|').any(|keyword| message.contains(keyword));
+    let (confidence, correction_type, rule) = if message == "no" || contains(REJECTION_KEYWORDS) {
+        (0.9, Some(CorrectionType::Explicit), "seed_explicit")
+    } else if cosine > 0.8 && same_intent {
+        (cosine, Some(CorrectionType::Rephrased), "seed_rephrased")
+    } else if contains(ABANDONMENT_KEYWORDS) {
+        (0.85, Some(CorrectionType::Abandonment), "seed_abandonment")
+    } else if CONTINUATION_KEYWORDS.split('|').any(|keyword| message.starts_with(keyword)) {
+        return new_finding(VerdictStatus::Accepted, 0.7, "seed_continuation", Vec::new());
+    } else {
+        return new_finding(VerdictStatus::Neutral, 0.5, "seed_default", Vec::new());
+    };
+    let finding =
+        new_finding(VerdictStatus::Rejected, confidence.clamp(0.0, 1.0), rule, Vec::new());
+    RuleFinding { correction_type, ..finding }
 }

@@ -83,10 +83,10 @@ fn neutral_finding(message: &Utterance, hit: &CueHit, rule: &'static str) -> Rul
 }
 
 fn rejected_finding(message: &Utterance, hit: &CueHit, rule: &'static str) -> RuleFinding {
-    let mut found =
-        new_finding(VerdictStatus::Rejected, 0.8, rule, vec![cue_evidence(message, hit)]);
-    found.correction_type = Some(CorrectionType::Explicit);
-    found
+    RuleFinding {
+        correction_type: Some(CorrectionType::Explicit),
+        ..new_finding(VerdictStatus::Rejected, 0.8, rule, vec![cue_evidence(message, hit)])
+    }
 }
 
 /// True for "was right", "worked" and "perfect", but not for "the right question" or a negation.

@@ -59,9 +59,10 @@ fn match_explicit_rejection(message: &Utterance, similarity: f64) -> Option<Rule
     };
     let hit = message.hits.iter().filter(counts).find(|hit| !is_quoted(message, hit))?;
     let evidence = vec![cue_evidence(message, hit)];
-    let mut found = new_finding(VerdictStatus::Rejected, 0.9, rule_name(hit.cue), evidence);
-    found.correction_type = Some(CorrectionType::Explicit);
-    Some(found)
+    Some(RuleFinding {
+        correction_type: Some(CorrectionType::Explicit),
+        ..new_finding(VerdictStatus::Rejected, 0.9, rule_name(hit.cue), evidence)
+    })
 }
 
 /// True when a positive phrase contains the hit: "not bad" contains "bad".
@@ -99,9 +100,10 @@ fn match_rephrasing(
     }
     let whole =
         Evidence { start: 0, end: exchange.message.original().len(), rule: "rephrased".to_owned() };
-    let mut found = new_finding(VerdictStatus::Rejected, similarity, "rephrased", vec![whole]);
-    found.correction_type = Some(CorrectionType::Rephrased);
-    Some(found)
+    Some(RuleFinding {
+        correction_type: Some(CorrectionType::Rephrased),
+        ..new_finding(VerdictStatus::Rejected, similarity, "rephrased", vec![whole])
+    })
 }
 
 /// True when the message starts a new step or uses something that the answer introduced.
@@ -133,9 +135,10 @@ fn match_abandonment(message: &Utterance) -> Option<RuleFinding> {
         return None;
     }
     let evidence = vec![cue_evidence(message, hit)];
-    let mut found = new_finding(VerdictStatus::Rejected, 0.85, "abandonment", evidence);
-    found.correction_type = Some(CorrectionType::Abandonment);
-    Some(found)
+    Some(RuleFinding {
+        correction_type: Some(CorrectionType::Abandonment),
+        ..new_finding(VerdictStatus::Rejected, 0.85, "abandonment", evidence)
+    })
 }
 
 /// Rule 4: the message continues from the answer.
