@@ -100,12 +100,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn any_text_is_judged(message in arbitrary_text(), question in arbitrary_text(), answer in arbitrary_text()) {
+    fn detectors_accept_any_text(message in arbitrary_text(), question in arbitrary_text(), answer in arbitrary_text()) {
         check_detectors(&message, &question, &answer);
     }
 
     #[test]
-    fn any_labels_calibrate_or_do_not(labels in prop::collection::vec((any::<f64>(), any::<bool>()), 0..400)) {
+    fn calibration_stays_in_range_for_any_labels(labels in prop::collection::vec((any::<f64>(), any::<bool>()), 0..400)) {
         if let Some(found) = recalibrate(&labels) {
             for p in [0.0, 0.3, 0.7, 1.0] {
                 prop_assert!((0.0..=1.0).contains(&found.curve.adjust_probability(p)));
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn any_vectors_compare(a in prop::collection::vec(any::<f32>(), 0..9), b in prop::collection::vec(any::<f32>(), 0..9)) {
+    fn cosine_of_any_vectors_is_in_range(a in prop::collection::vec(any::<f32>(), 0..9), b in prop::collection::vec(any::<f32>(), 0..9)) {
         let (a, b) = (Vector::new("m".into(), a), Vector::new("m".into(), b));
         if let Some(cosine) = a.cosine(&b) {
             prop_assert!((-1.0..=1.0).contains(&cosine));

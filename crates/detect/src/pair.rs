@@ -67,6 +67,8 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
     let numbers = SetMismatch::new(&a.numbers, &b.numbers);
     let names = SetMismatch::new(&a.names, &b.names);
     let asks_alike = a.question_word == b.question_word;
+    let types = (a.answer_type, b.answer_type);
+    let types_differ = types.0 != types.1;
     let dense = vec![
         cosine,
         cosine * cosine,
@@ -96,16 +98,9 @@ pub fn pair_features(a: &Utterance, b: &Utterance) -> Features {
         f32::from(asks_alike),
         f32::from(!asks_alike && a.question_word.is_some() && b.question_word.is_some()),
         f32::from(a.question_word.is_some() != b.question_word.is_some()),
-        f32::from(a.answer_type == b.answer_type && a.answer_type != AnswerType::None),
-        f32::from(
-            a.answer_type != b.answer_type
-                && a.answer_type != AnswerType::None
-                && b.answer_type != AnswerType::None,
-        ),
-        f32::from(
-            a.answer_type != b.answer_type
-                && (a.answer_type == AnswerType::Entity || b.answer_type == AnswerType::Entity),
-        ),
+        f32::from(types.0 == types.1 && types.0 != AnswerType::None),
+        f32::from(types_differ && types.0 != AnswerType::None && types.1 != AnswerType::None),
+        f32::from(types_differ && (types.0 == AnswerType::Entity || types.1 == AnswerType::Entity)),
         length_ratio,
         (lengths.0 + lengths.1).ln_1p() / 4.0,
         (lengths.0 - lengths.1).abs().ln_1p() / 3.0,

@@ -102,7 +102,7 @@ fn arbitrary_text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_text_is_looked_through(answer in arbitrary_text(), name in arbitrary_text(), content in arbitrary_text(), id in arbitrary_text()) {
+    fn use_detection_accepts_any_text(answer in arbitrary_text(), name in arbitrary_text(), content in arbitrary_text(), id in arbitrary_text()) {
         let rule = UsageRule::default();
         for kind in [AnswerKind::Response, AnswerKind::Code] {
             let parsed = ParsedAnswer::parse(&rule, &answer, kind);
