@@ -57,7 +57,7 @@ impl Answer {
         };
         let meaning: Vec<&Word> =
             whole.lexical_words().filter(|w| !words.is_stop_word(w.hash)).collect();
-        let refusal = refusal_features(question, &text, original);
+        let refusal_features = refusal_features(question, &text, original);
         let tail = original.trim_end();
         Self {
             vector: built_in().embed(original),
@@ -69,8 +69,8 @@ impl Answer {
             apologises: opens_with_apology(&text),
             has_code: original.contains("```"),
             is_empty: tail.is_empty(),
-            refusal_probability: capped_refusal_probability(&text, &refusal),
-            refusal_features: refusal,
+            refusal_probability: capped_refusal_probability(&text, &refusal_features),
+            refusal_features,
         }
     }
 }

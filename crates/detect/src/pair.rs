@@ -188,15 +188,15 @@ impl TokenDifference {
         let weight = |tokens: &[(u32, f32)]| tokens.iter().map(|t| t.1).sum::<f32>();
         let (weight_a, weight_b) = (weight(&a.tokens), weight(&b.tokens));
         let share = |of: f32| if of > 0.0 { both / of } else { 0.0 };
-        let (aligned, worst, mean) = align_tokens(&left, &right);
-        let heaviest = left.iter().chain(&right).map(|t| t.1).fold(0.0, f32::max);
+        let (aligned, worst_aligned, mean_aligned) = align_tokens(&left, &right);
+        let heaviest_remaining = left.iter().chain(&right).map(|t| t.1).fold(0.0, f32::max);
         Self {
             shared_weight: share(weight_a.min(weight_b)),
             min_shared_weight: share(weight_a.max(weight_b)),
             aligned,
-            worst_aligned: worst,
-            mean_aligned: mean,
-            heaviest_remaining: heaviest,
+            worst_aligned,
+            mean_aligned,
+            heaviest_remaining,
             one_sided: f32::from(left.is_empty() != right.is_empty()),
         }
     }

@@ -160,11 +160,11 @@ fn find_cues(lists: &CuePhrases, text: &FoldedText) -> Vec<CueHit> {
     let mut leads = 0;
     let mut lead_count = 0;
     for at in 0..words.len() {
-        let opens = at <= leads && lead_count <= MAX_LEADING_FILLERS;
+        let is_opening = at <= leads && lead_count <= MAX_LEADING_FILLERS;
         for &index in lists.by_first_word.get(&words[at]).map_or(&[][..], Vec::as_slice) {
             let phrase = &lists.phrases[index as usize];
             let end = at + phrase.words.len();
-            let fits = (!phrase.at_start || opens)
+            let fits = (!phrase.at_start || is_opening)
                 && (!phrase.at_end || end == words.len())
                 && words.get(at..end) == Some(&phrase.words);
             if !fits {
@@ -177,7 +177,7 @@ fn find_cues(lists: &CuePhrases, text: &FoldedText) -> Vec<CueHit> {
                 }
                 continue;
             }
-            hits.push(CueHit { cue: phrase.cue, first: at, last: end - 1, is_opening: opens });
+            hits.push(CueHit { cue: phrase.cue, first: at, last: end - 1, is_opening });
         }
     }
     hits

@@ -10,7 +10,7 @@ use crate::text::hash;
 
 pub(super) struct CitationIndex {
     citations: Vec<Citation>,
-    /// Index in `all` of the first citation per target.
+    /// Index in `citations` of the first citation per target.
     numbers: FxHashMap<u64, usize>,
     labels: FxHashMap<u64, usize>,
     links: FxHashMap<u64, usize>,
@@ -21,10 +21,10 @@ pub(super) struct CitationIndex {
 
 impl CitationIndex {
     pub(super) fn new(answer: &ParsedAnswer<'_>, items: &[ReturnedItem<'_>]) -> Self {
-        let all = extract_citations(answer.text, &answer.prose, answer.kind);
+        let citations = extract_citations(answer.text, &answer.prose, answer.kind);
         let (mut numbers, mut labels) = (FxHashMap::default(), FxHashMap::default());
         let mut links = FxHashMap::default();
-        for (at, citation) in all.iter().enumerate() {
+        for (at, citation) in citations.iter().enumerate() {
             match &citation.target {
                 CitationTarget::Number(number) => {
                     numbers.entry(*number).or_insert(at);
@@ -38,8 +38,8 @@ impl CitationIndex {
             }
         }
         let ids: FxHashSet<u64> = items.iter().filter_map(|i| i.entity_id.parse().ok()).collect();
-        let only_ids = !items.is_empty() && ids.len() == items.len();
-        Self { citations: all, numbers, labels, links, ids, all_ids_numeric: only_ids }
+        let all_ids_numeric = !items.is_empty() && ids.len() == items.len();
+        Self { citations, numbers, labels, links, ids, all_ids_numeric }
     }
 
     /// The first citation of an item. A number is an id if such an id exists, else a rank.

@@ -143,6 +143,6 @@ fn push_identifier(
     if word_lists().platform.contains(&key) {
         return;
     }
-    let unmistakable = to - from >= if own { MIN_LONG_BYTES } else { MIN_LONG_CAMEL_CASE_BYTES };
-    found.push(Identifier { key, first: first as u32, last: last as u32, is_long: unmistakable });
+    let is_long = to - from >= if own { MIN_LONG_BYTES } else { MIN_LONG_CAMEL_CASE_BYTES };
+    found.push(Identifier { key, first: first as u32, last: last as u32, is_long });
 }

@@ -18,21 +18,17 @@ impl CitationLayout {
             let line = line.trim_start_matches(LIST_MARKS);
             line.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_numeric()))
         };
-        let numbers_lines = text.lines().filter(|line| numbered(line)).count() > 1;
-        let mut sources_from = text.len();
+        let has_numbered_lines = text.lines().filter(|line| numbered(line)).count() > 1;
+        let mut sources_start = text.len();
         let mut end = 0;
         for line in text.split_inclusive('\n') {
             end += line.len();
             if is_sources_heading(line) {
-                sources_from = end;
+                sources_start = end;
                 break;
             }
         }
-        Self {
-            has_assignments: text.contains(" = "),
-            has_numbered_lines: numbers_lines,
-            sources_start: sources_from,
-        }
+        Self { has_assignments: text.contains(" = "), has_numbered_lines, sources_start }
     }
 }
 

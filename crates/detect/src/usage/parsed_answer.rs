@@ -86,10 +86,11 @@ impl<'a> ParsedAnswer<'a> {
         let formula = mark_formula_tokens(&tokenized);
         let excluded: Vec<bool> = ignored.iter().zip(&formula).map(|(a, b)| a | b).collect();
         let german = LANGUAGES[detect_language(&FoldedText::new(text))] == "de";
-        let many_capitals = german || has_many_capitals(&tokenized, &weights);
+        let capitalises_nouns = german || has_many_capitals(&tokenized, &weights);
         let prose = mask_code_and_quotes(text);
         let sentence_indexes = index_sentences(&tokenized);
-        let mut sentences = collect_sentences(&tokenized, &sentence_indexes, &prose, many_capitals);
+        let mut sentences =
+            collect_sentences(&tokenized, &sentence_indexes, &prose, capitalises_nouns);
         let runs =
             collect_rare_runs(rule, &tokenized, &weights, &ignored, &formula, &sentence_indexes);
         runs.values().for_each(|run| sentences[run.sentence as usize].runs += 1);
@@ -99,17 +100,19 @@ impl<'a> ParsedAnswer<'a> {
                 identifiers.entry(found.key).or_insert(found);
             }
         }
-        let distinctive =
+        let distinctive_words =
             collect_distinctive_words(&tokenized, &weights, &excluded, &sentence_indexes);
         Self {
             run_filter: BloomFilter::from_keys(runs.keys().copied()),
-            word_filter: BloomFilter::from_keys(distinctive.keys().map(|word| u64::from(*word))),
+            word_filter: BloomFilter::from_keys(
+                distinctive_words.keys().map(|word| u64::from(*word)),
+            ),
             runs,
             sentences,
             identifiers,
-            distinctive_words: distinctive,
+            distinctive_words,
             suffixes: SuffixArray::new(&tokenized),
-            capitalises_nouns: many_capitals,
+            capitalises_nouns,
             prose,
             text,
             kind,
@@ -156,7 +159,7 @@ fn collect_sentences(
     tokenized: &TokenizedText,
     sentence_indexes: &[u32],
     prose: &str,
-    many_capitals: bool,
+    capitalises_nouns: bool,
 ) -> Vec<Sentence> {
     let count = sentence_indexes.last().map_or(0, |last| *last as usize + 1);
     let empty = Sentence { first: u32::MAX, end: 0, runs: 0, is_plain: true };
@@ -165,7 +168,7 @@ fn collect_sentences(
         let sentence = &mut sentences[*place as usize];
         (sentence.first, sentence.end) = (sentence.first.min(at), at + 1);
         let figure = matches!(token.kind, TokenKind::Number | TokenKind::Mixed);
-        let name = token.is_capitalised && token.gap == Gap::Space && !many_capitals;
+        let name = token.is_capitalised && token.gap == Gap::Space && !capitalises_nouns;
         let code = matches!(token.gap, Gap::None | Gap::Underscore | Gap::Dot | Gap::Tight);
         let quoted = prose.as_bytes().get(token.start as usize) == Some(&b' ');
         let says_something = figure || name || quoted || (code && token.kind != TokenKind::Sign);

@@ -91,11 +91,11 @@ impl TokenizedText {
         let bytes = &text.as_bytes()[start..];
         let first = bytes.first().copied().filter(u8::is_ascii_alphabetic)?;
         // Hashing in the same loop avoids a second branch misprediction on the word length.
-        let mut hashing = WordHasher::new(0).add_byte(first.to_ascii_lowercase());
+        let mut hasher = WordHasher::new(0).add_byte(first.to_ascii_lowercase());
         let mut length = 1;
         let after = loop {
             match bytes.get(length) {
-                Some(byte) if byte.is_ascii_lowercase() => hashing = hashing.add_byte(*byte),
+                Some(byte) if byte.is_ascii_lowercase() => hasher = hasher.add_byte(*byte),
                 other => break other,
             }
             length += 1;
@@ -103,23 +103,11 @@ impl TokenizedText {
         if after.is_some_and(|next| !next.is_ascii() || next.is_ascii_alphanumeric()) {
             return None;
         }
-        let (from, end, hash) = (self.folded.len(), start + length, hashing.finish());
+        let (from, end, hash) = (self.folded.len(), start + length, hasher.finish());
         self.folded.push(char::from(first.to_ascii_lowercase()));
         self.folded.push_str(&text[start + 1..end]);
-        let to = self.folded.len();
-        let capital = first.is_ascii_uppercase();
-        let [first_byte, past, from, to] = [start, end, from, to].map(|n| n as u32);
-        let sort = TokenKind::Letters;
-        self.tokens.push(Token {
-            start: first_byte,
-            end: past,
-            folded_start: from,
-            folded_end: to,
-            hash,
-            gap,
-            kind: sort,
-            is_capitalised: capital,
-        });
+        let is_capitalised = first.is_ascii_uppercase();
+        self.push_token((start, end), from, hash, gap, TokenKind::Letters, is_capitalised);
         Some(end)
     }
 
@@ -128,9 +116,9 @@ impl TokenizedText {
         self.push_folded(first);
         let (mut at, mut last) = (start + first.len_utf8(), first);
         let (mut letters, mut digits) = (first.is_alphabetic(), first.is_numeric());
-        let sign = is_ideograph(first);
+        let ideograph = is_ideograph(first);
         loop {
-            if sign {
+            if ideograph {
                 break;
             }
             // Fast path for lower-case ASCII letters.
@@ -148,12 +136,12 @@ impl TokenizedText {
                 (at, last) = (end, '.');
                 continue;
             }
-            let goes_on = if c.is_ascii() {
+            let continues = if c.is_ascii() {
                 c.is_ascii_alphanumeric()
             } else {
                 (c.is_alphanumeric() && !is_ideograph(c)) || is_combining_mark(c)
             };
-            if !goes_on || starts_camel_case_word(last, c, &text[end..]) {
+            if !continues || starts_camel_case_word(last, c, &text[end..]) {
                 break;
             }
             letters |= c.is_alphabetic();
@@ -161,29 +149,41 @@ impl TokenizedText {
             self.push_folded(c);
             (at, last) = (end, c);
         }
-        let to = self.folded.len();
-        if to > from {
-            let sort = match (sign, letters, digits) {
+        if self.folded.len() > from {
+            let kind = match (ideograph, letters, digits) {
                 (true, _, _) => TokenKind::Sign,
                 (false, true, true) => TokenKind::Mixed,
                 (false, false, true) => TokenKind::Number,
                 (false, _, false) => TokenKind::Letters,
             };
-            let hash = hash(0, &self.folded.as_bytes()[from..to]);
-            let [start, end, from, to] = [start, at, from, to].map(|n| n as u32);
-            let capital = first.is_uppercase();
-            self.tokens.push(Token {
-                start,
-                end,
-                folded_start: from,
-                folded_end: to,
-                hash,
-                gap,
-                kind: sort,
-                is_capitalised: capital,
-            });
+            let hash = hash(0, &self.folded.as_bytes()[from..]);
+            self.push_token((start, at), from, hash, gap, kind, first.is_uppercase());
         }
         at
+    }
+
+    #[inline]
+    fn push_token(
+        &mut self,
+        (start, end): (usize, usize),
+        folded_start: usize,
+        hash: u32,
+        gap: Gap,
+        kind: TokenKind,
+        is_capitalised: bool,
+    ) {
+        let range = [start, end, folded_start, self.folded.len()];
+        let [start, end, folded_start, folded_end] = range.map(|n| n as u32);
+        self.tokens.push(Token {
+            start,
+            end,
+            folded_start,
+            folded_end,
+            hash,
+            gap,
+            kind,
+            is_capitalised,
+        });
     }
 
     fn push_folded(&mut self, c: char) {
