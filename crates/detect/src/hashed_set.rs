@@ -17,9 +17,9 @@ impl<const N: usize> HashedSet<N> {
     }
 
     pub(crate) fn insert(&mut self, item: u32) {
-        let stirred = item.wrapping_mul(0x9e37_79b9);
-        let place = (stirred >> 8) as usize % (N * 64);
-        self.0[place / 64] |= 1 << (place % 64);
+        let mixed = item.wrapping_mul(0x9e37_79b9);
+        let bit = (mixed >> 8) as usize % (N * 64);
+        self.0[bit / 64] |= 1 << (bit % 64);
     }
 
     pub(crate) fn count_bits(&self) -> u32 {

@@ -140,7 +140,7 @@ fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<Answe
     let good = verdict.status == VerdictStatus::Accepted;
     // "The first was right, this one is wrong" rejects another answer than it names.
     let agrees = |reference: &AnswerReference| match reference.judgement {
-        Some(Some(said)) => said == good,
+        Some(Some(is_positive)) => is_positive == good,
         Some(None) => true,
         None => reference.is_thanked_for && good,
     };
@@ -157,8 +157,8 @@ fn find_judged_reference(verdict: &Verdict, message: &Utterance) -> Option<Answe
     let has_name = |reference: &AnswerReference| {
         let min_words = if reference.judgement.is_some() { 1 } else { MIN_DISTINCTIVE_WORDS };
         // "Yes, perfect. Is the price range high?" does not praise the price range.
-        let meant = reference.judgement == Some(Some(good)) || (good && thanks);
-        meant && reference.kind != ReferentKind::Part && reference.stems.len() >= min_words
+        let is_judged = reference.judgement == Some(Some(good)) || (good && thanks);
+        is_judged && reference.kind != ReferentKind::Part && reference.stems.len() >= min_words
     };
     references.into_iter().find(has_name)
 }

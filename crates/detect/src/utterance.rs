@@ -128,12 +128,12 @@ pub fn is_bare_remark(remark: &Utterance) -> bool {
         }
         covered
     };
-    let own = remark
+    let content_words = remark
         .word_hashes
         .iter()
         .zip(covered_by_cue)
         .filter(|(word, cue)| !cue && !words.is_stop_word(**word));
-    own.count() < MIN_CONTENT_WORDS
+    content_words.count() < MIN_CONTENT_WORDS
 }
 
 pub(crate) fn ends_with_question(text: &str) -> bool {

@@ -196,11 +196,11 @@ fn is_explicit_abandonment(exchange: &Exchange<'_>, found: &RuleFinding) -> bool
 /// a question by the assistant, where "no" is an answer.
 fn is_bare_complaint(exchange: &Exchange<'_>, found: &RuleFinding) -> bool {
     let answers = exchange.answer.is_some_and(|answer| answer.ends_with_question);
-    let says_so = matches!(
+    let is_complaint = matches!(
         found.correction_type,
         Some(CorrectionType::Explicit | CorrectionType::Abandonment)
     );
-    says_so && !answers && is_bare_remark(exchange.message)
+    is_complaint && !answers && is_bare_remark(exchange.message)
 }
 
 fn decide_finding(
@@ -210,10 +210,10 @@ fn decide_finding(
     features: &Features,
     (rejected, accepted): (f64, f64),
 ) -> RuleFinding {
-    let late = exchange.gap.is_some_and(|gap| gap > rule.session);
+    let session_ended = exchange.gap.is_some_and(|gap| gap > rule.session);
     let explicit = found.correction_type == Some(CorrectionType::Explicit);
-    let speaks = !exchange.message.word_hashes.is_empty();
-    if rejected >= rule.min_confidence && (!late || explicit) && speaks {
+    let has_words = !exchange.message.word_hashes.is_empty();
+    if rejected >= rule.min_confidence && (!session_ended || explicit) && has_words {
         let agrees = found.status == VerdictStatus::Rejected;
         let evidence = if agrees { found.evidence } else { find_model_evidence(features) };
         let correction_type =
@@ -228,13 +228,13 @@ fn decide_finding(
         };
     }
     let moved_on = found.rule == rules::MOVED_ON_RULE;
-    let may_accept = !late && (!moved_on || rule.moved_on);
+    let may_accept = !session_ended && (!moved_on || rule.moved_on);
     // Full confidence needs an accepting phrase, or a reply to the assistant's question.
     let agrees = found.status == VerdictStatus::Accepted && !moved_on;
     let replies = exchange.answer.is_some_and(|answer| answer.ends_with_question);
     let capped = if agrees || replies { accepted } else { accepted.min(MAX_MOVED_ON_CONFIDENCE) };
-    let says_nothing = exchange.message.has_cue(Cue::Filler) || !speaks;
-    if may_accept && accepted >= 0.5 && accepted > rejected && !says_nothing {
+    let is_filler = exchange.message.has_cue(Cue::Filler) || !has_words;
+    if may_accept && accepted >= 0.5 && accepted > rejected && !is_filler {
         return RuleFinding {
             status: VerdictStatus::Accepted,
             confidence: capped,

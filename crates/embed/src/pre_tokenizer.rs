@@ -7,12 +7,12 @@ use unicode_normalization::char::is_combining_mark;
 pub(crate) fn for_each_word(text: &str, mut word: impl FnMut(&str) -> bool) {
     let mut current = String::with_capacity(32);
     for part in text.split_whitespace() {
-        let goes_on = if part.is_ascii() {
+        let continues = if part.is_ascii() {
             split_ascii(part, &mut current, &mut word)
         } else {
             split_unicode(part, &mut current, &mut word)
         };
-        if !goes_on || !flush_word(&mut current, &mut word) {
+        if !continues || !flush_word(&mut current, &mut word) {
             return;
         }
     }
@@ -46,9 +46,9 @@ fn split_unicode(part: &str, current: &mut String, word: &mut impl FnMut(&str) -
 }
 
 fn flush_word(current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
-    let goes_on = current.is_empty() || word(current);
+    let continues = current.is_empty() || word(current);
     current.clear();
-    goes_on
+    continues
 }
 
 /// True for punctuation and ideographs, which are tokens of their own.

@@ -102,13 +102,13 @@ fn print_part_summaries(
             .filter(|(row, _)| row.part == part)
             .map(|(row, sum)| (calibrated_probability(model, *sum), target(row) > 0.5))
             .collect();
-        let sure = metrics::binary_metrics(scored.iter().map(|r| (r.0 >= 0.7, r.1)));
+        let confident = metrics::binary_metrics(scored.iter().map(|r| (r.0 >= 0.7, r.1)));
         println!(
             "  {part:14} AUC {:.3}; from 0.7: precision {:.2}, recall {:.2}, false alarms {:.3}",
             metrics::auc(&scored),
-            sure.precision,
-            sure.recall,
-            sure.false_alarms
+            confident.precision,
+            confident.recall,
+            confident.false_alarms
         );
     }
 }

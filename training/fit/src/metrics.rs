@@ -35,8 +35,8 @@ pub struct BinaryMetrics {
 /// Computes metrics from (predicted, actual) pairs.
 pub fn binary_metrics(rows: impl IntoIterator<Item = (bool, bool)>) -> BinaryMetrics {
     let (mut hit, mut alarm, mut missed, mut quiet) = (0.0, 0.0, 0.0, 0.0);
-    for (said, is) in rows {
-        match (said, is) {
+    for (predicted, actual) in rows {
+        match (predicted, actual) {
             (true, true) => hit += 1.0,
             (true, false) => alarm += 1.0,
             (false, true) => missed += 1.0,

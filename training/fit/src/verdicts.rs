@@ -51,8 +51,8 @@ pub fn row_features(row: &VerdictRow) -> detect::Features {
         answer: answer.as_ref(),
         ..Exchange::new(&message)
     };
-    let likeness = question.as_ref().map_or(0.0, |q| pair_score(&message, q).get());
-    verdict_features(&exchange, likeness)
+    let similarity = question.as_ref().map_or(0.0, |q| pair_score(&message, q).get());
+    verdict_features(&exchange, similarity)
 }
 
 /// Target of the rejection model. An unhappy neutral row counts a little.

@@ -148,6 +148,7 @@ fn has_inline_list(answer: &str) -> bool {
     })
 }
 
+/// Words mentioned per turn. A word that no turn mentions is replaced by its synonyms.
 fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
     let texts: Vec<[FoldedText; 2]> = past
         .iter()
@@ -170,8 +171,8 @@ fn count_mentions(past: &[PastTurn<'_>], words: &[String]) -> Vec<usize> {
 }
 
 fn mentions_word(text: &FoldedText, word: &str) -> bool {
-    text.lexical_words().any(|spoken| {
-        let other = stem_word(text.folded_word(spoken));
+    text.lexical_words().any(|candidate| {
+        let other = stem_word(text.folded_word(candidate));
         other == word || (word.len() >= MIN_COMPOUND_SUFFIX_LETTERS && other.ends_with(word))
     })
 }

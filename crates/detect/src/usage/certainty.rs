@@ -118,13 +118,13 @@ impl ItemName {
         answer: &ParsedAnswer<'_>,
         first: usize,
     ) -> Option<PathContext> {
-        let own = &self.tokenized.tokens;
-        let there = &answer.tokenized.tokens;
-        let mut same = 0;
-        while same < self.first && same < first {
-            let glue = there[first - same].gap;
+        let name_tokens = &self.tokenized.tokens;
+        let answer_tokens = &answer.tokenized.tokens;
+        let mut matched = 0;
+        while matched < self.first && matched < first {
+            let glue = answer_tokens[first - matched].gap;
             let between = {
-                let (a, b) = (&there[first - same - 1], &there[first - same]);
+                let (a, b) = (&answer_tokens[first - matched - 1], &answer_tokens[first - matched]);
                 &answer.text[a.end as usize..b.start as usize]
             };
             let glued = match glue {
@@ -135,19 +135,20 @@ impl ItemName {
             if !glued {
                 break;
             }
-            if there[first - same - 1].hash != own[self.first - same - 1].hash {
+            if answer_tokens[first - matched - 1].hash != name_tokens[self.first - matched - 1].hash
+            {
                 // In `client.settle_batch()` the word before the dot is an arbitrary variable name.
-                let is_variable = same == 0 && glue == Gap::Dot && tail.file.is_none();
+                let is_variable = matched == 0 && glue == Gap::Dot && tail.file.is_none();
                 if is_variable && (!self.is_one_word() || self.mentions_owner(tail, answer)) {
                     return Some(PathContext { parts: 0, tokens: usize::from(self.is_one_word()) });
                 }
                 return None;
             }
-            same += 1;
+            matched += 1;
         }
-        let reached = self.first - same;
+        let reached = self.first - matched;
         let parts = tail.preceding_parts.iter().filter(|start| **start >= reached).count();
-        Some(PathContext { parts, tokens: same })
+        Some(PathContext { parts, tokens: matched })
     }
 
     /// True when the answer names the class elsewhere: `gateway = PaymentGateway()`.
@@ -215,11 +216,11 @@ fn is_written_as_name(name: &ItemName, answer: &ParsedAnswer<'_>, at: usize) -> 
     if in_code {
         let qualified = after.starts_with("::") || after.starts_with('(') || after.starts_with('.');
         let declared = ["def ", "fn ", "class ", "struct ", "function ", "func ", "interface "];
-        let own = declared.iter().any(|word| before.ends_with(word));
+        let is_declaration = declared.iter().any(|word| before.ends_with(word));
         let typed = answer.kind == AnswerKind::Code
             && token.is_capitalised
             && !is_in_comment(answer.text, start);
-        return same_case && (qualified || typed) && !before.ends_with('.') && !own;
+        return same_case && (qualified || typed) && !before.ends_with('.') && !is_declaration;
     }
     let follows_a_name = at > 0 && answer.tokenized.tokens[at - 1].is_capitalised;
     token.is_capitalised

@@ -135,7 +135,7 @@ fn push_identifier(
     tokenized: &TokenizedText,
     first: usize,
     last: usize,
-    own: bool,
+    is_distinctive: bool,
     found: &mut Vec<Identifier>,
 ) {
     let (from, to) = (tokenized.tokens[first].folded_start, tokenized.tokens[last].folded_end);
@@ -143,6 +143,7 @@ fn push_identifier(
     if word_lists().platform.contains(&key) {
         return;
     }
-    let is_long = to - from >= if own { MIN_LONG_BYTES } else { MIN_LONG_CAMEL_CASE_BYTES };
+    let is_long =
+        to - from >= if is_distinctive { MIN_LONG_BYTES } else { MIN_LONG_CAMEL_CASE_BYTES };
     found.push(Identifier { key, first: first as u32, last: last as u32, is_long });
 }

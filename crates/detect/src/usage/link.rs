@@ -18,8 +18,8 @@ pub(super) fn find_links(text: &str, most: usize) -> Vec<(usize, usize)> {
     // Nested links are part of the outer one, which keeps the cost linear.
     let mut read_to = [0, 0];
     let marked = marked.map(|at| (0, at));
-    for (sort, at) in marked.chain(plain.map(|at| (1, at))).take(most) {
-        if at < read_to[sort] {
+    for (link_kind, at) in marked.chain(plain.map(|at| (1, at))).take(most) {
+        if at < read_to[link_kind] {
             continue;
         }
         let rest = &text[at..text.floor_char_boundary((at + MAX_LINK_BYTES).min(text.len()))];
@@ -27,7 +27,7 @@ pub(super) fn find_links(text: &str, most: usize) -> Vec<(usize, usize)> {
             |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | '\'' | '`' | '<' | '|');
         let length = rest.find(stops).unwrap_or(rest.len());
         let link = rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*']);
-        read_to[sort] = at + length;
+        read_to[link_kind] = at + length;
         if !link.is_empty() {
             found.push((at, at + link.len()));
         }

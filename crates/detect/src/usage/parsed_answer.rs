@@ -171,8 +171,8 @@ fn collect_sentences(
         let name = token.is_capitalised && token.gap == Gap::Space && !capitalises_nouns;
         let code = matches!(token.gap, Gap::None | Gap::Underscore | Gap::Dot | Gap::Tight);
         let quoted = prose.as_bytes().get(token.start as usize) == Some(&b' ');
-        let says_something = figure || name || quoted || (code && token.kind != TokenKind::Sign);
-        sentence.is_plain &= !says_something;
+        let is_specific = figure || name || quoted || (code && token.kind != TokenKind::Sign);
+        sentence.is_plain &= !is_specific;
     }
     sentences
 }

@@ -91,10 +91,10 @@ impl PhraseSet {
 
     fn matches_start(&self, words: &[Token]) -> bool {
         let Some((first, rest)) = words.split_first() else { return false };
-        let goes_on = |phrase: &Vec<u32>| {
+        let matches_rest = |phrase: &Vec<u32>| {
             phrase.len() <= rest.len() && phrase.iter().zip(rest).all(|(a, b)| *a == b.hash)
         };
-        self.0.get(&first.hash).is_some_and(|phrases| phrases.iter().any(goes_on))
+        self.0.get(&first.hash).is_some_and(|phrases| phrases.iter().any(matches_rest))
     }
 }
 

@@ -35,12 +35,12 @@ fn push_cue_features(message: &Utterance, dense: &mut Vec<f32>) {
     }
     let hits = message.hits.iter().filter(|h| h.cue.is_rejecting()).count();
     dense.push((hits as f32).ln_1p());
-    let glad = message.has_any_cue(&[Cue::Thanks, Cue::Praise]);
-    dense.push(f32::from(glad && message.opens_with(Cue::Negation)));
-    dense.push(f32::from(glad && hits > 0));
+    let is_pleased = message.has_any_cue(&[Cue::Thanks, Cue::Praise]);
+    dense.push(f32::from(is_pleased && message.opens_with(Cue::Negation)));
+    dense.push(f32::from(is_pleased && hits > 0));
     dense.push(f32::from(message.has_cue(Cue::Harmless) && message.opens_with(Cue::Negation)));
-    dense.push(f32::from(glad && message.has_cue(Cue::Yet)));
-    dense.push(f32::from(glad && message.negations > 0));
+    dense.push(f32::from(is_pleased && message.has_cue(Cue::Yet)));
+    dense.push(f32::from(is_pleased && message.negations > 0));
 }
 
 const MESSAGE_CUES: &[Cue] = &[

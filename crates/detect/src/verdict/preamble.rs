@@ -8,10 +8,10 @@ const CLAUSE_BREAKS: &[&str] = &[",", ":", "–", "—", "but", "aber", "mais", 
 /// "No, that is wrong, I meant gaming laptops" → "gaming laptops".
 pub(super) fn strip_preamble(side: &str) -> String {
     let text = FoldedText::new(side);
-    let meant = find_correction_verb(&text).map(|at| cut_preamble(&text, side, at));
+    let correction = find_correction_verb(&text).map(|at| cut_preamble(&text, side, at));
     // In "The laptops, I mean" the wanted thing comes first.
-    meant
-        .filter(|meant| has_content_word(meant))
+    correction
+        .filter(|correction| has_content_word(correction))
         .unwrap_or_else(|| cut_preamble(&text, side, skip_judgement_clauses(&text)))
 }
 
@@ -54,8 +54,8 @@ fn find_correction_verb(text: &FoldedText) -> Option<usize> {
 
 /// Start of the first clause that does more than judge the answer.
 fn skip_judgement_clauses(text: &FoldedText) -> usize {
-    let said = (0..text.words.len()).find(|at| !is_preamble_or_judgement(text, *at));
-    said.map_or(text.words.len(), |at| find_clause_start(text, at))
+    let first_content = (0..text.words.len()).find(|at| !is_preamble_or_judgement(text, *at));
+    first_content.map_or(text.words.len(), |at| find_clause_start(text, at))
 }
 
 fn is_preamble_or_judgement(text: &FoldedText, at: usize) -> bool {

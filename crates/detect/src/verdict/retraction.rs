@@ -33,7 +33,7 @@ pub(crate) fn detect_retraction(exchange: &Exchange<'_>) -> Option<RuleFinding> 
     if back.is_empty() && !message.has_cue(Cue::OwnFault) {
         return None;
     }
-    let own = message.hits.iter().find(|h| h.cue == Cue::OwnFault && !is_negated(message, h));
+    let own_fault = message.hits.iter().find(|h| h.cue == Cue::OwnFault && !is_negated(message, h));
     let good = message.hits.iter().find(|hit| is_positive_statement(message, hit));
     let worse = message.hits.iter().find(|hit| hit.cue == Cue::Worse);
     let denied = message.hits.iter().find(|h| is_positive_cue(h) && is_negated(message, h));
@@ -45,7 +45,7 @@ pub(crate) fn detect_retraction(exchange: &Exchange<'_>) -> Option<RuleFinding> 
     let praised = back.iter().any(is_good);
     let pointed = back.iter().any(|n| n.judgement.is_some());
     let halved = message.has_cue(Cue::Yet) || (praised && !back.iter().all(is_good));
-    match (own, good, worse) {
+    match (own_fault, good, worse) {
         (None, _, Some(hit)) if pointed => {
             Some(rejected_finding(message, hit, EARLIER_BETTER_RULE))
         }
@@ -95,8 +95,8 @@ fn is_positive_statement(message: &Utterance, hit: &CueHit) -> bool {
         return false;
     }
     let from = hit.first.saturating_sub(MAX_WORDS_FROM_VERB);
-    let said = || message.word_hashes[from..=hit.last].iter().any(|word| is_verb(*word));
-    hit.cue == Cue::Praise || said()
+    let follows_verb = || message.word_hashes[from..=hit.last].iter().any(|word| is_verb(*word));
+    hit.cue == Cue::Praise || follows_verb()
 }
 
 fn is_positive_cue(hit: &CueHit) -> bool {

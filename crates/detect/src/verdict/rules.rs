@@ -144,15 +144,15 @@ fn match_abandonment(message: &Utterance) -> Option<RuleFinding> {
 /// Rule 4: the message continues from the answer.
 fn match_continuation(exchange: &Exchange<'_>) -> Option<RuleFinding> {
     let message = exchange.message;
-    let glad = |hit: &&CueHit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
-    if let Some(hit) = message.hits.iter().find(glad) {
+    let is_pleased = |hit: &&CueHit| matches!(hit.cue, Cue::Thanks | Cue::Praise | Cue::Action);
+    if let Some(hit) = message.hits.iter().find(is_pleased) {
         let evidence = vec![cue_evidence(message, hit)];
         return Some(new_finding(VerdictStatus::Accepted, 0.9, rule_name(hit.cue), evidence));
     }
-    let goes_on = |hit: &&CueHit| {
+    let continues = |hit: &&CueHit| {
         matches!(hit.cue, Cue::FollowUp | Cue::DrillDown | Cue::Comparison | Cue::Continuation)
     };
-    let hit = message.hits.iter().find(goes_on);
+    let hit = message.hits.iter().find(continues);
     if hit.is_none() && !refers_to_answer(exchange) {
         return None;
     }
@@ -182,11 +182,11 @@ fn match_moving_on(
     similarity: f64,
 ) -> Option<RuleFinding> {
     let cues = [Cue::Filler, Cue::Negation, Cue::Decline, Cue::Dislike, Cue::Puzzled];
-    let holds_back = message.has_any_cue(&cues);
+    let has_reservation = message.has_any_cue(&cues);
     let asks = message.question_word.is_some() || message.ends_with_question();
-    let own =
+    let is_request =
         message.word_hashes.len() >= MIN_REQUEST_WORDS || (asks && message.word_hashes.len() >= 2);
-    if holds_back || !own {
+    if has_reservation || !is_request {
         return None;
     }
     if !rule.moved_on {
