@@ -3,7 +3,7 @@
 //! Rules, in order:
 //! - A remark without a named reference concerns the last turn: a bare "no, wrong" or "thanks!", a
 //!   repeated question, abandonment, a correction ("I meant …"), or a demonstrative opening. That
-//!   covers nearly all messages and needs no other turn, see [`may_be_about_earlier`].
+//!   covers nearly all messages and needs no other turn, see [`may_target_earlier_turn`].
 //! - An ordinal reference ("the first diagram", "your earlier answer about X") is resolved by
 //!   `ordinal.rs`.
 //! - Any other judged reference ("the login diagram was fine") is ranked by similarity and recency.

@@ -1,4 +1,4 @@
-//! Trains a `Model` with Adam: hashed weights and a narrow network together. Bit-for-bit
+//! Trains a `WideDeepModel` with Adam: hashed weights and a narrow network together. Bit-for-bit
 //! reproducible.
 
 use detect::{Features, Platt, WideDeepModel, sigmoid};

@@ -26,7 +26,7 @@ pub struct UsageRule {
     /// Share of an item's distinctive words that must be in the answer, in any order.
     pub word_share: f64,
     pub least_words: usize,
-    /// Minimum number of these that are rare words or numbers.
+    /// Minimum shared words that are rare words or numbers.
     pub least_rare_words: usize,
     /// Shared distinctive words needed to support a name of everyday words, such as "session".
     pub support_for_a_common_name: usize,
