@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use engine::{
-    Detectors, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule, VerdictRule,
+    Detectors, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
+    VerdictRule,
 };
 
 use crate::config::{DetectMode, DetectSection, MovedOn, TargetScope};
@@ -35,21 +36,21 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
             rephrased_same_intent: section.rephrased_same_intent,
             rephrased: section.rephrased,
             moved_on: section.moved_on == MovedOn::Accepted,
-            least_confidence: section.min_confidence,
+            min_confidence: section.min_confidence,
         },
         retry: RetryRule {
             min_similarity: section.retry_similarity,
             window: Duration::from_secs(section.retry_window_secs),
-            most: section.retry_history,
+            max_questions: section.retry_history,
         },
         failure: FailureRule {
             min_response_chars: section.min_response_chars,
-            refusal: section.refusal_confidence,
+            min_refusal_probability: section.refusal_confidence,
         },
         pace: PaceRule { simple, complex },
         target: TargetRule {
-            floor: section.target_floor,
-            margin: section.target_margin,
+            min_score: section.target_floor,
+            min_margin: section.target_margin,
             ..TargetRule::default()
         },
         usage: UsageRule {
@@ -61,13 +62,13 @@ pub(crate) fn detectors(section: &DetectSection) -> anyhow::Result<Detectors> {
     })
 }
 
-fn patience(kind: &str, medium_over: f64, low_over: f64) -> anyhow::Result<Patience> {
+fn patience(kind: &str, medium_over: f64, low_over: f64) -> anyhow::Result<LatencyThresholds> {
     ensure!(
         medium_over >= 0.0 && low_over >= medium_over,
         "detect.{kind}low_over_secs is {low_over}, expected at least detect.{kind}medium_over_secs \
          ({medium_over})"
     );
-    Ok(Patience { medium_over, low_over })
+    Ok(LatencyThresholds { medium_over, low_over })
 }
 
 /// The mode's meaning.

@@ -37,7 +37,7 @@ pub(super) async fn history(
         address: address.to_owned(),
         timeout,
         window: rule.window,
-        most: rule.most,
+        most: rule.max_questions,
     };
     Ok(Arc::new(store::redis::RedisHistory::open(settings).await?))
 }

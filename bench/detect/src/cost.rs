@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use detect::{
-    Answer, Exchange, FailureRule, Finished, PastQuestion, RetryRule, Utterance, VerdictRule,
-    detect_failure, detect_retry, detect_verdict,
+    Answer, CompletedAnswer, Exchange, FailureRule, PastQuestion, RetryRule, Utterance,
+    VerdictRule, detect_failure, detect_retry, detect_verdict,
 };
 use model::{TurnId, TurnStatus};
 
@@ -96,7 +96,7 @@ fn one_message(rows: &[[String; 3]]) -> Vec<f64> {
             let exchange = Exchange {
                 question: Some(&questions[at]),
                 answer: Some(&answer),
-                ..Exchange::of(&message)
+                ..Exchange::new(&message)
             };
             black_box(detect_verdict(&rule, &exchange));
             black_box(detect_retry(&RetryRule::default(), &message, &history));
@@ -111,7 +111,7 @@ fn one_answer(rows: &[[String; 3]]) -> Vec<f64> {
             let question = Utterance::read(&row[0]);
             let began = Instant::now();
             let answer = Answer::read(Some(&question), &row[1]);
-            let finished = Finished {
+            let finished = CompletedAnswer {
                 status: TurnStatus::Success,
                 error: None,
                 question: Some(&question),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use detect::{AnswerKind, ReturnedItem, UsageRule, Written, detect_use};
+use detect::{AnswerKind, ParsedAnswer, ReturnedItem, UsageRule, detect_item_use};
 use learn::{CoecRule, Estimator, rerank};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -87,8 +87,8 @@ pub(crate) fn measure() {
             Judged::Middle,
             2_000.0,
             || {
-                let written = Written::read(&rule, &answer, kind);
-                std::hint::black_box(detect_use(&rule, &written, &items));
+                let written = ParsedAnswer::parse(&rule, &answer, kind);
+                std::hint::black_box(detect_item_use(&rule, &written, &items));
             },
         );
     }
@@ -140,8 +140,8 @@ fn hostile() {
             .collect();
         let what = format!("use detection, {what}, answer of {} bytes", answer.len());
         row_of(HOSTILE_CALLS, &what, Judged::Middle, 100_000.0, || {
-            let written = Written::read(&rule, &answer, AnswerKind::Response);
-            std::hint::black_box(detect_use(&rule, &written, &items));
+            let written = ParsedAnswer::parse(&rule, &answer, AnswerKind::Response);
+            std::hint::black_box(detect_item_use(&rule, &written, &items));
         });
     }
 }

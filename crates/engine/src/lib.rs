@@ -35,7 +35,7 @@ mod test_engine;
 pub use access::Access;
 pub use cluster::Cluster;
 pub use detect::{
-    AnswerKind, FailureRule, Mode, PaceRule, Patience, RetryRule, TargetRule, UsageRule,
+    AnswerKind, FailureRule, LatencyThresholds, Mode, PaceRule, RetryRule, TargetRule, UsageRule,
     VerdictRule,
 };
 pub use detectors::Detectors;

@@ -81,7 +81,7 @@ fn verdict(
         answer: answer.as_ref(),
         intent: optional(row, "intent"),
         previous_intent: optional(row, "previous_intent"),
-        ..Exchange::of(&message)
+        ..Exchange::new(&message)
     };
     let verdict = detectors.verdict(&exchange);
     let evidence = json!(verdict.evidence);

@@ -171,7 +171,7 @@ mod tests {
         assert!(engine.privacy.remove_demo().await.unwrap().is_some());
         assert_eq!(engine.insights.targets_of(&tenant), Targets::default());
         assert_eq!(engine.core.redactors.of(&tenant), PrivacySettings::default());
-        assert_eq!(engine.turns.curves.of(&demo), Platt::NONE);
+        assert_eq!(engine.turns.curves.of(&demo), Platt::IDENTITY);
     }
 
     #[tokio::test]

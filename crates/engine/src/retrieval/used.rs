@@ -1,6 +1,6 @@
 //! Which of the items that were retrieved an answer used.
 
-use detect::{AnswerKind, ReturnedItem, Use, Written, detect_use};
+use detect::{AnswerKind, ItemUse, ParsedAnswer, ReturnedItem, detect_item_use};
 use learn::cluster_query;
 use model::{
     Body, EntitySignal, Event, Finding, FoundRelevance, RelevanceSignal, Retrieved, TurnHalf,
@@ -57,15 +57,15 @@ impl Retrieval {
                 rank: item.rank,
             })
             .collect();
-        let found = detect_use(rule, &Written::read(rule, response, kind), &looked_for);
-        let signal = |(item, found): (&Retrieved, Use)| {
+        let found = detect_item_use(rule, &ParsedAnswer::parse(rule, response, kind), &looked_for);
+        let signal = |(item, found): (&Retrieved, ItemUse)| {
             let (signal, why) = match found {
-                Use::Used(evidence) => {
+                ItemUse::Used(evidence) => {
                     (RelevanceSignal::Used, Some(evidence.reason.as_word().to_owned()))
                 }
-                Use::Ignored => (RelevanceSignal::Ignored, None),
+                ItemUse::Ignored => (RelevanceSignal::Ignored, None),
                 // Nobody can tell, so nothing is said.
-                Use::Unknown => return None,
+                ItemUse::Unknown => return None,
             };
             let entity_id = item.entity_id.clone();
             Some(EntitySignal { entity_id, signal, rank: item.rank, why, comment: None })

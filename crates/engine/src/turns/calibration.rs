@@ -1,6 +1,6 @@
 //! Learns a project's own curve from what people said where the machine had said something too.
 
-use detect::{FEWEST_LABELS, Platt, recalibrate};
+use detect::{MIN_LABELS, Platt, recalibrate};
 use model::{Mac, Position, Rule, Scope};
 use store::Label;
 
@@ -62,8 +62,8 @@ impl Turns {
         let curve = self.curves.of(scope);
         Ok(CalibrationReport {
             labels: labels.len(),
-            labels_needed: FEWEST_LABELS,
-            curve: Some(curve).filter(|curve| *curve != Platt::NONE),
+            labels_needed: MIN_LABELS,
+            curve: Some(curve).filter(|curve| *curve != Platt::IDENTITY),
             error: pair("error"),
             position: stored.as_ref().map(|stored| stored.position),
             reliability: reliability(&labels, curve),
@@ -133,7 +133,7 @@ fn reliability(labels: &[Label], curve: Platt) -> Vec<ReliabilityBin> {
                 from,
                 to,
                 confidence: mean(&|label| label.confidence.get()),
-                calibrated: mean(&|label| curve.of_probability(label.confidence.get())),
+                calibrated: mean(&|label| curve.adjust_probability(label.confidence.get())),
                 right: mean(&|label| f64::from(u8::from(label.right))),
                 labels: inside.len(),
             })
@@ -152,7 +152,7 @@ mod tests {
         let label =
             |confidence, right| Label { confidence: UnitInterval::new(confidence).unwrap(), right };
         let labels = [label(0.71, true), label(0.79, false), label(1.0, true), label(0.0, false)];
-        let bins = reliability(&labels, Platt::NONE);
+        let bins = reliability(&labels, Platt::IDENTITY);
         let counts: Vec<(f64, usize)> = bins.iter().map(|bin| (bin.from, bin.labels)).collect();
         assert_eq!(counts, [(0.0, 1), (0.7, 2), (0.9, 1)]);
         assert_eq!(bins[1].right, 0.5);

@@ -31,7 +31,7 @@ impl Turns {
     pub async fn redetect(&self, progress: impl Fn(u64, u64)) -> Result<Redetected, FlowError> {
         let head = self.core.head();
         let rule = self.core.detectors.retry;
-        let history = History::in_process(rule.window, rule.most);
+        let history = History::in_process(rule.window, rule.max_questions);
         let (mut done, mut total) = (Position(0), Redetected::default());
         while done < head {
             let events = self.core.store.tail(done, STRETCH).await?;

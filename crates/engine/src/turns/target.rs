@@ -1,7 +1,8 @@
 //! Which turn a message is about: nearly always the one before it.
 
 use detect::{
-    Candidate, PastTurn, Target, Utterance, answer_head, find_target, locate, may_be_about_earlier,
+    PastTurn, Target, TargetCandidate, Utterance, answer_head, find_target,
+    may_target_earlier_turn, rank_candidates,
 };
 use ingest::TurnPlace;
 use model::{Event, Position, TurnId, Vector, Verdict, VerdictStatus};
@@ -25,7 +26,7 @@ impl Turns {
         verdict: &Verdict,
         previous: &StoredExchange,
     ) -> Result<(Option<TurnPlace>, Option<f64>), FlowError> {
-        if !may_be_about_earlier(verdict, message) {
+        if !may_target_earlier_turn(verdict, message) {
             return Ok((Some(place_of(event, previous)), None));
         }
         let (past, _) = self.answered_before(event, before, MOST_LOOKED_AT + 1).await?;
@@ -46,10 +47,10 @@ impl Turns {
                 let turn = turn.filter(|turn| !accepts || !self.silence_since(event, turn, &past));
                 Ok((turn.map(|turn| place_of(event, turn)), Some(found.score)))
             }
-            Target::Nobody if self.core.detectors.elsewhere => {
+            Target::NoTurn if self.core.detectors.elsewhere => {
                 self.elsewhere(event, before, message).await
             }
-            Target::Nobody => Ok((None, None)),
+            Target::NoTurn => Ok((None, None)),
         }
     }
 
@@ -94,17 +95,18 @@ impl Turns {
             .iter()
             .map(|turn| (question_vector(&turn.opening.text), answer_vector(turn)))
             .collect();
-        let candidates: Vec<Candidate<'_>> = past
+        let candidates: Vec<TargetCandidate<'_>> = past
             .iter()
             .zip(&vectors)
-            .map(|(turn, (question, answer))| Candidate {
+            .map(|(turn, (question, answer))| TargetCandidate {
                 turn: &turn.turn,
                 question,
                 answer: Some(answer),
                 age: since(turn.ts, event.ts),
             })
             .collect();
-        let found = locate(&self.core.detectors.target, &remark, &candidates).into_iter().next();
+        let found =
+            rank_candidates(&self.core.detectors.target, &remark, &candidates).into_iter().next();
         let turn = found.as_ref().and_then(|at| past.iter().find(|turn| turn.turn == at.turn));
         Ok((turn.map(|turn| place_of(event, turn)), found.map(|found| found.score)))
     }

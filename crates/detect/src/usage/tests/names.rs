@@ -1,24 +1,25 @@
-//! Names that must be found, and words that only look like one.
+//! Names that must match, and words that only look like names.
 
 use super::super::*;
 
-/// The item's name, what was returned beside it, the answer, and whether it names the item.
-type Row = (&'static str, &'static [&'static str], &'static str, bool);
+/// Item name, names of the other items, answer, and true when the answer names the item.
+type NameRow = (&'static str, &'static [&'static str], &'static str, bool);
 
-fn check(kind: AnswerKind, rows: &[Row]) {
+fn check(kind: AnswerKind, rows: &[NameRow]) {
     let rule = UsageRule::default();
     for (name, beside, answer, expected) in rows {
         let named = |name| ReturnedItem { entity_id: "q", name: Some(name), ..Default::default() };
         let items: Vec<ReturnedItem<'_>> =
             std::iter::once(*name).chain(beside.iter().copied()).map(named).collect();
-        let found = detect_use(&rule, &Written::read(&rule, answer, kind), &items).remove(0);
-        let is_used = matches!(found, Use::Used(_));
+        let found =
+            detect_item_use(&rule, &ParsedAnswer::parse(&rule, answer, kind), &items).remove(0);
+        let is_used = matches!(found, ItemUse::Used(_));
         assert_eq!(is_used, *expected, "{name} in {answer:?}: {found:?}");
     }
 }
 
 #[test]
-fn the_end_of_a_path_names_the_file() {
+fn path_tail_names_the_file() {
     check(
         AnswerKind::Response,
         &[
@@ -31,7 +32,7 @@ fn the_end_of_a_path_names_the_file() {
             ("src/auth/login.py", &[], "Edit my-login.py", false),
             ("src/auth/login.py", &["tests/auth/login.py"], "Edit login.py", false),
             ("src/auth/login.py", &["web/login.py"], "Edit auth/login.py", true),
-            // Two pieces of one file are one file.
+            // Two chunks of one file share a name.
             ("src/auth/login.py", &["src/auth/login.py"], "Edit login.py", true),
             ("crates/store/src/sqlite/relevance.rs", &[], "`sqlite/relevance.rs`, line 40", true),
             (
@@ -52,8 +53,8 @@ fn the_end_of_a_path_names_the_file() {
 }
 
 #[test]
-fn the_end_of_a_qualified_name_names_the_symbol() {
-    let response: &[Row] = &[
+fn qualified_name_tail_names_the_symbol() {
+    let response: &[NameRow] = &[
         ("com.acme.billing.InvoiceService", &[], "Use InvoiceService", true),
         ("com.acme.billing.InvoiceService", &[], "Use `billing.InvoiceService`.", true),
         ("com.acme.billing.InvoiceService", &[], "Use com.other.billing.InvoiceService.", false),
@@ -69,7 +70,7 @@ fn the_end_of_a_qualified_name_names_the_symbol() {
         ("tests/test_sum.py::test_half_cents", &[], "`test_half_cents` fails.", true),
     ];
     check(AnswerKind::Response, response);
-    let code: &[Row] = &[
+    let code: &[NameRow] = &[
         ("app.services.payment.PaymentGateway", &[], "gw = PaymentGateway()\n", true),
         ("PaymentGateway#charge", &[], "gw = PaymentGateway()\ngw.charge(3)\n", true),
         ("PaymentGateway#charge", &[], "battery.charge(3)\n", false),
@@ -80,7 +81,7 @@ fn the_end_of_a_qualified_name_names_the_symbol() {
 }
 
 #[test]
-fn another_version_is_another_thing() {
+fn other_version_does_not_match() {
     check(
         AnswerKind::Response,
         &[
@@ -92,7 +93,7 @@ fn another_version_is_another_thing() {
 }
 
 #[test]
-fn a_title_is_quoted_without_its_site() {
+fn title_matches_without_its_site() {
     check(
         AnswerKind::Response,
         &[
@@ -118,45 +119,22 @@ fn a_title_is_quoted_without_its_site() {
 }
 
 #[test]
-fn an_everyday_word_names_nothing() {
-    for word in [
-        "config",
-        "data",
-        "user",
-        "test",
-        "main",
-        "index",
-        "file",
-        "error",
-        "service",
-        "handler",
-        "settings",
-        "login",
-        "server",
-        "client",
-        "cache",
-        "logger",
-        "endpoint",
-        "webhook",
-        "benutzer",
-        "konto",
-        "données",
-        "usuario",
-        "utente",
-        "пользователь",
-    ] {
+fn everyday_word_names_no_item() {
+    const WORDS: &str = "config data user test main index file error service handler settings login \
+        server client cache logger endpoint webhook benutzer konto données usuario utente пользователь";
+    for word in WORDS.split(' ') {
         for answer in [format!("The {word} is broken."), format!("Open the {word} and look.")] {
             let rule = UsageRule::default();
             let named = ReturnedItem { entity_id: "q", name: Some(word), ..Default::default() };
-            let written = Written::read(&rule, &answer, AnswerKind::Response);
-            assert_eq!(detect_use(&rule, &written, &[named]), [Use::Ignored], "{answer}");
+            let parsed = ParsedAnswer::parse(&rule, &answer, AnswerKind::Response);
+            assert_eq!(detect_item_use(&rule, &parsed, &[named]), [ItemUse::Ignored], "{answer}");
         }
     }
     check(AnswerKind::Response, &[("config", &[], "The config file is broken", false)]);
 }
 
 #[test]
-fn a_word_without_spaces_is_not_found_inside_another() {
+fn unspaced_name_does_not_match_inside_a_longer_word() {
     check(
         AnswerKind::Response,
         &[
@@ -172,7 +150,7 @@ fn a_word_without_spaces_is_not_found_inside_another() {
 }
 
 #[test]
-fn what_looks_like_a_citation_is_none() {
+fn lookalike_citations_do_not_match() {
     let rule = UsageRule::default();
     for (id, rank, answer, expected) in [
         ("x", 9, "- [x] done", false),
@@ -183,8 +161,8 @@ fn what_looks_like_a_citation_is_none() {
         ("q", 1, "It rains (Source: 1).", true),
     ] {
         let item = ReturnedItem { entity_id: id, rank: Some(rank), ..Default::default() };
-        let written = Written::read(&rule, answer, AnswerKind::Response);
-        let found = detect_use(&rule, &written, &[item]).remove(0);
-        assert_eq!(matches!(found, Use::Used(_)), expected, "{id} in {answer:?}");
+        let parsed = ParsedAnswer::parse(&rule, answer, AnswerKind::Response);
+        let found = detect_item_use(&rule, &parsed, &[item]).remove(0);
+        assert_eq!(matches!(found, ItemUse::Used(_)), expected, "{id} in {answer:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever is said, the detectors answer within their range and point at real places.
+//! Property tests: for any text, detectors stay in range and evidence points at valid spans.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use model::{TurnId, TurnStatus, Vector, Verdict, VerdictStatus};
 use proptest::prelude::*;
 
 use crate::{
-    Answer, Candidate, Exchange, FailureRule, Finished, Mode, PastQuestion, PastTurn, RetryRule,
-    Target, TargetRule, Utterance, VerdictRule, detect_failure, detect_retry, detect_verdict,
-    find_target, is_bare, locate, may_be_about_earlier, pair_score, recalibrate,
+    Answer, CompletedAnswer, Exchange, FailureRule, Mode, PastQuestion, PastTurn, RetryRule,
+    Target, TargetCandidate, TargetRule, Utterance, VerdictRule, detect_failure, detect_retry,
+    detect_verdict, find_target, is_bare_remark, may_target_earlier_turn, pair_score,
+    rank_candidates, recalibrate,
 };
 
-/// Texts of every sort: words that detectors look for, marks, code, signs, and anything at all.
-fn text() -> impl Strategy<Value = String> {
-    let said = prop_oneof![
+fn arbitrary_text() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
         Just("no".to_owned()),
         Just("that's wrong".to_owned()),
         Just("the first ".to_owned()),
@@ -31,47 +31,58 @@ fn text() -> impl Strategy<Value = String> {
         "[a-zA-Z' ,.!?]{0,60}",
         any::<String>(),
     ];
-    prop::collection::vec(said, 0..6).prop_map(|parts| parts.join(" "))
+    prop::collection::vec(part, 0..6).prop_map(|parts| parts.join(" "))
 }
 
-fn check(message: &str, question: &str, answer: &str) {
-    let (said, asked) = (Utterance::read(message), Utterance::read(question));
-    let read = Answer::read(Some(&asked), answer);
+fn check_detectors(message: &str, question: &str, answer: &str) {
+    let (parsed_message, parsed_question) = (Utterance::read(message), Utterance::read(question));
+    let parsed_answer = Answer::read(Some(&parsed_question), answer);
     for mode in [Mode::Seed, Mode::Rules, Mode::Model] {
         let exchange = Exchange {
-            question: Some(&asked),
-            answer: Some(&read),
+            question: Some(&parsed_question),
+            answer: Some(&parsed_answer),
             gap: Some(Duration::from_secs(5)),
-            ..Exchange::of(&said)
+            ..Exchange::new(&parsed_message)
         };
         let rule = VerdictRule { mode, ..VerdictRule::default() };
-        for exchange in [exchange, Exchange::of(&said)] {
+        for exchange in [exchange, Exchange::new(&parsed_message)] {
             let verdict = detect_verdict(&rule, &exchange);
             assert!(verdict.evidence.iter().all(|e| message.get(e.start..e.end).is_some()));
             assert_eq!(verdict.user_said.is_some(), verdict.correction_type.is_some());
-            check_target(&verdict, &said, question, answer);
+            check_target(&verdict, &parsed_message, question, answer);
         }
     }
-    let finished = Finished {
+    let completed = CompletedAnswer {
         status: TurnStatus::Success,
         error: None,
-        question: Some(&asked),
+        question: Some(&parsed_question),
         response: answer,
-        answer: &read,
+        answer: &parsed_answer,
     };
-    let failure = detect_failure(&FailureRule::default(), &finished);
+    let failure = detect_failure(&FailureRule::default(), &completed);
     assert!(failure.evidence.iter().all(|e| answer.get(e.start..e.end).is_some()));
-    let (one, other) = (pair_score(&said, &asked), pair_score(&asked, &said));
+    let (one, other) = (
+        pair_score(&parsed_message, &parsed_question),
+        pair_score(&parsed_question, &parsed_message),
+    );
     assert!((one.get() - other.get()).abs() < 1e-4, "{one:?} {other:?}");
-    assert!((pair_score(&said, &said).get() - 1.0).abs() < 1e-9);
+    assert!((pair_score(&parsed_message, &parsed_message).get() - 1.0).abs() < 1e-9);
     let turn = TurnId::new("t").unwrap();
-    let past = PastQuestion { turn: &turn, question: &asked, age: Some(Duration::from_secs(10)) };
-    detect_retry(&RetryRule::default(), &said, &[past]);
-    let candidate =
-        Candidate { turn: &turn, question: asked.vector(), answer: None, age: Duration::ZERO };
-    let found = locate(&TargetRule::default(), said.vector(), &[candidate]);
+    let past = PastQuestion {
+        turn: &turn,
+        question: &parsed_question,
+        age: Some(Duration::from_secs(10)),
+    };
+    detect_retry(&RetryRule::default(), &parsed_message, &[past]);
+    let candidate = TargetCandidate {
+        turn: &turn,
+        question: parsed_question.vector(),
+        answer: None,
+        age: Duration::ZERO,
+    };
+    let found = rank_candidates(&TargetRule::default(), parsed_message.vector(), &[candidate]);
     assert!(found.iter().all(|l| (0.0..=1.0).contains(&l.score)));
-    is_bare(&said);
+    is_bare_remark(&parsed_message);
 }
 
 fn check_target(verdict: &Verdict, said: &Utterance, question: &str, answer: &str) {
@@ -80,7 +91,7 @@ fn check_target(verdict: &Verdict, said: &Utterance, question: &str, answer: &st
     let past = PastTurn { turn: &turn, question, answer, age: Duration::from_secs(9), status };
     let older = PastTurn { question: answer, answer: question, ..past };
     let found = find_target(&TargetRule::default(), verdict, said, &[past, older]);
-    if !may_be_about_earlier(verdict, said) {
+    if !may_target_earlier_turn(verdict, said) {
         assert_eq!(found, Target::Previous);
     }
 }
@@ -89,21 +100,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn any_text_is_judged(message in text(), question in text(), answer in text()) {
-        check(&message, &question, &answer);
+    fn detectors_accept_any_text(message in arbitrary_text(), question in arbitrary_text(), answer in arbitrary_text()) {
+        check_detectors(&message, &question, &answer);
     }
 
     #[test]
-    fn any_labels_calibrate_or_do_not(labels in prop::collection::vec((any::<f64>(), any::<bool>()), 0..400)) {
+    fn calibration_stays_in_range_for_any_labels(labels in prop::collection::vec((any::<f64>(), any::<bool>()), 0..400)) {
         if let Some(found) = recalibrate(&labels) {
             for p in [0.0, 0.3, 0.7, 1.0] {
-                prop_assert!((0.0..=1.0).contains(&found.curve.of_probability(p)));
+                prop_assert!((0.0..=1.0).contains(&found.curve.adjust_probability(p)));
             }
         }
     }
 
     #[test]
-    fn any_vectors_compare(a in prop::collection::vec(any::<f32>(), 0..9), b in prop::collection::vec(any::<f32>(), 0..9)) {
+    fn cosine_of_any_vectors_is_in_range(a in prop::collection::vec(any::<f32>(), 0..9), b in prop::collection::vec(any::<f32>(), 0..9)) {
         let (a, b) = (Vector::new("m".into(), a), Vector::new("m".into(), b));
         if let Some(cosine) = a.cosine(&b) {
             prop_assert!((-1.0..=1.0).contains(&cosine));
@@ -111,13 +122,13 @@ proptest! {
     }
 }
 
-/// A feature added without `make models` would be left out of every sum without a word.
+/// A feature added without `make models` would silently be dropped from every sum.
 #[test]
-fn the_committed_models_read_as_many_numbers_as_there_are_features() {
+fn committed_models_match_the_feature_counts() {
     let (a, b) = (Utterance::read("what is it"), Utterance::read("no, the other one"));
     let answer = Answer::read(Some(&a), "It is a lamp.");
-    let exchange = Exchange { question: Some(&a), answer: Some(&answer), ..Exchange::of(&b) };
-    for exchange in [exchange, Exchange::of(&b)] {
+    let exchange = Exchange { question: Some(&a), answer: Some(&answer), ..Exchange::new(&b) };
+    for exchange in [exchange, Exchange::new(&b)] {
         let count = crate::verdict_features(&exchange, 0.5).dense.len();
         assert_eq!(crate::rejection_model().inputs, count);
         assert_eq!(crate::acceptance_model().inputs, count);
@@ -129,7 +140,7 @@ fn the_committed_models_read_as_many_numbers_as_there_are_features() {
 }
 
 #[test]
-fn huge_and_odd_texts_are_judged() {
+fn huge_and_unusual_texts_are_handled() {
     let huge = [
         "x".repeat(100_000),
         "no wrong ".repeat(11_200),
@@ -139,12 +150,12 @@ fn huge_and_odd_texts_are_judged() {
         "不".repeat(33_000),
     ];
     for text in &huge {
-        check(text, "what is it", text);
-        check("that's wrong", text, text);
+        check_detectors(text, "what is it", text);
+        check_detectors("that's wrong", text, text);
     }
     for odd in
         ["", " ", "\u{feff}", "\u{0}", "\u{301}", "🙂", "```", "\"", "?", "العربية", "a\u{202e}b"]
     {
-        check(odd, odd, odd);
+        check_detectors(odd, odd, odd);
     }
 }

@@ -1,28 +1,28 @@
-//! Text into the words that BERT's uncased vocabulary knows: lower case, no accents, marks apart.
+//! BERT's uncased pre-tokenizer: lower case, no accents, punctuation separated.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Calls `word` for each word and each mark, folded; stops when it returns false.
-pub(crate) fn words(text: &str, mut word: impl FnMut(&str) -> bool) {
+/// Calls `word` for each folded word and punctuation mark; stops when it returns false.
+pub(crate) fn for_each_word(text: &str, mut word: impl FnMut(&str) -> bool) {
     let mut current = String::with_capacity(32);
     for part in text.split_whitespace() {
-        let goes_on = if part.is_ascii() {
-            ascii(part, &mut current, &mut word)
+        let continues = if part.is_ascii() {
+            split_ascii(part, &mut current, &mut word)
         } else {
-            unicode(part, &mut current, &mut word)
+            split_unicode(part, &mut current, &mut word)
         };
-        if !goes_on || !flush(&mut current, &mut word) {
+        if !continues || !flush_word(&mut current, &mut word) {
             return;
         }
     }
 }
 
-fn ascii(part: &str, current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
+fn split_ascii(part: &str, current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
     for byte in part.bytes() {
         let c = char::from(byte.to_ascii_lowercase());
         if c.is_ascii_punctuation() {
-            if !flush(current, word) || !word(c.encode_utf8(&mut [0; 4])) {
+            if !flush_word(current, word) || !word(c.encode_utf8(&mut [0; 4])) {
                 return false;
             }
         } else if !c.is_ascii_control() {
@@ -32,10 +32,10 @@ fn ascii(part: &str, current: &mut String, word: &mut impl FnMut(&str) -> bool) 
     true
 }
 
-fn unicode(part: &str, current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
+fn split_unicode(part: &str, current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
     for c in part.chars().flat_map(char::to_lowercase).nfd().filter(|c| !is_combining_mark(*c)) {
-        if stands_alone(c) {
-            if !flush(current, word) || !word(c.encode_utf8(&mut [0; 4])) {
+        if is_single_token(c) {
+            if !flush_word(current, word) || !word(c.encode_utf8(&mut [0; 4])) {
                 return false;
             }
         } else if !c.is_control() {
@@ -45,14 +45,14 @@ fn unicode(part: &str, current: &mut String, word: &mut impl FnMut(&str) -> bool
     true
 }
 
-fn flush(current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
-    let goes_on = current.is_empty() || word(current);
+fn flush_word(current: &mut String, word: &mut impl FnMut(&str) -> bool) -> bool {
+    let continues = current.is_empty() || word(current);
     current.clear();
-    goes_on
+    continues
 }
 
-/// Punctuation and ideographs are tokens of their own.
-fn stands_alone(c: char) -> bool {
+/// True for punctuation and ideographs, which are tokens of their own.
+fn is_single_token(c: char) -> bool {
     c.is_ascii_punctuation()
         || matches!(u32::from(c),
             0x2010..=0x2027 | 0x2030..=0x205E | 0x3001..=0x3003 | 0x3008..=0x3011 | 0x3014..=0x301F
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_folded_and_marks_apart() {
+    fn words_are_folded_and_punctuation_is_separated() {
         let rows: &[(&str, &[&str])] = &[
             ("What's up?", &["what", "'", "s", "up", "?"]),
             ("Zürich, CAFÉ", &["zurich", ",", "cafe"]),
@@ -78,7 +78,7 @@ mod tests {
         ];
         for (text, expected) in rows {
             let mut got = Vec::new();
-            words(text, |w| {
+            for_each_word(text, |w| {
                 got.push(w.to_owned());
                 true
             });

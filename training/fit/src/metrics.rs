@@ -1,4 +1,4 @@
-//! How good predictions are: ranking, working point, calibration, intervals.
+//! Metrics of predictions: AUC, precision and recall, calibration, intervals.
 
 /// Area under the ROC curve; ties count half.
 pub fn auc(rows: &[(f64, bool)]) -> f64 {
@@ -15,29 +15,28 @@ pub fn auc(rows: &[(f64, bool)]) -> f64 {
     (ranks - positive * (positive + 1.0) / 2.0) / (positive * negative)
 }
 
-/// Half the width of a 95% interval of an AUC (Hanley and McNeil).
-pub fn auc_interval(auc: f64, positive: usize, negative: usize) -> f64 {
+/// Half-width of the 95% confidence interval of an AUC (Hanley and McNeil).
+pub fn auc_half_interval(auc: f64, positive: usize, negative: usize) -> f64 {
     let (p, n) = (positive as f64, negative as f64);
     let (q1, q2) = (auc / (2.0 - auc), 2.0 * auc * auc / (1.0 + auc));
     let spread = auc * (1.0 - auc) + (p - 1.0) * (q1 - auc * auc) + (n - 1.0) * (q2 - auc * auc);
     1.96 * (spread / (p * n)).max(0.0).sqrt()
 }
 
-/// Precision, recall and F1 of yes and no.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Working {
+pub struct BinaryMetrics {
     pub precision: f64,
     pub recall: f64,
     pub f1: f64,
-    /// Alarms among the rows that deserve none.
+    /// False positive rate.
     pub false_alarms: f64,
 }
 
-/// Counts predictions against labels.
-pub fn working(rows: impl IntoIterator<Item = (bool, bool)>) -> Working {
+/// Computes metrics from (predicted, actual) pairs.
+pub fn binary_metrics(rows: impl IntoIterator<Item = (bool, bool)>) -> BinaryMetrics {
     let (mut hit, mut alarm, mut missed, mut quiet) = (0.0, 0.0, 0.0, 0.0);
-    for (said, is) in rows {
-        match (said, is) {
+    for (predicted, actual) in rows {
+        match (predicted, actual) {
             (true, true) => hit += 1.0,
             (true, false) => alarm += 1.0,
             (false, true) => missed += 1.0,
@@ -47,10 +46,10 @@ pub fn working(rows: impl IntoIterator<Item = (bool, bool)>) -> Working {
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let (precision, recall) = (share(hit, hit + alarm), share(hit, hit + missed));
     let f1 = share(2.0 * precision * recall, precision + recall);
-    Working { precision, recall, f1, false_alarms: share(alarm, alarm + quiet) }
+    BinaryMetrics { precision, recall, f1, false_alarms: share(alarm, alarm + quiet) }
 }
 
-/// Expected calibration error over ten bins of equal width: (probability, label, weight).
+/// Expected calibration error over ten equal-width bins of (probability, label, weight).
 pub fn calibration_error(rows: &[(f64, f64, f64)]) -> f64 {
     let mut bins = [(0.0, 0.0); 10];
     for (p, label, weight) in rows {
@@ -61,8 +60,7 @@ pub fn calibration_error(rows: &[(f64, f64, f64)]) -> f64 {
     bins.iter().map(|b| (b.0 - b.1).abs()).sum::<f64>() / total
 }
 
-/// Spearman's rank correlation.
-pub fn spearman(rows: &[(f64, f64)]) -> f64 {
+pub fn spearman_correlation(rows: &[(f64, f64)]) -> f64 {
     let rank = |of: fn(&(f64, f64)) -> f64| {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|a, b| of(&rows[*a]).total_cmp(&of(&rows[*b])));

@@ -1,27 +1,27 @@
-//! The static table: a vector for each token; a text is the mean of its tokens.
+//! The static embedding model: one vector per token; a text is the mean of its tokens.
 
 use std::sync::{Arc, OnceLock};
 
 use model::Vector;
 
-use crate::fold;
+use crate::pre_tokenizer;
 use crate::wordpiece::Vocabulary;
 
-/// Made by training/embed/train.py, which documents the layout.
+/// Built by training/embed/train.py, which documents the layout.
 static TABLE: &[u8] = include_bytes!("../model/table.bin");
-/// Names this table. Changes whenever the file does: vectors of two tables never compare.
-const MODEL: &str = "uptake-static-1";
-const HEADER: usize = 16;
-/// Tokens of a text that are read. Bounds the work; more changes a mean little.
-const MOST_TOKENS: usize = 256;
+/// Identifies the table. Must change with the file, because vectors of two tables are not
+/// comparable.
+const MODEL_ID: &str = "uptake-static-1";
+const HEADER_BYTES: usize = 16;
+/// Maximum tokens of a text. Bounds the work; further tokens barely change the mean.
+const MAX_TOKENS: usize = 256;
 
-/// The built-in model, read from the program's own bytes once.
+/// The built-in model, parsed once from the binary.
 pub fn built_in() -> &'static StaticModel {
     static MODEL: OnceLock<StaticModel> = OnceLock::new();
-    MODEL.get_or_init(|| StaticModel::read(TABLE))
+    MODEL.get_or_init(|| StaticModel::from_bytes(TABLE))
 }
 
-/// A table of token vectors and the vocabulary that finds them.
 pub struct StaticModel {
     id: Arc<str>,
     dims: usize,
@@ -33,24 +33,27 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// The committed file is the only input: anything wrong with it is a broken build.
-    fn read(bytes: &'static [u8]) -> Self {
+    /// Panics on an invalid table: the committed file is the only input.
+    fn from_bytes(bytes: &'static [u8]) -> Self {
         let number = |at: usize| {
             let word = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
             u32::from_le_bytes(word) as usize
         };
-        assert!(bytes.starts_with(b"UPTE") && number(4) == 2, "table.bin is not a table");
+        assert!(
+            bytes.starts_with(b"UPTE") && number(4) == 2,
+            "table.bin is not a valid embedding table"
+        );
         let (tokens, dims) = (number(8), number(12));
-        let (scales, rest) = bytes[HEADER..].split_at(tokens * 4);
+        let (scales, rest) = bytes[HEADER_BYTES..].split_at(tokens * 4);
         let (weights, rest) = rest.split_at(tokens * 4);
         let (rows, lines) = rest.split_at(tokens * dims);
         let scale = |b: &[u8]| f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
         let scales: Vec<f32> = scales.chunks_exact(4).map(scale).collect();
         let most = scales.iter().copied().fold(0.0, f32::max);
         Self {
-            id: MODEL.into(),
+            id: MODEL_ID.into(),
             dims,
-            // 127 · 32 767 · 256 tokens stays below what an i32 holds.
+            // 127 · 32,767 · 256 tokens stays below the maximum of an i32.
             whole_scales: scales.iter().map(|s| (s / most * 32_767.0).round() as i16).collect(),
             scales,
             weights: weights.chunks_exact(4).map(scale).collect(),
@@ -59,69 +62,69 @@ impl StaticModel {
         }
     }
 
-    /// The name that its vectors carry.
+    /// Model id that every vector carries.
     pub fn id(&self) -> &Arc<str> {
         &self.id
     }
 
-    /// Numbers in a vector.
     pub fn dims(&self) -> usize {
         self.dims
     }
 
-    /// The tokens of a text, at most as many as a vector is made of.
-    pub fn tokens(&self, text: &str) -> Vec<u32> {
+    /// Token ids of a text, at most 256.
+    pub fn tokenize(&self, text: &str) -> Vec<u32> {
         let mut tokens = Vec::with_capacity(64);
-        fold::words(text, |word| {
-            self.vocabulary.pieces(word, |id| tokens.push(id));
-            tokens.len() < MOST_TOKENS
+        pre_tokenizer::for_each_word(text, |word| {
+            self.vocabulary.for_each_piece(word, |id| tokens.push(id));
+            tokens.len() < MAX_TOKENS
         });
-        tokens.truncate(MOST_TOKENS);
+        tokens.truncate(MAX_TOKENS);
         tokens
     }
 
-    /// The token of a folded word that is one by itself. Tokens are sorted by how often they occur.
+    /// Token id of a folded word that is one whole token. Ids are sorted by frequency.
     pub fn whole_token(&self, word: &str) -> Option<u32> {
-        self.vocabulary.whole(word)
+        self.vocabulary.whole_token(word)
     }
 
-    /// The direction of a text; a text without words has none.
+    /// Unit-length embedding of a text; zero for a text without words.
     pub fn embed(&self, text: &str) -> Vector {
-        self.embed_tokens(&self.tokens(text))
+        self.embed_tokens(&self.tokenize(text))
     }
 
-    /// The direction of a text that is already cut into tokens.
     pub fn embed_tokens(&self, tokens: &[u32]) -> Vector {
-        // In whole numbers: quick without special instructions, and the same on every machine. The
-        // scale of the sum does not matter, a vector is scaled to length 1.
+        // Integer arithmetic is fast without SIMD and gives the same result on every machine. The
+        // scale of the sum does not matter, because the vector is normalised.
         let mut sum = vec![0i32; self.dims];
-        for &token in tokens.iter().take(MOST_TOKENS) {
+        for &token in tokens.iter().take(MAX_TOKENS) {
             let scale = self.whole_scales[token as usize];
-            for (total, &byte) in sum.iter_mut().zip(self.row(token)) {
+            for (total, &byte) in sum.iter_mut().zip(self.token_row(token)) {
                 *total += i32::from(i16::from(byte.cast_signed())) * i32::from(scale);
             }
         }
         Vector::new(Arc::clone(&self.id), sum.into_iter().map(|v| v as f32).collect())
     }
 
-    /// How much two tokens point the same way, times their weights.
+    /// Dot product of two token vectors, scaled by their weights.
     pub fn token_dot(&self, a: u32, b: u32) -> f32 {
-        dot(self.row(a), self.row(b)) as f32 * self.scales[a as usize] * self.scales[b as usize]
+        dot_i8(self.token_row(a), self.token_row(b)) as f32
+            * self.scales[a as usize]
+            * self.scales[b as usize]
     }
 
-    /// How much a token weighs in the mean: rare words weigh more.
+    /// Weight of a token in the mean; rare words weigh more.
     pub fn token_weight(&self, token: u32) -> f32 {
         self.weights[token as usize]
     }
 
-    fn row(&self, token: u32) -> &'static [u8] {
+    fn token_row(&self, token: u32) -> &'static [u8] {
         let at = token as usize * self.dims;
         &self.rows[at..at + self.dims]
     }
 }
 
-/// Of two rows of signed bytes, in eight sums side by side for wide registers.
-fn dot(a: &[u8], b: &[u8]) -> i32 {
+/// Dot product of two rows of signed bytes, in eight lanes for SIMD registers.
+fn dot_i8(a: &[u8], b: &[u8]) -> i32 {
     let mut sums = [0i32; 8];
     for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
         for lane in 0..8 {
@@ -141,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_those_of_bert() {
-        // As the reference tokenizer gives them.
+    fn token_ids_match_the_bert_reference() {
+        // Expected ids come from the reference tokenizer.
         let expected = [2054, 2003, 23653, 4895, 7076, 9080, 2989, 1029];
-        assert_eq!(built_in().tokens("What is Ünbelievable uninstalling?"), expected);
+        assert_eq!(built_in().tokenize("What is Ünbelievable uninstalling?"), expected);
     }
 
     #[test]
-    fn the_same_meaning_is_nearer_than_another() {
+    fn paraphrase_is_nearer_than_another_topic() {
         let anchor = "How do I reset my password?";
         let same = cosine(anchor, "I forgot my login, how can I set a new password");
         let other = cosine(anchor, "What is a good recipe for lentil soup?");
@@ -157,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_has_a_vector_and_empty_ones_have_no_direction() {
+    fn any_text_has_a_finite_vector_and_blank_text_is_zero() {
         let long = "word ".repeat(20_000);
         for text in
             ["", "   ", "\u{200b}", "🙂🙂", "שלום עולם", "日本語のテキスト", &long, "\u{0}\u{1}"]

@@ -1,19 +1,18 @@
-//! The next question of the same shape: one stretch of words is exchanged, the rest stays. "Weather in Berlin", then
-//! "weather in Hamburg", is another question and says nothing of the answer to the first.
+//! Detects a follow-up question with one phrase substituted: "weather in Berlin", then "weather in
+//! Hamburg". Such a question says nothing about the first answer.
 
-use crate::text::{Kind, Text, Word};
+use crate::text::{FoldedText, Word, WordKind};
 use crate::utterance::Utterance;
 
-/// Words that a stretch has at most; signs of languages without spaces count as a third of one.
-const MOST: usize = 3;
-/// Longer questions have more in common than a shape.
-const MOST_WORDS: usize = 40;
+/// Maximum words of a substituted phrase. Three ideographs count as one word.
+const MAX_SUBSTITUTED_WORDS: usize = 3;
+const MAX_QUESTION_WORDS: usize = 40;
 
-/// Whether the message is the question with one stretch exchanged for something else. A word that is only spelled
-/// otherwise is no other word.
-pub(super) fn is_exchanged(message: &Utterance, question: &Utterance) -> bool {
-    let (new, old) = (Words::of(message), Words::of(question));
-    if new.words.len() > MOST_WORDS || old.words.len() > MOST_WORDS {
+/// True when the message is the question with one phrase substituted. A changed spelling is not a
+/// substitution.
+pub(super) fn is_substitution(message: &Utterance, question: &Utterance) -> bool {
+    let (new, old) = (WordSlice::new(message), WordSlice::new(question));
+    if new.words.len() > MAX_QUESTION_WORDS || old.words.len() > MAX_QUESTION_WORDS {
         return false;
     }
     let same = |(a, b): &(&&Word, &&Word)| a.hash == b.hash;
@@ -21,50 +20,52 @@ pub(super) fn is_exchanged(message: &Utterance, question: &Utterance) -> bool {
     let room = new.words.len().min(old.words.len()) - head;
     let tail =
         new.words.iter().rev().zip(old.words.iter().rev()).take(room).take_while(same).count();
-    let stretch = |words: &Words<'_>| head..words.words.len() - tail;
-    let (new, old) = (new.cut(stretch(&new)), old.cut(stretch(&old)));
+    let stretch = |words: &WordSlice<'_>| head..words.words.len() - tail;
+    let (new, old) = (new.subslice(stretch(&new)), old.subslice(stretch(&old)));
     let kept = head + tail;
-    let is_short = |words: &Words<'_>| !words.words.is_empty() && words.weight() <= 3 * MOST;
+    let is_short = |words: &WordSlice<'_>| {
+        !words.words.is_empty() && words.letter_weight() <= 3 * MAX_SUBSTITUTED_WORDS
+    };
     // The same words in another order are the same question.
     let is_other = new.words.iter().all(|word| old.words.iter().all(|was| was.hash != word.hash));
     kept > 0 && is_short(&new) && is_short(&old) && is_other && !new.is_spelled_like(&old)
 }
 
-struct Words<'a> {
-    text: &'a Text,
+struct WordSlice<'a> {
+    text: &'a FoldedText,
     words: Vec<&'a Word>,
 }
 
-impl<'a> Words<'a> {
-    fn of(utterance: &'a Utterance) -> Self {
-        Self { text: &utterance.text, words: utterance.text.spoken().collect() }
+impl<'a> WordSlice<'a> {
+    fn new(utterance: &'a Utterance) -> Self {
+        Self { text: &utterance.text, words: utterance.text.lexical_words().collect() }
     }
 
-    fn cut(&self, stretch: std::ops::Range<usize>) -> Self {
+    fn subslice(&self, stretch: std::ops::Range<usize>) -> Self {
         Self { text: self.text, words: self.words[stretch].to_vec() }
     }
 
-    fn weight(&self) -> usize {
-        self.words.iter().map(|word| if word.kind == Kind::Sign { 1 } else { 3 }).sum()
+    fn letter_weight(&self) -> usize {
+        self.words.iter().map(|word| if word.kind == WordKind::Sign { 1 } else { 3 }).sum()
     }
 
-    /// Numbers that differ are different, however alike they look.
+    /// Different numbers are never spelling variants.
     fn is_spelled_like(&self, other: &Self) -> bool {
-        let has_number = |words: &Self| words.words.iter().any(|word| word.kind == Kind::Number);
+        let has_number =
+            |words: &Self| words.words.iter().any(|word| word.kind == WordKind::Number);
         if has_number(self) && has_number(other) {
             return false;
         }
         let letters = |words: &Self| -> Vec<char> {
-            words.words.iter().flat_map(|word| words.text.folded(word).chars()).collect()
+            words.words.iter().flat_map(|word| words.text.folded_word(word).chars()).collect()
         };
         let (a, b) = (letters(self), letters(other));
-        // One wrong letter in three.
-        3 * distance(&a, &b) <= a.len().max(b.len())
+        // At most one wrong letter in three.
+        3 * levenshtein_distance(&a, &b) <= a.len().max(b.len())
     }
 }
 
-/// How many letters must be changed, added or taken away.
-fn distance(a: &[char], b: &[char]) -> usize {
+fn levenshtein_distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
         let mut before = row[0];
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_stretch_is_another_and_the_rest_stays() {
+    fn only_a_substituted_phrase_is_a_substitution() {
         let rows = [
             ("order status 4711", "order status 4712", true),
             ("Weather in Berlin", "weather in hamburg?", true),
@@ -100,7 +101,7 @@ mod tests {
         ];
         for (question, message, expected) in rows {
             let (question, message) = (Utterance::read(question), Utterance::read(message));
-            let found = is_exchanged(&message, &question);
+            let found = is_substitution(&message, &question);
             assert_eq!(found, expected, "{} / {}", question.original(), message.original());
         }
     }
