@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ingest::{Fingerprint, SealKey};
 use model::{Clock, Position};
-use outbound::RemoteWriter;
+use outbound::ChatClient;
 use report::Seal;
 use store::{LogStats, QueryHistory, Rebuild, Store};
 use tokio::sync::watch;
@@ -144,7 +144,7 @@ impl Engine {
 
     /// The same engine, whose suggestions this model drafts too.
     #[must_use]
-    pub fn with_writer(self, writer: RemoteWriter) -> Self {
+    pub fn with_writer(self, writer: ChatClient) -> Self {
         Self { drafts: Drafts::by(writer), ..self }
     }
 

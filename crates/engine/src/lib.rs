@@ -111,7 +111,7 @@ pub use learn::{
 pub use listed::{FoundConversations, ListOrder};
 pub use lookup::Stretch;
 pub use mirror::{Copies, CopyPlace};
-pub use outbound::{RemoteEmbedder, RemoteWriter};
+pub use outbound::{ChatClient, RemoteEmbedder};
 pub use patterns::{CommentTopic, FailureReport};
 pub use preferences::{
     PreferenceEncoding, PreferenceExport, PreferencePair, PreferenceQuery, PreferenceWish,

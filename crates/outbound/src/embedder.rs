@@ -1,4 +1,4 @@
-//! A remote embedder that speaks the OpenAI way: `POST …/embeddings`.
+//! Client of an OpenAI-compatible embeddings API: `POST …/embeddings`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +7,11 @@ use model::Vector;
 use serde_json::{Value, json};
 
 use crate::error::RemoteError;
-use crate::openai::ModelApi;
+use crate::model_api::ModelApi;
 
-/// Texts sent in one request.
-const BATCH: usize = 64;
+const BATCH_TEXTS: usize = 64;
 
-/// Where vectors come from, and how long we wait for them.
+/// Connection to an embedding model.
 #[derive(Clone)]
 pub struct RemoteEmbedder {
     api: ModelApi,
@@ -26,35 +25,39 @@ impl std::fmt::Debug for RemoteEmbedder {
 }
 
 impl RemoteEmbedder {
-    /// `url` is the base of the API, such as `http://127.0.0.1:11434/v1`.
+    /// `url` is the base URL, such as `http://127.0.0.1:11434/v1`.
     pub fn new(url: &str, model: &str, key: Option<String>, timeout: Duration) -> Self {
         Self { api: ModelApi::new(url, "embeddings", key, timeout), model: model.into() }
     }
 
-    /// The name that its vectors carry.
+    /// The model name stored with each vector.
     pub fn model(&self) -> &Arc<str> {
         &self.model
     }
 
-    /// A vector for each text, in their order.
+    /// Returns one vector per text, in order.
     pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
         let mut all = Vec::with_capacity(texts.len());
-        for part in texts.chunks(BATCH) {
-            all.extend(self.embed_part(part)?);
+        for part in texts.chunks(BATCH_TEXTS) {
+            all.extend(self.embed_batch(part)?);
         }
         Ok(all)
     }
 
-    fn embed_part(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
+    fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
         let body = json!({"model": self.model.as_ref(), "input": texts});
         let answer = self.api.post(&body)?;
-        vectors_in(&answer, texts.len(), &self.model)
+        parse_vectors(&answer, texts.len(), &self.model)
     }
 }
 
-/// The vectors of an answer by their `index`; all of one length, every number finite.
-fn vectors_in(answer: &Value, count: usize, model: &Arc<str>) -> Result<Vec<Vector>, RemoteError> {
-    let unfit = |what: &'static str| RemoteError::Unfit(what);
+/// Reads the vectors in order of `index`. All must have the same length and finite values.
+fn parse_vectors(
+    answer: &Value,
+    count: usize,
+    model: &Arc<str>,
+) -> Result<Vec<Vector>, RemoteError> {
+    let unfit = |what: &'static str| RemoteError::InvalidResponse(what);
     let data = answer["data"].as_array().ok_or(unfit("no list named data"))?;
     let mut found: Vec<Option<Vec<f32>>> = vec![None; count];
     for (place, item) in data.iter().enumerate() {
@@ -80,26 +83,35 @@ fn vectors_in(answer: &Value, count: usize, model: &Arc<str>) -> Result<Vec<Vect
 mod tests {
     use super::*;
 
-    fn check(answer: &Value, fits: bool) {
-        let read = vectors_in(answer, 2, &"m".into());
+    fn check_response(answer: &Value, fits: bool) {
+        let read = parse_vectors(answer, 2, &"m".into());
         assert_eq!(read.is_ok(), fits, "{answer} {read:?}");
     }
 
     #[test]
     fn only_a_whole_answer_is_taken() {
-        check(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0, 1.0]}]}), true);
-        check(&json!({"data": [{"embedding": [1.0, 2.0]}]}), false);
-        check(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0]}]}), false);
-        check(&json!({"data": [{"embedding": [1.0, null]}, {"embedding": [2.0, 1.0]}]}), false);
-        check(&json!({"data": [{"embedding": []}, {"embedding": []}]}), false);
-        check(&json!({"data": [{"index": 7, "embedding": [1.0]}, {"embedding": [1.0]}]}), false);
-        check(&json!({"error": "no"}), false);
+        check_response(
+            &json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0, 1.0]}]}),
+            true,
+        );
+        check_response(&json!({"data": [{"embedding": [1.0, 2.0]}]}), false);
+        check_response(&json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0]}]}), false);
+        check_response(
+            &json!({"data": [{"embedding": [1.0, null]}, {"embedding": [2.0, 1.0]}]}),
+            false,
+        );
+        check_response(&json!({"data": [{"embedding": []}, {"embedding": []}]}), false);
+        check_response(
+            &json!({"data": [{"index": 7, "embedding": [1.0]}, {"embedding": [1.0]}]}),
+            false,
+        );
+        check_response(&json!({"error": "no"}), false);
     }
 
     #[test]
     fn the_order_is_that_of_the_index() {
         let answer = json!({"data": [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}]});
-        let vectors = vectors_in(&answer, 2, &"m".into()).unwrap();
+        let vectors = parse_vectors(&answer, 2, &"m".into()).unwrap();
         assert_eq!(vectors[0].values(), [1.0, 0.0]);
         assert_eq!(vectors[1].model().as_ref(), "m");
     }

@@ -1,10 +1,10 @@
-//! Answers out of the product's documentation.
+//! Topics of the documentation assistant.
 
-use super::{App, BLANK, Page, Topic, Trap};
+use super::{Assistant, BLANK_TOPIC, ConversationTopic, DocPage, KnownError};
 
-const DOCS: Topic = Topic { app: App::Docs, ..BLANK };
+const DOCS: ConversationTopic = ConversationTopic { app: Assistant::Docs, ..BLANK_TOPIC };
 
-pub(super) const PAGES: &[Page] = &[
+pub(super) const PAGES: &[DocPage] = &[
     (
         "doc-exports-v2",
         "Export jobs",
@@ -61,8 +61,8 @@ pub(super) const PAGES: &[Page] = &[
     ),
 ];
 
-pub(super) const TOPICS: &[Topic] = &[
-    Topic {
+pub(super) const TOPICS: &[ConversationTopic] = &[
+    ConversationTopic {
         intent: "api_export",
         asks: &[
             "How do I export {report} with the API?",
@@ -99,12 +99,12 @@ pub(super) const TOPICS: &[Topic] = &[
             "Not correct: POST /v1/export is deprecated and fails with 410.",
             "That call fails, the export endpoint you gave is the deprecated v1 one.",
         ],
-        trap: Some(Trap::OldApi),
+        trap: Some(KnownError::OldApi),
         pages: &["doc-exports-v2", "doc-exports-v1"],
         weight: 2.2,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_pagination",
         asks: &[
             "How do I get more than the first page of {report}?",
@@ -127,7 +127,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.3,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_limits",
         asks: &[
             "What are the rate limits?",
@@ -149,7 +149,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.1,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_webhooks",
         asks: &[
             "How do I verify that a webhook really comes from you?",
@@ -172,7 +172,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.0,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_auth",
         asks: &[
             "Where do I create an API token?",
@@ -195,7 +195,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.0,
         ..DOCS
     },
-    Topic {
+    ConversationTopic {
         intent: "api_upload",
         asks: &[
             "How do I upload a file of {n}00 MB?",

@@ -1,13 +1,13 @@
-//! The same things asked in German and Spanish.
+//! Support topics in German and Spanish.
 
-use super::{BLANK, Topic, Trap};
-use crate::cast::Language;
+use super::{BLANK_TOPIC, ConversationTopic, KnownError};
+use crate::people::Language;
 
-const GERMAN: Topic = Topic { language: Language::De, ..BLANK };
-const SPANISH: Topic = Topic { language: Language::Es, ..GERMAN };
+const GERMAN: ConversationTopic = ConversationTopic { language: Language::De, ..BLANK_TOPIC };
+const SPANISH: ConversationTopic = ConversationTopic { language: Language::Es, ..GERMAN };
 
-pub(super) const TOPICS: &[Topic] = &[
-    Topic {
+pub(super) const TOPICS: &[ConversationTopic] = &[
+    ConversationTopic {
         intent: "billing_invoice",
         asks: &[
             "Wo finde ich die Rechnung für {month}?",
@@ -26,7 +26,7 @@ pub(super) const TOPICS: &[Topic] = &[
         ],
         ..GERMAN
     },
-    Topic {
+    ConversationTopic {
         intent: "schedule_report",
         asks: &[
             "Um wie viel Uhr kommt der geplante Bericht {report} an?",
@@ -43,10 +43,10 @@ pub(super) const TOPICS: &[Topic] = &[
             "Nein, das ist UTC. Unsere Zeitzone ist {city}.",
             "Falsche Zeitzone, ich brauche die Ortszeit.",
         ],
-        trap: Some(Trap::TimeZone),
+        trap: Some(KnownError::TimeZone),
         ..GERMAN
     },
-    Topic {
+    ConversationTopic {
         intent: "login",
         asks: &[
             "Ich kann mich seit heute früh nicht mehr anmelden.",
@@ -61,7 +61,7 @@ pub(super) const TOPICS: &[Topic] = &[
         bad: &["Legen Sie bitte ein neues Konto an."],
         ..GERMAN
     },
-    Topic {
+    ConversationTopic {
         intent: "export_data",
         asks: &[
             "¿Cómo exporto la tabla {report} como {format}?",
@@ -76,7 +76,7 @@ pub(super) const TOPICS: &[Topic] = &[
         bad: &["No se puede exportar nada.", "Haz una captura de pantalla de la tabla."],
         ..SPANISH
     },
-    Topic {
+    ConversationTopic {
         intent: "billing_invoice",
         asks: &[
             "¿Dónde está la factura de {month}?",
@@ -91,7 +91,7 @@ pub(super) const TOPICS: &[Topic] = &[
         bad: &["Las facturas solo se envían por correo postal."],
         ..SPANISH
     },
-    Topic {
+    ConversationTopic {
         intent: "schedule_report",
         asks: &[
             "¿A qué hora llega el informe {report} programado?",
@@ -105,7 +105,7 @@ pub(super) const TOPICS: &[Topic] = &[
             "No, está mal: eso es UTC y nuestra zona horaria es {city}.",
             "La zona horaria es incorrecta, no usamos UTC.",
         ],
-        trap: Some(Trap::TimeZone),
+        trap: Some(KnownError::TimeZone),
         ..SPANISH
     },
 ];

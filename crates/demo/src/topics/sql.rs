@@ -1,11 +1,11 @@
-//! Questions turned into SQL.
+//! Topics of the SQL assistant.
 
-use super::{App, BLANK, Topic, Trap};
+use super::{Assistant, BLANK_TOPIC, ConversationTopic, KnownError};
 
-const SQL: Topic = Topic { app: App::Sql, ..BLANK };
+const SQL: ConversationTopic = ConversationTopic { app: Assistant::Sql, ..BLANK_TOPIC };
 
-pub(super) const TOPICS: &[Topic] = &[
-    Topic {
+pub(super) const TOPICS: &[ConversationTopic] = &[
+    ConversationTopic {
         intent: "count_customers",
         asks: &[
             "How many customers do we have in {region}?",
@@ -41,11 +41,11 @@ pub(super) const TOPICS: &[Topic] = &[
             "You used the wrong table, customers_all has archived customers in it.",
             "No. Only customers that are not archived.",
         ],
-        trap: Some(Trap::WrongTable),
+        trap: Some(KnownError::WrongTable),
         weight: 2.4,
         ..SQL
     },
-    Topic {
+    ConversationTopic {
         intent: "revenue",
         asks: &[
             "What was the revenue in {region} in {month}?",
@@ -71,7 +71,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.5,
         ..SQL
     },
-    Topic {
+    ConversationTopic {
         intent: "churn",
         asks: &[
             "Which customers in {region} cancelled in {month}?",
@@ -91,7 +91,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.0,
         ..SQL
     },
-    Topic {
+    ConversationTopic {
         intent: "support_load",
         asks: &[
             "How many tickets were opened in {month}?",

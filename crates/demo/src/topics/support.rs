@@ -1,11 +1,11 @@
-//! Help with an account.
+//! Topics of the support assistant.
 
-use super::{BLANK, Topic, Trap};
+use super::{BLANK_TOPIC, ConversationTopic, KnownError};
 
-const SUPPORT: Topic = BLANK;
+const SUPPORT: ConversationTopic = BLANK_TOPIC;
 
-pub(super) const TOPICS: &[Topic] = &[
-    Topic {
+pub(super) const TOPICS: &[ConversationTopic] = &[
+    ConversationTopic {
         intent: "schedule_report",
         asks: &[
             "When does my {period} {report} report go out if I schedule it for {hour}:00?",
@@ -45,11 +45,11 @@ pub(super) const TOPICS: &[Topic] = &[
             "You got the time zone wrong, nobody in {city} works in UTC.",
             "Incorrect, it ignores our time zone setting and shows UTC.",
         ],
-        trap: Some(Trap::TimeZone),
+        trap: Some(KnownError::TimeZone),
         weight: 2.4,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "billing_invoice",
         asks: &[
             "Where can I find the invoice for {month}?",
@@ -80,7 +80,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.6,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "login",
         asks: &[
             "I can't log in since this morning, it says my session expired.",
@@ -111,7 +111,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.4,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "export_data",
         asks: &[
             "How can I export the {report} table as {format}?",
@@ -141,7 +141,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.5,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "notifications",
         asks: &[
             "How do I stop the notifications about {report}?",
@@ -163,7 +163,7 @@ pub(super) const TOPICS: &[Topic] = &[
         weight: 1.1,
         ..SUPPORT
     },
-    Topic {
+    ConversationTopic {
         intent: "roles",
         asks: &[
             "What can an editor do that a viewer can't?",

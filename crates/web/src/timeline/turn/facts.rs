@@ -1,27 +1,27 @@
-//! What is known of an answer: how it was made, and what it shows.
+//! Labels of an answer: model, latency, cost, and detected problems.
 
 use engine::TurnView;
 use model::{ErrorType, Tolerance, TurnStatus};
 
-use crate::number;
+use crate::number_format;
 
-/// Something that is known of an answer: a class, and words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fact {
-    /// How it is shown.
+pub struct AnswerFact {
     pub class: &'static str,
-    /// What it says.
     pub text: String,
-    /// More of it.
     pub title: String,
 }
 
-pub(super) fn signals(view: &TurnView) -> Vec<Fact> {
+pub(super) fn signal_facts(view: &TurnView) -> Vec<AnswerFact> {
     let mut facts = Vec::new();
     if let Some(signals) = &view.signals {
         if let Some(kind) = signals.failure.error_type {
-            let sure = format!("{:.0}% sure", signals.failure.confidence.get() * 100.0);
-            facts.push(Fact { class: "bad", text: failure(kind).to_owned(), title: sure });
+            let sure = format!("{:.0}% confidence", signals.failure.confidence.get() * 100.0);
+            facts.push(AnswerFact {
+                class: "bad",
+                text: failure_label(kind).to_owned(),
+                title: sure,
+            });
         }
         if let Some(pace) = &signals.pace {
             let slow = match pace.tolerance {
@@ -29,46 +29,47 @@ pub(super) fn signals(view: &TurnView) -> Vec<Fact> {
                 Tolerance::Medium => Some(("unsure", "slow")),
                 Tolerance::Low => Some(("bad", "very slow")),
             };
-            let title = number::seconds(pace.seconds);
+            let title = number_format::format_seconds(pace.seconds);
             if let Some((class, text)) = slow {
-                facts.push(Fact { class, text: text.to_owned(), title: title.clone() });
+                facts.push(AnswerFact { class, text: text.to_owned(), title: title.clone() });
             }
             if !pace.accepted {
-                let text = "the client gave up waiting".to_owned();
-                facts.push(Fact { class: "bad", text, title });
+                let text = "client stopped waiting".to_owned();
+                facts.push(AnswerFact { class: "bad", text, title });
             }
         }
     }
     if view.retries > 0 {
         let times = if view.retries == 1 { String::new() } else { format!(" ×{}", view.retries) };
-        let title = "The same question came again soon after".to_owned();
-        facts.push(Fact { class: "unsure", text: format!("asked again{times}"), title });
+        let title = "The same question was asked again soon afterwards".to_owned();
+        facts.push(AnswerFact { class: "unsure", text: format!("retried{times}"), title });
     }
     if view.exchange.standing.silent {
-        let title = "Nothing came after it".to_owned();
-        facts.push(Fact { class: "none", text: "session ended here".to_owned(), title });
+        let title = "No message followed".to_owned();
+        facts.push(AnswerFact { class: "none", text: "session ended here".to_owned(), title });
     }
     facts
 }
 
-fn failure(kind: ErrorType) -> &'static str {
+fn failure_label(kind: ErrorType) -> &'static str {
     match kind {
         ErrorType::ExecutionError => "execution error",
-        ErrorType::EmptyResponse => "empty answer",
-        ErrorType::ModelRefusal => "refusal",
+        ErrorType::EmptyResponse => "empty response",
+        ErrorType::ModelRefusal => "model refusal",
         ErrorType::ErrorText => "error text",
     }
 }
 
-pub(super) fn made(view: &TurnView) -> Vec<Fact> {
+pub(super) fn completion_facts(view: &TurnView) -> Vec<AnswerFact> {
     let Some(completion) = &view.exchange.completion else { return Vec::new() };
-    let fact = |text: String, title: &str| Fact { class: "none", text, title: title.to_owned() };
+    let fact =
+        |text: String, title: &str| AnswerFact { class: "none", text, title: title.to_owned() };
     let mut facts = Vec::new();
     if completion.status == TurnStatus::Error {
-        facts.push(Fact {
+        facts.push(AnswerFact {
             class: "bad",
             text: "error".to_owned(),
-            title: "The application says so".to_owned(),
+            title: "Reported by the application".to_owned(),
         });
     }
     facts.extend(completion.model.clone().map(|model| fact(model, "Model")));
@@ -81,11 +82,22 @@ pub(super) fn made(view: &TurnView) -> Vec<Fact> {
         completion.strategy.as_ref().map(|strategy| fact(strategy.name.clone(), "Strategy")),
     );
     let pace = view.signals.as_ref().and_then(|signals| signals.pace);
-    facts.extend(pace.map(|pace| fact(number::seconds(pace.seconds), "Latency")));
+    facts.extend(pace.map(|pace| fact(number_format::format_seconds(pace.seconds), "Latency")));
     let tokens = completion.tokens_in.zip(completion.tokens_out);
-    facts.extend(tokens.map(|(put, got)| {
-        fact(format!("{} + {} tokens", number::count(put), number::count(got)), "Tokens in and out")
+    facts.extend(tokens.map(|(input, output)| {
+        fact(
+            format!(
+                "{} + {} tokens",
+                number_format::format_count(input),
+                number_format::format_count(output)
+            ),
+            "Input and output tokens",
+        )
     }));
-    facts.extend(completion.cost.map(|cost| fact(format!("cost {}", number::plain(cost)), "Cost")));
+    facts.extend(
+        completion
+            .cost
+            .map(|cost| fact(format!("cost {}", number_format::format_number(cost)), "Cost")),
+    );
     facts
 }

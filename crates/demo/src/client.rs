@@ -1,4 +1,4 @@
-//! The engine's doors, as the API opens them.
+//! Calls the engine the way the API does.
 
 use std::cell::RefCell;
 
@@ -9,49 +9,48 @@ use engine::{
 use model::{ConversationId, DecisionId, ExperimentId, Mac, Scope, TurnId, UserId, Write};
 use serde_json::{Value, json};
 
-/// Events that are sent together at the most, as a client sends a batch.
-const BATCH: usize = 100;
+/// Events are flushed in batches of this size, as a client of the API would.
+const MAX_BATCH_EVENTS: usize = 100;
 
-/// Everything that is told goes through here.
-pub(crate) struct Doors<'a> {
+/// Sends all demo data to the engine.
+pub(crate) struct DemoClient<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) scope: Scope,
-    /// Events that are sent with the next batch, and the conversations they are about.
+    /// Unsent events, each with the conversation it belongs to.
     waiting: RefCell<Vec<(String, Write)>>,
 }
 
-/// A turn and whose it is.
+/// Ids of a turn, its conversation and its user.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TurnRef {
     pub(crate) turn: String,
     pub(crate) conversation: String,
     pub(crate) user: String,
 }
 
-impl<'a> Doors<'a> {
-    /// The doors of this engine.
-    pub(crate) fn of(engine: &'a Engine, scope: Scope) -> Self {
+impl<'a> DemoClient<'a> {
+    pub(crate) fn new(engine: &'a Engine, scope: Scope) -> Self {
         Self { engine, scope, waiting: RefCell::default() }
     }
 }
 
-impl Doors<'_> {
-    fn mac(&self, door: &str, of: &Value) -> Mac {
+impl DemoClient<'_> {
+    fn fingerprint(&self, door: &str, of: &Value) -> Mac {
         self.engine.fingerprint(door, of)
     }
 
-    /// A question; answers who shall answer it.
-    pub(crate) async fn ask(
+    /// Opens a turn and returns the routing decision for its answer.
+    pub(crate) async fn open_turn(
         &self,
-        place: &Place,
+        place: &TurnRef,
         (text, intent): (String, &str),
         router: &str,
     ) -> Result<Option<Route>, FlowError> {
-        // What was done with an answer is known before the next message of its conversation.
+        // Events about a conversation must be stored before its next message is processed.
         if self.waiting.borrow().iter().any(|(about, _)| *about == place.conversation) {
-            self.send().await?;
+            self.flush_events().await?;
         }
-        let mac = self.mac("turn", &json!([place.turn, text]));
+        let mac = self.fingerprint("turn", &json!([place.turn, text]));
         let raw = RawOpening {
             turn_id: Some(place.turn.clone()),
             conversation_id: Some(place.conversation.clone()),
@@ -70,22 +69,25 @@ impl Doors<'_> {
         Ok(self.engine.open_turn(&self.scope, incoming).await?.route)
     }
 
-    /// Its answer.
-    pub(crate) async fn answer(&self, place: &Place, raw: RawCompletion) -> Result<(), FlowError> {
-        let mac = self.mac("completion", &json!([place.turn]));
-        let turn = id(TurnId::new(place.turn.clone()))?;
+    pub(crate) async fn complete_turn(
+        &self,
+        place: &TurnRef,
+        raw: RawCompletion,
+    ) -> Result<(), FlowError> {
+        let mac = self.fingerprint("completion", &json!([place.turn]));
+        let turn = checked_id(TurnId::new(place.turn.clone()))?;
         let half = IncomingHalf { raw, mac };
         self.engine.complete_turn(&self.scope, turn, half, None).await.map(drop)
     }
 
-    /// Something that happened to a turn.
-    pub(crate) async fn event(
+    /// Queues an event about a turn and flushes the queue when it is full.
+    pub(crate) async fn queue_event(
         &self,
-        place: &Place,
+        place: &TurnRef,
         (event_type, source, category): (&str, &str, &str),
         data: Value,
     ) -> Result<(), FlowError> {
-        let mac = self.mac("event", &json!([place.turn, source, data]));
+        let mac = self.fingerprint("event", &json!([place.turn, source, data]));
         let raw = RawEvent {
             event_type: event_type.to_owned(),
             source: source.to_owned(),
@@ -102,13 +104,12 @@ impl Doors<'_> {
         let is_full = {
             let mut waiting = self.waiting.borrow_mut();
             waiting.push((place.conversation.clone(), write));
-            waiting.len() >= BATCH
+            waiting.len() >= MAX_BATCH_EVENTS
         };
-        if is_full { self.send().await } else { Ok(()) }
+        if is_full { self.flush_events().await } else { Ok(()) }
     }
 
-    /// Sends the events that wait.
-    pub(crate) async fn send(&self) -> Result<(), FlowError> {
+    pub(crate) async fn flush_events(&self) -> Result<(), FlowError> {
         let waiting = std::mem::take(&mut *self.waiting.borrow_mut());
         let writes = waiting.into_iter().map(|(_, write)| write).collect();
         for receipt in self.engine.record_all(writes).await? {
@@ -117,13 +118,18 @@ impl Doors<'_> {
         Ok(())
     }
 
-    /// A thumb with a note.
-    pub(crate) async fn react(&self, place: &Place, up: bool, text: &str) -> Result<(), FlowError> {
+    /// Sends a thumbs up or down with a note.
+    pub(crate) async fn send_reaction(
+        &self,
+        place: &TurnRef,
+        up: bool,
+        text: &str,
+    ) -> Result<(), FlowError> {
         let reaction = json!(if up { "ok" } else { "not_ok" });
         let incoming = IncomingReaction {
-            conversation: id(ConversationId::new(place.conversation.clone()))?,
-            turn: id(TurnId::new(place.turn.clone()))?,
-            mac: self.mac("reaction", &json!([place.turn, reaction, text])),
+            conversation: checked_id(ConversationId::new(place.conversation.clone()))?,
+            turn: checked_id(TurnId::new(place.turn.clone()))?,
+            mac: self.fingerprint("reaction", &json!([place.turn, reaction, text])),
             raw: RawReaction {
                 reaction: Some(reaction),
                 text: Some(text.to_owned()),
@@ -135,45 +141,47 @@ impl Doors<'_> {
         self.engine.react(&self.scope, incoming).await.map(drop)
     }
 
-    /// A statement that an agent chose to run, and how that went.
-    pub(crate) async fn decide(
+    /// Reports a generated SQL statement and its outcome.
+    pub(crate) async fn report_decision(
         &self,
-        place: &Place,
+        place: &TurnRef,
         decision: &str,
         (data, worked, confidence): (Value, bool, f64),
     ) -> Result<(), FlowError> {
         let data = json!({"decision_id": decision, "decision_type": "sql_generation",
             "decision_data": data, "confidence": confidence,
             "outcome": if worked { "success" } else { "failure" }});
-        self.event(place, ("query", "model_response", "accuracy"), data).await
+        self.queue_event(place, ("query", "model_response", "accuracy"), data).await
     }
 
-    /// Somebody corrected what was decided.
-    pub(crate) async fn overrule(&self, decision: &str) -> Result<(), FlowError> {
-        self.send().await?;
+    /// Records that a user corrected the decision.
+    pub(crate) async fn report_correction(&self, decision: &str) -> Result<(), FlowError> {
+        self.flush_events().await?;
         let raw = RawOutcome { outcome: "correction".to_owned(), ..RawOutcome::default() };
-        let mac = self.mac("outcome", &json!([decision]));
-        let decision = id(DecisionId::new(decision))?;
+        let mac = self.fingerprint("outcome", &json!([decision]));
+        let decision = checked_id(DecisionId::new(decision))?;
         self.engine.settle(&self.scope, &decision, raw, mac, None).await.map(drop)
     }
 
-    /// What is known of somebody.
-    pub(crate) async fn profile(
+    pub(crate) async fn set_profile(
         &self,
         user: &str,
         attributes: serde_json::Map<String, Value>,
     ) -> Result<(), FlowError> {
-        self.engine.set_profile(&self.scope, id(UserId::new(user))?, attributes).await
+        self.engine.set_profile(&self.scope, checked_id(UserId::new(user))?, attributes).await
     }
 
-    /// The variant of an experiment that a conversation gets.
-    pub(crate) async fn variant(&self, experiment: &str, unit: &str) -> Result<String, FlowError> {
-        let experiment = id(ExperimentId::new(experiment))?;
+    pub(crate) async fn assign_variant(
+        &self,
+        experiment: &str,
+        unit: &str,
+    ) -> Result<String, FlowError> {
+        let experiment = checked_id(ExperimentId::new(experiment))?;
         Ok(self.engine.assign(&self.scope, &experiment, unit).await?.variant)
     }
 }
 
-/// An id of ours, which always fits.
-pub(crate) fn id<T, E>(made: Result<T, E>) -> Result<T, FlowError> {
+/// Converts the result of an id constructor; the demo's own ids are always valid.
+pub(crate) fn checked_id<T, E>(made: Result<T, E>) -> Result<T, FlowError> {
     made.map_err(|_| FlowError::NotStored)
 }

@@ -1,0 +1,96 @@
+//! The two demo experiments: one completed, one running.
+
+use engine::FlowError;
+use engine::experiment::{Action, ExperimentDefinition};
+use model::ExperimentId;
+use serde_json::json;
+
+use crate::client::{DemoClient, checked_id};
+use crate::topics::Assistant;
+
+/// Tests answers in short steps.
+pub(crate) const SHORT_STEPS_ID: &str = "demo-short-steps";
+/// Tests hints on which table to read.
+pub(crate) const TABLE_HINTS_ID: &str = "demo-table-hints";
+/// Start and end day.
+pub(crate) const SHORT_STEPS_DAYS: (f64, f64) = (1.0, 20.5);
+pub(crate) const TABLE_HINTS_START_DAY: f64 = 12.0;
+
+/// The prompt version used for an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PromptVersion {
+    pub(crate) id: &'static str,
+    pub(crate) version: &'static str,
+    /// Factor on the probability of a wrong answer; below 1 is better.
+    pub(crate) care: f64,
+}
+
+const OLD_SUPPORT: PromptVersion = PromptVersion { id: "support", version: "3", care: 1.0 };
+const NEW_SUPPORT: PromptVersion = PromptVersion { id: "support", version: "4", care: 0.45 };
+const DOCS: PromptVersion = PromptVersion { id: "docs", version: "2", care: 1.0 };
+const OLD_SQL: PromptVersion = PromptVersion { id: "sql", version: "5", care: 1.0 };
+const NEW_SQL: PromptVersion = PromptVersion { id: "sql", version: "6", care: 0.4 };
+
+/// The prompt of a conversation, by day and experiment assignment.
+pub(crate) async fn choose_prompt(
+    doors: &DemoClient<'_>,
+    app: Assistant,
+    conversation: &str,
+    day: f64,
+) -> Result<PromptVersion, FlowError> {
+    Ok(match app {
+        Assistant::Docs => DOCS,
+        Assistant::Support if day >= SHORT_STEPS_DAYS.1 => NEW_SUPPORT,
+        Assistant::Support
+            if day >= SHORT_STEPS_DAYS.0
+                && is_treated(doors, SHORT_STEPS_ID, conversation).await? =>
+        {
+            NEW_SUPPORT
+        }
+        Assistant::Support => OLD_SUPPORT,
+        Assistant::Sql
+            if day >= TABLE_HINTS_START_DAY
+                && is_treated(doors, TABLE_HINTS_ID, conversation).await? =>
+        {
+            NEW_SQL
+        }
+        Assistant::Sql => OLD_SQL,
+    })
+}
+
+async fn is_treated(doors: &DemoClient<'_>, trial: &str, unit: &str) -> Result<bool, FlowError> {
+    Ok(doors.assign_variant(trial, unit).await? == "treatment")
+}
+
+pub(crate) async fn start_experiment(doors: &DemoClient<'_>, trial: &str) -> Result<(), FlowError> {
+    let (name, metric, before, after) = match trial {
+        SHORT_STEPS_ID => ("Answers in short steps", "quality_score", "support@3", "support@4"),
+        _ => ("Hints on which table to read", "rejection_rate", "sql@5", "sql@6"),
+    };
+    let written = json!({"name": name, "unit": "conversation", "metric": metric, "alpha": 0.05,
+        "variants": [{"name": "control", "payload": {"prompt": before}},
+            {"name": "treatment", "payload": {"prompt": after}}],
+        "guardrails": [{"metric": "error_rate", "limit": 0.5}]});
+    let definition: ExperimentDefinition =
+        serde_json::from_value(written).map_err(|_| FlowError::NotStored)?;
+    let made = checked_id(ExperimentId::new(trial))?;
+    let mac = doors.engine.fingerprint("experiment", &json!(trial));
+    doors.engine.create_experiment(&doors.scope, Some(made), &definition, mac, None).await?;
+    change_status(doors, trial, Action::Start).await
+}
+
+pub(crate) async fn complete_experiment(
+    doors: &DemoClient<'_>,
+    trial: &str,
+) -> Result<(), FlowError> {
+    change_status(doors, trial, Action::Complete).await
+}
+
+async fn change_status(
+    doors: &DemoClient<'_>,
+    trial: &str,
+    action: Action,
+) -> Result<(), FlowError> {
+    let trial = checked_id(ExperimentId::new(trial))?;
+    doors.engine.act_on_experiment(&doors.scope, &trial, action, None).await.map(drop)
+}
