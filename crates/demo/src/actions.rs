@@ -14,80 +14,78 @@ use crate::topics::{self, Assistant};
 
 /// Sends a user message and the model's answer, then schedules what follows.
 pub(crate) async fn send_message(
-    telling: &mut DemoRun<'_>,
+    run: &mut DemoRun<'_>,
     at: Timestamp,
     number: usize,
     message: MessageKind,
 ) -> Result<(), FlowError> {
-    let day = day_number(telling.now, at);
-    let person = telling.people[telling.talks[number].person].clone();
-    telling.turns += 1;
-    let talk = &mut telling.talks[number];
-    let place = TurnRef {
-        turn: format!("demo-turn-{:05}", telling.turns),
-        conversation: talk.id.clone(),
+    let day = day_number(run.now, at);
+    let person = run.people[run.conversations[number].person].clone();
+    run.turns += 1;
+    let conversation = &mut run.conversations[number];
+    let turn = TurnRef {
+        turn: format!("demo-turn-{:05}", run.turns),
+        conversation: conversation.id.clone(),
         user: person.id.clone(),
     };
-    let text = talk.message_text(message, &person);
-    let (app, intent) = (talk.app, message_intent(message, talk.topic.intent));
-    let asked = text.len();
-    let route = telling.doors.open_turn(&place, (text, intent), ROUTER_NAME).await?;
+    let text = conversation.message_text(message, &person);
+    let (app, intent) = (conversation.app, message_intent(message, conversation.topic.intent));
+    let text_bytes = text.len();
+    let route = run.client.open_turn(&turn, (text, intent), ROUTER_NAME).await?;
     let arm = route.as_ref().map_or("swift-1", |route| route.arm.as_str());
-    let made_with = match telling.talks[number].prompt.clone() {
+    let prompt = match run.conversations[number].prompt.clone() {
         Some(chosen) => chosen,
-        None => choose_prompt(&telling.doors, app, &place.conversation, day).await?,
+        None => choose_prompt(&run.client, app, &turn.conversation, day).await?,
     };
-    let talk = &mut telling.talks[number];
-    talk.prompt = Some(made_with.clone());
-    let reply = talk.generate_reply(message, find_model(arm), day, made_with.care);
+    let conversation = &mut run.conversations[number];
+    conversation.prompt = Some(prompt.clone());
+    let reply = conversation.generate_reply(message, find_model(arm), day, prompt.care);
     let decision = route.as_ref().map(|route| route.decision_id.clone());
-    let completion = build_completion(&reply, find_model(arm), &made_with, (at, asked), decision);
-    telling.doors.complete_turn(&place, completion).await?;
+    let completion = build_completion(&reply, find_model(arm), &prompt, (at, text_bytes), decision);
+    run.client.complete_turn(&turn, completion).await?;
     if app == Assistant::Sql && message != MessageKind::Thanks {
-        report_decision(telling, &place, number, &reply).await?;
+        report_decision(run, &turn, number, &reply).await?;
     }
-    schedule_followups(telling, at, (number, message), &place, &reply);
+    schedule_followups(run, at, (number, message), &turn, &reply);
     Ok(())
 }
 
 fn message_intent(message: MessageKind, intent: &'static str) -> &'static str {
     match message {
-        MessageKind::Ask | MessageKind::Same | MessageKind::Again => intent,
-        MessageKind::Next => "refine",
+        MessageKind::Ask | MessageKind::Regenerate | MessageKind::Rephrase => intent,
+        MessageKind::FollowUp => "refine",
         MessageKind::Complain | MessageKind::Doubt | MessageKind::Thanks => "feedback",
     }
 }
 
 /// Schedules the gestures and the next message that follow an answer.
 fn schedule_followups(
-    telling: &mut DemoRun<'_>,
+    run: &mut DemoRun<'_>,
     at: Timestamp,
     (number, message): (usize, MessageKind),
-    place: &TurnRef,
+    turn: &TurnRef,
     reply: &DemoReply,
 ) {
-    let talk = &mut telling.talks[number];
-    let person = &telling.people[talk.person];
+    let conversation = &mut run.conversations[number];
+    let person = &run.people[conversation.person];
     let answered = reply.secs;
     let later = |secs: f64| at.plus_secs((answered + secs).ceil() as i64);
     let is_over = message == MessageKind::Thanks;
-    let mut gestures = if is_over { Vec::new() } else { talk.pick_gestures(reply, person) };
-    let next = talk.next_message(message, reply);
+    let mut gestures = if is_over { Vec::new() } else { conversation.pick_gestures(reply, person) };
+    let next = conversation.next_message(message, reply);
     if let Some((after, MessageKind::Complain)) = next {
-        telling.disliked.push(place.turn.clone());
+        run.complained_turns.push(turn.turn.clone());
         gestures.retain(|(when, _)| when < &after);
     }
-    if let Some((after, MessageKind::Same)) = next.filter(|_| reply.error.is_none()) {
+    if let Some((after, MessageKind::Regenerate)) = next.filter(|_| reply.error.is_none()) {
         gestures.push(((after - 1.0).max(0.0), UserGesture::Regenerate));
     }
     for (secs, gesture) in gestures {
         let answer = reply.text.clone().unwrap_or_default();
-        telling
-            .agenda
-            .schedule(later(secs), DemoEvent::Does { place: place.clone(), gesture, answer });
+        run.queue.schedule(later(secs), DemoEvent::Gesture { turn: turn.clone(), gesture, answer });
     }
     if let Some((secs, message)) = next {
-        telling.agenda.schedule(later(secs), DemoEvent::Says { talk: number, message });
+        run.queue.schedule(later(secs), DemoEvent::Message { conversation: number, message });
     }
 }
 
@@ -95,12 +93,12 @@ fn build_completion(
     reply: &DemoReply,
     model: &DemoModel,
     prompt: &PromptVersion,
-    (at, asked): (Timestamp, usize),
+    (at, text_bytes): (Timestamp, usize),
     decision_id: Option<String>,
 ) -> RawCompletion {
     let latency_ms = (reply.secs * 1000.0).round();
     let done = Timestamp::from_micros(at.as_micros() + (latency_ms * 1000.0) as i64);
-    let tokens_in = 380 + asked as u64 / 4 + 220 * reply.pages.len() as u64;
+    let tokens_in = 380 + text_bytes as u64 / 4 + 220 * reply.pages.len() as u64;
     let tokens_out = reply.text.as_ref().map_or(0, |text| text.len() as u64 / 4 + 8);
     RawCompletion {
         response: reply.text.clone(),
@@ -136,75 +134,75 @@ fn prompt_strategy(
 }
 
 fn retrieved_items(reply: &DemoReply) -> Vec<RawRetrieved> {
-    let item = |(place, found): (usize, &&'static str)| {
+    let item = |(index, found): (usize, &&'static str)| {
         let page = topics::doc_pages().iter().find(|(id, ..)| id == found);
         RawRetrieved {
             entity_id: (*found).to_owned(),
             name: page.map(|(_, title, _)| (*title).to_owned()),
             content: page.map(|(.., content)| (*content).to_owned()),
-            rank: Some(place as u32 + 1),
-            score: Some(0.92 - 0.11 * place as f64),
+            rank: Some(index as u32 + 1),
+            score: Some(0.92 - 0.11 * index as f64),
         }
     };
     reply.pages.iter().enumerate().map(item).collect()
 }
 
 async fn report_decision(
-    telling: &mut DemoRun<'_>,
-    place: &TurnRef,
+    run: &mut DemoRun<'_>,
+    turn: &TurnRef,
     number: usize,
     reply: &DemoReply,
 ) -> Result<(), FlowError> {
-    let sure = telling.talks[number].dice.next_between(0.0, 0.25);
+    let sure = run.conversations[number].rng.next_between(0.0, 0.25);
     let sure = if reply.good { 0.72 + sure } else { 0.5 + sure };
     let sql = reply.text.clone().unwrap_or_default();
     let data = json!({"sql": sql, "error": reply.error, "dialect": "postgres", "demo": true});
-    let decision = decision_id(place);
-    telling.doors.report_decision(place, &decision, (data, reply.error.is_none(), sure)).await
+    let decision = decision_id(turn);
+    run.client.report_decision(turn, &decision, (data, reply.error.is_none(), sure)).await
 }
 
-fn decision_id(place: &TurnRef) -> String {
-    place.turn.replace("turn", "decision")
+fn decision_id(turn: &TurnRef) -> String {
+    turn.turn.replace("turn", "decision")
 }
 
 /// Sends one user gesture on an answer.
 pub(crate) async fn send_gesture(
-    telling: &DemoRun<'_>,
-    place: &TurnRef,
+    run: &DemoRun<'_>,
+    turn: &TurnRef,
     gesture: UserGesture,
     answer: &str,
 ) -> Result<(), FlowError> {
-    let doors = &telling.doors;
+    let client = &run.client;
     let clicks = ("interaction", "user_interaction", "user_satisfaction");
     let says = |source| ("explicit", source, "user_satisfaction");
     match gesture {
-        UserGesture::Thumb(up, Some(note)) => doors.send_reaction(place, up, note).await,
+        UserGesture::Thumb(up, Some(note)) => client.send_reaction(turn, up, note).await,
         UserGesture::Thumb(up, None) => {
             let rating = if up { "positive" } else { "negative" };
-            doors.queue_event(place, says("user_rating"), json!({"rating": rating})).await
+            client.queue_event(turn, says("user_rating"), json!({"rating": rating})).await
         }
         UserGesture::Stars(stars) => {
-            doors.queue_event(place, says("user_rating"), json!({"rating": stars})).await
+            client.queue_event(turn, says("user_rating"), json!({"rating": stars})).await
         }
         UserGesture::Comment(text) => {
-            doors.queue_event(place, says("user_comment"), json!({"comment": text})).await
+            client.queue_event(turn, says("user_comment"), json!({"comment": text})).await
         }
-        UserGesture::Copy => doors.queue_event(place, clicks, json!({"kind": "copy"})).await,
+        UserGesture::Copy => client.queue_event(turn, clicks, json!({"kind": "copy"})).await,
         UserGesture::Dwell(millis) => {
-            doors
-                .queue_event(place, clicks, json!({"kind": "dwell_time", "dwell_ms": millis}))
+            client
+                .queue_event(turn, clicks, json!({"kind": "dwell_time", "dwell_ms": millis}))
                 .await
         }
         UserGesture::Click(target) => {
             let data = json!({"kind": "result_interaction", "target": target});
-            doors.queue_event(place, clicks, data).await
+            client.queue_event(turn, clicks, data).await
         }
-        UserGesture::Export => doors.queue_event(place, clicks, json!({"kind": "export"})).await,
+        UserGesture::Export => client.queue_event(turn, clicks, json!({"kind": "export"})).await,
         UserGesture::Dashboard => {
-            doors.queue_event(place, clicks, json!({"kind": "dashboard_add"})).await
+            client.queue_event(turn, clicks, json!({"kind": "dashboard_add"})).await
         }
         UserGesture::Regenerate => {
-            doors.queue_event(place, clicks, json!({"kind": "regenerate"})).await
+            client.queue_event(turn, clicks, json!({"kind": "regenerate"})).await
         }
         UserGesture::Correct { better, why } => {
             let is_sql = answer.starts_with("SELECT");
@@ -214,8 +212,8 @@ pub(crate) async fn send_gesture(
                 }
                 false => json!({"original": answer, "corrected": better, "explanation": why}),
             };
-            doors.queue_event(place, ("explicit", "user_correction", "accuracy"), data).await?;
-            if is_sql { doors.report_correction(&decision_id(place)).await } else { Ok(()) }
+            client.queue_event(turn, ("explicit", "user_correction", "accuracy"), data).await?;
+            if is_sql { client.report_correction(&decision_id(turn)).await } else { Ok(()) }
         }
     }
 }

@@ -42,19 +42,19 @@ impl DemoClient<'_> {
     /// Opens a turn and returns the routing decision for its answer.
     pub(crate) async fn open_turn(
         &self,
-        place: &TurnRef,
+        turn: &TurnRef,
         (text, intent): (String, &str),
         router: &str,
     ) -> Result<Option<Route>, FlowError> {
         // Events about a conversation must be stored before its next message is processed.
-        if self.waiting.borrow().iter().any(|(about, _)| *about == place.conversation) {
+        if self.waiting.borrow().iter().any(|(about, _)| *about == turn.conversation) {
             self.flush_events().await?;
         }
-        let mac = self.fingerprint("turn", &json!([place.turn, text]));
+        let mac = self.fingerprint("turn", &json!([turn.turn, text]));
         let raw = RawOpening {
-            turn_id: Some(place.turn.clone()),
-            conversation_id: Some(place.conversation.clone()),
-            user_id: Some(place.user.clone()),
+            turn_id: Some(turn.turn.clone()),
+            conversation_id: Some(turn.conversation.clone()),
+            user_id: Some(turn.user.clone()),
             text,
             intent: Some(intent.to_owned()),
             ..RawOpening::default()
@@ -71,11 +71,11 @@ impl DemoClient<'_> {
 
     pub(crate) async fn complete_turn(
         &self,
-        place: &TurnRef,
+        turn: &TurnRef,
         raw: RawCompletion,
     ) -> Result<(), FlowError> {
-        let mac = self.fingerprint("completion", &json!([place.turn]));
-        let turn = checked_id(TurnId::new(place.turn.clone()))?;
+        let mac = self.fingerprint("completion", &json!([turn.turn]));
+        let turn = checked_id(TurnId::new(turn.turn.clone()))?;
         let half = IncomingHalf { raw, mac };
         self.engine.complete_turn(&self.scope, turn, half, None).await.map(drop)
     }
@@ -83,18 +83,18 @@ impl DemoClient<'_> {
     /// Queues an event about a turn and flushes the queue when it is full.
     pub(crate) async fn queue_event(
         &self,
-        place: &TurnRef,
+        turn: &TurnRef,
         (event_type, source, category): (&str, &str, &str),
         data: Value,
     ) -> Result<(), FlowError> {
-        let mac = self.fingerprint("event", &json!([place.turn, source, data]));
+        let mac = self.fingerprint("event", &json!([turn.turn, source, data]));
         let raw = RawEvent {
             event_type: event_type.to_owned(),
             source: source.to_owned(),
             category: category.to_owned(),
-            user_id: Some(place.user.clone()),
-            session_id: Some(place.conversation.clone()),
-            message_id: Some(place.turn.clone()),
+            user_id: Some(turn.user.clone()),
+            session_id: Some(turn.conversation.clone()),
+            message_id: Some(turn.turn.clone()),
             data: data.as_object().cloned().unwrap_or_default(),
             tags: vec!["demo".to_owned()],
             ..RawEvent::default()
@@ -103,7 +103,7 @@ impl DemoClient<'_> {
         let write = self.engine.prepare(&self.scope, incoming)?;
         let is_full = {
             let mut waiting = self.waiting.borrow_mut();
-            waiting.push((place.conversation.clone(), write));
+            waiting.push((turn.conversation.clone(), write));
             waiting.len() >= MAX_BATCH_EVENTS
         };
         if is_full { self.flush_events().await } else { Ok(()) }
@@ -121,19 +121,19 @@ impl DemoClient<'_> {
     /// Sends a thumbs up or down with a note.
     pub(crate) async fn send_reaction(
         &self,
-        place: &TurnRef,
+        turn: &TurnRef,
         up: bool,
         text: &str,
     ) -> Result<(), FlowError> {
         let reaction = json!(if up { "ok" } else { "not_ok" });
         let incoming = IncomingReaction {
-            conversation: checked_id(ConversationId::new(place.conversation.clone()))?,
-            turn: checked_id(TurnId::new(place.turn.clone()))?,
-            mac: self.fingerprint("reaction", &json!([place.turn, reaction, text])),
+            conversation: checked_id(ConversationId::new(turn.conversation.clone()))?,
+            turn: checked_id(TurnId::new(turn.turn.clone()))?,
+            mac: self.fingerprint("reaction", &json!([turn.turn, reaction, text])),
             raw: RawReaction {
                 reaction: Some(reaction),
                 text: Some(text.to_owned()),
-                user_id: Some(place.user.clone()),
+                user_id: Some(turn.user.clone()),
                 ..RawReaction::default()
             },
             key: None,
@@ -144,14 +144,14 @@ impl DemoClient<'_> {
     /// Reports a generated SQL statement and its outcome.
     pub(crate) async fn report_decision(
         &self,
-        place: &TurnRef,
+        turn: &TurnRef,
         decision: &str,
         (data, worked, confidence): (Value, bool, f64),
     ) -> Result<(), FlowError> {
         let data = json!({"decision_id": decision, "decision_type": "sql_generation",
             "decision_data": data, "confidence": confidence,
             "outcome": if worked { "success" } else { "failure" }});
-        self.queue_event(place, ("query", "model_response", "accuracy"), data).await
+        self.queue_event(turn, ("query", "model_response", "accuracy"), data).await
     }
 
     /// Records that a user corrected the decision.

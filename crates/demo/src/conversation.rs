@@ -13,15 +13,15 @@ pub(crate) enum MessageKind {
     /// A new question.
     Ask,
     /// The question in other words.
-    Again,
+    Rephrase,
     /// The same text sent again with the regenerate button.
-    Same,
+    Regenerate,
     /// A complaint about the answer.
     Complain,
     /// A reply that neither accepts nor rejects the answer.
     Doubt,
     /// A follow-up question after a correct answer.
-    Next,
+    FollowUp,
     /// Thanks; usually ends the conversation.
     Thanks,
 }
@@ -68,8 +68,8 @@ pub(crate) struct Conversation {
     pub(crate) person: usize,
     pub(crate) app: Assistant,
     pub(crate) topic: &'static ConversationTopic,
-    pub(crate) dice: DemoRng,
-    gaps: Placeholders,
+    pub(crate) rng: DemoRng,
+    placeholders: Placeholders,
     asked: String,
     /// Remaining number of questions.
     left: u32,
@@ -91,22 +91,27 @@ const SQL_ERRORS: [&str; 3] = [
 ];
 
 impl Conversation {
-    pub(crate) fn new(id: String, place: usize, person: &DemoUser, mut dice: DemoRng) -> Self {
+    pub(crate) fn new(
+        id: String,
+        person_index: usize,
+        person: &DemoUser,
+        mut rng: DemoRng,
+    ) -> Self {
         let suits = |topic: &&&'static ConversationTopic| topic.language == person.language;
-        let mut suiting: Vec<&'static ConversationTopic> = topics::all_topics().collect();
-        suiting.retain(|topic| suits(&topic) || topic.app == Assistant::Sql);
-        let weights: Vec<f64> = suiting.iter().map(|topic| topic.weight).collect();
-        let topic = suiting[dice.pick_weighted(&weights)];
-        let left = [1, 1, 1, 2, 2, 3][dice.next_index(6)];
-        let gaps = Placeholders::new(person, &mut dice);
+        let mut candidates: Vec<&'static ConversationTopic> = topics::all_topics().collect();
+        candidates.retain(|topic| suits(&topic) || topic.app == Assistant::Sql);
+        let weights: Vec<f64> = candidates.iter().map(|topic| topic.weight).collect();
+        let topic = candidates[rng.pick_weighted(&weights)];
+        let left = [1, 1, 1, 2, 2, 3][rng.next_index(6)];
+        let placeholders = Placeholders::new(person, &mut rng);
         let app = topic.app;
         Self {
             id,
-            person: place,
+            person: person_index,
             app,
             topic,
-            dice,
-            gaps,
+            rng,
+            placeholders,
             asked: String::new(),
             left,
             tries: 0,
@@ -120,8 +125,8 @@ impl Conversation {
             .filter(|topic| topic.app == self.app && topic.language == self.topic.language)
             .collect();
         let weights: Vec<f64> = same.iter().map(|topic| topic.weight).collect();
-        self.topic = same[self.dice.pick_weighted(&weights)];
-        self.gaps = Placeholders::new(person, &mut self.dice);
+        self.topic = same[self.rng.pick_weighted(&weights)];
+        self.placeholders = Placeholders::new(person, &mut self.rng);
         self.tries = 0;
     }
 
@@ -131,21 +136,21 @@ impl Conversation {
             self.switch_topic(person);
         }
         let sentences = match message {
-            MessageKind::Same => return self.asked.clone(),
-            MessageKind::Ask => self.topic.asks,
-            MessageKind::Again => self.topic.again,
+            MessageKind::Regenerate => return self.asked.clone(),
+            MessageKind::Ask => self.topic.questions,
+            MessageKind::Rephrase => self.topic.rephrasings,
             MessageKind::Complain if !self.topic.complaints.is_empty() => self.topic.complaints,
             MessageKind::Complain => phrasing::complaint_phrases(language),
             MessageKind::Doubt => phrasing::doubt_phrases(language),
-            MessageKind::Next if !self.topic.next.is_empty() => self.topic.next,
-            MessageKind::Next => self.topic.asks,
+            MessageKind::FollowUp if !self.topic.follow_ups.is_empty() => self.topic.follow_ups,
+            MessageKind::FollowUp => self.topic.questions,
             MessageKind::Thanks => phrasing::thanks_phrases(language),
         };
-        let said = self.gaps.fill_sentence(self.dice.pick_one(sentences));
-        if matches!(message, MessageKind::Ask | MessageKind::Again | MessageKind::Next) {
-            self.asked.clone_from(&said);
+        let text = self.placeholders.fill_sentence(self.rng.pick_one(sentences));
+        if matches!(message, MessageKind::Ask | MessageKind::Rephrase | MessageKind::FollowUp) {
+            self.asked.clone_from(&text);
         }
-        said
+        text
     }
 
     /// Generates the reply of a model. A `care` below 1 lowers the probability of a wrong answer.
@@ -157,9 +162,9 @@ impl Conversation {
         care: f64,
     ) -> DemoReply {
         let slow = if (OUTAGE_DAYS.0..OUTAGE_DAYS.1).contains(&day) { 2.2 } else { 1.0 };
-        let secs = self.dice.next_skewed(model.secs) * slow;
+        let secs = self.rng.next_skewed(model.secs) * slow;
         if message == MessageKind::Thanks {
-            let text = self.dice.pick_one(phrasing::farewell_phrases(self.topic.language));
+            let text = self.rng.pick_one(phrasing::farewell_phrases(self.topic.language));
             let text = Some(text.to_owned());
             return DemoReply {
                 text,
@@ -171,32 +176,32 @@ impl Conversation {
             };
         }
         let pages = self.search_pages();
-        if self.dice.flip_biased(model.fails(self.app, day)) {
+        if self.rng.flip_biased(model.failure_probability(self.app, day)) {
             let errors = if self.app == Assistant::Sql { &SQL_ERRORS } else { &CALL_ERRORS };
-            let error = Some(self.dice.pick_one(errors));
+            let error = Some(self.rng.pick_one(errors));
             let secs = secs * 3.0;
             return DemoReply { text: None, error, good: false, secs, score: None, pages };
         }
         // After a complaint the model usually corrects itself.
-        let trap = self.topic.trap.filter(|_| message != MessageKind::Next);
-        let wrong = model.wrong(trap) * care;
+        let known_error = self.topic.known_error.filter(|_| message != MessageKind::FollowUp);
+        let wrong = model.error_probability(known_error) * care;
         let wrong = match message {
             MessageKind::Complain => wrong * 0.4,
-            MessageKind::Again | MessageKind::Same | MessageKind::Doubt => wrong * 0.7,
-            MessageKind::Ask | MessageKind::Next | MessageKind::Thanks => wrong,
+            MessageKind::Rephrase | MessageKind::Regenerate | MessageKind::Doubt => wrong * 0.7,
+            MessageKind::Ask | MessageKind::FollowUp | MessageKind::Thanks => wrong,
         };
-        let good = !self.dice.flip_biased(wrong);
+        let good = !self.rng.flip_biased(wrong);
         let sentences = if good { self.topic.good } else { self.topic.bad };
-        let mut text = self.gaps.fill_sentence(self.dice.pick_one(sentences));
+        let mut text = self.placeholders.fill_sentence(self.rng.pick_one(sentences));
         if message == MessageKind::Complain && self.app != Assistant::Sql {
             text = format!(
                 "{} {text}",
-                self.dice.pick_one(phrasing::apology_phrases(self.topic.language))
+                self.rng.pick_one(phrasing::apology_phrases(self.topic.language))
             );
         }
         let score = match good {
-            true => self.dice.next_between(0.74, 1.0),
-            false => self.dice.next_between(0.25, 0.75),
+            true => self.rng.next_between(0.74, 1.0),
+            false => self.rng.next_between(0.25, 0.75),
         };
         DemoReply { text: Some(text), error: None, good, secs, score: Some(score), pages }
     }
@@ -210,12 +215,12 @@ impl Conversation {
         // The glossary is retrieved for every question and never used.
         found.push("doc-glossary");
         while found.len() < 5 {
-            let (page, ..) = self.dice.pick_one(topics::doc_pages());
+            let (page, ..) = self.rng.pick_one(topics::doc_pages());
             if !found.contains(&page) {
                 found.push(page);
             }
         }
-        if self.dice.flip_biased(0.3) {
+        if self.rng.flip_biased(0.3) {
             found.swap(0, 2);
         }
         found
@@ -227,61 +232,69 @@ impl Conversation {
         reply: &DemoReply,
         person: &DemoUser,
     ) -> Vec<(f64, UserGesture)> {
-        let mut made = Vec::new();
+        let mut gestures = Vec::new();
         let vocal = person.vocal;
-        let mut may = |made: &mut Vec<_>, likely: f64, after: f64, gesture: UserGesture| {
-            if self.dice.flip_biased(likely) {
-                made.push((after + self.dice.next_between(0.0, 6.0), gesture));
+        let mut may = |gestures: &mut Vec<_>, likely: f64, after: f64, gesture: UserGesture| {
+            if self.rng.flip_biased(likely) {
+                gestures.push((after + self.rng.next_between(0.0, 6.0), gesture));
             }
         };
         if reply.good {
             let note =
                 phrasing::HAPPY_NOTES[reply.secs.to_bits() as usize % phrasing::HAPPY_NOTES.len()];
-            may(&mut made, 0.06 * vocal, 6.0, UserGesture::Thumb(true, None));
-            may(&mut made, 0.012 * vocal, 8.0, UserGesture::Thumb(true, Some(note)));
-            may(&mut made, 0.012 * vocal, 9.0, UserGesture::Stars(5));
-            may(&mut made, 0.008 * vocal, 12.0, UserGesture::Comment(note));
-            may(&mut made, 0.26, 5.0, UserGesture::Copy);
-            may(&mut made, 0.12, 2.0, UserGesture::Dwell(9_000 + (reply.secs * 9_000.0) as u32));
+            may(&mut gestures, 0.06 * vocal, 6.0, UserGesture::Thumb(true, None));
+            may(&mut gestures, 0.012 * vocal, 8.0, UserGesture::Thumb(true, Some(note)));
+            may(&mut gestures, 0.012 * vocal, 9.0, UserGesture::Stars(5));
+            may(&mut gestures, 0.008 * vocal, 12.0, UserGesture::Comment(note));
+            may(&mut gestures, 0.26, 5.0, UserGesture::Copy);
+            may(
+                &mut gestures,
+                0.12,
+                2.0,
+                UserGesture::Dwell(9_000 + (reply.secs * 9_000.0) as u32),
+            );
             match self.app {
                 Assistant::Docs => {
                     let page = reply.pages.first().copied().unwrap_or("doc-quickstart");
-                    may(&mut made, 0.2, 7.0, UserGesture::Click(page));
+                    may(&mut gestures, 0.2, 7.0, UserGesture::Click(page));
                 }
                 Assistant::Sql => {
-                    may(&mut made, 0.12, 9.0, UserGesture::Export);
-                    may(&mut made, 0.08, 11.0, UserGesture::Dashboard);
+                    may(&mut gestures, 0.12, 9.0, UserGesture::Export);
+                    may(&mut gestures, 0.08, 11.0, UserGesture::Dashboard);
                 }
                 Assistant::Support => {}
             }
         } else if reply.error.is_none() {
             let note = phrasing::UNHAPPY_NOTES
                 [reply.secs.to_bits() as usize % phrasing::UNHAPPY_NOTES.len()];
-            may(&mut made, 0.12 * vocal, 5.0, UserGesture::Thumb(false, None));
-            may(&mut made, 0.03 * vocal, 7.0, UserGesture::Thumb(false, Some(note)));
-            may(&mut made, 0.015 * vocal, 8.0, UserGesture::Stars(2));
-            may(&mut made, 0.012 * vocal, 11.0, UserGesture::Comment(note));
-            may(&mut made, 0.1, 2.0, UserGesture::Dwell(2_500));
+            may(&mut gestures, 0.12 * vocal, 5.0, UserGesture::Thumb(false, None));
+            may(&mut gestures, 0.03 * vocal, 7.0, UserGesture::Thumb(false, Some(note)));
+            may(&mut gestures, 0.015 * vocal, 8.0, UserGesture::Stars(2));
+            may(&mut gestures, 0.012 * vocal, 11.0, UserGesture::Comment(note));
+            may(&mut gestures, 0.1, 2.0, UserGesture::Dwell(2_500));
             if let Some(correct) = self.maybe_correct(person) {
-                made.push((14.0, correct));
+                gestures.push((14.0, correct));
             }
         }
-        made
+        gestures
     }
 
     /// A correction of a wrong answer, if this user writes one.
     fn maybe_correct(&mut self, person: &DemoUser) -> Option<UserGesture> {
         let likely = if self.app == Assistant::Sql { 0.45 } else { 0.06 };
-        if !self.dice.flip_biased(likely * person.vocal.clamp(0.6, 1.6)) {
+        if !self.rng.flip_biased(likely * person.vocal.clamp(0.6, 1.6)) {
             return None;
         }
-        let why = match self.topic.trap {
+        let why = match self.topic.known_error {
             None => "This is how it should be.".to_owned(),
             Some(KnownError::TimeZone | KnownError::OldApi | KnownError::WrongTable) => {
-                self.gaps.fill_sentence(self.dice.pick_one(self.topic.complaints))
+                self.placeholders.fill_sentence(self.rng.pick_one(self.topic.complaints))
             }
         };
-        Some(UserGesture::Correct { better: self.gaps.fill_sentence(self.topic.good[0]), why })
+        Some(UserGesture::Correct {
+            better: self.placeholders.fill_sentence(self.topic.good[0]),
+            why,
+        })
     }
 
     /// The next message and its delay in seconds, or `None` when the conversation ends.
@@ -293,24 +306,23 @@ impl Conversation {
         if message == MessageKind::Thanks {
             self.left = self.left.saturating_sub(1);
             // After thanking, users rarely ask another question.
-            return (self.left > 0 && self.dice.flip_biased(0.4))
+            return (self.left > 0 && self.rng.flip_biased(0.4))
                 .then(|| (self.pause_secs(90.0), MessageKind::Ask));
         }
         if reply.error.is_some() {
             self.tries += 1;
-            return (self.tries < 3 && self.dice.flip_biased(0.6))
-                .then(|| (self.pause_secs(12.0), MessageKind::Same));
+            return (self.tries < 3 && self.rng.flip_biased(0.6))
+                .then(|| (self.pause_secs(12.0), MessageKind::Regenerate));
         }
         if !reply.good {
             return self.next_after_bad_reply();
         }
         let choices =
-            [MessageKind::Thanks, MessageKind::Next, MessageKind::Ask, MessageKind::Doubt];
+            [MessageKind::Thanks, MessageKind::FollowUp, MessageKind::Ask, MessageKind::Doubt];
         let follows = if self.left > 0 { 0.24 } else { 0.0 };
         let weights = [0.5, follows, f64::from(self.left) * 0.16, 0.025];
         let ends = 0.3;
-        let place =
-            self.dice.pick_weighted(&[weights[0], weights[1], weights[2], weights[3], ends]);
+        let place = self.rng.pick_weighted(&[weights[0], weights[1], weights[2], weights[3], ends]);
         let message = *choices.get(place)?;
         if message != MessageKind::Thanks {
             self.left = self.left.saturating_sub(1);
@@ -324,15 +336,19 @@ impl Conversation {
             return None;
         }
         // The last weight is the probability of leaving.
-        let place = self.dice.pick_weighted(&[0.48, 0.2, 0.1, 0.05, 0.17]);
-        let message =
-            *[MessageKind::Complain, MessageKind::Again, MessageKind::Same, MessageKind::Doubt]
-                .get(place)?;
+        let place = self.rng.pick_weighted(&[0.48, 0.2, 0.1, 0.05, 0.17]);
+        let message = *[
+            MessageKind::Complain,
+            MessageKind::Rephrase,
+            MessageKind::Regenerate,
+            MessageKind::Doubt,
+        ]
+        .get(place)?;
         Some((self.pause_secs(22.0), message))
     }
 
     fn pause_secs(&mut self, middle: f64) -> f64 {
-        self.dice.next_skewed(middle).max(3.0)
+        self.rng.next_skewed(middle).max(3.0)
     }
 }
 
@@ -344,22 +360,22 @@ mod tests {
 
     #[test]
     fn conversations_end_and_most_answers_are_good() {
-        let dice = DemoRng::new(11);
-        let people = generate_people(&mut dice.fork(0));
+        let rng = DemoRng::new(11);
+        let people = generate_people(&mut rng.fork(0));
         let (mut turns, mut good, mut most) = (0, 0, 0);
         for number in 0..500 {
             let person = &people[number % people.len()];
-            let mut talk =
-                Conversation::new(format!("c{number}"), 0, person, dice.fork(number as u64));
+            let mut conversation =
+                Conversation::new(format!("c{number}"), 0, person, rng.fork(number as u64));
             let (mut message, mut said) = (MessageKind::Ask, 0);
             loop {
-                let words = talk.message_text(message, person);
+                let words = conversation.message_text(message, person);
                 assert!(!words.is_empty() && !words.contains("{report}"), "{words}");
-                let reply = talk.generate_reply(message, find_model("atlas-2"), 5.0, 1.0);
-                talk.pick_gestures(&reply, person);
+                let reply = conversation.generate_reply(message, find_model("atlas-2"), 5.0, 1.0);
+                conversation.pick_gestures(&reply, person);
                 (turns, said) = (turns + 1, said + 1);
                 good += u32::from(reply.good);
-                match talk.next_message(message, &reply) {
+                match conversation.next_message(message, &reply) {
                     Some((after, next)) => {
                         assert!(after >= 3.0);
                         message = next;

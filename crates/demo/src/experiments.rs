@@ -33,7 +33,7 @@ const NEW_SQL: PromptVersion = PromptVersion { id: "sql", version: "6", care: 0.
 
 /// The prompt of a conversation, by day and experiment assignment.
 pub(crate) async fn choose_prompt(
-    doors: &DemoClient<'_>,
+    client: &DemoClient<'_>,
     app: Assistant,
     conversation: &str,
     day: f64,
@@ -43,14 +43,14 @@ pub(crate) async fn choose_prompt(
         Assistant::Support if day >= SHORT_STEPS_DAYS.1 => NEW_SUPPORT,
         Assistant::Support
             if day >= SHORT_STEPS_DAYS.0
-                && is_treated(doors, SHORT_STEPS_ID, conversation).await? =>
+                && is_treated(client, SHORT_STEPS_ID, conversation).await? =>
         {
             NEW_SUPPORT
         }
         Assistant::Support => OLD_SUPPORT,
         Assistant::Sql
             if day >= TABLE_HINTS_START_DAY
-                && is_treated(doors, TABLE_HINTS_ID, conversation).await? =>
+                && is_treated(client, TABLE_HINTS_ID, conversation).await? =>
         {
             NEW_SQL
         }
@@ -58,12 +58,19 @@ pub(crate) async fn choose_prompt(
     })
 }
 
-async fn is_treated(doors: &DemoClient<'_>, trial: &str, unit: &str) -> Result<bool, FlowError> {
-    Ok(doors.assign_variant(trial, unit).await? == "treatment")
+async fn is_treated(
+    client: &DemoClient<'_>,
+    experiment: &str,
+    unit: &str,
+) -> Result<bool, FlowError> {
+    Ok(client.assign_variant(experiment, unit).await? == "treatment")
 }
 
-pub(crate) async fn start_experiment(doors: &DemoClient<'_>, trial: &str) -> Result<(), FlowError> {
-    let (name, metric, before, after) = match trial {
+pub(crate) async fn start_experiment(
+    client: &DemoClient<'_>,
+    experiment: &str,
+) -> Result<(), FlowError> {
+    let (name, metric, before, after) = match experiment {
         SHORT_STEPS_ID => ("Answers in short steps", "quality_score", "support@3", "support@4"),
         _ => ("Hints on which table to read", "rejection_rate", "sql@5", "sql@6"),
     };
@@ -73,24 +80,24 @@ pub(crate) async fn start_experiment(doors: &DemoClient<'_>, trial: &str) -> Res
         "guardrails": [{"metric": "error_rate", "limit": 0.5}]});
     let definition: ExperimentDefinition =
         serde_json::from_value(written).map_err(|_| FlowError::NotStored)?;
-    let made = checked_id(ExperimentId::new(trial))?;
-    let mac = doors.engine.fingerprint("experiment", &json!(trial));
-    doors.engine.create_experiment(&doors.scope, Some(made), &definition, mac, None).await?;
-    change_status(doors, trial, Action::Start).await
+    let made = checked_id(ExperimentId::new(experiment))?;
+    let mac = client.engine.fingerprint("experiment", &json!(experiment));
+    client.engine.create_experiment(&client.scope, Some(made), &definition, mac, None).await?;
+    change_status(client, experiment, Action::Start).await
 }
 
 pub(crate) async fn complete_experiment(
-    doors: &DemoClient<'_>,
-    trial: &str,
+    client: &DemoClient<'_>,
+    experiment: &str,
 ) -> Result<(), FlowError> {
-    change_status(doors, trial, Action::Complete).await
+    change_status(client, experiment, Action::Complete).await
 }
 
 async fn change_status(
-    doors: &DemoClient<'_>,
-    trial: &str,
+    client: &DemoClient<'_>,
+    experiment: &str,
     action: Action,
 ) -> Result<(), FlowError> {
-    let trial = checked_id(ExperimentId::new(trial))?;
-    doors.engine.act_on_experiment(&doors.scope, &trial, action, None).await.map(drop)
+    let experiment = checked_id(ExperimentId::new(experiment))?;
+    client.engine.act_on_experiment(&client.scope, &experiment, action, None).await.map(drop)
 }

@@ -41,23 +41,23 @@ pub async fn load_demo(
     let first = demo_start(now);
     clock.advance_to(first);
     engine.mark_demo(false).await?;
-    let mut telling = prepare_run(engine, now, conversations);
-    apply_settings(&telling).await?;
-    while let Some((at, beat)) = telling.agenda.pop_next() {
+    let mut run = prepare_run(engine, now, conversations);
+    apply_settings(&run).await?;
+    while let Some((at, event)) = run.queue.pop_next() {
         clock.advance_to(at);
-        if matches!(beat, DemoEvent::Round) {
+        if matches!(event, DemoEvent::Jobs) {
             let (done, all) =
                 (at.as_micros() - first.as_micros(), now.as_micros() - first.as_micros());
             progress((done / 86_400_000_000) as u64, (all / 86_400_000_000) as u64);
         }
-        telling.run_event(at, beat).await?;
+        run.run_event(at, event).await?;
     }
     clock.advance_to(now);
-    telling.doors.flush_events().await?;
+    run.client.flush_events().await?;
     engine.do_rounds().await?;
     engine.mark_demo(true).await?;
     progress(DEMO_DAYS as u64, DEMO_DAYS as u64);
-    Ok(DemoSummary { conversations: conversations as u64, turns: telling.turns })
+    Ok(DemoSummary { conversations: conversations as u64, turns: run.turns })
 }
 
 /// The simulated start time.
@@ -65,74 +65,83 @@ pub fn demo_start(now: Timestamp) -> Timestamp {
     now.plus_secs(-DEMO_DAYS * 86_400 - 60)
 }
 
-fn prepare_run(engine: &Engine, now: Timestamp, conversations: usize) -> DemoRun<'_> {
-    let dice = DemoRng::new(DEMO_SEED);
-    let people = generate_people(&mut dice.fork(1));
+fn prepare_run(engine: &Engine, now: Timestamp, count: usize) -> DemoRun<'_> {
+    let rng = DemoRng::new(DEMO_SEED);
+    let people = generate_people(&mut rng.fork(1));
     let weights: Vec<f64> = people.iter().map(|person| person.busy).collect();
-    let mut agenda = EventQueue::ending_at(now);
-    let mut talks = Vec::with_capacity(conversations);
-    let (mut whose, mut when) = (dice.fork(2), dice.fork(3));
-    for (number, at) in start_times(now, conversations, &mut when).into_iter().enumerate() {
-        let place = whose.pick_weighted(&weights);
+    let mut queue = EventQueue::ending_at(now);
+    let mut conversations = Vec::with_capacity(count);
+    let (mut person_rng, mut time_rng) = (rng.fork(2), rng.fork(3));
+    for (number, at) in start_times(now, count, &mut time_rng).into_iter().enumerate() {
+        let person = person_rng.pick_weighted(&weights);
         let name = format!("demo-conversation-{:04}", number + 1);
-        talks.push(Conversation::new(name, place, &people[place], dice.fork(1000 + number as u64)));
-        agenda.schedule(at, DemoEvent::Says { talk: number, message: MessageKind::Ask });
+        conversations.push(Conversation::new(
+            name,
+            person,
+            &people[person],
+            rng.fork(1000 + number as u64),
+        ));
+        queue.schedule(at, DemoEvent::Message { conversation: number, message: MessageKind::Ask });
     }
     let day = |day: f64| now.plus_secs(((day - DEMO_DAYS as f64) * 86_400.0) as i64);
     for round in 1..=DEMO_DAYS * 24 / JOB_INTERVAL_HOURS {
-        agenda.schedule(
+        queue.schedule(
             now.plus_secs((round * JOB_INTERVAL_HOURS - DEMO_DAYS * 24) * 3600),
-            DemoEvent::Round,
+            DemoEvent::Jobs,
         );
     }
-    agenda.schedule(day(SHORT_STEPS_DAYS.0), DemoEvent::Start(SHORT_STEPS_ID));
-    agenda.schedule(day(SHORT_STEPS_DAYS.1), DemoEvent::Complete(SHORT_STEPS_ID));
-    agenda.schedule(day(TABLE_HINTS_START_DAY), DemoEvent::Start(TABLE_HINTS_ID));
-    agenda.schedule(day(UPGRADE_DAY), DemoEvent::Upgrade);
-    agenda.schedule(day(8.4), DemoEvent::Garbled(2));
-    agenda.schedule(day(21.6), DemoEvent::Garbled(3));
-    agenda.schedule(day(26.5), DemoEvent::Reviews);
-    let doors = DemoClient::new(engine, demo_scope());
-    DemoRun { doors, now, people, talks, agenda, turns: 0, disliked: Vec::new() }
+    queue.schedule(day(SHORT_STEPS_DAYS.0), DemoEvent::StartExperiment(SHORT_STEPS_ID));
+    queue.schedule(day(SHORT_STEPS_DAYS.1), DemoEvent::CompleteExperiment(SHORT_STEPS_ID));
+    queue.schedule(day(TABLE_HINTS_START_DAY), DemoEvent::StartExperiment(TABLE_HINTS_ID));
+    queue.schedule(day(UPGRADE_DAY), DemoEvent::Upgrade);
+    queue.schedule(day(8.4), DemoEvent::InvalidMessages(2));
+    queue.schedule(day(21.6), DemoEvent::InvalidMessages(3));
+    queue.schedule(day(26.5), DemoEvent::Reviews);
+    let client = DemoClient::new(engine, demo_scope());
+    DemoRun { client, now, people, conversations, queue, turns: 0, complained_turns: Vec::new() }
 }
 
 /// Sets targets, the router and user profiles before the first conversation.
-async fn apply_settings(telling: &DemoRun<'_>) -> Result<(), FlowError> {
-    let DemoClient { engine, scope, .. } = &telling.doors;
+async fn apply_settings(run: &DemoRun<'_>) -> Result<(), FlowError> {
+    let DemoClient { engine, scope, .. } = &run.client;
     let targets = json!({"error_rate": {"max": 0.05}, "satisfaction": {"min": 0.6},
         "window_hours": 24, "min_count": 20});
     let targets = targets.as_object().cloned().unwrap_or_default();
     engine.set_targets(&scope.tenant, targets).await?;
-    telling.set_router(false).await?;
-    for person in &telling.people {
-        telling.doors.set_profile(&person.id, person.profile_attributes()).await?;
+    run.set_router(false).await?;
+    for person in &run.people {
+        run.client.set_profile(&person.id, person.profile_attributes()).await?;
     }
     Ok(())
 }
 
 impl DemoRun<'_> {
-    async fn run_event(&mut self, at: Timestamp, beat: DemoEvent) -> Result<(), FlowError> {
-        match beat {
-            DemoEvent::Says { talk, message } => send_message(self, at, talk, message).await,
-            DemoEvent::Does { place, gesture, answer } => {
-                send_gesture(self, &place, gesture, &answer).await
+    async fn run_event(&mut self, at: Timestamp, event: DemoEvent) -> Result<(), FlowError> {
+        match event {
+            DemoEvent::Message { conversation, message } => {
+                send_message(self, at, conversation, message).await
             }
-            DemoEvent::Round => {
-                self.doors.flush_events().await?;
-                self.doors.engine.do_rounds().await
+            DemoEvent::Gesture { turn, gesture, answer } => {
+                send_gesture(self, &turn, gesture, &answer).await
+            }
+            DemoEvent::Jobs => {
+                self.client.flush_events().await?;
+                self.client.engine.do_rounds().await
             }
             DemoEvent::Upgrade => self.set_router(true).await,
-            DemoEvent::Start(trial) => experiments::start_experiment(&self.doors, trial).await,
-            DemoEvent::Complete(trial) => {
-                experiments::complete_experiment(&self.doors, trial).await
+            DemoEvent::StartExperiment(experiment) => {
+                experiments::start_experiment(&self.client, experiment).await
             }
-            DemoEvent::Garbled(count) => self.send_invalid_messages(count).await,
+            DemoEvent::CompleteExperiment(experiment) => {
+                experiments::complete_experiment(&self.client, experiment).await
+            }
+            DemoEvent::InvalidMessages(count) => self.send_invalid_messages(count).await,
             DemoEvent::Reviews => self.review_verdicts().await,
         }
     }
 
     async fn set_router(&self, upgraded: bool) -> Result<(), FlowError> {
-        let DemoClient { engine, scope, .. } = &self.doors;
+        let DemoClient { engine, scope, .. } = &self.client;
         let definition =
             models::router_definition(DEMO_SEED, upgraded).ok_or(FlowError::NotStored)?;
         engine.set_router(scope, ROUTER_NAME, definition).await.map(drop)
@@ -155,19 +164,19 @@ impl DemoRun<'_> {
         };
         let messages: Vec<Arrived> = (0..count).map(message).collect();
         let copies = Copies { place: None, others: Vec::new() };
-        self.doors.engine.consume(&messages, &copies).await.map(drop)
+        self.client.engine.consume(&messages, &copies).await.map(drop)
     }
 
     /// Reviews a sample of the detected rejections; one in six is changed to neutral.
     async fn review_verdicts(&self) -> Result<(), FlowError> {
-        let newest = self.disliked.iter().rev().step_by(7).take(24);
+        let newest = self.complained_turns.iter().rev().step_by(7).take(24);
         for (number, turn) in newest.enumerate() {
             let status = match number % 6 {
                 5 => VerdictStatus::Neutral,
                 _ => VerdictStatus::Rejected,
             };
             let turn = checked_id(TurnId::new(turn.clone()))?;
-            self.doors.engine.review(&self.doors.scope, turn, status, Mac([0; 16]), None).await?;
+            self.client.engine.review(&self.client.scope, turn, status, Mac([0; 16]), None).await?;
         }
         Ok(())
     }
@@ -203,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_same_moment_gives_the_same_log_and_another_one_does_not() {
+    async fn same_time_produces_the_same_log() {
         let (first, state) = load_log(NOW).await;
         assert_eq!(state, DemoState::Loaded);
         let (again, _) = load_log(NOW).await;

@@ -82,8 +82,8 @@ pub(crate) fn find_model(arm: &str) -> &'static DemoModel {
 
 impl DemoModel {
     /// Probability of a wrong answer.
-    pub(crate) fn wrong(&self, trap: Option<KnownError>) -> f64 {
-        match trap {
+    pub(crate) fn error_probability(&self, known_error: Option<KnownError>) -> f64 {
+        match known_error {
             None => self.error_probability,
             Some(KnownError::TimeZone) => self.time_zone,
             Some(KnownError::OldApi) => self.old_api,
@@ -92,7 +92,7 @@ impl DemoModel {
     }
 
     /// Probability that the call fails on a day.
-    pub(crate) fn fails(&self, app: Assistant, day: f64) -> f64 {
+    pub(crate) fn failure_probability(&self, app: Assistant, day: f64) -> f64 {
         let is_out = (OUTAGE_DAYS.0..OUTAGE_DAYS.1).contains(&day);
         match (is_out, app) {
             (true, Assistant::Docs) => 0.75,
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_upgrade_adds_an_arm_and_switches_another_off() {
+    fn upgrade_adds_one_arm_and_disables_another() {
         let on = |upgraded| -> Vec<String> {
             let arms = router_definition(7, upgraded).unwrap().arms.into_iter();
             arms.filter(|arm| arm.enabled).map(|arm| arm.id).collect()

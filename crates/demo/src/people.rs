@@ -59,15 +59,15 @@ const CITIES: [(&str, Language); 12] = [
     ("Rosario", Language::Es),
 ];
 
-pub(crate) fn generate_people(dice: &mut DemoRng) -> Vec<DemoUser> {
+pub(crate) fn generate_people(rng: &mut DemoRng) -> Vec<DemoUser> {
     let one = |number: usize| {
-        let mut dice = dice.fork(number as u64);
-        let plan = PLANS[dice.pick_weighted(&PLANS.map(|(_, share)| share))].0;
+        let mut rng = rng.fork(number as u64);
+        let plan = PLANS[rng.pick_weighted(&PLANS.map(|(_, share)| share))].0;
         // Most users write English.
-        let city = if dice.flip_biased(0.78) { dice.next_index(8) } else { 8 + dice.next_index(4) };
+        let city = if rng.flip_biased(0.78) { rng.next_index(8) } else { 8 + rng.next_index(4) };
         let (city, language) = CITIES[city];
-        let busy = dice.next_skewed(1.0);
-        let vocal = dice.next_skewed(1.0).min(3.0);
+        let busy = rng.next_skewed(1.0);
+        let vocal = rng.next_skewed(1.0).min(3.0);
         DemoUser { id: format!("demo-user-{:03}", number + 1), plan, language, city, busy, vocal }
     };
     (0..PEOPLE_COUNT).map(one).collect()
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_write_english_and_some_do_not() {
+    fn most_users_write_english() {
         let people = generate_people(&mut DemoRng::new(1));
         let of = |language| people.iter().filter(|one| one.language == language).count();
         assert_eq!(people.len(), PEOPLE_COUNT);

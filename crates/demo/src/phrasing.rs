@@ -39,17 +39,17 @@ const MONTHS: [[&str; 6]; 3] = [
 pub(crate) struct Placeholders(Vec<(&'static str, String)>);
 
 impl Placeholders {
-    pub(crate) fn new(person: &DemoUser, dice: &mut DemoRng) -> Self {
+    pub(crate) fn new(person: &DemoUser, rng: &mut DemoRng) -> Self {
         let months = &MONTHS[language_index(person.language)];
-        let hour = 7 + dice.next_index(11);
+        let hour = 7 + rng.next_index(11);
         Self(vec![
-            ("{report}", dice.pick_one(&REPORT_NAMES).to_owned()),
-            ("{period}", dice.pick_one(&REPORT_PERIODS).to_owned()),
-            ("{format}", dice.pick_one(&FORMATS).to_owned()),
-            ("{region}", dice.pick_one(&REGIONS).to_owned()),
-            ("{month}", dice.pick_one(months).to_owned()),
+            ("{report}", rng.pick_one(&REPORT_NAMES).to_owned()),
+            ("{period}", rng.pick_one(&REPORT_PERIODS).to_owned()),
+            ("{format}", rng.pick_one(&FORMATS).to_owned()),
+            ("{region}", rng.pick_one(&REGIONS).to_owned()),
+            ("{month}", rng.pick_one(months).to_owned()),
             ("{hour}", hour.to_string()),
-            ("{n}", (2 + dice.next_index(8)).to_string()),
+            ("{n}", (2 + rng.next_index(8)).to_string()),
             ("{city}", person.city.to_owned()),
         ])
     }
@@ -214,15 +214,16 @@ mod tests {
     use crate::topics;
 
     #[test]
-    fn no_sentence_keeps_a_gap() {
-        let mut dice = DemoRng::new(9);
-        let person = generate_people(&mut dice).remove(0);
-        let gaps = Placeholders::new(&person, &mut dice);
+    fn every_placeholder_is_filled() {
+        let mut rng = DemoRng::new(9);
+        let person = generate_people(&mut rng).remove(0);
+        let placeholders = Placeholders::new(&person, &mut rng);
         for topic in topics::all_topics() {
-            let lists = [topic.asks, topic.again, topic.next, topic.good, topic.bad];
+            let lists =
+                [topic.questions, topic.rephrasings, topic.follow_ups, topic.good, topic.bad];
             for sentence in lists.into_iter().flatten().chain(topic.complaints) {
-                let filled = gaps.fill_sentence(sentence);
-                for gap in gaps.0.iter().map(|(gap, _)| gap) {
+                let filled = placeholders.fill_sentence(sentence);
+                for gap in placeholders.0.iter().map(|(gap, _)| gap) {
                     assert!(!filled.contains(gap), "{filled}");
                 }
                 let left = filled.matches(['{', '}']).count();

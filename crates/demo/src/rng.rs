@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_rolls_the_same_and_another_one_does_not() {
+    fn sequence_depends_only_on_the_seed() {
         let rolls = |seed| [(); 4].map(|()| DemoRng::new(seed).next_bits());
         assert_eq!(rolls(1), rolls(1));
         assert_ne!(DemoRng::new(1).next_bits(), DemoRng::new(2).next_bits());
@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_followed() {
-        let mut dice = DemoRng::new(5);
+    fn weighted_picks_follow_the_weights() {
+        let mut rng = DemoRng::new(5);
         let mut seen = [0_u32; 3];
         for _ in 0..3000 {
-            seen[dice.pick_weighted(&[1.0, 0.0, 2.0])] += 1;
+            seen[rng.pick_weighted(&[1.0, 0.0, 2.0])] += 1;
         }
         assert_eq!(seen[1], 0);
         assert!(seen[2] > seen[0] * 3 / 2 && seen[0] > 800, "{seen:?}");
-        assert!((0..1000).all(|_| (4.0..8.0).contains(&dice.next_between(4.0, 8.0))));
+        assert!((0..1000).all(|_| (4.0..8.0).contains(&rng.next_between(4.0, 8.0))));
     }
 }

@@ -17,14 +17,14 @@ const HOURLY_WEIGHTS: [f64; 24] = [
 const WEEKDAY_WEIGHTS: [f64; 7] = [1.05, 0.9, 0.35, 0.3, 1.1, 1.15, 1.1];
 
 /// Random start times in the days before `now`, ascending.
-pub(crate) fn start_times(now: Timestamp, count: usize, dice: &mut DemoRng) -> Vec<Timestamp> {
+pub(crate) fn start_times(now: Timestamp, count: usize, rng: &mut DemoRng) -> Vec<Timestamp> {
     let first = now.plus_secs(-DEMO_DAYS * 24 * HOUR_SECS);
     let hours: Vec<i64> = (0..DEMO_DAYS * 24).collect();
     let weights: Vec<f64> = hours.iter().map(|hour| hour_weight(first, *hour)).collect();
     let mut moments: Vec<Timestamp> = (0..count)
         .map(|_| {
-            let hour = hours[dice.pick_weighted(&weights)];
-            let within = dice.next_between(0.0, HOUR_SECS as f64);
+            let hour = hours[rng.pick_weighted(&weights)];
+            let within = rng.next_between(0.0, HOUR_SECS as f64);
             first.plus_secs(hour * HOUR_SECS + within as i64)
         })
         .collect();
@@ -55,7 +55,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
     #[test]
-    fn there_is_more_at_noon_than_at_night_and_less_at_weekends() {
+    fn activity_peaks_at_noon_and_drops_at_weekends() {
         let moments = start_times(NOW, 6000, &mut DemoRng::new(3));
         let of_day = |moment: &Timestamp| (moment.as_micros() / 3_600_000_000) % 24;
         let noon = moments.iter().filter(|at| (9..15).contains(&of_day(at))).count();

@@ -12,23 +12,23 @@ use crate::people::DemoUser;
 #[derive(Debug)]
 pub(crate) enum DemoEvent {
     /// A user sends a message.
-    Says {
-        talk: usize,
+    Message {
+        conversation: usize,
         message: MessageKind,
     },
     /// A user reacts to an answer.
-    Does {
-        place: TurnRef,
+    Gesture {
+        turn: TurnRef,
         gesture: UserGesture,
         answer: String,
     },
     /// The background jobs run.
-    Round,
+    Jobs,
     Upgrade,
-    Start(&'static str),
-    Complete(&'static str),
+    StartExperiment(&'static str),
+    CompleteExperiment(&'static str),
     /// This many invalid Kafka messages arrive.
-    Garbled(u32),
+    InvalidMessages(u32),
     /// Reviewers check detected verdicts.
     Reviews,
 }
@@ -36,7 +36,7 @@ pub(crate) enum DemoEvent {
 /// Scheduled events, ordered by time.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    beats: BTreeMap<(Timestamp, u64), DemoEvent>,
+    events: BTreeMap<(Timestamp, u64), DemoEvent>,
     number: u64,
     end: Timestamp,
 }
@@ -44,29 +44,29 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// An empty queue that drops events after `end`.
     pub(crate) fn ending_at(end: Timestamp) -> Self {
-        Self { beats: BTreeMap::new(), number: 0, end }
+        Self { events: BTreeMap::new(), number: 0, end }
     }
 
     pub(crate) fn pop_next(&mut self) -> Option<(Timestamp, DemoEvent)> {
-        self.beats.pop_first().map(|((at, _), beat)| (at, beat))
+        self.events.pop_first().map(|((at, _), event)| (at, event))
     }
 
-    pub(crate) fn schedule(&mut self, at: Timestamp, beat: DemoEvent) {
+    pub(crate) fn schedule(&mut self, at: Timestamp, event: DemoEvent) {
         self.number += 1;
         if at <= self.end {
-            self.beats.insert((at, self.number), beat);
+            self.events.insert((at, self.number), event);
         }
     }
 }
 
 /// State of a running demo.
 pub(crate) struct DemoRun<'a> {
-    pub(crate) doors: DemoClient<'a>,
+    pub(crate) client: DemoClient<'a>,
     pub(crate) now: Timestamp,
     pub(crate) people: Vec<DemoUser>,
-    pub(crate) talks: Vec<Conversation>,
-    pub(crate) agenda: EventQueue,
+    pub(crate) conversations: Vec<Conversation>,
+    pub(crate) queue: EventQueue,
     pub(crate) turns: u64,
     /// Turns that a user complained about.
-    pub(crate) disliked: Vec<String>,
+    pub(crate) complained_turns: Vec<String>,
 }

@@ -36,18 +36,18 @@ pub(crate) struct ConversationTopic {
     pub(crate) intent: &'static str,
     pub(crate) language: Language,
     /// Ways to ask the question.
-    pub(crate) asks: &'static [&'static str],
+    pub(crate) questions: &'static [&'static str],
     /// The question in other words.
-    pub(crate) again: &'static [&'static str],
+    pub(crate) rephrasings: &'static [&'static str],
     /// Follow-up questions of a satisfied user.
-    pub(crate) next: &'static [&'static str],
+    pub(crate) follow_ups: &'static [&'static str],
     /// Correct answers.
     pub(crate) good: &'static [&'static str],
     /// Wrong answers.
     pub(crate) bad: &'static [&'static str],
     /// Complaints about the topic's known error; empty without one.
     pub(crate) complaints: &'static [&'static str],
-    pub(crate) trap: Option<KnownError>,
+    pub(crate) known_error: Option<KnownError>,
     /// Documentation pages that contain the answer.
     pub(crate) pages: &'static [&'static str],
     /// Relative frequency of the topic.
@@ -59,13 +59,13 @@ const BLANK_TOPIC: ConversationTopic = ConversationTopic {
     app: Assistant::Support,
     intent: "",
     language: Language::En,
-    asks: &[],
-    again: &[],
-    next: &[],
+    questions: &[],
+    rephrasings: &[],
+    follow_ups: &[],
     good: &[],
     bad: &[],
     complaints: &[],
-    trap: None,
+    known_error: None,
     pages: &[],
     weight: 1.0,
 };
@@ -88,9 +88,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_a_few_hundred_sentences_and_all_are_different() {
+    fn sentences_are_many_and_distinct() {
         let lists = |topic: &'static ConversationTopic| {
-            [topic.asks, topic.again, topic.next, topic.good, topic.bad, topic.complaints]
+            [
+                topic.questions,
+                topic.rephrasings,
+                topic.follow_ups,
+                topic.good,
+                topic.bad,
+                topic.complaints,
+            ]
         };
         let sentences: Vec<&str> = all_topics().flat_map(lists).flatten().copied().collect();
         let different: BTreeSet<&str> = sentences.iter().copied().collect();
@@ -99,11 +106,16 @@ mod tests {
     }
 
     #[test]
-    fn every_topic_can_be_asked_asked_again_and_answered_and_names_pages_that_exist() {
+    fn every_topic_is_complete_and_names_existing_pages() {
         for topic in all_topics() {
-            let lists = [topic.asks, topic.again, topic.good, topic.bad];
+            let lists = [topic.questions, topic.rephrasings, topic.good, topic.bad];
             assert!(lists.iter().all(|list| !list.is_empty()), "{}", topic.intent);
-            assert_eq!(topic.trap.is_some(), !topic.complaints.is_empty(), "{}", topic.intent);
+            assert_eq!(
+                topic.known_error.is_some(),
+                !topic.complaints.is_empty(),
+                "{}",
+                topic.intent
+            );
             for page in topic.pages {
                 assert!(doc_pages().iter().any(|(id, ..)| id == page), "{page}");
             }

@@ -17,7 +17,7 @@ pub(crate) fn feedback_calls(mut arguments: Arguments) -> Result<Vec<ApiCall>, S
     let comment = arguments.take_value("comment");
     let correction = take_correction(&mut arguments)?;
     if let [unknown, ..] = arguments.remaining_names()[..] {
-        return Err(format!("{unknown}: no such argument of this tool"));
+        return Err(format!("{unknown}: unknown argument"));
     }
     let entries = [
         rating.map(|rating| ("user_rating", "user_satisfaction", json!({ "rating": rating }))),
@@ -49,7 +49,7 @@ pub(crate) fn feedback_calls(mut arguments: Arguments) -> Result<Vec<ApiCall>, S
     match <[Value; 1]>::try_from(events) {
         Ok([event]) => Ok(vec![ApiCall { path: "/api/v1/feedback", body: event }]),
         Err(events) if events.is_empty() => {
-            Err("nothing was said: give a rating, a comment or corrected".to_owned())
+            Err("no feedback given: expected rating, comment or corrected".to_owned())
         }
         Err(events) => Ok(vec![ApiCall { path: "/api/v1/feedback/batch", body: events.into() }]),
     }
@@ -62,7 +62,7 @@ fn take_correction(arguments: &mut Arguments) -> Result<Option<Value>, String> {
     if corrected.is_none() {
         return match (original, explanation) {
             (None, None) => Ok(None),
-            _ => Err("corrected: needed with original or explanation".to_owned()),
+            _ => Err("corrected: required with original or explanation".to_owned()),
         };
     }
     let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thing_said_is_one_event_and_several_are_a_batch() {
+    fn single_feedback_is_one_event_and_several_are_a_batch() {
         let one =
             call_tool(&json!({"turn_id": "t1", "rating": "negative", "comment": null})).unwrap();
         let event = json!({"type": "explicit", "source": "user_rating", "category": "user_satisfaction",
@@ -93,13 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn incomplete_or_unknown_arguments_are_rejected() {
         for bad in [json!({}), json!({"turn_id": "t"}), json!({"original": "y", "rating": 1})] {
             assert!(call_tool(&bad).is_err(), "{bad}");
         }
-        assert_eq!(
-            call_tool(&json!({"ratting": 1})),
-            Err("ratting: no such argument of this tool".into())
-        );
+        assert_eq!(call_tool(&json!({"ratting": 1})), Err("ratting: unknown argument".into()));
     }
 }

@@ -18,9 +18,10 @@ use crate::arguments::Arguments;
 use crate::tools::{TOOLS, ToolKind};
 
 const INSTRUCTIONS: &str = "Uptake learns from feedback which retrieved items, strategies and answers work. \
-    Before answering: `strategies` shows what worked for similar questions, `examples` shows good answers to \
-    them, `rerank` puts search results in the order that use has shown. After answering: `record_usage` with the text you wrote, \
-    `mark_helpful` or `mark_not_helpful` for single items, `submit_feedback` for what the user said.";
+    Before answering, call `strategies` for approaches that worked for similar questions, `examples` for good \
+    answers to them, and `rerank` to order search results by earlier usage. After answering, call `record_usage` \
+    with the text you wrote, `mark_helpful` or `mark_not_helpful` for single items, and `submit_feedback` for \
+    feedback from the user.";
 
 /// Serves the tools through an API client.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl<D: ApiClient> ServerHandler for ToolServer<D> {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(kind) = ToolKind::find_by_name(&request.name) else {
             let known = TOOLS.map(ToolKind::name).join(", ");
-            let message = format!("there is no tool {:?}; there are {known}", request.name);
+            let message = format!("unknown tool {:?}, expected one of {known}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
         let headers = context.extensions.get::<Parts>().map(|parts| &parts.headers);

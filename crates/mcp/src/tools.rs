@@ -55,7 +55,7 @@ impl ToolKind {
             Self::MarkHelpful => "Mark a retrieved item as helpful",
             Self::MarkNotHelpful => "Mark a retrieved item as not helpful",
             Self::RecordUsage => "Report which retrieved items an answer used",
-            Self::Rerank => "Rerank retrieved items by what was learnt",
+            Self::Rerank => "Rerank retrieved items by earlier feedback",
             Self::Strategies => "Find strategies that worked for similar questions",
             Self::SubmitFeedback => "Submit feedback on an answer",
         }
@@ -65,41 +65,40 @@ impl ToolKind {
     const fn description(self) -> &'static str {
         match self {
             Self::Examples => {
-                "Before answering: questions like this one with answers that people corrected, rated \
-                 well or accepted, to follow as examples. None comes back when nothing is alike \
-                 enough."
+                "Call before answering. Returns similar questions with good answers: corrected, rated \
+                 well or accepted. Use them as few-shot examples. Returns none when no question is \
+                 similar enough."
             }
             Self::MarkHelpful => {
-                "Say that an item found by a search (a memory, a document, a piece of code) helped. It counts \
-                 at once: from five signals on, the more helpful of them the higher it is ranked. The last word on \
-                 an item of one search stands, so repeating it changes nothing."
+                "Marks a retrieved item (a memory, document or piece of code) as helpful. Takes effect \
+                 immediately: after five signals, helpful items rank higher. Only the latest opinion on \
+                 an item of a search counts, so repeating the call changes nothing."
             }
             Self::MarkNotHelpful => {
-                "Say that an item found by a search was wrong, outdated or beside the point. It counts \
-                 at once: from five signals on it is ranked lower for it. The last word on an item of one search \
-                 stands."
+                "Marks a retrieved item as wrong, outdated or irrelevant. Takes effect immediately: \
+                 after five signals, the item ranks lower. Only the latest opinion on an item of a \
+                 search counts."
             }
             Self::RecordUsage => {
-                "After answering or writing code with the help of search results: report the text that was \
-                 written. Uptake finds out which results it used and which it ignored, by name, citation \
-                 and content, and learns from both. Give `entities` unless the results of this \
-                 `query_id` were reported before. May be called again when more was written; \
-                 the same report counts once."
+                "Call after writing an answer or code with search results. Reports the written text. \
+                 Uptake detects by name, citation and content which results the text used or ignored, \
+                 and learns from both. Pass `entities` unless the results of this `query_id` were \
+                 reported before. Call it again after writing more; an identical report counts once."
             }
             Self::Rerank => {
-                "Reorder search results by what earlier answers used, ignored or were told about them. \
-                 Call it between searching and reading. Items nothing is known of keep their score. \
-                 Each result comes back with its new score, the multiplier and the reason."
+                "Call between searching and reading the results. Reorders search results by earlier \
+                 usage and feedback. Unknown items keep their score. Each result has its new score, \
+                 the multiplier and the reason."
             }
             Self::Strategies => {
-                "Before choosing how to answer: which strategies (tools, searches, queries with their \
-                 parameters) were accepted for questions like this one, best first, and which were \
-                 rejected and should be avoided, with what the user said."
+                "Call before choosing how to answer. Returns strategies (tools, searches or queries \
+                 with their parameters) that were accepted for similar questions, best first. Also \
+                 returns rejected strategies to avoid, with the user's complaint."
             }
             Self::SubmitFeedback => {
-                "Record what was said about an answer: a rating, a comment, a corrected answer, or several of \
-                 them. Name the turn it is about if it is known. Give an `id` of your own to make a \
-                 repeat harmless."
+                "Records feedback on an answer: a rating, a comment, a corrected answer, or several of \
+                 them. Pass the turn id if it is known. Pass an `id` of your own to make retries \
+                 idempotent."
             }
         }
     }
@@ -143,7 +142,10 @@ impl ToolKind {
         match self {
             Self::MarkHelpful | Self::MarkNotHelpful => {
                 if arguments.take_value("helpful").is_some() {
-                    return Err("helpful: no such argument; the tool's name says it".to_owned());
+                    return Err(
+                        "helpful: unknown argument; call mark_helpful or mark_not_helpful instead"
+                            .to_owned(),
+                    );
                 }
                 one(
                     ITEM_FEEDBACK_PATH,
@@ -185,13 +187,13 @@ fn is_present(argument: &Value) -> bool {
 /// Validates the arguments before the first of two calls is made, so that none is stored alone.
 fn check_usage(arguments: &Arguments) -> Result<(), String> {
     if !arguments.copy_value("response").is_string() {
-        return Err("response: missing, expected the text that was written".to_owned());
+        return Err("response: missing, expected the written text".to_owned());
     }
     let given = |name: &&str| is_present(&arguments.copy_value(name));
     let alone = ["query", "user_id"].into_iter().find(given).filter(|_| !given(&"entities"));
     if let Some(name) = alone {
         return Err(format!(
-            "{name}: goes with entities, expected the results that the search returned, or no {name}"
+            "{name}: requires entities, expected the results that the search returned, or no {name}"
         ));
     }
     let kind = arguments.copy_value("kind");
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_use_brings_its_results_first() {
+    fn usage_report_posts_returned_entities_first() {
         let given = json!({"query_id": "q", "query": "login", "response": "see e1", "user_id": null,
             "entities": [{"entity_id": "e1"}]});
         let made = build_tool_calls(ToolKind::RecordUsage, &given);
@@ -236,28 +238,28 @@ mod tests {
     }
 
     #[test]
-    fn who_asked_for_what_is_refused_without_the_results_it_goes_with() {
+    fn query_and_user_without_entities_are_rejected() {
         for (name, entities) in [("query", json!(null)), ("user_id", json!([]))] {
             let mut given = json!({"query_id": "q", "response": "x", "entities": entities});
             given[name] = json!("login");
             let made =
                 ToolKind::RecordUsage.build_calls(Arguments::new(given.as_object().cloned()));
             let refused = made.unwrap_err();
-            assert!(refused.starts_with(&format!("{name}: goes with entities")), "{refused}");
+            assert!(refused.starts_with(&format!("{name}: requires entities")), "{refused}");
         }
         let nothing = json!({"query_id": "q", "response": "x", "query": "", "user_id": null});
         assert_eq!(build_tool_calls(ToolKind::RecordUsage, &nothing).len(), 1);
     }
 
     #[test]
-    fn opinions_differ_in_one_word() {
+    fn helpful_flag_follows_the_tool_name() {
         let given = json!({"query_id": "q", "entity_id": "e"});
         assert_eq!(build_tool_calls(ToolKind::MarkHelpful, &given)[0].body["helpful"], true);
         assert_eq!(build_tool_calls(ToolKind::MarkNotHelpful, &given)[0].body["helpful"], false);
     }
 
     #[test]
-    fn every_tool_says_what_each_argument_means() {
+    fn every_tool_argument_has_a_description() {
         for kind in TOOLS {
             let schema = kind.input_schema();
             let properties = schema["properties"].as_object().unwrap();

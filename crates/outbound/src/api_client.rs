@@ -95,9 +95,8 @@ fn parse_json(text: &str) -> Result<Value, RemoteError> {
     if text.is_empty() {
         return Ok(Value::Null);
     }
-    serde_json::from_str(text).map_err(|_| {
-        RemoteError::InvalidResponse("expected JSON; whoever answers there is no Uptake server")
-    })
+    serde_json::from_str(text)
+        .map_err(|_| RemoteError::InvalidResponse("expected JSON; the URL is not an Uptake server"))
 }
 
 enum ReadError {
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_of_somebody_elses_is_not_taken_for_an_empty_answer() {
+    fn non_json_response_is_rejected() {
         assert_eq!(parse_json(r#"{"keys": []}"#).unwrap(), json!({"keys": []}));
         assert_eq!(parse_json("").unwrap(), Value::Null);
         let refused = parse_json("<html>Welcome</html>");

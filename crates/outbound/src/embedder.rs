@@ -46,35 +46,36 @@ impl RemoteEmbedder {
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vector>, RemoteError> {
         let body = json!({"model": self.model.as_ref(), "input": texts});
-        let answer = self.api.post(&body)?;
-        parse_vectors(&answer, texts.len(), &self.model)
+        let response = self.api.post(&body)?;
+        parse_vectors(&response, texts.len(), &self.model)
     }
 }
 
 /// Reads the vectors in order of `index`. All must have the same length and finite values.
 fn parse_vectors(
-    answer: &Value,
+    response: &Value,
     count: usize,
     model: &Arc<str>,
 ) -> Result<Vec<Vector>, RemoteError> {
-    let unfit = |what: &'static str| RemoteError::InvalidResponse(what);
-    let data = answer["data"].as_array().ok_or(unfit("no list named data"))?;
+    let invalid = |what: &'static str| RemoteError::InvalidResponse(what);
+    let data = response["data"].as_array().ok_or(invalid("expected a list in data"))?;
     let mut found: Vec<Option<Vec<f32>>> = vec![None; count];
     for (place, item) in data.iter().enumerate() {
         let index = item["index"].as_u64().map_or(place, |index| index as usize);
-        let numbers = item["embedding"].as_array().ok_or(unfit("an item without embedding"))?;
+        let numbers =
+            item["embedding"].as_array().ok_or(invalid("expected embedding in every item"))?;
         let values: Vec<f32> =
             numbers.iter().filter_map(Value::as_f64).map(|number| number as f32).collect();
         if values.len() != numbers.len() || !values.iter().all(|v| v.is_finite()) {
-            return Err(unfit("an embedding that is not all numbers"));
+            return Err(invalid("expected only finite numbers in embedding"));
         }
-        *found.get_mut(index).ok_or(unfit("an index beyond the texts"))? = Some(values);
+        *found.get_mut(index).ok_or(invalid("index exceeds the number of texts"))? = Some(values);
     }
     let vectors: Option<Vec<Vec<f32>>> = found.into_iter().collect();
-    let vectors = vectors.ok_or(unfit("fewer embeddings than texts"))?;
+    let vectors = vectors.ok_or(invalid("fewer embeddings than texts"))?;
     let dims = vectors.first().map_or(0, Vec::len);
     if dims == 0 && count > 0 || vectors.iter().any(|vector| vector.len() != dims) {
-        return Err(unfit("embeddings of several lengths"));
+        return Err(invalid("expected non-empty embeddings of equal length"));
     }
     Ok(vectors.into_iter().map(|values| Vector::new(Arc::clone(model), values)).collect())
 }
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_answer_is_taken() {
+    fn incomplete_embedding_response_is_rejected() {
         check_response(
             &json!({"data": [{"embedding": [1.0, 2.0]}, {"embedding": [2.0, 1.0]}]}),
             true,
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_that_of_the_index() {
+    fn vectors_are_ordered_by_index() {
         let answer = json!({"data": [{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.0]}]});
         let vectors = parse_vectors(&answer, 2, &"m".into()).unwrap();
         assert_eq!(vectors[0].values(), [1.0, 0.0]);

@@ -3,7 +3,7 @@
 /// An outbound request failed. Variants differ in what the caller can do.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    #[error("{url} does not answer")]
+    #[error("request to {url} failed")]
     Unreachable {
         url: String,
         #[source]
@@ -11,6 +11,6 @@ pub enum RemoteError {
     },
     #[error("{detail}")]
     Refused { status: u16, detail: String },
-    #[error("the answer does not fit: {0}")]
+    #[error("invalid response: {0}")]
     InvalidResponse(&'static str),
 }

@@ -37,12 +37,12 @@ impl ModelApi {
         let mut response = request.send_json(body).map_err(unreachable)?;
         let status = response.status().as_u16();
         if !(200..300).contains(&status) {
-            let detail = format!("{} answered with status {status}", self.url);
+            let detail = format!("{} returned status {status}", self.url);
             return Err(RemoteError::Refused { status, detail });
         }
         let read = response.body_mut().read_json();
         if matches!(read, Err(ureq::Error::Json(_))) {
-            return Err(RemoteError::InvalidResponse("no JSON"));
+            return Err(RemoteError::InvalidResponse("expected JSON"));
         }
         read.map_err(unreachable)
     }

@@ -32,24 +32,24 @@ impl Webhook {
     /// Checks that a URL is http or https, has a host, and contains no credentials. Credentials are
     /// refused because the URL is displayed and logged.
     pub fn check_url(url: &str) -> Result<(), &'static str> {
-        let address: Uri = url.parse().map_err(|_| "no address")?;
-        match address.scheme_str() {
+        let uri: Uri = url.parse().map_err(|_| "not a URL")?;
+        match uri.scheme_str() {
             Some("http" | "https") => {}
-            Some(_) => return Err("an address of another kind"),
-            None => return Err("an address without http or https"),
+            Some(_) => return Err("a URL with an unsupported scheme"),
+            None => return Err("a URL without a scheme"),
         }
-        let Some(authority) = address.authority() else { return Err("an address without a host") };
+        let Some(authority) = uri.authority() else { return Err("a URL without a host") };
         if authority.as_str().contains('@') {
-            return Err("an address with a name or a password in it");
+            return Err("a URL with credentials");
         }
         if authority.host().trim_matches(['[', ']', '.']).is_empty() {
-            return Err("an address without a host");
+            return Err("a URL without a host");
         }
         let port = authority.as_str()[authority.host().len()..].strip_prefix(':');
         if port.is_some_and(|port| port.parse().is_ok_and(|port: u16| port > 0)) || port.is_none() {
             return Ok(());
         }
-        Err("an address with a port that is none")
+        Err("a URL with an invalid port")
     }
 
     /// The URL without its path and query, which can contain a secret.
@@ -69,7 +69,7 @@ impl Webhook {
         secret: &str,
         second: i64,
     ) -> Result<(), RemoteError> {
-        let answer = self
+        let response = self
             .agent
             .post(url)
             .header("Content-Type", "application/json")
@@ -80,11 +80,11 @@ impl Webhook {
                 url: Self::redact_url(url),
                 cause: Box::new(cause),
             })?;
-        let status = answer.status().as_u16();
+        let status = response.status().as_u16();
         if (200..300).contains(&status) {
             return Ok(());
         }
-        Err(RemoteError::Refused { status, detail: format!("answered with status {status}") })
+        Err(RemoteError::Refused { status, detail: format!("returned status {status}") })
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_a_secret_in_an_address_is_not_shown() {
+    fn path_and_query_are_redacted_from_urls() {
         let rows = [
             ("https://hooks.example/services/T0/B0/x?y=1", "https://hooks.example/…"),
             ("http://127.0.0.1:80?token=x", "http://127.0.0.1:80/…"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_one_that_can_be_told() {
+    fn webhook_url_needs_http_scheme_and_host_without_credentials() {
         for good in
             ["https://hooks.example/x?y=1", "HTTP://127.0.0.1:8080", "http://[::1]:9/a", "http://a"]
         {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signature_is_an_hmac_that_others_can_check() {
+    fn signature_matches_openssl_hmac() {
         // Expected value from `printf '1.{}' | openssl dgst -sha256 -hmac secret`.
         let expected = "t=1,v1=1122767b193110cfec322b6f199b599edbf608ed087f2d27afb0b97d99523908";
         assert_eq!(sign_body("secret", 1, "{}"), expected);

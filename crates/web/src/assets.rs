@@ -56,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_asset_is_at_its_own_address_only() {
+    fn asset_is_found_by_hashed_path_only() {
         assert_eq!(find_asset(style_path()).unwrap().body, STYLE);
         assert!(find_asset("/assets/page.css").is_none());
         assert_ne!(fingerprint("a"), fingerprint("b"));
     }
 
     #[test]
-    fn the_page_is_small() {
+    fn assets_stay_below_60_kb() {
         assert!(STYLE.len() + SCRIPT.len() < 60_000, "{} {}", STYLE.len(), SCRIPT.len());
     }
 }

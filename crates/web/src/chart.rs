@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_breaks_the_line() {
+    fn missing_value_breaks_the_line() {
         let points = [point(Some(0.5)), point(Some(0.6)), point(None), point(Some(0.7))];
         let svg = draw_line_chart(&points, AxisRange { low: 0.0, high: 1.0 }, Some(0.85), 3, "x");
         assert_eq!(svg.matches(r#"class="line""#).count(), 2);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_without_an_interval_has_no_band() {
+    fn value_without_interval_has_no_band() {
         let bare = ChartPoint { value: Some(0.5), ..ChartPoint::default() };
         let points = [bare.clone(), bare, point(Some(0.6)), point(Some(0.7))];
         let svg = draw_line_chart(&points, AxisRange { low: 0.0, high: 1.0 }, None, 3, "x");
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing() {
+    fn empty_input_draws_no_marks() {
         assert!(!draw_sparkline(&[None, None], None).contains("<path"));
         assert!(!draw_bar_chart(&[], AxisRange { low: 0.0, high: 1.0 }, 2, "x").contains("<rect"));
     }

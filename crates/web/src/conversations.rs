@@ -221,13 +221,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_period_that_is_chosen_can_be_chosen() {
+    fn period_options_include_the_selected_period() {
         assert_eq!(period_options(7).len(), 5);
         assert_eq!(period_options(14)[2], (14, "14 days".to_owned()));
     }
 
     #[test]
-    fn a_line_is_short() {
+    fn question_is_truncated_to_one_line() {
         assert_eq!(truncate_to_line(" a\n b "), "a b");
         assert_eq!(truncate_to_line(&"é".repeat(100_000)).chars().count(), QUESTION_CHARS + 1);
     }

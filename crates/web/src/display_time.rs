@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_written_in_utc() {
+    fn time_is_formatted_in_utc() {
         let ts = Timestamp::parse("2026-03-07T09:05:59.5+01:00").unwrap();
         let found = DisplayTime::with_minutes(ts);
         assert_eq!(found.text, "Mar 7, 08:05 UTC");

@@ -289,13 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn days_that_are_too_many_to_show_are_said_to_be() {
+    fn too_many_days_replace_the_daily_chart_with_a_note() {
         assert!(render_page(None).contains("too many days or share changes"));
         assert!(!render_page(Some(&[])).contains("Over time"));
     }
 
     #[test]
-    fn intervals_stay_where_means_can_be() {
+    fn intervals_are_clamped_to_possible_means() {
         assert_eq!(clamp_interval(Metric::RejectionRate, [-0.02, 1.1]), [0.0, 1.0]);
         assert_eq!(clamp_interval(Metric::Latency, [-0.5, 7.5]), [0.0, 7.5]);
         assert_eq!(

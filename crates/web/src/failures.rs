@@ -251,7 +251,7 @@ mod tests {
     use crate::layout::View;
 
     #[test]
-    fn a_pattern_that_was_not_there_before_is_new_and_not_steady() {
+    fn pattern_without_earlier_turns_is_new() {
         let rows = [
             (3_u32, 0_u32, FailureDirection::Steady, ("none", "new")),
             (9, 0, FailureDirection::Rising, ("bad", "new")),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn while_patterns_are_looked_for_the_page_says_so_and_not_that_there_are_none() {
+    fn pending_analysis_is_not_shown_as_no_patterns() {
         let none = (SelectOptions::default(), SelectOptions::default());
         let layout = PageLayout::test_layout(View::Failures);
         let page = FailuresPage::new(layout, none, ("default", 0), &FailuresAtHand::Sought, true);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_what_is_not_on_its_lists() {
+    fn page_hints_at_omitted_options() {
         let cut = |left_out| SelectOptions { names: vec!["a".to_owned()], left_out };
         let layout = PageLayout {
             projects: cut(7),

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_keep_what_is_looked_at() {
+    fn links_keep_the_filter() {
         let filter = Filter { model: Some("a b&c".into()), days: 7, ..Filter::default() };
         assert_eq!(filter.link("/"), "/?model=a%20b%26c&days=7");
         assert_eq!(

@@ -105,20 +105,20 @@ mod tests {
     }
 
     #[test]
-    fn what_decided_is_marked() {
+    fn evidence_is_highlighted() {
         check("No, by date", &[found(0, 2)], &[("No", true), (", by date", false)]);
         check("ab", &[found(0, 2)], &[("ab", true)]);
         check("abcd", &[found(1, 3), found(2, 4)], &[("a", false), ("bc", true), ("d", true)]);
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out() {
+    fn evidence_outside_the_text_is_ignored() {
         check("é", &[found(0, 1), found(5, 9), found(1, 1)], &[("é", false)]);
         check("", &[found(0, 3)], &[]);
     }
 
     #[test]
-    fn a_long_text_is_clipped_and_whole() {
+    fn long_text_is_truncated_and_kept_in_full() {
         let text = "é".repeat(100_000);
         let highlighted = HighlightedText::with_evidence(
             &text,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_only_ever_text() {
+    fn html_in_text_is_escaped() {
         let page =
             HighlightedText::with_evidence("<script>alert(1)</script> & \"x\"", &[found(0, 8)])
                 .to_string();

@@ -266,7 +266,7 @@ mod tests {
     use report::Rate;
 
     #[test]
-    fn a_target_is_missed_when_the_interval_says_so() {
+    fn target_is_missed_only_when_the_interval_excludes_it() {
         let share = |part, all| Reading::Share(Rate::of(part, all));
         let target = Some(Target::Min(0.85));
         assert_eq!(target_tone(share(90, 100), target), TargetTone::Good);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_good_or_bad_only_with_certainty() {
+    fn change_is_coloured_only_when_significant() {
         let share = |part, all| Reading::Share(Rate::of(part, all));
         let of = |figure, now, before| compute_change(figure, now, before).map(|found| found.class);
         let up = (share(90, 100), share(50, 100));

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_readable() {
+    fn numbers_are_formatted_with_units_and_separators() {
         assert_eq!(format_percent(0.8312), "83.1%");
         assert_eq!(
             (format_count(7), format_count(999), format_count(1000)),

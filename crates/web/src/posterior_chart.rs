@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_density_has_its_top_at_the_mean_and_is_higher_when_surer() {
+    fn density_peaks_at_the_mean_and_is_higher_with_less_spread() {
         let of = |mean: f64, half: f64| {
             beta_density(&ArmPosterior {
                 name: "a".into(),

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_those_that_happened_the_most_frequent_first() {
+    fn failure_reasons_are_sorted_by_frequency_without_zeros() {
         let mut bucket = QualityBucket::default();
         bucket.counts.turns = 100;
         bucket.counts.answered = 100;

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_shown_where_it_stands_higher() {
+    fn item_is_listed_where_it_ranks_higher() {
         let items = |ids: &[&str]| ids.iter().map(|id| item(id)).collect::<Vec<_>>();
         let ids =
             |items: &[RetrievedItem]| items.iter().map(|item| item.id.clone()).collect::<Vec<_>>();

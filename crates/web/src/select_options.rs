@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_cut_says_so() {
+    fn truncated_options_show_a_hint() {
         let all = SelectOptions::new(names(MAX_OPTIONS), None);
         assert_eq!((all.names.len(), all.omitted_hint("project")), (MAX_OPTIONS, None));
         let cut = SelectOptions::new(names(MAX_OPTIONS + 2), None);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chosen_one_is_always_on_the_list() {
+    fn selected_option_is_always_listed() {
         let far = SelectOptions::new(names(MAX_OPTIONS + 2), Some("0201"));
         assert_eq!((far.names.last().map(String::as_str), far.left_out), (Some("0201"), 1));
         let near = SelectOptions::new(names(3), Some("0001"));

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_end_at_round_numbers() {
+    fn axis_limits_are_round_numbers() {
         assert_eq!(AxisRange::from_zero([3.0, 42.0].into_iter()).high, 50.0);
         assert_eq!(AxisRange::from_zero([].into_iter()).high, 1.0);
         let shares = AxisRange::from_shares([0.63, 0.85].into_iter());
