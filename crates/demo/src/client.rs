@@ -35,8 +35,8 @@ impl<'a> DemoClient<'a> {
 }
 
 impl DemoClient<'_> {
-    fn fingerprint(&self, door: &str, of: &Value) -> Mac {
-        self.engine.fingerprint(door, of)
+    fn fingerprint(&self, kind: &str, value: &Value) -> Mac {
+        self.engine.fingerprint(kind, value)
     }
 
     /// Opens a turn and returns the routing decision for its answer.

@@ -13,8 +13,8 @@ use axis::finite_bounds;
 pub use axis::AxisRange;
 
 /// Internal size of the drawing; CSS stretches it.
-const WIDTH: f64 = 600.0;
-const HEIGHT: f64 = 160.0;
+pub(crate) const WIDTH: f64 = 600.0;
+pub(crate) const HEIGHT: f64 = 160.0;
 
 /// A value on the x axis with its 95% confidence interval.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -165,7 +165,7 @@ pub(crate) fn draw_reliability(points: &[ChartPoint], range: AxisRange, label: &
     svg
 }
 
-fn open_svg(class: &str, label: &str) -> String {
+pub(crate) fn open_svg(class: &str, label: &str) -> String {
     format!(
         r#"<svg class="{class}" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{}" focusable="false">"#,
         escape_html(label)

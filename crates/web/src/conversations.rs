@@ -7,7 +7,7 @@ use model::{Scope, Timestamp, VerdictStatus};
 use crate::display_time::DisplayTime;
 use crate::filter::{Filter, encode_url};
 use crate::layout::PageLayout;
-use crate::number_format;
+use crate::number_format::count_noun;
 use crate::select_options::SelectOptions;
 
 /// Longest question shown in a row.
@@ -54,7 +54,7 @@ pub struct ConversationRow {
 pub struct FilterOption {
     pub name: &'static str,
     pub word: &'static str,
-    pub is_here: bool,
+    pub is_selected: bool,
 }
 
 #[derive(Debug, Template)]
@@ -124,7 +124,7 @@ fn mark_options(chosen: TurnMark) -> Vec<FilterOption> {
     let choice = |mark: &TurnMark| FilterOption {
         name: mark_label(*mark),
         word: mark.as_word(),
-        is_here: *mark == chosen,
+        is_selected: *mark == chosen,
     };
     TurnMark::ALL.iter().map(choice).collect()
 }
@@ -177,11 +177,7 @@ impl ConversationRow {
         ];
         // With a single turn, the status chip already shows it.
         let chips = chips.into_iter().flatten().filter(|(_, text)| text != row.status.1);
-        let turns = format!(
-            "{} {}",
-            number_format::format_count(turns),
-            number_format::pluralize(turns, "turn", "turns")
-        );
+        let turns = count_noun(turns, "turn", "turns");
         Self { chips: chips.collect(), turns: Some(turns), ..row }
     }
 

@@ -6,7 +6,7 @@ use engine::{CalibrationReport, PreferencePair, TurnView};
 use crate::chart::{self, AxisRange, ChartPoint};
 use crate::highlight::HighlightedText;
 use crate::layout::PageLayout;
-use crate::number_format;
+use crate::number_format::{format_count, format_percent};
 use crate::timeline::TurnCard;
 
 /// A preference pair on the page.
@@ -74,10 +74,7 @@ impl DataPage {
                 .map(|view| TurnCard::standalone(view, &filter, scope))
                 .collect(),
             whole_queue: filter.link_with("/conversations", &[("show", "to_review")]),
-            labels: (
-                number_format::format_count(found.labels as u64),
-                number_format::format_count(found.labels_needed as u64),
-            ),
+            labels: (format_count(found.labels as u64), format_count(found.labels_needed as u64)),
             percent: (share * 100.0).clamp(0.0, 100.0).round() as u8,
             curve: describe_calibration(found),
             reliability: draw_calibration(found),
@@ -87,10 +84,10 @@ impl DataPage {
                 .map(|bin| {
                     [
                         format!("{:.0}–{:.0}%", bin.from * 100.0, bin.to * 100.0),
-                        number_format::format_percent(bin.confidence),
-                        number_format::format_percent(bin.calibrated),
-                        number_format::format_percent(bin.right),
-                        number_format::format_count(bin.labels as u64),
+                        format_percent(bin.confidence),
+                        format_percent(bin.calibrated),
+                        format_percent(bin.right),
+                        format_count(bin.labels as u64),
                     ]
                 })
                 .collect(),
@@ -148,8 +145,8 @@ fn draw_calibration(found: &CalibrationReport) -> String {
             };
             let tooltip = format!(
                 "mean confidence {}, correct {} of the time, {} labels",
-                number_format::format_percent(one.calibrated),
-                number_format::format_percent(one.right),
+                format_percent(one.calibrated),
+                format_percent(one.right),
                 one.labels
             );
             ChartPoint { value: Some(one.right), interval: rate.interval(), tooltip }

@@ -9,9 +9,13 @@ use engine::{ExperimentView, SequencePoint};
 use crate::chart::{self, Chart, Whisker};
 use crate::display_time::DisplayTime;
 use crate::filter::{Filter, encode_url};
+use crate::highlight::humanize_name;
 use crate::layout::PageLayout;
-use crate::number_format;
+use crate::number_format::{format_count, format_number, format_percent, format_seconds};
 use daily_chart::daily_charts;
+
+const SAMPLE_RATIO_WARNING: &str = "Sample ratio mismatch: the variants did not receive their \
+    configured shares. Check assignment and exposure logging.";
 
 #[derive(Clone, Debug)]
 pub struct VariantRow {
@@ -85,9 +89,9 @@ impl ExperimentCard {
         let variants =
             results.variants.iter().zip(shares.as_slice()).map(|(one, share)| VariantRow {
                 name: one.name.clone(),
-                share: number_format::format_percent(*share),
-                units: number_format::format_count(one.units),
-                mean: one.mean.map_or_else(|| "–".to_owned(), |mean| format_metric(metric, mean)),
+                share: format_percent(*share),
+                units: format_count(one.units),
+                mean: format_mean(metric, one.mean),
                 interval: one.interval.map_or_else(String::new, |bounds| {
                     let [low, high] = clamp_interval(metric, bounds);
                     format!("{}–{}", format_metric(metric, low), format_metric(metric, high))
@@ -97,12 +101,26 @@ impl ExperimentCard {
         let path = format!("/experiments/{}", encode_url(view.id.as_str()));
         let action =
             |word: &'static str| (word, filter.place_link(&format!("{path}/{word}"), project, &[]));
+        let guardrails = results.guardrails.iter().map(|one| {
+            let name = humanize_name(one.metric.word());
+            let mean = format_mean(one.metric, one.mean);
+            let limit = format_metric(one.metric, one.limit);
+            (format!("{}: {name} {mean}, limit {limit}", one.variant), one.crossed)
+        });
+        let steps = view.moves.iter().map(|one| {
+            let reason = one.step.get("why").or_else(|| one.step.get("reason"));
+            RolloutStep {
+                when: DisplayTime::with_minutes(one.ts),
+                what: describe_step(&one.step),
+                why: reason.and_then(|why| why.as_str()).map(humanize_name).unwrap_or_default(),
+            }
+        });
         Self {
             id: view.id.to_string(),
             name: view.definition.name.clone(),
             status: status_chip(view.status),
             since: DisplayTime::with_minutes(view.changed),
-            about: format!("{} by {}", crate::highlight::humanize_name(metric.word()), unit_label(view)),
+            about: format!("{} by {}", humanize_name(metric.word()), unit_label(view)),
             verdict: verdict_chip(results.verdict, results.why),
             variants: variants.collect(),
             against: results.comparisons.iter().map(|one| comparison_row(metric, one)).collect(),
@@ -110,23 +128,16 @@ impl ExperimentCard {
             scale,
             sequences: daily_charts(metric, results, days.unwrap_or_default()),
             too_many_days: days.is_none(),
-            guardrails: results.guardrails.iter().map(|one| {
-                let word = crate::highlight::humanize_name(one.metric.word());
-                let mean = one.mean.map_or_else(|| "–".to_owned(), |mean| format_metric(one.metric, mean));
-                (format!("{}: {word} {mean}, limit {}", one.variant, format_metric(one.metric, one.limit)), one.crossed)
-            }).collect(),
-            warning: (!results.srm.ok).then(|| {
-                "Sample ratio mismatch: the variants did not receive their configured shares. Check assignment and exposure logging.".to_owned()
-            }),
+            guardrails: guardrails.collect(),
+            warning: (!results.srm.ok).then(|| SAMPLE_RATIO_WARNING.to_owned()),
             progress: view.rollout.map(|state| {
-                let words = if state.rolled_back { "rolled back".to_owned() } else { format!("{}% of units", state.percent) };
-                (state.percent.clamp(0.0, 100.0).round() as u8, words)
+                let label = match state.rolled_back {
+                    true => "rolled back".to_owned(),
+                    false => format!("{}% of units", state.percent),
+                };
+                (state.percent.clamp(0.0, 100.0).round() as u8, label)
             }),
-            steps: view.moves.iter().map(|one| RolloutStep {
-                when: DisplayTime::with_minutes(one.ts),
-                what: describe_step(&one.step),
-                why: one.step.get("why").or_else(|| one.step.get("reason")).and_then(|why| why.as_str()).map(crate::highlight::humanize_name).unwrap_or_default(),
-            }).collect(),
+            steps: steps.collect(),
             actions: view.status.possible().iter().map(|(one, _)| action(one.word())).collect(),
         }
     }
@@ -144,7 +155,7 @@ fn describe_step(fields: &serde_json::Map<String, serde_json::Value>) -> String 
         Some(serde_json::Value::Number(percent)) => format!("{percent}%"),
         Some(serde_json::Value::Array(shares)) => {
             let shares = shares.iter().filter_map(serde_json::Value::as_f64);
-            shares.map(number_format::format_percent).collect::<Vec<_>>().join(" / ")
+            shares.map(format_percent).collect::<Vec<_>>().join(" / ")
         }
         Some(_) | None => "?".to_owned(),
     };
@@ -157,10 +168,14 @@ fn format_metric(metric: Metric, value: f64) -> String {
         | Metric::ErrorRate
         | Metric::RejectionRate
         | Metric::CorrectionRate
-        | Metric::RetryRate => number_format::format_percent(value),
-        Metric::Latency => number_format::format_seconds(value),
-        Metric::Cost | Metric::QualityScore | Metric::Reward => number_format::format_number(value),
+        | Metric::RetryRate => format_percent(value),
+        Metric::Latency => format_seconds(value),
+        Metric::Cost | Metric::QualityScore | Metric::Reward => format_number(value),
     }
+}
+
+fn format_mean(metric: Metric, mean: Option<f64>) -> String {
+    mean.map_or_else(|| "–".to_owned(), |mean| format_metric(metric, mean))
 }
 
 /// Clamps an interval to the possible values of a mean.

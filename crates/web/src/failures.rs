@@ -7,9 +7,9 @@ use engine::{
 
 use crate::display_time::DisplayTime;
 use crate::filter::{Filter, encode_url};
-use crate::highlight::HighlightedText;
+use crate::highlight::{HighlightedText, humanize_name};
 use crate::layout::PageLayout;
-use crate::number_format;
+use crate::number_format::{count_noun, format_percent, pluralize};
 use crate::overview::{PeriodLink, period_links};
 use crate::select_options::SelectOptions;
 
@@ -143,11 +143,7 @@ pub(crate) fn pattern_list(
         from => filter.link_with("/failures", &[("from", &from.to_string())]),
     };
     PatternList {
-        negatives: format!(
-            "{} {}",
-            number_format::format_count(count),
-            number_format::pluralize(count, "turn", "turns")
-        ),
+        negatives: count_noun(count, "turn", "turns"),
         truncated: report.truncated,
         at: DisplayTime::with_minutes(report.at),
         patterns: report.patterns[from..to].iter().map(pattern).collect(),
@@ -178,15 +174,11 @@ fn pattern_card(
     PatternCard {
         id: found.id.clone(),
         label: found.label.replace('_', " "),
-        count: format!(
-            "{} {}",
-            found.count,
-            number_format::pluralize(found.count.into(), "turn", "turns")
-        ),
-        share: number_format::format_percent(found.share),
+        count: format!("{} {}", found.count, pluralize(found.count.into(), "turn", "turns")),
+        share: format_percent(found.share),
         percent: (found.share * 100.0).round() as u8,
         trend: trend_chip(found.trend),
-        error: found.error_type.as_deref().map(crate::highlight::humanize_name),
+        error: found.error_type.as_deref().map(humanize_name),
         examples: found
             .examples
             .iter()

@@ -3,6 +3,8 @@
 use askama::Template;
 use model::Evidence;
 
+use crate::number_format::format_count;
+
 /// Characters shown at once; the rest is collapsed.
 const PREVIEW_CHARS: usize = 1_200;
 
@@ -27,10 +29,8 @@ impl HighlightedText {
     }
 
     pub fn with_evidence(text: &str, evidence: &[Evidence]) -> Self {
-        let mut highlighted = Self {
-            characters: crate::number_format::format_count(text.chars().count() as u64),
-            ..Self::default()
-        };
+        let mut highlighted =
+            Self { characters: format_count(text.chars().count() as u64), ..Self::default() };
         let cut = match text.char_indices().nth(PREVIEW_CHARS) {
             // A text only slightly longer than the limit is shown in full.
             Some((cut, _)) if text[cut..].chars().nth(PREVIEW_CHARS / 4).is_some() => cut,

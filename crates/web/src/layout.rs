@@ -58,14 +58,14 @@ pub enum Viewer {
 /// Data of the common page layout.
 #[derive(Clone, Debug)]
 pub struct PageLayout {
-    pub here: Option<View>,
+    pub current_view: Option<View>,
     pub filter: Filter,
     pub tenant: String,
     pub is_demo: bool,
     pub tenants: SelectOptions,
     pub projects: SelectOptions,
     pub may_choose_project: bool,
-    pub reader: Viewer,
+    pub viewer: Viewer,
     pub may_write: bool,
     /// CSRF token of the page's forms.
     pub token: String,
@@ -89,7 +89,7 @@ impl PageLayout {
     }
 
     pub fn is_current(&self, view: &View) -> bool {
-        self.here == Some(*view)
+        self.current_view == Some(*view)
     }
 
     pub fn is_selected_model(&self, model: &str) -> bool {
@@ -102,7 +102,7 @@ impl PageLayout {
 
     /// True when the viewer can log out.
     pub fn has_session(&self) -> bool {
-        self.reader != Viewer::Open
+        self.viewer != Viewer::Open
     }
 
     /// The authorization option for curl examples, when keys exist.
@@ -111,7 +111,7 @@ impl PageLayout {
     }
 
     pub fn describe_viewer(&self) -> String {
-        match &self.reader {
+        match &self.viewer {
             Viewer::Open => "no API keys, local access".to_owned(),
             Viewer::Key { id, role } => format!("{role} key {id}"),
         }
@@ -123,14 +123,14 @@ impl PageLayout {
     /// The layout of a view in a store without keys.
     pub(crate) fn test_layout(view: View) -> Self {
         Self {
-            here: Some(view),
+            current_view: Some(view),
             filter: Filter::default(),
             tenant: "default".to_owned(),
             is_demo: false,
             tenants: SelectOptions::default(),
             projects: SelectOptions::default(),
             may_choose_project: false,
-            reader: Viewer::Open,
+            viewer: Viewer::Open,
             may_write: true,
             token: String::new(),
             notice: None,

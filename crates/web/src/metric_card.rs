@@ -6,7 +6,9 @@ use report::{Bounds, Figure, Reading, Target};
 
 use crate::chart;
 use crate::filter::Filter;
-use crate::number_format;
+use crate::number_format::{
+    count_noun, format_number, format_percent, format_points, format_seconds,
+};
 
 /// A metric's state relative to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,9 +114,9 @@ fn trend_values(figure: Figure, series: &[Option<QualityBucket>]) -> Vec<Option<
 
 pub(crate) fn format_value(figure: Figure, value: f64) -> String {
     match figure.bounds() {
-        Bounds::Share => number_format::format_percent(value),
-        Bounds::Seconds => number_format::format_seconds(value),
-        Bounds::None => number_format::format_number(value),
+        Bounds::Share => format_percent(value),
+        Bounds::Seconds => format_seconds(value),
+        Bounds::None => format_number(value),
     }
 }
 
@@ -154,7 +156,7 @@ fn compute_change(figure: Figure, now: Reading, before: Reading) -> Option<Perio
     let (text, sure) = match (now, before) {
         (Reading::Share(one), Reading::Share(other)) => {
             let (difference, (low, high)) = one.more_than(other)?;
-            (number_format::format_points(difference), low > 0.0 || high < 0.0)
+            (format_points(difference), low > 0.0 || high < 0.0)
         }
         (Reading::Seconds(..) | Reading::Mean(..) | Reading::Share(_), _) => {
             let apart = |one: (f64, f64), other: (f64, f64)| one.1 < other.0 || other.1 < one.0;
@@ -174,31 +176,24 @@ fn compute_change(figure: Figure, now: Reading, before: Reading) -> Option<Perio
 
 /// The denominator with its unit, such as "120 answers".
 pub(crate) fn describe_denominator(figure: Figure, found: Reading) -> String {
-    let many = found.denominator();
-    let what = match figure {
-        Figure::Satisfaction => number_format::pluralize(many, "reaction", "reactions"),
-        Figure::SqlAccuracy => number_format::pluralize(many, "statement", "statements"),
-        Figure::AbandonmentRate => {
-            number_format::pluralize(many, "ended session", "ended sessions")
-        }
-        Figure::RefinementRate | Figure::RetryRate => {
-            number_format::pluralize(many, "question", "questions")
-        }
-        Figure::FeedbackCoverage => number_format::pluralize(many, "turn", "turns"),
-        Figure::Agreement => {
-            number_format::pluralize(many, "turn judged by both", "turns judged by both")
-        }
+    let (one, many) = match figure {
+        Figure::Satisfaction => ("reaction", "reactions"),
+        Figure::SqlAccuracy => ("statement", "statements"),
+        Figure::AbandonmentRate => ("ended session", "ended sessions"),
+        Figure::RefinementRate | Figure::RetryRate => ("question", "questions"),
+        Figure::FeedbackCoverage => ("turn", "turns"),
+        Figure::Agreement => ("turn judged by both", "turns judged by both"),
         Figure::TokensPerAccepted | Figure::CostPerAccepted => {
-            number_format::pluralize(many, "accepted answer", "accepted answers")
+            ("accepted answer", "accepted answers")
         }
         Figure::AccuracyRate
         | Figure::CorrectionRate
         | Figure::RejectionRate
         | Figure::ErrorRate
         | Figure::LatencyMedian
-        | Figure::LatencyTail => number_format::pluralize(many, "answer", "answers"),
+        | Figure::LatencyTail => ("answer", "answers"),
     };
-    format!("{} {what}", number_format::format_count(many))
+    count_noun(found.denominator(), one, many)
 }
 
 pub(crate) fn metric_name(figure: Figure) -> &'static str {

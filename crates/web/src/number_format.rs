@@ -59,6 +59,11 @@ pub(crate) fn format_points(difference: f64) -> String {
     format!("{sign}{:.1} pts", difference.abs() * 100.0)
 }
 
+/// Formats a count with its noun, such as "1 turn" or "1,200 turns".
+pub(crate) fn count_noun(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", format_count(number), pluralize(number, one, many))
+}
+
 pub(crate) fn pluralize<'a>(number: u64, one: &'a str, many: &'a str) -> &'a str {
     if number == 1 { one } else { many }
 }

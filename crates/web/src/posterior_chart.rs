@@ -2,11 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::chart::escape_html;
+use crate::chart::{HEIGHT, WIDTH, escape_html, open_svg};
 
-/// Internal size of the drawing.
-const WIDTH: f64 = 600.0;
-const HEIGHT: f64 = 160.0;
 const CURVE_STEPS: u32 = 120;
 
 /// Mean and 95% credible interval of an arm's reward.
@@ -22,10 +19,7 @@ pub(crate) fn draw_posteriors(arms: &[ArmPosterior]) -> String {
     let curves: Vec<Vec<f64>> = arms.iter().map(beta_density).collect();
     let highest = curves.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
     let label = "Posterior distribution of each arm’s reward";
-    let mut svg = format!(
-        r#"<svg class="chart-marks" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{}" focusable="false">"#,
-        escape_html(label)
-    );
+    let mut svg = open_svg("chart-marks", label);
     for quarter in 0..=4 {
         let x = WIDTH * f64::from(quarter) / 4.0;
         let _ = write!(svg, r#"<path class="grid" d="M{x:.1} 0V{HEIGHT}"/>"#);

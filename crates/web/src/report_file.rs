@@ -12,8 +12,10 @@ use crate::display_time::{DisplayTime, format_date};
 use crate::failures::{PatternList, pattern_list};
 use crate::filter::Filter;
 use crate::layout::PageLayout;
-use crate::metric_card;
-use crate::number_format;
+use crate::metric_card::{
+    describe_denominator, format_interval, format_value, metric_description, metric_name,
+};
+use crate::number_format::{format_count, format_percent};
 use crate::overview::{OverviewInput, OverviewPage};
 use crate::routing::{RouterCard, RouterInput, RoutingPage};
 use crate::timeline::TurnCard;
@@ -112,7 +114,7 @@ impl ReportFile {
     }
 
     pub fn model_columns(&self) -> Vec<&'static str> {
-        MODEL_METRICS.iter().map(|figure| metric_card::metric_name(*figure)).collect()
+        MODEL_METRICS.iter().map(|figure| metric_name(*figure)).collect()
     }
 
     pub fn version(&self) -> &'static str {
@@ -147,15 +149,15 @@ fn failure_reasons(now: &QualityBucket) -> Vec<FailureReason> {
     let mut found: Vec<_> = figures.into_iter().filter_map(share).collect();
     found.sort_by(|(_, _, one), (_, _, other)| other.total_cmp(one));
     let reason = |(figure, rate, value): (Figure, report::Rate, f64)| FailureReason {
-        name: metric_card::metric_name(figure),
-        about: metric_card::metric_description(figure),
-        count: number_format::format_count(rate.numerator),
-        share: number_format::format_percent(value),
+        name: metric_name(figure),
+        about: metric_description(figure),
+        count: format_count(rate.numerator),
+        share: format_percent(value),
         percent: (value * 100.0).clamp(0.0, 100.0).round() as u8,
-        interval: rate.interval().map_or_else(String::new, |(low, high)| {
-            metric_card::format_interval(figure, low, high)
-        }),
-        out_of: metric_card::describe_denominator(figure, Reading::Share(rate)),
+        interval: rate
+            .interval()
+            .map_or_else(String::new, |(low, high)| format_interval(figure, low, high)),
+        out_of: describe_denominator(figure, Reading::Share(rate)),
     };
     found.into_iter().map(reason).collect()
 }
@@ -174,14 +176,13 @@ fn worst_conversation(
 fn model_summary(name: &str, bucket: &QualityBucket) -> ModelSummary {
     let cell = |figure: &Figure| {
         let found = figure.read(bucket);
-        let value = found.value().map(|value| metric_card::format_value(*figure, value));
-        let interval =
-            found.interval().map(|(low, high)| metric_card::format_interval(*figure, low, high));
+        let value = found.value().map(|value| format_value(*figure, value));
+        let interval = found.interval().map(|(low, high)| format_interval(*figure, low, high));
         (value.unwrap_or_else(|| "–".to_owned()), interval.unwrap_or_default())
     };
     ModelSummary {
         name: name.to_owned(),
-        answers: number_format::format_count(bucket.counts.answered.unsigned_abs()),
+        answers: format_count(bucket.counts.answered.unsigned_abs()),
         figures: MODEL_METRICS.iter().map(cell).collect(),
     }
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use engine::EntityStats;
 
 use crate::layout::PageLayout;
-use crate::number_format;
+use crate::number_format::{format_count, format_percent};
 
 #[derive(Clone, Debug)]
 pub struct RetrievedItem {
@@ -75,18 +75,15 @@ impl RetrievedItem {
         };
         Self {
             id: stats.entity_id.clone(),
-            returned: number_format::format_count(tally.returned.iter().sum()),
-            used: number_format::format_count(tally.used),
-            ignored: number_format::format_count(tally.ignored),
+            returned: format_count(tally.returned.iter().sum()),
+            used: format_count(tally.used),
+            ignored: format_count(tally.ignored),
             rate: rate.value().map_or_else(
                 || "–".to_owned(),
-                |share| format!("{}{interval}", number_format::format_percent(share)),
+                |share| format!("{}{interval}", format_percent(share)),
             ),
             percent: (share * 100.0).round() as u8,
-            votes: (
-                number_format::format_count(tally.positive),
-                number_format::format_count(tally.negative),
-            ),
+            votes: (format_count(tally.positive), format_count(tally.negative)),
             multiplier: (class, format!("×{multiplier:.2}")),
         }
     }

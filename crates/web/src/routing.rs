@@ -10,8 +10,9 @@ use crate::chart::{self, AxisRange, Chart};
 use crate::display_time::{DisplayTime, TimePrecision};
 use crate::failures::turn_link;
 use crate::filter::Filter;
+use crate::highlight::humanize_name;
 use crate::layout::PageLayout;
-use crate::number_format;
+use crate::number_format::{format_count, format_number, format_percent};
 use crate::overview::{PeriodLink, period_links};
 use crate::posterior_chart::{ArmPosterior, draw_posteriors};
 
@@ -107,13 +108,13 @@ fn router_card(
         id: arm.id.clone(),
         series: place % 6,
         enabled: arm.enabled,
-        choices: number_format::format_count(arm.choices),
-        share: number_format::format_percent(arm.share),
-        observations: number_format::format_count(arm.observations),
+        choices: format_count(arm.choices),
+        share: format_percent(arm.share),
+        observations: format_count(arm.observations),
         mean: format!("{:.3}", arm.mean),
         interval: format!("{:.3}–{:.3}", arm.interval[0], arm.interval[1]),
-        cost: number_format::format_number(arm.cost),
-        expected: arm.expected_cost.map_or_else(|| "–".to_owned(), number_format::format_number),
+        cost: format_number(arm.cost),
+        expected: arm.expected_cost.map_or_else(|| "–".to_owned(), format_number),
         link: filter.link_with("/conversations", &[("model", &arm.id), ("project", project)]),
     });
     let mean = |(turns, reward): (usize, Option<f64>)| {
@@ -123,16 +124,16 @@ fn router_card(
     let chosen = input.choices.iter().map(|(ts, turn, choice)| ChoiceRow {
         when: DisplayTime::with_minutes(*ts),
         arm: choice.arm.clone(),
-        chance: number_format::format_percent(choice.propensity),
+        chance: format_percent(choice.propensity),
         turn: turn.as_ref().map(|turn| (turn.clone(), turn_link(filter, project, turn))),
     });
     RouterCard {
         name: view.name.clone(),
-        algorithm: crate::highlight::humanize_name(&input.algorithm),
+        algorithm: humanize_name(&input.algorithm),
         densities: draw_posteriors(&posteriors),
         traffic: traffic_chart(input, window, bucket_hours),
         trend: format!("{}, previously {}", mean(view.trend.recent), mean(view.trend.before)),
-        spent: number_format::format_number(view.spent_today),
+        spent: format_number(view.spent_today),
         lead: view.lead.as_ref().map(|lead| {
             let [low, high] = lead.interval;
             let serving = if lead.serving { "serving" } else { "not serving yet" };
@@ -164,14 +165,10 @@ fn traffic_chart(input: &RouterInput, window: Window, bucket_hours: u32) -> Char
             counts.iter().map(|count| if all > 0.0 { count / all } else { 0.0 }).collect();
         let when = moment(at);
         let names = input.view.arms.iter().zip(&shares);
-        let arm_shares: Vec<String> = names
-            .map(|(arm, share)| format!("{} {}", arm.id, number_format::format_percent(*share)))
-            .collect();
+        let arm_shares: Vec<String> =
+            names.map(|(arm, share)| format!("{} {}", arm.id, format_percent(*share))).collect();
         if all > 0.0 {
-            rows.push((
-                when.clone(),
-                shares.iter().copied().map(number_format::format_percent).collect(),
-            ));
+            rows.push((when.clone(), shares.iter().copied().map(format_percent).collect()));
         }
         bars.push((shares, format!("{}: {} answers; {}", when.text, all, arm_shares.join(", "))));
         at += size;

@@ -11,7 +11,7 @@ use model::{Evidence, Scope, TurnId};
 use crate::display_time::DisplayTime;
 use crate::filter::{Filter, encode_url};
 use crate::layout::PageLayout;
-use crate::number_format;
+use crate::number_format::count_noun;
 
 pub(crate) use turn::TurnCard;
 
@@ -55,11 +55,7 @@ impl ConversationPage {
                 .map(ToString::to_string),
             project: scope.project.to_string(),
             since: turns.first().map(|view| DisplayTime::with_minutes(view.exchange.ts)),
-            count: format!(
-                "{} {}",
-                number_format::format_count(many),
-                number_format::pluralize(many, "turn", "turns")
-            ),
+            count: count_noun(many, "turn", "turns"),
             summary: summarize_turns(turns),
             turns: turns
                 .iter()

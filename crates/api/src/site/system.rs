@@ -34,7 +34,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     );
     Ok(html(&SystemPage {
         gauges,
-        throughput: throughput_chart(buckets, 1, window),
+        throughput: throughput_chart(&buckets, 1, window),
         letters: letters
             .into_iter()
             .map(|one| DeadLetterRow {

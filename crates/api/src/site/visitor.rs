@@ -142,7 +142,7 @@ impl Visitor {
     /// The frame of a page for them.
     pub(super) fn shell(&self, site: &Site, here: Option<View>) -> PageLayout {
         PageLayout {
-            here,
+            current_view: here,
             filter: self.filter.clone(),
             tenant: self.tenant.to_string(),
             is_demo: self.is_demo,
@@ -152,7 +152,7 @@ impl Visitor {
                 self.filter.project.as_deref(),
             ),
             may_choose_project: !self.own_project && self.projects.len() > 1,
-            reader: self.reader.clone(),
+            viewer: self.reader.clone(),
             may_write: self.may_write(),
             token: site.engine.form_token(&self.proof),
             address: self.address.clone(),

@@ -3,7 +3,7 @@
 use engine::TurnView;
 use model::{ErrorType, Tolerance, TurnStatus};
 
-use crate::number_format;
+use crate::number_format::{format_count, format_number, format_seconds};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerFact {
@@ -12,41 +12,39 @@ pub struct AnswerFact {
     pub title: String,
 }
 
+impl AnswerFact {
+    fn new(class: &'static str, text: impl Into<String>, title: impl Into<String>) -> Self {
+        Self { class, text: text.into(), title: title.into() }
+    }
+}
+
 pub(super) fn signal_facts(view: &TurnView) -> Vec<AnswerFact> {
     let mut facts = Vec::new();
     if let Some(signals) = &view.signals {
         if let Some(kind) = signals.failure.error_type {
-            let sure = format!("{:.0}% confidence", signals.failure.confidence.get() * 100.0);
-            facts.push(AnswerFact {
-                class: "bad",
-                text: failure_label(kind).to_owned(),
-                title: sure,
-            });
+            let confidence = signals.failure.confidence.get() * 100.0;
+            let title = format!("{confidence:.0}% confidence");
+            facts.push(AnswerFact::new("bad", failure_label(kind), title));
         }
         if let Some(pace) = &signals.pace {
-            let slow = match pace.tolerance {
-                Tolerance::High => None,
-                Tolerance::Medium => Some(("unsure", "slow")),
-                Tolerance::Low => Some(("bad", "very slow")),
-            };
-            let title = number_format::format_seconds(pace.seconds);
-            if let Some((class, text)) = slow {
-                facts.push(AnswerFact { class, text: text.to_owned(), title: title.clone() });
+            let latency = format_seconds(pace.seconds);
+            match pace.tolerance {
+                Tolerance::High => {}
+                Tolerance::Medium => facts.push(AnswerFact::new("unsure", "slow", &latency)),
+                Tolerance::Low => facts.push(AnswerFact::new("bad", "very slow", &latency)),
             }
             if !pace.accepted {
-                let text = "client stopped waiting".to_owned();
-                facts.push(AnswerFact { class: "bad", text, title });
+                facts.push(AnswerFact::new("bad", "client stopped waiting", latency));
             }
         }
     }
     if view.retries > 0 {
         let times = if view.retries == 1 { String::new() } else { format!(" ×{}", view.retries) };
-        let title = "The same question was asked again soon afterwards".to_owned();
-        facts.push(AnswerFact { class: "unsure", text: format!("retried{times}"), title });
+        let title = "The same question was asked again soon afterwards";
+        facts.push(AnswerFact::new("unsure", format!("retried{times}"), title));
     }
     if view.exchange.standing.silent {
-        let title = "No message followed".to_owned();
-        facts.push(AnswerFact { class: "none", text: "session ended here".to_owned(), title });
+        facts.push(AnswerFact::new("none", "session ended here", "No message followed"));
     }
     facts
 }
@@ -62,42 +60,31 @@ fn failure_label(kind: ErrorType) -> &'static str {
 
 pub(super) fn completion_facts(view: &TurnView) -> Vec<AnswerFact> {
     let Some(completion) = &view.exchange.completion else { return Vec::new() };
-    let fact =
-        |text: String, title: &str| AnswerFact { class: "none", text, title: title.to_owned() };
     let mut facts = Vec::new();
     if completion.status == TurnStatus::Error {
-        facts.push(AnswerFact {
-            class: "bad",
-            text: "error".to_owned(),
-            title: "Reported by the application".to_owned(),
-        });
+        facts.push(AnswerFact::new("bad", "error", "Reported by the application"));
     }
-    facts.extend(completion.model.clone().map(|model| fact(model, "Model")));
+    let mut push = |text: String, title: &str| facts.push(AnswerFact::new("none", text, title));
+    if let Some(model) = &completion.model {
+        push(model.clone(), "Model");
+    }
     if let Some(prompt) = &completion.prompt {
         let version =
             prompt.version.as_ref().map_or_else(String::new, |version| format!("@{version}"));
-        facts.push(fact(format!("{}{version}", prompt.id), "Prompt"));
+        push(format!("{}{version}", prompt.id), "Prompt");
     }
-    facts.extend(
-        completion.strategy.as_ref().map(|strategy| fact(strategy.name.clone(), "Strategy")),
-    );
-    let pace = view.signals.as_ref().and_then(|signals| signals.pace);
-    facts.extend(pace.map(|pace| fact(number_format::format_seconds(pace.seconds), "Latency")));
-    let tokens = completion.tokens_in.zip(completion.tokens_out);
-    facts.extend(tokens.map(|(input, output)| {
-        fact(
-            format!(
-                "{} + {} tokens",
-                number_format::format_count(input),
-                number_format::format_count(output)
-            ),
-            "Input and output tokens",
-        )
-    }));
-    facts.extend(
-        completion
-            .cost
-            .map(|cost| fact(format!("cost {}", number_format::format_number(cost)), "Cost")),
-    );
+    if let Some(strategy) = &completion.strategy {
+        push(strategy.name.clone(), "Strategy");
+    }
+    if let Some(pace) = view.signals.as_ref().and_then(|signals| signals.pace) {
+        push(format_seconds(pace.seconds), "Latency");
+    }
+    if let Some((input, output)) = completion.tokens_in.zip(completion.tokens_out) {
+        let text = format!("{} + {} tokens", format_count(input), format_count(output));
+        push(text, "Input and output tokens");
+    }
+    if let Some(cost) = completion.cost {
+        push(format!("cost {}", format_number(cost)), "Cost");
+    }
     facts
 }
