@@ -173,36 +173,38 @@ pub(crate) async fn send_gesture(
     answer: &str,
 ) -> Result<(), FlowError> {
     let client = &run.client;
-    let clicks = ("interaction", "user_interaction", "user_satisfaction");
-    let says = |source| ("explicit", source, "user_satisfaction");
+    let interaction = ("interaction", "user_interaction", "user_satisfaction");
+    let explicit = |source| ("explicit", source, "user_satisfaction");
     match gesture {
         UserGesture::Thumb(up, Some(note)) => client.send_reaction(turn, up, note).await,
         UserGesture::Thumb(up, None) => {
             let rating = if up { "positive" } else { "negative" };
-            client.queue_event(turn, says("user_rating"), json!({"rating": rating})).await
+            client.queue_event(turn, explicit("user_rating"), json!({"rating": rating})).await
         }
         UserGesture::Stars(stars) => {
-            client.queue_event(turn, says("user_rating"), json!({"rating": stars})).await
+            client.queue_event(turn, explicit("user_rating"), json!({"rating": stars})).await
         }
         UserGesture::Comment(text) => {
-            client.queue_event(turn, says("user_comment"), json!({"comment": text})).await
+            client.queue_event(turn, explicit("user_comment"), json!({"comment": text})).await
         }
-        UserGesture::Copy => client.queue_event(turn, clicks, json!({"kind": "copy"})).await,
+        UserGesture::Copy => client.queue_event(turn, interaction, json!({"kind": "copy"})).await,
         UserGesture::Dwell(millis) => {
             client
-                .queue_event(turn, clicks, json!({"kind": "dwell_time", "dwell_ms": millis}))
+                .queue_event(turn, interaction, json!({"kind": "dwell_time", "dwell_ms": millis}))
                 .await
         }
         UserGesture::Click(target) => {
             let data = json!({"kind": "result_interaction", "target": target});
-            client.queue_event(turn, clicks, data).await
+            client.queue_event(turn, interaction, data).await
         }
-        UserGesture::Export => client.queue_event(turn, clicks, json!({"kind": "export"})).await,
+        UserGesture::Export => {
+            client.queue_event(turn, interaction, json!({"kind": "export"})).await
+        }
         UserGesture::Dashboard => {
-            client.queue_event(turn, clicks, json!({"kind": "dashboard_add"})).await
+            client.queue_event(turn, interaction, json!({"kind": "dashboard_add"})).await
         }
         UserGesture::Regenerate => {
-            client.queue_event(turn, clicks, json!({"kind": "regenerate"})).await
+            client.queue_event(turn, interaction, json!({"kind": "regenerate"})).await
         }
         UserGesture::Correct { better, why } => {
             let is_sql = answer.starts_with("SELECT");
