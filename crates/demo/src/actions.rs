@@ -4,8 +4,8 @@ use engine::{FlowError, RawCompletion, RawRetrieved};
 use model::Timestamp;
 use serde_json::json;
 
-use crate::client::TurnRef;
-use crate::conversation::{DemoReply, MessageKind, UserGesture};
+use crate::client::{DemoClient, TurnRef};
+use crate::conversation::{Gesture, MessageKind, Reply};
 use crate::experiments::{PromptVersion, choose_prompt};
 use crate::models::{DemoModel, ROUTER_NAME, find_model};
 use crate::schedule::day_number;
@@ -64,7 +64,7 @@ fn schedule_followups(
     at: Timestamp,
     (number, message): (usize, MessageKind),
     turn: &TurnRef,
-    reply: &DemoReply,
+    reply: &Reply,
 ) {
     let conversation = &mut run.conversations[number];
     let person = &run.people[conversation.person];
@@ -78,7 +78,7 @@ fn schedule_followups(
         gestures.retain(|(when, _)| when < &after);
     }
     if let Some((after, MessageKind::Regenerate)) = next.filter(|_| reply.error.is_none()) {
-        gestures.push(((after - 1.0).max(0.0), UserGesture::Regenerate));
+        gestures.push(((after - 1.0).max(0.0), Gesture::Regenerate));
     }
     for (secs, gesture) in gestures {
         let answer = reply.text.clone().unwrap_or_default();
@@ -90,7 +90,7 @@ fn schedule_followups(
 }
 
 fn build_completion(
-    reply: &DemoReply,
+    reply: &Reply,
     model: &DemoModel,
     prompt: &PromptVersion,
     (at, text_bytes): (Timestamp, usize),
@@ -133,7 +133,7 @@ fn prompt_strategy(
     Some((name.to_owned(), serde_json::Map::new()))
 }
 
-fn retrieved_items(reply: &DemoReply) -> Vec<RawRetrieved> {
+fn retrieved_items(reply: &Reply) -> Vec<RawRetrieved> {
     let item = |(index, found): (usize, &&'static str)| {
         let page = topics::doc_pages().iter().find(|(id, ..)| id == found);
         RawRetrieved {
@@ -151,7 +151,7 @@ async fn report_decision(
     run: &mut DemoRun<'_>,
     turn: &TurnRef,
     number: usize,
-    reply: &DemoReply,
+    reply: &Reply,
 ) -> Result<(), FlowError> {
     let sure = run.conversations[number].rng.next_between(0.0, 0.25);
     let sure = if reply.good { 0.72 + sure } else { 0.5 + sure };
@@ -169,53 +169,48 @@ fn decision_id(turn: &TurnRef) -> String {
 pub(crate) async fn send_gesture(
     run: &DemoRun<'_>,
     turn: &TurnRef,
-    gesture: UserGesture,
+    gesture: Gesture,
     answer: &str,
 ) -> Result<(), FlowError> {
     let client = &run.client;
-    let interaction = ("interaction", "user_interaction", "user_satisfaction");
     let explicit = |source| ("explicit", source, "user_satisfaction");
-    match gesture {
-        UserGesture::Thumb(up, Some(note)) => client.send_reaction(turn, up, note).await,
-        UserGesture::Thumb(up, None) => {
+    let interaction = ("interaction", "user_interaction", "user_satisfaction");
+    let (event, data) = match gesture {
+        Gesture::Thumb(up, Some(note)) => return client.send_reaction(turn, up, note).await,
+        Gesture::Thumb(up, None) => {
             let rating = if up { "positive" } else { "negative" };
-            client.queue_event(turn, explicit("user_rating"), json!({"rating": rating})).await
+            (explicit("user_rating"), json!({"rating": rating}))
         }
-        UserGesture::Stars(stars) => {
-            client.queue_event(turn, explicit("user_rating"), json!({"rating": stars})).await
+        Gesture::Stars(stars) => (explicit("user_rating"), json!({"rating": stars})),
+        Gesture::Comment(text) => (explicit("user_comment"), json!({"comment": text})),
+        Gesture::Copy => (interaction, json!({"kind": "copy"})),
+        Gesture::Dwell(millis) => (interaction, json!({"kind": "dwell_time", "dwell_ms": millis})),
+        Gesture::Click(target) => {
+            (interaction, json!({"kind": "result_interaction", "target": target}))
         }
-        UserGesture::Comment(text) => {
-            client.queue_event(turn, explicit("user_comment"), json!({"comment": text})).await
+        Gesture::Export => (interaction, json!({"kind": "export"})),
+        Gesture::Dashboard => (interaction, json!({"kind": "dashboard_add"})),
+        Gesture::Regenerate => (interaction, json!({"kind": "regenerate"})),
+        Gesture::Correct { better, why } => {
+            return send_correction(client, turn, answer, (better, why)).await;
         }
-        UserGesture::Copy => client.queue_event(turn, interaction, json!({"kind": "copy"})).await,
-        UserGesture::Dwell(millis) => {
-            client
-                .queue_event(turn, interaction, json!({"kind": "dwell_time", "dwell_ms": millis}))
-                .await
-        }
-        UserGesture::Click(target) => {
-            let data = json!({"kind": "result_interaction", "target": target});
-            client.queue_event(turn, interaction, data).await
-        }
-        UserGesture::Export => {
-            client.queue_event(turn, interaction, json!({"kind": "export"})).await
-        }
-        UserGesture::Dashboard => {
-            client.queue_event(turn, interaction, json!({"kind": "dashboard_add"})).await
-        }
-        UserGesture::Regenerate => {
-            client.queue_event(turn, interaction, json!({"kind": "regenerate"})).await
-        }
-        UserGesture::Correct { better, why } => {
-            let is_sql = answer.starts_with("SELECT");
-            let data = match is_sql {
-                true => {
-                    json!({"original_sql": answer, "corrected_sql": better, "explanation": why})
-                }
-                false => json!({"original": answer, "corrected": better, "explanation": why}),
-            };
-            client.queue_event(turn, ("explicit", "user_correction", "accuracy"), data).await?;
-            if is_sql { client.report_correction(&decision_id(turn)).await } else { Ok(()) }
-        }
+    };
+    client.queue_event(turn, event, data).await
+}
+
+/// Sends a correction; one of SQL also corrects the decision that ran the statement.
+async fn send_correction(
+    client: &DemoClient<'_>,
+    turn: &TurnRef,
+    answer: &str,
+    (better, why): (String, String),
+) -> Result<(), FlowError> {
+    let event = ("explicit", "user_correction", "accuracy");
+    if !answer.starts_with("SELECT") {
+        let data = json!({"original": answer, "corrected": better, "explanation": why});
+        return client.queue_event(turn, event, data).await;
     }
+    let data = json!({"original_sql": answer, "corrected_sql": better, "explanation": why});
+    client.queue_event(turn, event, data).await?;
+    client.report_correction(&decision_id(turn)).await
 }

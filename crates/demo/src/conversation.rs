@@ -28,7 +28,7 @@ pub(crate) enum MessageKind {
 
 /// An interaction of the user with an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum UserGesture {
+pub(crate) enum Gesture {
     /// Thumbs up (true) or down, optionally with a note.
     Thumb(bool, Option<&'static str>),
     /// One to five stars.
@@ -50,7 +50,7 @@ pub(crate) enum UserGesture {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct DemoReply {
+pub(crate) struct Reply {
     pub(crate) text: Option<String>,
     pub(crate) error: Option<&'static str>,
     pub(crate) good: bool,
@@ -160,27 +160,20 @@ impl Conversation {
         model: &DemoModel,
         day: f64,
         care: f64,
-    ) -> DemoReply {
+    ) -> Reply {
         let slow = if (OUTAGE_DAYS.0..OUTAGE_DAYS.1).contains(&day) { 2.2 } else { 1.0 };
         let secs = self.rng.next_skewed(model.secs) * slow;
         if message == MessageKind::Thanks {
             let text = self.rng.pick_one(phrasing::farewell_phrases(self.topic.language));
             let text = Some(text.to_owned());
-            return DemoReply {
-                text,
-                error: None,
-                good: true,
-                secs,
-                score: None,
-                pages: Vec::new(),
-            };
+            return Reply { text, error: None, good: true, secs, score: None, pages: Vec::new() };
         }
         let pages = self.search_pages();
         if self.rng.flip_biased(model.failure_probability(self.app, day)) {
             let errors = if self.app == Assistant::Sql { &SQL_ERRORS } else { &CALL_ERRORS };
             let error = Some(self.rng.pick_one(errors));
             let secs = secs * 3.0;
-            return DemoReply { text: None, error, good: false, secs, score: None, pages };
+            return Reply { text: None, error, good: false, secs, score: None, pages };
         }
         // After a complaint the model usually corrects itself.
         let known_error = self.topic.known_error.filter(|_| message != MessageKind::FollowUp);
@@ -203,7 +196,7 @@ impl Conversation {
             true => self.rng.next_between(0.74, 1.0),
             false => self.rng.next_between(0.25, 0.75),
         };
-        DemoReply { text: Some(text), error: None, good, secs, score: Some(score), pages }
+        Reply { text: Some(text), error: None, good, secs, score: Some(score), pages }
     }
 
     /// Simulates the document search.
@@ -229,12 +222,12 @@ impl Conversation {
     /// The user's gestures on an answer, each with its delay in seconds.
     pub(crate) fn pick_gestures(
         &mut self,
-        reply: &DemoReply,
+        reply: &Reply,
         person: &DemoUser,
-    ) -> Vec<(f64, UserGesture)> {
+    ) -> Vec<(f64, Gesture)> {
         let mut gestures = Vec::new();
         let vocal = person.vocal;
-        let mut may = |gestures: &mut Vec<_>, likely: f64, after: f64, gesture: UserGesture| {
+        let mut may = |gestures: &mut Vec<_>, likely: f64, after: f64, gesture: Gesture| {
             if self.rng.flip_biased(likely) {
                 gestures.push((after + self.rng.next_between(0.0, 6.0), gesture));
             }
@@ -242,36 +235,31 @@ impl Conversation {
         if reply.good {
             let note =
                 phrasing::HAPPY_NOTES[reply.secs.to_bits() as usize % phrasing::HAPPY_NOTES.len()];
-            may(&mut gestures, 0.06 * vocal, 6.0, UserGesture::Thumb(true, None));
-            may(&mut gestures, 0.012 * vocal, 8.0, UserGesture::Thumb(true, Some(note)));
-            may(&mut gestures, 0.012 * vocal, 9.0, UserGesture::Stars(5));
-            may(&mut gestures, 0.008 * vocal, 12.0, UserGesture::Comment(note));
-            may(&mut gestures, 0.26, 5.0, UserGesture::Copy);
-            may(
-                &mut gestures,
-                0.12,
-                2.0,
-                UserGesture::Dwell(9_000 + (reply.secs * 9_000.0) as u32),
-            );
+            may(&mut gestures, 0.06 * vocal, 6.0, Gesture::Thumb(true, None));
+            may(&mut gestures, 0.012 * vocal, 8.0, Gesture::Thumb(true, Some(note)));
+            may(&mut gestures, 0.012 * vocal, 9.0, Gesture::Stars(5));
+            may(&mut gestures, 0.008 * vocal, 12.0, Gesture::Comment(note));
+            may(&mut gestures, 0.26, 5.0, Gesture::Copy);
+            may(&mut gestures, 0.12, 2.0, Gesture::Dwell(9_000 + (reply.secs * 9_000.0) as u32));
             match self.app {
                 Assistant::Docs => {
                     let page = reply.pages.first().copied().unwrap_or("doc-quickstart");
-                    may(&mut gestures, 0.2, 7.0, UserGesture::Click(page));
+                    may(&mut gestures, 0.2, 7.0, Gesture::Click(page));
                 }
                 Assistant::Sql => {
-                    may(&mut gestures, 0.12, 9.0, UserGesture::Export);
-                    may(&mut gestures, 0.08, 11.0, UserGesture::Dashboard);
+                    may(&mut gestures, 0.12, 9.0, Gesture::Export);
+                    may(&mut gestures, 0.08, 11.0, Gesture::Dashboard);
                 }
                 Assistant::Support => {}
             }
         } else if reply.error.is_none() {
             let note = phrasing::UNHAPPY_NOTES
                 [reply.secs.to_bits() as usize % phrasing::UNHAPPY_NOTES.len()];
-            may(&mut gestures, 0.12 * vocal, 5.0, UserGesture::Thumb(false, None));
-            may(&mut gestures, 0.03 * vocal, 7.0, UserGesture::Thumb(false, Some(note)));
-            may(&mut gestures, 0.015 * vocal, 8.0, UserGesture::Stars(2));
-            may(&mut gestures, 0.012 * vocal, 11.0, UserGesture::Comment(note));
-            may(&mut gestures, 0.1, 2.0, UserGesture::Dwell(2_500));
+            may(&mut gestures, 0.12 * vocal, 5.0, Gesture::Thumb(false, None));
+            may(&mut gestures, 0.03 * vocal, 7.0, Gesture::Thumb(false, Some(note)));
+            may(&mut gestures, 0.015 * vocal, 8.0, Gesture::Stars(2));
+            may(&mut gestures, 0.012 * vocal, 11.0, Gesture::Comment(note));
+            may(&mut gestures, 0.1, 2.0, Gesture::Dwell(2_500));
             if let Some(correct) = self.maybe_correct(person) {
                 gestures.push((14.0, correct));
             }
@@ -280,7 +268,7 @@ impl Conversation {
     }
 
     /// A correction of a wrong answer, if this user writes one.
-    fn maybe_correct(&mut self, person: &DemoUser) -> Option<UserGesture> {
+    fn maybe_correct(&mut self, person: &DemoUser) -> Option<Gesture> {
         let likely = if self.app == Assistant::Sql { 0.45 } else { 0.06 };
         if !self.rng.flip_biased(likely * person.vocal.clamp(0.6, 1.6)) {
             return None;
@@ -291,17 +279,14 @@ impl Conversation {
                 self.placeholders.fill_sentence(self.rng.pick_one(self.topic.complaints))
             }
         };
-        Some(UserGesture::Correct {
-            better: self.placeholders.fill_sentence(self.topic.good[0]),
-            why,
-        })
+        Some(Gesture::Correct { better: self.placeholders.fill_sentence(self.topic.good[0]), why })
     }
 
     /// The next message and its delay in seconds, or `None` when the conversation ends.
     pub(crate) fn next_message(
         &mut self,
         message: MessageKind,
-        reply: &DemoReply,
+        reply: &Reply,
     ) -> Option<(f64, MessageKind)> {
         if message == MessageKind::Thanks {
             self.left = self.left.saturating_sub(1);

@@ -40,21 +40,17 @@ pub(crate) async fn choose_prompt(
 ) -> Result<PromptVersion, FlowError> {
     Ok(match app {
         Assistant::Docs => DOCS,
-        Assistant::Support if day >= SHORT_STEPS_DAYS.1 => NEW_SUPPORT,
-        Assistant::Support
-            if day >= SHORT_STEPS_DAYS.0
-                && is_treated(client, SHORT_STEPS_ID, conversation).await? =>
-        {
-            NEW_SUPPORT
+        Assistant::Support => {
+            let (start, end) = SHORT_STEPS_DAYS;
+            let is_new = day >= end
+                || day >= start && is_treated(client, SHORT_STEPS_ID, conversation).await?;
+            if is_new { NEW_SUPPORT } else { OLD_SUPPORT }
         }
-        Assistant::Support => OLD_SUPPORT,
-        Assistant::Sql
-            if day >= TABLE_HINTS_START_DAY
-                && is_treated(client, TABLE_HINTS_ID, conversation).await? =>
-        {
-            NEW_SQL
+        Assistant::Sql => {
+            let is_new = day >= TABLE_HINTS_START_DAY
+                && is_treated(client, TABLE_HINTS_ID, conversation).await?;
+            if is_new { NEW_SQL } else { OLD_SQL }
         }
-        Assistant::Sql => OLD_SQL,
     })
 }
 
@@ -80,20 +76,13 @@ pub(crate) async fn start_experiment(
         "guardrails": [{"metric": "error_rate", "limit": 0.5}]});
     let definition: ExperimentDefinition =
         serde_json::from_value(written).map_err(|_| FlowError::NotStored)?;
-    let made = checked_id(ExperimentId::new(experiment))?;
+    let id = checked_id(ExperimentId::new(experiment))?;
     let mac = client.engine.fingerprint("experiment", &json!(experiment));
-    client.engine.create_experiment(&client.scope, Some(made), &definition, mac, None).await?;
+    client.engine.create_experiment(&client.scope, Some(id), &definition, mac, None).await?;
     change_status(client, experiment, Action::Start).await
 }
 
-pub(crate) async fn complete_experiment(
-    client: &DemoClient<'_>,
-    experiment: &str,
-) -> Result<(), FlowError> {
-    change_status(client, experiment, Action::Complete).await
-}
-
-async fn change_status(
+pub(crate) async fn change_status(
     client: &DemoClient<'_>,
     experiment: &str,
     action: Action,

@@ -1,5 +1,6 @@
 //! Runs the demo: replays all events into an engine in order of simulated time.
 
+use engine::experiment::Action;
 use engine::{Arrived, Copies, Engine, FlowError, demo_scope};
 use model::{Mac, Timestamp, TurnId, VerdictStatus};
 use serde_json::json;
@@ -133,7 +134,7 @@ impl DemoRun<'_> {
                 experiments::start_experiment(&self.client, experiment).await
             }
             DemoEvent::CompleteExperiment(experiment) => {
-                experiments::complete_experiment(&self.client, experiment).await
+                experiments::change_status(&self.client, experiment, Action::Complete).await
             }
             DemoEvent::InvalidMessages(count) => self.send_invalid_messages(count).await,
             DemoEvent::Reviews => self.review_verdicts().await,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::Timestamp;
 
 use crate::client::{DemoClient, TurnRef};
-use crate::conversation::{Conversation, MessageKind, UserGesture};
+use crate::conversation::{Conversation, Gesture, MessageKind};
 use crate::people::DemoUser;
 
 /// A scheduled event.
@@ -19,7 +19,7 @@ pub(crate) enum DemoEvent {
     /// A user reacts to an answer.
     Gesture {
         turn: TurnRef,
-        gesture: UserGesture,
+        gesture: Gesture,
         answer: String,
     },
     /// The background jobs run.
