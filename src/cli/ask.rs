@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use outbound::RunningServer;
+use outbound::UptakeClient;
 
 use crate::config::Config;
 use crate::wiring;
@@ -12,7 +12,7 @@ use crate::wiring;
 /// an error: who mistyped its name should not be told that nothing happened yet.
 pub(super) fn ask<A>(
     config: &Config,
-    question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
+    question: impl FnOnce(&UptakeClient) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     if store::holder_of(Path::new(&config.store.data)).is_none() {
         wiring::log(&config.store).context("nothing to ask; --data names the server's folder")?;
@@ -23,18 +23,18 @@ pub(super) fn ask<A>(
 /// The same; where there is no store yet, one is made.
 pub(super) fn ask_or_make<A>(
     config: &Config,
-    question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
+    question: impl FnOnce(&UptakeClient) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     let folder = Path::new(&config.store.data);
     if let Some(holder) = store::holder_of(folder) {
         let (url, token) = holder.server.with_context(|| {
             format!("{} has the data folder and cannot be asked; try again", holder.process)
         })?;
-        return Ok(question(&RunningServer::new(&url, &token))?);
+        return Ok(question(&UptakeClient::new(&url, &token))?);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(wiring::serve_for_owner(config))?;
-    let answer = question(&RunningServer::new(&served.url, &served.token));
+    let answer = question(&UptakeClient::new(&served.url, &served.token));
     runtime.block_on(served.stop())?;
     Ok(answer?)
 }

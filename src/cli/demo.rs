@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use demo::StoryClock;
+use demo::DemoClock;
 use engine::{DEMO_TENANT, DemoState};
 use model::Clock;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub(super) struct Demo {
     #[arg(long)]
     beside: bool,
     /// How many conversations.
-    #[arg(long, value_name = "COUNT", default_value_t = demo::CONVERSATIONS)]
+    #[arg(long, value_name = "COUNT", default_value_t = demo::DEFAULT_CONVERSATIONS)]
     conversations: usize,
     /// Print JSON.
     #[arg(long)]
@@ -87,7 +87,7 @@ pub(super) async fn load_if_absent(
         bail!("demo data is for a store in a folder; leave store.postgres empty to look at it");
     }
     let now = wiring::clock().now();
-    let clock = Arc::new(StoryClock::at(demo::first_moment(now)));
+    let clock = Arc::new(DemoClock::new(demo::demo_start(now)));
     let opened = wiring::open_at(config, Arc::clone(&clock) as Arc<dyn Clock>, *SEED).await;
     let opened = opened.context("loading needs the store to itself; stop its server")?;
     let engine = &opened.engine;
@@ -115,10 +115,11 @@ pub(super) async fn load_if_absent(
     eprintln!("loading demo data: a month of made-up conversations");
     let progress = Progress::new("days");
     let loaded =
-        demo::load(engine, &clock, now, conversations, |done, of| progress.show(done, of)).await?;
+        demo::load_demo(engine, &clock, now, conversations, |done, of| progress.show(done, of))
+            .await?;
     opened.wait_for_disk(true).await?;
     engine.close().await?;
-    let demo::Loaded { conversations, turns } = loaded;
+    let demo::DemoSummary { conversations, turns } = loaded;
     let secs = (wiring::clock().now().as_micros() - now.as_micros()) as f64 / 1e6;
     eprintln!("loaded {conversations} conversations with {turns} turns in {secs:.1} s");
     Ok(true)

@@ -66,7 +66,7 @@ impl Evaluate {
                 let (tenant, project) = (&self.tenant, &self.project);
                 let path = "/api/v1/policies/evaluate";
                 ask(&config, |server| {
-                    server.about(Some(tenant), Some(project)).post(path, &question)
+                    server.with_scope(Some(tenant), Some(project)).post(path, &question)
                 })?
             }
             _ => bail!("nothing to evaluate; give --router and --policy, or --log and --target"),

@@ -69,7 +69,7 @@ async fn serve(way: Way) -> anyhow::Result<()> {
     }
     let way = Arc::new(way);
     let served = tokio::select! {
-        served = mcp::over_stdio(Arc::clone(&way)) => served,
+        served = mcp::serve_stdio(Arc::clone(&way)) => served,
         () = &mut stop => Ok(()),
         ended = way.yield_when_asked() => ended?,
     };

@@ -84,7 +84,7 @@ fn page(config: &Config, (tenant, project): (&str, &str), days: u32) -> anyhow::
     let tenant = Tenant::new(tenant).with_context(|| format!("--tenant {tenant:?}"))?;
     let project = Project::new(project).with_context(|| format!("--project {project:?}"))?;
     let path = format!("/report?tenant={tenant}&project={project}&days={days}");
-    ask(config, |server| server.page(&path)).with_context(|| format!("{tenant}/{project}"))
+    ask(config, |server| server.get_text(&path)).with_context(|| format!("{tenant}/{project}"))
 }
 
 fn write(file: &str, page: &str) -> anyhow::Result<()> {
@@ -109,7 +109,7 @@ fn one(
     // What would end the path of the address is written in another way.
     let id = conversation.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
     let path = format!("/api/v1/conversations/{id}?limit={limit}");
-    ask(config, |server| server.about(Some(tenant), Some(project)).get(&path))
+    ask(config, |server| server.with_scope(Some(tenant), Some(project)).get(&path))
         .with_context(|| format!("conversation {conversation} of {tenant}/{project}"))
 }
 
@@ -124,5 +124,5 @@ fn latest(
     let path = format!("/conversations/{tenant}/{project}/feedback/conversations-in-period");
     // Clocks of applications may be ahead of ours.
     let window = json!({"start": start, "end": now.plus_secs(86_400), "limit": limit});
-    ask(config, |server| server.about(Some(tenant), Some(project)).post(&path, &window))
+    ask(config, |server| server.with_scope(Some(tenant), Some(project)).post(&path, &window))
 }

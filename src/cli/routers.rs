@@ -64,8 +64,9 @@ impl Which {
         };
         let (config, _) = self.common.load(Vec::new())?;
         let (tenant, project) = (&self.tenant, &self.project);
-        let found = ask(&config, |server| server.about(Some(tenant), Some(project)).get(&path))
-            .with_context(|| format!("routers of {tenant}/{project}"))?;
+        let found =
+            ask(&config, |server| server.with_scope(Some(tenant), Some(project)).get(&path))
+                .with_context(|| format!("routers of {tenant}/{project}"))?;
         if self.json {
             println!("{found}");
             return Ok(());
@@ -89,7 +90,7 @@ impl Which {
         let (config, _) = self.common.load(Vec::new())?;
         let (tenant, project) = (&self.tenant, &self.project);
         let found = ask(&config, |server| {
-            server.about(Some(tenant), Some(project)).post(&path, &json!({}))
+            server.with_scope(Some(tenant), Some(project)).post(&path, &json!({}))
         })
         .with_context(|| format!("router {name} of {tenant}/{project}"))?;
         if self.json {

@@ -43,7 +43,7 @@ impl Serve {
         runtime.block_on(async {
             if self.demo {
                 wiring::ask_for_folder(&config).await?;
-                super::demo::load_if_absent(&config, demo::CONVERSATIONS, false).await?;
+                super::demo::load_if_absent(&config, demo::DEFAULT_CONVERSATIONS, false).await?;
             }
             serve(config, address).await
         })

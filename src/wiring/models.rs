@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use engine::{Embedder, RemoteEmbedder, RemoteWriter};
+use engine::{ChatClient, Embedder, RemoteEmbedder};
 
 use crate::config::{EmbedSection, LlmSection};
 
@@ -19,14 +19,14 @@ pub(crate) fn embedder(section: &EmbedSection) -> anyhow::Result<Embedder> {
 }
 
 /// The model that drafts suggestions, if one is configured.
-pub(crate) fn writer(section: &LlmSection) -> anyhow::Result<Option<RemoteWriter>> {
+pub(crate) fn writer(section: &LlmSection) -> anyhow::Result<Option<ChatClient>> {
     if section.url.is_empty() {
         return Ok(None);
     }
     let key = access("llm", &section.url, &section.model, &section.key_file)?;
     let timeout = Duration::from_millis(section.timeout_ms);
     let LlmSection { url, model, max_tokens, .. } = section;
-    Ok(Some(RemoteWriter::new(url, model, key, timeout, *max_tokens)))
+    Ok(Some(ChatClient::new(url, model, key, timeout, *max_tokens)))
 }
 
 /// Checks where a model is, and reads its key.

@@ -110,7 +110,7 @@ impl Trouble {
 fn is_of_the_texts(error: &RemoteError) -> bool {
     match error {
         RemoteError::Refused { status, .. } => matches!(status, 400 | 413 | 422),
-        RemoteError::Unreachable { .. } | RemoteError::Unfit(_) => false,
+        RemoteError::Unreachable { .. } | RemoteError::InvalidResponse(_) => false,
     }
 }
 

@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use model::{Clock, Mac, Position, Timestamp};
-use outbound::RemoteWriter;
+use outbound::ChatClient;
 use serde_json::Value;
 use store::{LogStats, QueryHistory, Rebuild, Rebuilt, Store};
 
@@ -70,7 +70,7 @@ pub struct EngineOptions {
     /// Recent questions shared between nodes. Without it they are kept in memory.
     pub history: Option<Arc<dyn QueryHistory>>,
     /// A model that drafts suggestions.
-    pub writer: Option<RemoteWriter>,
+    pub writer: Option<ChatClient>,
 }
 
 impl Engine {

@@ -77,7 +77,7 @@ pub use learn::{
     FailureDirection, FailureExample, FailurePattern, FailureTrend, Lift, PlannerContext,
     PolicyEstimate, PolicyEvaluation, RankMode, RerankedResult, RouterDefinition, Suggestion,
 };
-pub use outbound::{RemoteEmbedder, RemoteWriter};
+pub use outbound::{ChatClient, RemoteEmbedder};
 pub use redactors::PrivacySettings;
 pub use report::Satisfaction;
 pub use retriable::put_off;

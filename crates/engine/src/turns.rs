@@ -58,7 +58,7 @@ impl Turns {
         history: Option<Arc<dyn QueryHistory>>,
     ) -> Result<Self, FlowError> {
         let curves = Curves::load(&core.store).await?;
-        let (window, most) = (core.detectors.retry.window, core.detectors.retry.most);
+        let (window, most) = (core.detectors.retry.window, core.detectors.retry.max_questions);
         let history = history.map_or_else(|| History::in_process(window, most), History::at);
         history.refill(&core.store, core.clock.now(), window).await?;
         let labels = NewLabels::default();

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use http::HeaderMap;
-use mcp::{Call, Door, Refusal};
-use outbound::{RemoteError, RunningServer};
+use mcp::{ApiCall, ApiClient, ApiError};
+use outbound::{RemoteError, UptakeClient};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -24,7 +24,7 @@ pub(super) struct Way {
 }
 
 enum Place {
-    Elsewhere(RunningServer),
+    Elsewhere(UptakeClient),
     Folder { config: Box<Config>, serving: Mutex<Option<Served>> },
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    fn at(&self, url: &str, token: &str) -> RunningServer {
-        RunningServer::new(url, self.key.as_deref().unwrap_or(token))
-            .about(self.tenant.as_deref(), self.project.as_deref())
+    fn at(&self, url: &str, token: &str) -> UptakeClient {
+        UptakeClient::new(url, self.key.as_deref().unwrap_or(token))
+            .with_scope(self.tenant.as_deref(), self.project.as_deref())
     }
 }
 
@@ -58,7 +58,7 @@ impl Way {
     }
 
     /// Whoever serves the folder now; this process when nobody does.
-    pub(super) async fn server(&self) -> anyhow::Result<RunningServer> {
+    pub(super) async fn server(&self) -> anyhow::Result<UptakeClient> {
         let (config, serving) = match &self.place {
             Place::Elsewhere(server) => return Ok(server.clone()),
             Place::Folder { config, serving } => (config, serving),
@@ -122,15 +122,15 @@ fn is_locked(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(store::StoreError::Locked { .. }))
 }
 
-impl Door for Way {
-    async fn call(&self, _headers: Option<&HeaderMap>, call: Call) -> Result<Value, Refusal> {
-        let failed = |detail: String| Refusal { status: None, detail };
+impl ApiClient for Way {
+    async fn post(&self, _headers: Option<&HeaderMap>, call: ApiCall) -> Result<Value, ApiError> {
+        let failed = |detail: String| ApiError { status: None, detail };
         let server = self.server().await.map_err(|error| failed(format!("{error:#}")))?;
         let asked = tokio::task::spawn_blocking(move || server.post(call.path, &call.body));
         match asked.await.map_err(|error| failed(error.to_string()))? {
             Ok(value) => Ok(value),
             Err(RemoteError::Refused { status, detail }) => {
-                Err(Refusal { status: Some(status), detail })
+                Err(ApiError { status: Some(status), detail })
             }
             // It may have been stored: whether to say it again is for the caller to decide.
             Err(error @ RemoteError::Unreachable { .. }) => Err(failed(match &self.place {
@@ -139,7 +139,7 @@ impl Door for Way {
                     format!("{error}; if it was stopped, calling again finds the next one")
                 }
             })),
-            Err(error @ RemoteError::Unfit(_)) => Err(failed(error.to_string())),
+            Err(error @ RemoteError::InvalidResponse(_)) => Err(failed(error.to_string())),
         }
     }
 }

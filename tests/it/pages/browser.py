@@ -129,7 +129,7 @@ def review(browser, url, what):
     watch.go("c", "**/conversations*")
     page.get_by_label("Order").select_option("worst")
     page.wait_for_url("**order=worst*")
-    watch.expect("bad reaction" in watch.text(".row"), "the worst first")
+    watch.expect("thumbs down" in watch.text(".row"), "the worst first")
     page.get_by_label("Search").fill("c-dates")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=c-dates*")
@@ -180,7 +180,7 @@ def worst(browser, url, what):
     said = turn.locator(".why blockquote").inner_text()
     words = turn.locator(".why blockquote mark").all_inner_texts()
     watch.expect(words and all(word in said for word in words), f"the evidence in what was said, got {words} in {said}")
-    watch.expect("sure" in turn.locator(".meter-line").inner_text(), "how sure the machine is")
+    watch.expect("confidence" in turn.locator(".meter-line").inner_text(), "the detector's confidence")
     here = page.locator(f"[id='{name}'].here")
     for key in ["k"] * 60 + ["j"] * 60:
         if here.count():

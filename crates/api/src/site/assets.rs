@@ -9,7 +9,7 @@ use crate::error::Problem;
 /// `GET /assets/{name}`
 pub(super) async fn show(uri: Uri) -> Result<Response, Trouble> {
     let unknown = || Problem::not_found("there is nothing at this address");
-    let asset = web::asset(uri.path()).ok_or_else(unknown)?;
+    let asset = web::find_asset(uri.path()).ok_or_else(unknown)?;
     let headers = [
         (header::CONTENT_TYPE, asset.media),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use engine::{FoundConversations, ListMark, ListOrder, ListQuery, StoredExchange, TurnMark};
 use model::UserId;
-use web::{Asked, Conversations, Found, Row, View};
+use web::{ConversationQuery, ConversationRow, ConversationRows, ConversationsPage, View};
 
 use super::Site;
 use super::answer::html;
@@ -40,16 +40,16 @@ pub(super) async fn list(State(site): State<Site>, visitor: Visitor) -> Result<R
         false => searched(&site, &visitor, &asked, query).await?,
     };
     let shell = visitor.shell(&site, Some(View::Conversations));
-    Ok(html(&Conversations::of(shell, asked, choices, found)))
+    Ok(html(&ConversationsPage::new(shell, asked, choices, found)))
 }
 
-fn asked(visitor: &Visitor) -> Result<Asked, Problem> {
+fn asked(visitor: &Visitor) -> Result<ConversationQuery, Problem> {
     let word = visitor.parameter("show").unwrap_or("all");
     let unknown = || {
         let words: Vec<&str> = TurnMark::ALL.iter().map(|mark| mark.as_word()).collect();
         Problem::invalid("show", format!("show: expected one of {}", words.join(", ")))
     };
-    Ok(Asked {
+    Ok(ConversationQuery {
         mark: TurnMark::from_word(word).ok_or_else(unknown)?,
         worst: visitor.parameter("order") == Some("worst"),
         words: visitor.parameter("q").unwrap_or("").trim().chars().take(LONGEST).collect(),
@@ -67,28 +67,39 @@ fn cursor(text: &str) -> Result<ListMark, Problem> {
 async fn listed(
     site: &Site,
     visitor: &Visitor,
-    asked: &Asked,
+    asked: &ConversationQuery,
     query: ListQuery,
-) -> Result<Found, Trouble> {
+) -> Result<ConversationRows, Trouble> {
     let order = if asked.worst { ListOrder::Worst } else { ListOrder::Newest };
     let page = site.engine.insights.list_conversations(query, order).await?;
-    let rows = page.items.iter().map(|item| Row::of(item, visitor.filter())).collect();
-    Ok(Found { rows, next: page.next, stopped_at: page.stopped_at, how: None })
+    let rows = page
+        .items
+        .iter()
+        .map(|item| ConversationRow::from_listed(item, visitor.filter()))
+        .collect();
+    Ok(ConversationRows { rows, next: page.next, stopped_at: page.stopped_at, how: None })
 }
 
 /// By an id of a conversation, turn or user, else by words, else by meaning.
 async fn searched(
     site: &Site,
     visitor: &Visitor,
-    asked: &Asked,
+    asked: &ConversationQuery,
     query: ListQuery,
-) -> Result<Found, Trouble> {
+) -> Result<ConversationRows, Trouble> {
     let scope = visitor.scope();
     let rows = |found: Vec<StoredExchange>| {
-        found.iter().map(|turn| Row::of_turn(&scope, turn, visitor.filter())).collect()
+        found
+            .iter()
+            .map(|turn| ConversationRow::from_turn(&scope, turn, visitor.filter()))
+            .collect()
     };
-    let by =
-        |how: String, rows: Vec<Row>| Found { rows, next: None, stopped_at: None, how: Some(how) };
+    let by = |how: String, rows: Vec<ConversationRow>| ConversationRows {
+        rows,
+        next: None,
+        stopped_at: None,
+        how: Some(how),
+    };
     let meaning = || {
         format!(
             "Questions in {} that mean something like it, the most similar first, whatever else is chosen",
@@ -104,14 +115,18 @@ async fn searched(
         let theirs = listed(site, visitor, asked, query).await?;
         if !theirs.rows.is_empty() {
             let how = format!("Conversations of the user {}", asked.words);
-            return Ok(Found { how: Some(how), ..theirs });
+            return Ok(ConversationRows { how: Some(how), ..theirs });
         }
     }
     Ok(match site.engine.insights.find_conversations(&scope, &asked.words, query).await? {
         FoundConversations::ById(found) => by("Found by its id".to_owned(), rows(found)),
         FoundConversations::ByMeaning(found) => by(meaning(), rows(found)),
-        FoundConversations::ByWords(page) => Found {
-            rows: page.items.iter().map(|item| Row::of(item, visitor.filter())).collect(),
+        FoundConversations::ByWords(page) => ConversationRows {
+            rows: page
+                .items
+                .iter()
+                .map(|item| ConversationRow::from_listed(item, visitor.filter()))
+                .collect(),
             next: page.next,
             stopped_at: page.stopped_at,
             how: Some("Where these words were said, the newest first".to_owned()),

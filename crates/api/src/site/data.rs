@@ -8,7 +8,7 @@ use engine::{
     TurnMark, TurnView,
 };
 use model::Scope;
-use web::{Data, DataReadings, View};
+use web::{DataPage, DataPageInput, View};
 
 use super::Site;
 use super::answer::html;
@@ -22,12 +22,12 @@ const MOST: usize = 6;
 /// `GET /data`
 pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
     let scope = visitor.scope();
-    let readings = DataReadings {
+    let readings = DataPageInput {
         pairs: pairs_of_newest(&site, &visitor, &scope).await?,
         waiting: turns(&site, &visitor, &scope, TurnMark::ToReview).await?,
         calibration: site.engine.turns.calibration(&scope).await?,
     };
-    Ok(html(&Data::of(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
+    Ok(html(&DataPage::new(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
 }
 
 /// Pairs that the newest conversations make of which somebody or something says that an answer is better.

@@ -3,7 +3,7 @@
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use web::{Help, Login};
+use web::{HelpPage, LoginPage};
 
 use super::Site;
 use super::answer::html;
@@ -79,11 +79,11 @@ pub(super) async fn leave(
 
 /// `GET /help`
 pub(super) async fn help(State(site): State<Site>, visitor: Visitor) -> Response {
-    html(&Help { shell: visitor.shell(&site, None) })
+    html(&HelpPage { layout: visitor.shell(&site, None) })
 }
 
-fn form(site: &Site, next: Option<&str>, trouble: Option<String>) -> Login {
-    Login { token: site.engine.access.form_token(DOOR), next: own(next).to_owned(), trouble }
+fn form(site: &Site, next: Option<&str>, trouble: Option<String>) -> LoginPage {
+    LoginPage { token: site.engine.access.form_token(DOOR), next: own(next).to_owned(), trouble }
 }
 
 /// An address of ours, whatever was asked for: nobody is sent elsewhere.

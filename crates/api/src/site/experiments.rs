@@ -5,7 +5,7 @@ use axum::response::Response;
 use engine::experiment::LifecycleAction;
 use engine::{ExperimentView, FlowError};
 use model::{ExperimentId, Position, Scope};
-use web::{Experiments, Trial, View};
+use web::{ExperimentCard, ExperimentsPage, View};
 
 use super::Site;
 use super::answer::html;
@@ -33,16 +33,22 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     for view in &found {
         let (view, results) = site.engine.experiments.experiment_results(&scope, &view.id).await?;
         let days = site.engine.experiments.experiment_sequence(&scope, &view).await?;
-        trials.push(Trial::of(&view, &results, days.as_deref(), visitor.filter(), project));
+        trials.push(ExperimentCard::new(
+            &view,
+            &results,
+            days.as_deref(),
+            visitor.filter(),
+            project,
+        ));
     }
     let next = |last: u64| {
         visitor.filter().place_link("/experiments", project, &[("before", &last.to_string())])
     };
-    Ok(html(&Experiments {
+    Ok(html(&ExperimentsPage {
         project: project.to_owned(),
         next: last.map(next),
         may_act: visitor.may_manage(),
-        shell: visitor.shell(&site, Some(View::Experiments)),
+        layout: visitor.shell(&site, Some(View::Experiments)),
         trials,
     }))
 }

@@ -8,7 +8,7 @@ use axum::response::Response;
 use engine::{KeptSuggestion, QualityQuery};
 use model::{Scope, TurnId};
 use serde_json::{Map, json};
-use web::{Failures, View, encoded};
+use web::{FailuresPage, View, encode_url};
 
 use super::Site;
 use super::answer::html;
@@ -35,9 +35,9 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let from = visitor.parameter("from").map(str::parse).transpose();
     let bad = |_| Problem::invalid("from", "from: expected the number of a pattern");
     let place = (scope.project.as_str(), from.map_err(bad)?.unwrap_or(0));
-    let page = Failures::of(shell, choices, place, &found, may_try);
+    let page = FailuresPage::new(shell, choices, place, &found, may_try);
     let mut answer = html(&page);
-    if page.is_sought() {
+    if page.is_pending() {
         answer.headers_mut().insert(REFRESH, HeaderValue::from_static(LOOK_AGAIN_SECS));
     }
     Ok(answer)
@@ -83,7 +83,7 @@ pub(super) async fn turn(
     let found = site.engine.turns.turn_view(&scope, turn.clone()).await?;
     let unknown = || Problem::not_found("there is no turn with this id here");
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;
-    let path = format!("/conversations/{}", encoded(conversation.as_str()));
+    let path = format!("/conversations/{}", encode_url(conversation.as_str()));
     let link = visitor.filter().place_link(&path, scope.project.as_str(), &[]);
-    Ok(to(&format!("{link}#turn-{}", encoded(turn.as_str()))))
+    Ok(to(&format!("{link}#turn-{}", encode_url(turn.as_str()))))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::response::Response;
 use engine::QualityQuery;
-use web::{Choices, Overview, Readings, View};
+use web::{OverviewInput, OverviewPage, SelectOptions, View};
 
 use super::Site;
 use super::answer::html;
@@ -19,7 +19,7 @@ const ALERTS: usize = 20;
 pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
     let query = visitor.query(site.engine.now(), stretch(visitor.filter().days));
     let readings = readings(&site, &visitor, query).await?;
-    Ok(html(&Overview::of(visitor.shell(&site, Some(View::Overview)), readings)))
+    Ok(html(&OverviewPage::new(visitor.shell(&site, Some(View::Overview)), readings)))
 }
 
 /// What the figures of a period are made of.
@@ -27,12 +27,12 @@ pub(super) async fn readings(
     site: &Site,
     visitor: &Visitor,
     query: QualityQuery,
-) -> Result<Readings, Trouble> {
+) -> Result<OverviewInput, Trouble> {
     let engine = &site.engine;
     let buckets = engine.insights.quality(query.clone()).await?;
     let before = engine.insights.quality_before(query.clone()).await?;
     let (models, prompts) = choices(site, &query).await?;
-    Ok(Readings {
+    Ok(OverviewInput {
         buckets,
         bucket_hours: query.bucket_hours,
         before,
@@ -59,12 +59,12 @@ pub(super) fn stretch(days: u32) -> u32 {
 pub(super) async fn choices(
     site: &Site,
     query: &QualityQuery,
-) -> Result<(Choices, Choices), Trouble> {
+) -> Result<(SelectOptions, SelectOptions), Trouble> {
     let all = QualityQuery { model: None, prompt: None, ..query.clone() };
     let found = site.engine.insights.answered_by(all).await?;
     let names = |names: BTreeSet<&String>, chosen: &Option<String>| {
         let names = names.into_iter().filter(|name| !name.is_empty()).cloned();
-        Choices::of(names, chosen.as_deref())
+        SelectOptions::new(names, chosen.as_deref())
     };
     let models = names(found.iter().map(|one| &one.model).collect(), &query.model);
     let prompts = names(found.iter().map(|one| &one.prompt).collect(), &query.prompt);

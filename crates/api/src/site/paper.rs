@@ -7,7 +7,7 @@ use engine::{
     ListOrder, ListQuery, ListedConversation, QualityBucket, QualityQuery, TurnMark, TurnView,
 };
 use model::Scope;
-use web::{Choices, Paper, PaperReadings};
+use web::{ReportFile, ReportFileInput, SelectOptions};
 
 use super::Site;
 use super::answer::html;
@@ -35,9 +35,9 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
     if let Some(asked) =
         visitor.parameter("project").filter(|asked| *asked != scope.project.as_str())
     {
-        let known = Choices::of(visitor.projects().iter().cloned(), None);
+        let known = SelectOptions::new(visitor.projects().iter().cloned(), None);
         let others =
-            known.others("project").map(|others| format!(", {others}")).unwrap_or_default();
+            known.omitted_hint("project").map(|others| format!(", {others}")).unwrap_or_default();
         let known = known.names.join(", ");
         let detail =
             format!("project: nothing is stored for {asked}, expected one of {known}{others}");
@@ -49,7 +49,7 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
         QualityQuery { project: Some(scope.project.clone()), ..visitor.query(engine.now(), hours) };
     let by_day = QualityQuery { bucket_hours: 24, ..query.clone() };
     let of_all = QualityQuery { model: None, prompt: None, ..query.clone() };
-    let readings = PaperReadings {
+    let readings = ReportFileInput {
         at: engine.now(),
         failures: engine.insights.failures(by_day).await?,
         worst: worst(site, &scope, &query).await?,
@@ -59,7 +59,7 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
         scope,
     };
     let name = format!("uptake-{}-{}.html", readings.scope.tenant, readings.scope.project);
-    let mut answer = html(&Paper::of(&visitor.shell(site, None), readings));
+    let mut answer = html(&ReportFile::new(&visitor.shell(site, None), readings));
     let shown = format!("attachment; filename=\"{name}\"");
     if let Ok(shown) = HeaderValue::from_str(&shown) {
         answer.headers_mut().insert(header::CONTENT_DISPOSITION, shown);

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use engine::{Estimator, Extreme};
 use model::Scope;
-use web::{Item, Retrieval, View};
+use web::{RetrievalPage, RetrievedItem, View};
 
 use super::Site;
 use super::answer::html;
@@ -20,10 +20,10 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let helpful = items(&site, &scope, Extreme::Helpful).await?;
     let ignored = items(&site, &scope, Extreme::Ignored).await?;
     let shell = visitor.shell(&site, Some(View::Retrieval));
-    Ok(html(&Retrieval::of(shell, scope.project.as_str(), helpful, ignored)))
+    Ok(html(&RetrievalPage::new(shell, scope.project.as_str(), helpful, ignored)))
 }
 
-async fn items(site: &Site, scope: &Scope, which: Extreme) -> Result<Vec<Item>, Trouble> {
+async fn items(site: &Site, scope: &Scope, which: Extreme) -> Result<Vec<RetrievedItem>, Trouble> {
     let found = site.engine.retrieval.extreme_entities(scope, which, MOST).await?;
     let results: Vec<(String, f64)> =
         found.iter().map(|stats| (stats.entity_id.clone(), 1.0)).collect();
@@ -32,5 +32,5 @@ async fn items(site: &Site, scope: &Scope, which: Extreme) -> Result<Vec<Item>, 
     for one in ranked {
         multipliers[one.index] = one.multiplier.value;
     }
-    Ok(found.iter().zip(multipliers).map(|(stats, by)| Item::of(stats, by)).collect())
+    Ok(found.iter().zip(multipliers).map(|(stats, by)| RetrievedItem::new(stats, by)).collect())
 }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use engine::{KindFilter, QualityQuery};
 use model::{Body, Finding, Position, RouterChoice, Scope, Source, Timestamp, Type};
 use serde_json::json;
-use web::{RouterReadings, Routing, View};
+use web::{RouterInput, RoutingPage, View};
 
 use super::Site;
 use super::answer::html;
@@ -35,7 +35,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     };
     let readings = readings(&site, &scope, &query).await?;
     let shell = visitor.shell(&site, Some(View::Routing));
-    Ok(html(&Routing::of(shell, scope.project.as_str(), query.window, hours, &readings)))
+    Ok(html(&RoutingPage::new(shell, scope.project.as_str(), query.window, hours, &readings)))
 }
 
 /// A project's routers, with what their arms answered.
@@ -43,7 +43,7 @@ pub(super) async fn readings(
     site: &Site,
     scope: &Scope,
     query: &QualityQuery,
-) -> Result<Vec<RouterReadings>, Trouble> {
+) -> Result<Vec<RouterInput>, Trouble> {
     let names = site.engine.routing.router_names(scope);
     let choices = if names.is_empty() { Vec::new() } else { choices(site, scope, &names).await? };
     let mut by_model: HashMap<String, BTreeMap<i64, u64>> = HashMap::new();
@@ -57,7 +57,7 @@ pub(super) async fn readings(
         let answered = arms.map(|arm| by_model.get(&arm.id).cloned().unwrap_or_default()).collect();
         let word = json!(view.definition.algorithm);
         let own = choices.iter().filter(|(_, _, choice)| choice.router == name);
-        readings.push(RouterReadings {
+        readings.push(RouterInput {
             algorithm: word.as_str().unwrap_or_default().to_owned(),
             choices: own.take(CHOICES).cloned().collect(),
             view,

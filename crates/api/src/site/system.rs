@@ -4,7 +4,10 @@ use axum::extract::State;
 use axum::response::Response;
 use engine::{QualityQuery, StoredKey};
 use model::Window;
-use web::{Gauge, KeyRow, Letter, Moment, System, View, count, seconds, volume_of};
+use web::{
+    DeadLetterRow, DisplayTime, KeyRow, SystemGauge, SystemPage, View, format_count,
+    format_seconds, throughput_chart,
+};
 
 use super::Site;
 use super::answer::html;
@@ -25,14 +28,20 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let letters = engine.feedback.dead_letters(&visitor.scope(), 0, LETTERS).await?;
     let keys = visitor.may_manage().then(|| engine.access.keys());
     let mut gauges = gauges(&site).await;
-    gauges
-        .insert(1, gauge("Turns, last 24 h", count(turns.unsigned_abs()), "of this tenant", true));
-    Ok(html(&System {
+    gauges.insert(
+        1,
+        gauge("Turns, last 24 h", format_count(turns.unsigned_abs()), "of this tenant", true),
+    );
+    Ok(html(&SystemPage {
         gauges,
-        throughput: volume_of(buckets, 1, window),
+        throughput: throughput_chart(&buckets, 1, window),
         letters: letters
             .into_iter()
-            .map(|one| Letter { id: one.id, at: Moment::minute(one.at), reason: one.reason })
+            .map(|one| DeadLetterRow {
+                id: one.id,
+                at: DisplayTime::with_minutes(one.at),
+                reason: one.reason,
+            })
             .collect(),
         keys: keys.map(|keys| {
             let own = keys.iter().filter(|key| key.tenant == *visitor.tenant());
@@ -41,15 +50,15 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
         }),
         version: env!("CARGO_PKG_VERSION"),
         tenant: visitor.tenant().to_string(),
-        shell: visitor.shell(&site, Some(View::System)),
+        layout: visitor.shell(&site, Some(View::System)),
     }))
 }
 
-fn gauge(name: &'static str, value: String, about: &str, fine: bool) -> Gauge {
-    Gauge { name, value, about: about.to_owned(), class: if fine { "none" } else { "bad" } }
+fn gauge(name: &'static str, value: String, about: &str, fine: bool) -> SystemGauge {
+    SystemGauge { name, value, about: about.to_owned(), class: if fine { "none" } else { "bad" } }
 }
 
-async fn gauges(site: &Site) -> Vec<Gauge> {
+async fn gauges(site: &Site) -> Vec<SystemGauge> {
     let engine = &site.engine;
     let (stats, history) = (engine.stats(), engine.turns.history_health());
     let ready = engine.is_ready().await;
@@ -57,21 +66,21 @@ async fn gauges(site: &Site) -> Vec<Gauge> {
     let mean = if commits.count > 0 { commits.sum / commits.count as f64 } else { 0.0 };
     let together = &stats.commit_writes;
     let each = if together.count > 0 { together.sum / together.count as f64 } else { 0.0 };
-    let about = format!("{} commits of {each:.1} writes", count(commits.count));
+    let about = format!("{} commits of {each:.1} writes", format_count(commits.count));
     let state = if ready { "ready" } else { "not ready" };
     let mut gauges = vec![
         gauge("Store", state.to_owned(), "whether something could be stored now", ready),
-        gauge("Events", count(engine.head().0), "in the whole log, since the start", true),
-        gauge("Commit", seconds(mean), &about, true),
+        gauge("Events", format_count(engine.head().0), "in the whole log, since the start", true),
+        gauge("Commit", format_seconds(mean), &about, true),
         gauge(
             "Waiting writes",
-            count(stats.queued_writes),
+            format_count(stats.queued_writes),
             "for the disk",
             stats.queued_writes < 1000,
         ),
         gauge(
             "Failed commits",
-            count(stats.failed_commits),
+            format_count(stats.failed_commits),
             "since the start",
             stats.failed_commits == 0,
         ),
@@ -83,14 +92,14 @@ async fn gauges(site: &Site) -> Vec<Gauge> {
         ),
         gauge(
             "Clock skew",
-            count(engine.turns.skewed_clocks()),
+            format_count(engine.turns.skewed_clocks()),
             "answers that ended before they began",
             true,
         ),
     ];
     if let Some(lag) = engine.cluster.publish_lag() {
-        let about = format!("{} behind", seconds(lag.seconds));
-        gauges.push(gauge("Kafka lag", count(lag.events), &about, lag.seconds < 60.0));
+        let about = format!("{} behind", format_seconds(lag.seconds));
+        gauges.push(gauge("Kafka lag", format_count(lag.events), &about, lag.seconds < 60.0));
     }
     gauges
 }
@@ -101,7 +110,7 @@ fn row(key: &StoredKey) -> KeyRow {
         role: key.role.as_word(),
         project: key.project.as_ref().map_or_else(|| "all".to_owned(), ToString::to_string),
         rate: key.rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate}/s")),
-        created: Moment::minute(key.created_at),
-        revoked: key.revoked_at.map(Moment::minute),
+        created: DisplayTime::with_minutes(key.created_at),
+        revoked: key.revoked_at.map(DisplayTime::with_minutes),
     }
 }

@@ -5,7 +5,7 @@ use axum::response::Response;
 use engine::{Incoming, IncomingReaction, RawEvent, RawReaction, Trust};
 use model::{ConversationId, Position, Timestamp, TurnId, VerdictStatus};
 use serde_json::{Map, Value, json};
-use web::{Conversation, View, encoded};
+use web::{ConversationPage, View, encode_url};
 
 use super::Site;
 use super::answer::html;
@@ -35,7 +35,7 @@ pub(super) async fn show(
     let unknown = || Problem::not_found("there is no conversation with this id here");
     let found = found.ok_or_else(unknown)?;
     let shell = visitor.shell(&site, Some(View::Conversations));
-    Ok(html(&Conversation::of(shell, &scope, id.as_str(), &found, before.is_some())))
+    Ok(html(&ConversationPage::new(shell, &scope, id.as_str(), &found, before.is_some())))
 }
 
 fn cursor(text: &str) -> Result<(Timestamp, Position), Problem> {
@@ -152,8 +152,8 @@ pub(super) async fn correct(
 
 /// Back to where the form was.
 fn back(visitor: &Visitor, conversation: &str, turn: &TurnId, done: &str) -> Response {
-    let path = format!("/conversations/{}", encoded(conversation));
+    let path = format!("/conversations/{}", encode_url(conversation));
     let scope = visitor.scope();
     let link = visitor.filter().place_link(&path, scope.project.as_str(), &[("done", done)]);
-    to(&format!("{link}#turn-{}", encoded(turn.as_str())))
+    to(&format!("{link}#turn-{}", encode_url(turn.as_str())))
 }

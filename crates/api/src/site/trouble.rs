@@ -3,7 +3,7 @@
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use engine::FlowError;
-use web::{Trouble as Page, encoded};
+use web::{ErrorPage as Page, encode_url};
 
 use super::answer::html;
 use crate::error::Problem;
@@ -35,7 +35,7 @@ impl IntoResponse for Trouble {
             Self::Door(next) => {
                 let to = match next.as_str() {
                     "/" => "/login".to_owned(),
-                    next => format!("/login?next={}", encoded(next)),
+                    next => format!("/login?next={}", encode_url(next)),
                 };
                 (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
             }

@@ -4,7 +4,7 @@ mod arrival;
 
 use engine::{Pass, QualityQuery};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
-use web::{Choices, Filter, Reader, Shell, View};
+use web::{Filter, PageLayout, SelectOptions, View, Viewer};
 
 use super::Site;
 use crate::auth::{Managing, Permission, Writing};
@@ -19,13 +19,13 @@ pub(super) struct Visitor {
     proof: String,
     role: Role,
     pass: Pass,
-    reader: Reader,
+    reader: Viewer,
     tenant: Tenant,
     /// It is made up.
     is_demo: bool,
     project: Option<Project>,
     own_project: bool,
-    tenants: Choices,
+    tenants: SelectOptions,
     projects: Vec<String>,
     filter: Filter,
     /// The parameters of the address.
@@ -140,16 +140,19 @@ impl Visitor {
     }
 
     /// The frame of a page for them.
-    pub(super) fn shell(&self, site: &Site, here: Option<View>) -> Shell {
-        Shell {
-            here,
+    pub(super) fn shell(&self, site: &Site, here: Option<View>) -> PageLayout {
+        PageLayout {
+            current_view: here,
             filter: self.filter.clone(),
             tenant: self.tenant.to_string(),
             is_demo: self.is_demo,
             tenants: self.tenants.clone(),
-            projects: Choices::of(self.projects.iter().cloned(), self.filter.project.as_deref()),
+            projects: SelectOptions::new(
+                self.projects.iter().cloned(),
+                self.filter.project.as_deref(),
+            ),
             may_choose_project: !self.own_project && self.projects.len() > 1,
-            reader: self.reader.clone(),
+            viewer: self.reader.clone(),
             may_write: self.may_write(),
             token: site.engine.access.form_token(&self.proof),
             address: self.address.clone(),

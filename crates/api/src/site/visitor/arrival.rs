@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 use engine::{DEMO_TENANT, Pass};
 use model::{Position, Project, Scope, Tenant};
-use web::{Choices, DEFAULT_DAYS, Filter, Reader};
+use web::{DEFAULT_DAYS, Filter, SelectOptions, Viewer};
 
 use super::Visitor;
 use crate::auth::{Caller, Identity, Permission, Reading, check_origin};
@@ -106,10 +106,10 @@ async fn place(
         (None, asked) => asked.filter(|asked| is_of(&scopes, &tenant, asked)),
     };
     let tenants = match caller {
-        Caller::Key(_) => Choices::default(),
+        Caller::Key(_) => SelectOptions::default(),
         Caller::Open | Caller::Owner => {
             let all: BTreeSet<&str> = scopes.iter().map(|scope| scope.tenant.as_str()).collect();
-            Choices::of(all.into_iter().map(str::to_owned), Some(tenant.as_str()))
+            SelectOptions::new(all.into_iter().map(str::to_owned), Some(tenant.as_str()))
         }
     };
     let of_tenant = scopes.iter().filter(|scope| scope.tenant == tenant);
@@ -147,11 +147,11 @@ fn is_of(scopes: &[Scope], tenant: &Tenant, project: &Project) -> bool {
     own.peek().is_none() || own.any(|scope| scope.project == *project)
 }
 
-fn reader(caller: &Caller) -> Reader {
+fn reader(caller: &Caller) -> Viewer {
     match caller {
-        Caller::Open => Reader::Open,
-        Caller::Owner => Reader::Key { id: "of the data folder".to_owned(), role: "owner" },
-        Caller::Key(key) => Reader::Key { id: key.id.clone(), role: key.role.as_word() },
+        Caller::Open => Viewer::Open,
+        Caller::Owner => Viewer::Key { id: "of the data folder".to_owned(), role: "owner" },
+        Caller::Key(key) => Viewer::Key { id: key.id.clone(), role: key.role.as_word() },
     }
 }
 

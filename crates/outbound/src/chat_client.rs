@@ -1,29 +1,29 @@
-//! A model that writes, behind an API of the OpenAI kind: `POST …/chat/completions`.
+//! Client of an OpenAI-compatible chat API: `POST …/chat/completions`.
 
 use std::time::Duration;
 
 use serde_json::json;
 
 use crate::error::RemoteError;
-use crate::openai::ModelApi;
+use crate::model_api::ModelApi;
 
-/// Where it is, and what it may cost.
+/// Connection to a chat model, with a limit on response tokens.
 #[derive(Clone)]
-pub struct RemoteWriter {
+pub struct ChatClient {
     api: ModelApi,
     model: String,
     max_tokens: u32,
 }
 
-impl std::fmt::Debug for RemoteWriter {
+impl std::fmt::Debug for ChatClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RemoteWriter").field("url", &self.api.url).finish_non_exhaustive()
     }
 }
 
-impl RemoteWriter {
-    /// `url` is the base of the API, such as `http://127.0.0.1:11434/v1`; no answer is longer than
-    /// `max_tokens`.
+impl ChatClient {
+    /// `url` is the base URL, such as `http://127.0.0.1:11434/v1`. `max_tokens` limits each
+    /// response.
     pub fn new(
         url: &str,
         model: &str,
@@ -38,13 +38,12 @@ impl RemoteWriter {
         }
     }
 
-    /// Its name.
     pub fn model(&self) -> &str {
         &self.model
     }
 
-    /// The text of its answer. `rules` are ours, `data` is everybody's.
-    pub fn write(&self, rules: &str, data: &str) -> Result<String, RemoteError> {
+    /// Returns the response text. `rules` is the system prompt; `data` is untrusted user content.
+    pub fn complete_chat(&self, rules: &str, data: &str) -> Result<String, RemoteError> {
         let body = json!({
             "model": self.model,
             "temperature": 0,
@@ -55,6 +54,6 @@ impl RemoteWriter {
         answer["choices"][0]["message"]["content"]
             .as_str()
             .map(str::to_owned)
-            .ok_or(RemoteError::Unfit("expected choices[0].message.content"))
+            .ok_or(RemoteError::InvalidResponse("expected choices[0].message.content"))
     }
 }

@@ -1,26 +1,20 @@
-//! Who talks: made-up people with a plan, a language and a place, but no name.
+//! Made-up users with a plan, a language and a city, but no name.
 
 use serde_json::{Map, Value, json};
 
-use crate::dice::Dice;
+use crate::rng::DemoRng;
 
-/// How many there are.
-pub(crate) const PEOPLE: usize = 180;
+pub(crate) const PEOPLE_COUNT: usize = 180;
 
-/// In which language somebody writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// English.
     En,
-    /// German.
     De,
-    /// Spanish.
     Es,
 }
 
 impl Language {
-    /// As a locale says it.
-    pub(crate) fn locale(self) -> &'static str {
+    pub(crate) fn locale_code(self) -> &'static str {
         match self {
             Self::En => "en",
             Self::De => "de",
@@ -29,23 +23,21 @@ impl Language {
     }
 }
 
-/// One of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Person {
+pub(crate) struct DemoUser {
     pub(crate) id: String,
     pub(crate) plan: &'static str,
     pub(crate) language: Language,
     pub(crate) city: &'static str,
-    /// How often they come, compared with others.
+    /// Relative number of conversations.
     pub(crate) busy: f64,
-    /// How likely they are to press a button.
+    /// Factor on the probability of explicit feedback.
     pub(crate) vocal: f64,
 }
 
-impl Person {
-    /// What the application knows of them.
-    pub(crate) fn attributes(&self) -> Map<String, Value> {
-        let known = json!({"plan": self.plan, "locale": self.language.locale(),
+impl DemoUser {
+    pub(crate) fn profile_attributes(&self) -> Map<String, Value> {
+        let known = json!({"plan": self.plan, "locale": self.language.locale_code(),
             "city": self.city, "demo": true});
         known.as_object().cloned().unwrap_or_default()
     }
@@ -67,19 +59,18 @@ const CITIES: [(&str, Language); 12] = [
     ("Rosario", Language::Es),
 ];
 
-/// All of them.
-pub(crate) fn people(dice: &mut Dice) -> Vec<Person> {
+pub(crate) fn generate_people(rng: &mut DemoRng) -> Vec<DemoUser> {
     let one = |number: usize| {
-        let mut dice = dice.apart(number as u64);
-        let plan = PLANS[dice.weighted(&PLANS.map(|(_, share)| share))].0;
-        // Most write English to a machine.
-        let city = if dice.chance(0.78) { dice.below(8) } else { 8 + dice.below(4) };
+        let mut rng = rng.fork(number as u64);
+        let plan = PLANS[rng.pick_weighted(&PLANS.map(|(_, share)| share))].0;
+        // Most users write English.
+        let city = if rng.flip_biased(0.78) { rng.next_index(8) } else { 8 + rng.next_index(4) };
         let (city, language) = CITIES[city];
-        let busy = dice.around(1.0);
-        let vocal = dice.around(1.0).min(3.0);
-        Person { id: format!("demo-user-{:03}", number + 1), plan, language, city, busy, vocal }
+        let busy = rng.next_skewed(1.0);
+        let vocal = rng.next_skewed(1.0).min(3.0);
+        DemoUser { id: format!("demo-user-{:03}", number + 1), plan, language, city, busy, vocal }
     };
-    (0..PEOPLE).map(one).collect()
+    (0..PEOPLE_COUNT).map(one).collect()
 }
 
 #[cfg(test)]
@@ -87,10 +78,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn most_write_english_and_some_do_not() {
-        let people = people(&mut Dice::new(1));
+    fn most_users_write_english() {
+        let people = generate_people(&mut DemoRng::new(1));
         let of = |language| people.iter().filter(|one| one.language == language).count();
-        assert_eq!(people.len(), PEOPLE);
+        assert_eq!(people.len(), PEOPLE_COUNT);
         assert!(of(Language::En) > 100 && of(Language::De) > 8 && of(Language::Es) > 8);
     }
 }

@@ -1,20 +1,17 @@
-//! The range of an axis, with ends that people would choose.
+//! Value range of a chart axis, with round limits.
 
 use super::HEIGHT;
 
-/// The range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// At the bottom.
+pub struct AxisRange {
     pub low: f64,
-    /// At the top.
     pub high: f64,
 }
 
-impl Range {
-    /// One that holds all of them and round numbers at its ends, for shares.
-    pub fn of_shares(values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = ends(values);
+impl AxisRange {
+    /// A range in steps of 0.1 that contains all values, for shares between 0 and 1.
+    pub fn from_shares(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = finite_bounds(values);
         if low > high {
             return Self { low: 0.0, high: 1.0 };
         }
@@ -23,31 +20,31 @@ impl Range {
         Self { low: low.clamp(0.0, 0.9), high: high.clamp(0.1, 1.0) }
     }
 
-    /// From nothing to the most of them.
+    /// From zero to a round number above all values.
     pub fn from_zero(values: impl Iterator<Item = f64>) -> Self {
-        let (_, high) = ends(values);
-        Self { low: 0.0, high: if high > 0.0 { nice(high) } else { 1.0 } }
+        let (_, high) = finite_bounds(values);
+        Self { low: 0.0, high: if high > 0.0 { round_up_axis(high) } else { 1.0 } }
     }
 
-    /// The places of a few lines, from the top.
+    /// Values of evenly spaced grid lines, from the top.
     pub fn levels(self, lines: u32) -> Vec<f64> {
         let step = (self.high - self.low) / f64::from(lines.max(2) - 1);
         (0..lines.max(2)).map(|line| self.high - f64::from(line) * step).collect()
     }
 
-    pub(super) fn y(self, value: f64) -> f64 {
+    pub(super) fn y_position(self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
         (1.0 - share.clamp(0.0, 1.0)) * HEIGHT
     }
 }
 
-pub(super) fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(super) fn finite_bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let wide = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
     values.filter(|value| value.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), wide)
 }
 
-/// The next number that people would choose for the end of an axis.
-fn nice(number: f64) -> f64 {
+/// The next round number for the end of an axis.
+fn round_up_axis(number: f64) -> f64 {
     let size = 10_f64.powf(number.log10().floor());
     let steps = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
     steps.into_iter().map(|step| step * size).find(|end| *end >= number).unwrap_or(number)
@@ -58,10 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_end_at_round_numbers() {
-        assert_eq!(Range::from_zero([3.0, 42.0].into_iter()).high, 50.0);
-        assert_eq!(Range::from_zero([].into_iter()).high, 1.0);
-        let shares = Range::of_shares([0.63, 0.85].into_iter());
+    fn axis_limits_are_round_numbers() {
+        assert_eq!(AxisRange::from_zero([3.0, 42.0].into_iter()).high, 50.0);
+        assert_eq!(AxisRange::from_zero([].into_iter()).high, 1.0);
+        let shares = AxisRange::from_shares([0.63, 0.85].into_iter());
         assert!((shares.low - 0.6).abs() < 1e-9 && (shares.high - 0.9).abs() < 1e-9);
         assert_eq!(shares.levels(4).len(), 4);
     }

@@ -1,4 +1,4 @@
-//! A server of our own, called by a command on the same machine.
+//! Client of a running Uptake server, used by the command line.
 
 use std::time::Duration;
 
@@ -7,12 +7,11 @@ use ureq::http::{Method, Request, Response};
 
 use crate::error::RemoteError;
 
-/// The largest answer that is read.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_RESPONSE_BYTES: u64 = 64 << 20;
 
-/// Where it is and how it knows us.
+/// Address and credentials of an Uptake server.
 #[derive(Clone)]
-pub struct RunningServer {
+pub struct UptakeClient {
     url: String,
     token: String,
     tenant: Option<String>,
@@ -20,14 +19,14 @@ pub struct RunningServer {
     agent: ureq::Agent,
 }
 
-impl std::fmt::Debug for RunningServer {
+impl std::fmt::Debug for UptakeClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RunningServer").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
-impl RunningServer {
-    /// A server at this address that takes this token or key.
+impl UptakeClient {
+    /// `token` is an API key or the token of the data folder; it may be empty.
     pub fn new(url: &str, token: &str) -> Self {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -38,37 +37,34 @@ impl RunningServer {
         Self { url, token: token.to_owned(), tenant: None, project: None, agent }
     }
 
-    /// The same server, asked about this tenant and project; the key's own where none is named.
-    pub fn about(&self, tenant: Option<&str>, project: Option<&str>) -> Self {
+    /// A client for this tenant and project; `None` uses the defaults of the key.
+    pub fn with_scope(&self, tenant: Option<&str>, project: Option<&str>) -> Self {
         let (tenant, project) = (tenant.map(str::to_owned), project.map(str::to_owned));
         Self { tenant, project, ..self.clone() }
     }
 
-    /// Asks it something.
     pub fn get(&self, path: &str) -> Result<Value, RemoteError> {
         self.call(Method::GET, path, "")
     }
 
-    /// Asks it for a page of ours, as it is.
-    pub fn page(&self, path: &str) -> Result<String, RemoteError> {
-        self.send(Method::GET, path, "")
+    /// Gets a response body without parsing it.
+    pub fn get_text(&self, path: &str) -> Result<String, RemoteError> {
+        self.send_request(Method::GET, path, "")
     }
 
-    /// Tells it something.
     pub fn post(&self, path: &str, body: &Value) -> Result<Value, RemoteError> {
         self.call(Method::POST, path, &body.to_string())
     }
 
-    /// Takes something away.
     pub fn delete(&self, path: &str) -> Result<Value, RemoteError> {
         self.call(Method::DELETE, path, "")
     }
 
     fn call(&self, method: Method, path: &str, body: &str) -> Result<Value, RemoteError> {
-        json_in(&self.send(method, path, body)?)
+        parse_json(&self.send_request(method, path, body)?)
     }
 
-    fn send(&self, method: Method, path: &str, body: &str) -> Result<String, RemoteError> {
+    fn send_request(&self, method: Method, path: &str, body: &str) -> Result<String, RemoteError> {
         let unreachable =
             |cause| RemoteError::Unreachable { url: self.url.clone(), cause: Box::new(cause) };
         let mut request = Request::builder()
@@ -87,37 +83,37 @@ impl RunningServer {
         }
         let request = request.body(body.to_owned()).map_err(|error| unreachable(error.into()))?;
         let response = self.agent.run(request).map_err(unreachable)?;
-        read(response).map_err(|error| match error {
-            Read::Failed(cause) => unreachable(cause),
-            Read::Refused(refused) => refused,
+        read_response(response).map_err(|error| match error {
+            ReadError::Failed(cause) => unreachable(cause),
+            ReadError::Refused(refused) => refused,
         })
     }
 }
 
-/// An empty answer says nothing; anything else that is no JSON is not ours.
-fn json_in(text: &str) -> Result<Value, RemoteError> {
+/// An empty body is null. Any other body that is not JSON comes from a different server.
+fn parse_json(text: &str) -> Result<Value, RemoteError> {
     if text.is_empty() {
         return Ok(Value::Null);
     }
     serde_json::from_str(text)
-        .map_err(|_| RemoteError::Unfit("expected JSON; whoever answers there is no Uptake server"))
+        .map_err(|_| RemoteError::InvalidResponse("expected JSON; the URL is not an Uptake server"))
 }
 
-enum Read {
+enum ReadError {
     Failed(ureq::Error),
     Refused(RemoteError),
 }
 
-fn read(mut response: Response<ureq::Body>) -> Result<String, Read> {
+fn read_response(mut response: Response<ureq::Body>) -> Result<String, ReadError> {
     let status = response.status().as_u16();
-    let body = response.body_mut().with_config().limit(MOST_BYTES);
-    let text = body.read_to_string().map_err(Read::Failed)?;
+    let body = response.body_mut().with_config().limit(MAX_RESPONSE_BYTES);
+    let text = body.read_to_string().map_err(ReadError::Failed)?;
     if (200..300).contains(&status) {
         return Ok(text);
     }
     let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     let detail = value["detail"].as_str().map_or_else(|| format!("status {status}"), str::to_owned);
-    Err(Read::Refused(RemoteError::Refused { status, detail }))
+    Err(ReadError::Refused(RemoteError::Refused { status, detail }))
 }
 
 #[cfg(test)]
@@ -127,10 +123,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_of_somebody_elses_is_not_taken_for_an_empty_answer() {
-        assert_eq!(json_in(r#"{"keys": []}"#).unwrap(), json!({"keys": []}));
-        assert_eq!(json_in("").unwrap(), Value::Null);
-        let refused = json_in("<html>Welcome</html>");
-        assert!(matches!(refused, Err(RemoteError::Unfit(_))), "{refused:?}");
+    fn non_json_response_is_rejected() {
+        assert_eq!(parse_json(r#"{"keys": []}"#).unwrap(), json!({"keys": []}));
+        assert_eq!(parse_json("").unwrap(), Value::Null);
+        let refused = parse_json("<html>Welcome</html>");
+        assert!(matches!(refused, Err(RemoteError::InvalidResponse(_))), "{refused:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! A model behind an API of the OpenAI kind.
+//! Shared client of OpenAI-compatible APIs.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use ureq::Agent;
 
 use crate::error::RemoteError;
 
-/// Where it is, and how it knows us.
+/// One endpoint with its credentials.
 #[derive(Clone)]
 pub(crate) struct ModelApi {
     agent: Agent,
@@ -16,7 +16,7 @@ pub(crate) struct ModelApi {
 }
 
 impl ModelApi {
-    /// One call of the API whose base is `base`.
+    /// `base` is the base URL of the API and `call` the endpoint below it.
     pub(crate) fn new(base: &str, call: &str, key: Option<String>, timeout: Duration) -> Self {
         let settings = Agent::config_builder()
             .timeout_global(Some(timeout))
@@ -26,7 +26,7 @@ impl ModelApi {
         Self { agent: settings.into(), url, key }
     }
 
-    /// Its answer; anything but a good status is an error.
+    /// Posts JSON and returns the JSON response. A status other than 2xx is an error.
     pub(crate) fn post(&self, body: &Value) -> Result<Value, RemoteError> {
         let mut request = self.agent.post(&self.url);
         if let Some(key) = &self.key {
@@ -37,12 +37,12 @@ impl ModelApi {
         let mut response = request.send_json(body).map_err(unreachable)?;
         let status = response.status().as_u16();
         if !(200..300).contains(&status) {
-            let detail = format!("{} answered with status {status}", self.url);
+            let detail = format!("{} returned status {status}", self.url);
             return Err(RemoteError::Refused { status, detail });
         }
         let read = response.body_mut().read_json();
         if matches!(read, Err(ureq::Error::Json(_))) {
-            return Err(RemoteError::Unfit("no JSON"));
+            return Err(RemoteError::InvalidResponse("expected JSON"));
         }
         read.map_err(unreachable)
     }
