@@ -11,20 +11,20 @@ use axum::routing::{delete, get, post, put};
 use engine::{Copies, Engine};
 use tower_service::Service;
 
-use crate::auth::{self, Doorman, identify};
-use crate::cors;
 use crate::docs::{self, Texts};
 use crate::error::Problem;
-use crate::limits::RateLimits;
-use crate::metrics::{Requests, measure};
-use crate::request_id::{self, RequestIds};
+use crate::middleware::RateLimits;
+use crate::middleware::auth::{self, Doorman, identify};
+use crate::middleware::batch_limiter::{self, Turnstile};
+use crate::middleware::cors;
+use crate::middleware::metrics::{Requests, measure};
+use crate::middleware::request_id::{self, RequestIds};
 use crate::routes::{
     artifacts, batch, calibration, conversations, dead_letters, decisions, demo, events, examples,
     experiments, failures, feedback, health, keys, metrics, preferences, quality, reactions,
     reports, retrieval, routers, strategies, tenants, turns,
 };
 use crate::site;
-use crate::turnstile::{self, Turnstile};
 use crate::widget;
 
 /// What the server is told from outside.
@@ -136,7 +136,7 @@ fn routes(engine: Arc<Engine>, settings: Settings, requests: Requests) -> Router
 fn events_and_turns(batch_bytes: usize) -> Router<Arc<Engine>> {
     let batch = post(batch::submit)
         .layer(DefaultBodyLimit::max(batch_bytes))
-        .layer(from_fn_with_state(Turnstile::new(), turnstile::wait));
+        .layer(from_fn_with_state(Turnstile::new(), batch_limiter::wait));
     Router::new()
         .route("/api/v1/feedback/correction", post(feedback::correct))
         .route("/api/v1/feedback/batch", batch)

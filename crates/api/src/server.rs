@@ -8,8 +8,8 @@ use engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::connections::{self, ConnectionLimits};
-use crate::leaving::{self, Leaving};
+use crate::middleware::connections::{self, ConnectionLimits};
+use crate::middleware::drain::{self, Leaving};
 
 /// How long requests under way may take after the server was told to stop. One that is still being
 /// sent by then was never accepted.
@@ -36,7 +36,7 @@ pub async fn run(
         told.begin_to_stop();
         stopping.send_replace(true);
     };
-    let router = router.layer(middleware::from_fn_with_state(leaving, leaving::tell));
+    let router = router.layer(middleware::from_fn_with_state(leaving, drain::tell));
     let serving = connections::serve(listener, router, limits, stop);
     let too_late = async {
         // An error means that the server is gone already.

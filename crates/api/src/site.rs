@@ -1,13 +1,13 @@
 //! The page: its addresses, who may see them, and what every answer carries.
 
-mod trouble;
-mod session;
+mod page_error;
+mod session_cookie;
 mod visitor;
-mod posted;
-mod answer;
-mod door;
+mod form;
+mod html_response;
+mod login;
 mod assets;
-mod live;
+mod live_updates;
 mod overview;
 mod conversations;
 mod timeline;
@@ -17,7 +17,7 @@ mod routing;
 mod retrieval;
 mod data;
 mod system;
-mod paper;
+mod report_file;
 
 use std::sync::Arc;
 
@@ -48,17 +48,17 @@ pub(crate) fn routes(engine: &Arc<Engine>) -> Router<Arc<Engine>> {
         .route("/data", get(data::show))
         .route("/data/pairs", get(data::pairs))
         .route("/system", get(system::show))
-        .route("/report", get(paper::show))
+        .route("/report", get(report_file::show))
         .route("/turns/{id}", get(failures::turn))
         .route("/turns/{id}/review", post(timeline::confirm))
         .route("/turns/{id}/flip", post(timeline::flip))
         .route("/turns/{id}/react", post(timeline::react))
         .route("/turns/{id}/correct", post(timeline::correct))
-        .route("/help", get(door::help))
-        .route("/login", get(door::show).post(door::enter))
-        .route("/logout", post(door::leave))
-        .route("/live", get(live::follow))
+        .route("/help", get(login::help))
+        .route("/login", get(login::show).post(login::enter))
+        .route("/logout", post(login::leave))
+        .route("/live", get(live_updates::follow))
         .route("/assets/{name}", get(assets::show))
-        .route_layer(map_response(answer::guard))
+        .route_layer(map_response(html_response::guard))
         .with_state(site)
 }

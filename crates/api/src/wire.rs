@@ -1,7 +1,7 @@
 //! Request and response shapes: the public contract, and only that.
 
 pub(crate) mod feedback;
-pub(crate) mod loops;
+pub(crate) mod verdict;
 pub(crate) mod strategy;
 pub(crate) mod example;
 pub(crate) mod routing;
@@ -19,4 +19,4 @@ pub(crate) mod failure;
 pub(crate) mod comment;
 pub(crate) mod report;
 #[cfg(test)]
-mod any_body;
+mod fuzz_tests;

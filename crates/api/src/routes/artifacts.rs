@@ -8,10 +8,10 @@ use engine::{Engine, ReactionFilter, ReactionSearch};
 use model::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
 use report::{ArtifactPage, ArtifactSearch};
 
-use crate::address;
-use crate::auth::{May, Reading};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading};
+use crate::params;
 use crate::wire::report::{ArtifactsBody, SearchRequestBody, TimestampFilter};
 
 const KIND: &str = "artifact:turn.log.reaction";
@@ -51,13 +51,13 @@ fn read(
     only("kinds", request.kinds, KIND)?;
     only("roles", request.roles, "artifact")?;
     only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
-    let user = request.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
+    let user = request.user_id.map(|text| params::id("user_id", text, UserId::new)).transpose()?;
     let conversation = request
         .conversation_id
-        .map(|text| address::id("conversation_id", text, ConversationId::new))
+        .map(|text| params::id("conversation_id", text, ConversationId::new))
         .transpose()?;
     check_scope(request.scope.as_deref(), user.is_some(), conversation.is_some())?;
-    let start = address::days_ago(now, request.days.unwrap_or(DEFAULT_DAYS))?;
+    let start = params::days_ago(now, request.days.unwrap_or(DEFAULT_DAYS))?;
     // Clients' clocks may be ahead of ours by a little, so the window does not end now.
     let whole = Window { start, end: Timestamp::from_micros(i64::MAX) };
     let mut query = ReactionSearch {
@@ -68,7 +68,7 @@ fn read(
         track: None,
         window: narrowed(whole, request.timestamp_filters.unwrap_or_default())?,
         before: None,
-        limit: address::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
+        limit: params::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
     };
     let mut possible = true;
     for (index, tag) in request.all_tags.unwrap_or_default().into_iter().enumerate() {

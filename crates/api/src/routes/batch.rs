@@ -15,9 +15,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::feedback::{DOOR, request_key};
-use crate::auth::{May, Writing};
 use crate::body::{self, Format, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Writing};
 use crate::scope::RequestScope;
 use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 

@@ -7,8 +7,8 @@ use axum::extract::State;
 use engine::Engine;
 use serde_json::{Value, json};
 
-use crate::auth::{May, Reading};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading};
 
 /// `GET /api/v1/calibration`
 #[utoipa::path(

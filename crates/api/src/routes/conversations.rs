@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::turns::{patterns_for, turn_json};
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading};
 use crate::body;
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading};
+use crate::params::{self, Parameters, Parts, Read};
 
 const DEFAULT: usize = 100;
 const MOST: usize = 500;
@@ -40,10 +40,10 @@ pub(crate) async fn timeline(
     id: Parts<String>,
     parameters: Parameters,
 ) -> Result<Json<Value>, Problem> {
-    let id = address::id("id", address::parts(id)?, ConversationId::new)?;
+    let id = params::id("id", params::parts(id)?, ConversationId::new)?;
     let known = [("limit", Read::Plain), ("cursor", Read::Text)];
-    let request: TimelineRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let limit = address::limit(request.limit, DEFAULT, MOST)?;
+    let request: TimelineRequest = body::shape(params::as_json(parameters, &known)?)?;
+    let limit = params::limit(request.limit, DEFAULT, MOST)?;
     let bad = || Problem::invalid("cursor", "cursor: expected a next_cursor of an earlier answer");
     let older_than = match request.cursor.as_deref() {
         None => None,

@@ -7,9 +7,9 @@ use axum::extract::State;
 use engine::{DeadLetter, Engine};
 use model::Position;
 
-use crate::address::{self, Parameters, Parts};
-use crate::auth::{May, Reading, Writing};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading, Writing};
+use crate::params::{self, Parameters, Parts};
 use crate::wire::dead_letter::{DeadLetterBody, DeadLettersBody, ReplayedBody};
 
 const MAX_LIMIT: usize = 500;
@@ -28,7 +28,7 @@ pub(crate) async fn list(
     scope: May<Reading>,
     parameters: Parameters,
 ) -> Result<Json<DeadLettersBody>, Problem> {
-    let (Position(after), limit) = address::page(parameters, MAX_LIMIT)?;
+    let (Position(after), limit) = params::page(parameters, MAX_LIMIT)?;
     let found = engine.dead_letters(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last: &DeadLetter| last.number);
     Ok(Json(DeadLettersBody { items: found.into_iter().map(DeadLetterBody::from).collect(), next }))
@@ -48,7 +48,7 @@ pub(crate) async fn replay(
     scope: May<Writing>,
     id: Parts<String>,
 ) -> Result<Json<ReplayedBody>, Problem> {
-    let id = address::parts(id)?;
+    let id = params::parts(id)?;
     engine.replay_dead_letter(scope.get(), &id).await?;
     Ok(Json(ReplayedBody { id, stored: true }))
 }

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading, Writing};
+use crate::params::{self, Parameters, Parts, Read};
 use crate::wire::decision::{
     DecisionBody, DecisionReceipt, DecisionRequest, DecisionsBody, OutcomeRequest,
     SessionDecisionsBody,
@@ -63,7 +63,7 @@ pub(crate) async fn settle(
     id: Parts<String>,
     sent: Sent,
 ) -> Result<Json<DecisionReceipt>, Problem> {
-    let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
+    let id = params::id("decision_id", params::parts(id)?, DecisionId::new)?;
     let value = body::json(&sent)?;
     let key = request_key(&engine, &sent.headers, OUTCOME_DOOR, &[id.as_str()], &value)?;
     let mac = engine.fingerprint(OUTCOME_DOOR, &json!([id.as_str(), value]));
@@ -86,7 +86,7 @@ pub(crate) async fn show(
     scope: May<Reading>,
     id: Parts<String>,
 ) -> Result<Json<DecisionBody>, Problem> {
-    let id = address::id("decision_id", address::parts(id)?, DecisionId::new)?;
+    let id = params::id("decision_id", params::parts(id)?, DecisionId::new)?;
     let found = engine.decision(scope.get(), &id).await?;
     let unknown = || Problem::not_found("there is no decision with this id here");
     Ok(Json(found.ok_or_else(unknown)?.into()))
@@ -115,10 +115,10 @@ pub(crate) async fn list(
     parameters: Parameters,
 ) -> Result<Json<DecisionsBody>, Problem> {
     let known = [("session_id", Read::Text), ("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
-    let conversation = address::id("session_id", request.session_id, ConversationId::new)?;
-    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
-    let after = address::position("after", request.after)?;
+    let request: ListRequest = body::shape(params::as_json(parameters, &known)?)?;
+    let conversation = params::id("session_id", request.session_id, ConversationId::new)?;
+    let limit = params::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let after = params::position("after", request.after)?;
     let scope = scope.get();
     let found = engine.decisions_of(scope, &conversation, after, limit).await?;
     let next = found.last().map_or(after, |last| last.made.position);
@@ -140,7 +140,7 @@ pub(crate) async fn of_session(
     scope: May<Reading>,
     session: Parts<String>,
 ) -> Result<Json<SessionDecisionsBody>, Problem> {
-    let session = address::id("session", address::parts(session)?, ConversationId::new)?;
+    let session = params::id("session", params::parts(session)?, ConversationId::new)?;
     let found = engine.decisions_of(scope.get(), &session, Position(0), MAX_LIMIT).await?;
     let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;

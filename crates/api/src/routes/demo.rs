@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use engine::{DEMO_TENANT, Engine};
 
-use crate::auth::{Caller, Managing, May, Reading};
 use crate::error::Problem;
+use crate::middleware::auth::{Caller, Managing, May, Reading};
 use crate::wire::demo::{DemoBody, DemoRemovedBody};
 
 /// `GET /api/v1/demo`

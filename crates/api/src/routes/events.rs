@@ -13,10 +13,10 @@ use futures_util::stream;
 use model::{Position, Source, Type};
 use serde::Deserialize;
 
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{Caller, May, Reading};
 use crate::body;
 use crate::error::Problem;
+use crate::middleware::auth::{Caller, May, Reading};
+use crate::params::{self, Parameters, Parts, Read};
 use crate::wire::feedback::{StretchResponse, shown_line};
 
 const MAX_LIMIT: usize = 1000;
@@ -52,10 +52,10 @@ pub(crate) async fn list(
         ("type", Read::Text),
         ("source", Read::Text),
     ];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
+    let request: ListRequest = body::shape(params::as_json(parameters, &known)?)?;
     let event_type =
-        address::word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
-    let source = address::word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
+        params::word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
+    let source = params::word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
     let kind = KindFilter { types: event_type.map(same_types).unwrap_or_default(), source };
     answer(&engine, &scope, &request, vec![kind], &headers).await
 }
@@ -80,9 +80,9 @@ pub(crate) async fn topic(
         let names: Vec<&str> = Topic::ALL.iter().map(|(name, _)| *name).collect();
         Problem::not_found(format!("there is no such topic; there are {}", names.join(", ")))
     };
-    let topic = Topic::from_name(&address::parts(name)?).ok_or_else(unknown)?;
+    let topic = Topic::from_name(&params::parts(name)?).ok_or_else(unknown)?;
     let known = [("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(address::as_json(parameters, &known)?)?;
+    let request: ListRequest = body::shape(params::as_json(parameters, &known)?)?;
     answer(&engine, &scope, &request, topic.kinds(), &headers).await
 }
 
@@ -93,8 +93,8 @@ async fn answer(
     any_of: Vec<KindFilter>,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = address::position("after", request.after)?;
-    let limit = address::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let after = params::position("after", request.after)?;
+    let limit = params::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let key = match scope.caller() {
         Caller::Open | Caller::Owner => None,
         Caller::Key(key) => Some(key.id.clone()),
@@ -118,7 +118,7 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let bad = || Problem::invalid("Last-Event-ID", "Last-Event-ID: expected a position in the log");
     let number = value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(bad)?;
-    address::position("Last-Event-ID", Some(number)).map(Some)
+    params::position("Last-Event-ID", Some(number)).map(Some)
 }
 
 /// Every event as a line with its position as the id, from there on and for as long as it is read.

@@ -6,9 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use engine::{Engine, ExampleSearch};
 
-use crate::auth::{May, Using};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Using};
 use crate::wire::example::{ExampleRequest, ExamplesBody};
 
 const MOST: usize = 50;

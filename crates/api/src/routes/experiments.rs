@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts};
-use crate::auth::{Managing, May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{Managing, May, Reading, Writing};
+use crate::params::{self, Parameters, Parts};
 use crate::wire::experiment::{
     AssignRequest, AssignedBody, ExperimentBody, ExperimentRequest, ExperimentsBody, ResultsBody,
 };
@@ -44,7 +44,7 @@ pub(crate) async fn create(
     let id = fields.as_object_mut().and_then(|fields| fields.remove("id"));
     let id = match id {
         None | Some(Value::Null) => None,
-        Some(Value::String(text)) => Some(address::id("id", text, ExperimentId::new)?),
+        Some(Value::String(text)) => Some(params::id("id", text, ExperimentId::new)?),
         Some(_) => return Err(Problem::invalid("id", "id is no text, expected one or nothing")),
     };
     let definition: ExperimentDefinition = body::shape(fields)?;
@@ -67,7 +67,7 @@ pub(crate) async fn list(
     scope: May<Reading>,
     parameters: Parameters,
 ) -> Result<Json<ExperimentsBody>, Problem> {
-    let (after, limit) = address::page(parameters, MAX_LIMIT)?;
+    let (after, limit) = params::page(parameters, MAX_LIMIT)?;
     let found = engine.experiments(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last| last.position).0;
     let experiments = found.into_iter().map(ExperimentBody::from).collect();
@@ -88,7 +88,7 @@ pub(crate) async fn show(
     scope: May<Reading>,
     id: Parts<String>,
 ) -> Result<Json<ExperimentBody>, Problem> {
-    let id = address::id("id", address::parts(id)?, ExperimentId::new)?;
+    let id = params::id("id", params::parts(id)?, ExperimentId::new)?;
     Ok(Json(engine.experiment(scope.get(), &id).await?.into()))
 }
 
@@ -112,8 +112,8 @@ pub(crate) async fn act(
     parts: Parts<(String, String)>,
     sent: Sent,
 ) -> Result<Json<ExperimentBody>, Problem> {
-    let (id, word) = address::parts(parts)?;
-    let id = address::id("id", id, ExperimentId::new)?;
+    let (id, word) = params::parts(parts)?;
+    let id = params::id("id", id, ExperimentId::new)?;
     let Some(action) = Action::from_word(&word) else {
         let words = Action::ALL.map(Action::word).join(", ");
         return Err(Problem::not_found(format!("there is nothing here, expected one of {words}")));
@@ -141,7 +141,7 @@ pub(crate) async fn assign(
     id: Parts<String>,
     sent: Sent,
 ) -> Result<Json<AssignedBody>, Problem> {
-    let id = address::id("id", address::parts(id)?, ExperimentId::new)?;
+    let id = params::id("id", params::parts(id)?, ExperimentId::new)?;
     let request: AssignRequest = body::shape(body::json(&sent)?)?;
     let found = engine.assign(scope.get(), &id, &request.unit_id).await?;
     Ok(Json(AssignedBody {
@@ -165,7 +165,7 @@ pub(crate) async fn results(
     scope: May<Reading>,
     id: Parts<String>,
 ) -> Result<Json<ResultsBody>, Problem> {
-    let id = address::id("id", address::parts(id)?, ExperimentId::new)?;
+    let id = params::id("id", params::parts(id)?, ExperimentId::new)?;
     let (view, found) = engine.experiment_results(scope.get(), &id).await?;
     Ok(Json(ResultsBody::new(&view, found)))
 }

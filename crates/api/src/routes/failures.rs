@@ -11,11 +11,11 @@ use report::Figure;
 use serde_json::Value;
 
 use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts};
-use crate::auth::{Managing, May, Reading};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::slice;
+use crate::middleware::auth::{Managing, May, Reading};
+use crate::params::{self, Parameters, Parts};
+use crate::report_filter;
 use crate::wire::experiment::ExperimentBody;
 use crate::wire::failure::{
     FailuresBody, ImprovementBody, InsightsBody, PatternBody, SuggestionBody, SuggestionsBody,
@@ -43,7 +43,7 @@ pub(crate) async fn failures(
     parameters: Parameters,
 ) -> Result<Json<FailuresBody>, Problem> {
     let tenant = scope.get().tenant.to_string();
-    let query = slice::read(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
+    let query = report_filter::read(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
     Ok(Json((&*engine.failures(query).await?).into()))
 }
 
@@ -62,8 +62,8 @@ pub(crate) async fn insights(
     tenant: Parts<String>,
     parameters: Parameters,
 ) -> Result<Json<InsightsBody>, Problem> {
-    let tenant = address::parts(tenant)?;
-    let query = slice::read(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
+    let tenant = params::parts(tenant)?;
+    let query = report_filter::read(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
     let [now, before] = engine.quality_now_and_before(query.clone()).await?;
     let found = engine.failures(query.clone()).await?;
     let trend = |figure: &Figure| {
@@ -109,7 +109,7 @@ pub(crate) async fn suggest(
     parameters.extend(request.prompt_id.map(|prompt| ("prompt".to_owned(), prompt)));
     let tenant = scope.get().tenant.to_string();
     let mut query =
-        slice::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
+        report_filter::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
     // What is concluded is kept in the project it is concluded from.
     query.project = Some(scope.get().project.clone());
     let kept = engine.suggest(scope.get(), query).await?;
@@ -132,7 +132,7 @@ pub(crate) async fn experiment(
     id: Parts<String>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<ExperimentBody>), Problem> {
-    let id = address::id("suggestion_id", address::parts(id)?, EventId::new)?;
+    let id = params::id("suggestion_id", params::parts(id)?, EventId::new)?;
     let fields = body::json_or_empty(&sent)?;
     let key = request_key(&engine, &sent.headers, DOOR, &[id.as_str()], &fields)?;
     let mac = engine.fingerprint(DOOR, &fields);

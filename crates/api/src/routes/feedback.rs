@@ -10,9 +10,9 @@ use engine::{Engine, Incoming, RequestKey, Trust};
 use model::{EventId, Mac};
 use serde_json::{Value, json};
 
-use crate::auth::{May, Reacting, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reacting, Reading, Writing};
 use crate::scope::RequestScope;
 use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, ReceiptResponse};
 

@@ -8,10 +8,10 @@ use axum::http::StatusCode;
 use engine::{Engine, NewKey, StoredKey};
 use model::{Project, Role, Tenant};
 
-use crate::address::{self, Parts};
-use crate::auth::{Caller, Managing, May};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{Caller, Managing, May};
+use crate::params::{self, Parts};
 use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
 
 /// `POST /api/v1/keys`
@@ -68,7 +68,7 @@ pub(crate) async fn revoke(
     scope: May<Managing>,
     id: Parts<String>,
 ) -> Result<Json<RevokedBody>, Problem> {
-    let id = address::parts(id)?;
+    let id = params::parts(id)?;
     let unknown = || Problem::not_found("there is no key with this id here");
     let key = engine.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
     if !covers(scope.caller(), &key.tenant, key.project.as_ref()) {
@@ -89,7 +89,7 @@ fn covers(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
 }
 
 fn read(request: KeyRequest) -> Result<NewKey, Problem> {
-    let role = address::word("role", Some(request.role), Role::from_word, Role::WORDS)?;
+    let role = params::word("role", Some(request.role), Role::from_word, Role::WORDS)?;
     if request.rate == Some(0) {
         return Err(Problem::invalid("rate", "rate is 0, expected at least 1 request per second"));
     }
@@ -101,10 +101,10 @@ fn read(request: KeyRequest) -> Result<NewKey, Problem> {
         })?),
     };
     Ok(NewKey {
-        tenant: address::id("tenant", request.tenant, Tenant::new)?,
+        tenant: params::id("tenant", request.tenant, Tenant::new)?,
         project: request
             .project
-            .map(|name| address::id("project", name, Project::new))
+            .map(|name| params::id("project", name, Project::new))
             .transpose()?,
         role: role.ok_or_else(|| Problem::invalid("role", "role: missing"))?,
         rate: request.rate,

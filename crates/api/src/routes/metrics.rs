@@ -8,9 +8,9 @@ use axum::response::IntoResponse;
 use engine::Engine;
 use model::Scope;
 
-use crate::auth::{Caller, May, Reading};
 use crate::error::Problem;
-use crate::metrics::{self, Requests};
+use crate::middleware::auth::{Caller, May, Reading};
+use crate::middleware::metrics::{self, Requests};
 
 /// `GET /metrics`
 #[utoipa::path(

@@ -10,10 +10,10 @@ use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, Pref
 use futures_util::stream;
 use serde::Deserialize;
 
-use crate::address::{self, Parameters, Read};
-use crate::auth::{May, Reading};
 use crate::body;
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading};
+use crate::params::{self, Parameters, Read};
 
 /// As it is registered.
 const PARQUET: &str = "application/vnd.apache.parquet";
@@ -59,7 +59,7 @@ pub(crate) async fn export(
         ("cap", Read::List),
         ("after", Read::Text),
     ];
-    let request: ExportRequest = body::shape(address::as_json(parameters, &known)?)?;
+    let request: ExportRequest = body::shape(params::as_json(parameters, &known)?)?;
     let query = PreferenceQuery::read(wish(request, &headers))?;
     let media = match query.encoding() {
         PreferenceEncoding::Jsonl => NDJSON,

@@ -9,11 +9,11 @@ use model::Tenant;
 use serde_json::Value;
 
 use super::tenants::own_tenant;
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{Managing, May, Reading};
 use crate::body::{self, Sent};
 use crate::error::Problem;
-use crate::slice;
+use crate::middleware::auth::{Managing, May, Reading};
+use crate::params::{self, Parameters, Parts, Read};
+use crate::report_filter;
 use crate::wire::quality::{
     AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics,
 };
@@ -36,8 +36,8 @@ pub(crate) async fn quality(
     tenant: Parts<String>,
     parameters: Parameters,
 ) -> Result<Json<QualityBody>, Problem> {
-    let tenant = address::parts(tenant)?;
-    let query = slice::read(&scope, &tenant, parameters, engine.now(), DAYS)?;
+    let tenant = params::parts(tenant)?;
+    let query = report_filter::read(&scope, &tenant, parameters, engine.now(), DAYS)?;
     let buckets = engine.quality(query.clone()).await?;
     let targets = engine.targets_of(&query.tenant);
     let bucket = match query.bucket_hours {
@@ -117,10 +117,10 @@ pub(crate) async fn alerts(
     parameters: Parameters,
 ) -> Result<Json<AlertsBody>, Problem> {
     let known = [("project", Read::Text), ("limit", Read::Plain)];
-    let query: AlertsQuery = body::shape(address::as_json(parameters, &known)?)?;
-    let limit = address::limit(query.limit, 100, 1000)?;
+    let query: AlertsQuery = body::shape(params::as_json(parameters, &known)?)?;
+    let limit = params::limit(query.limit, 100, 1000)?;
     let tenant = scope.get().tenant.as_str();
-    let (tenant, project) = slice::of_tenant(&scope, tenant, query.project.as_deref())?;
+    let (tenant, project) = report_filter::of_tenant(&scope, tenant, query.project.as_deref())?;
     let found = engine.alerts(&tenant, project.as_ref(), limit).await?;
     Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::of).collect() }))
 }

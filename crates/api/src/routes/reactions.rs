@@ -10,10 +10,10 @@ use model::{ConversationId, TurnId};
 use serde_json::json;
 
 use super::feedback::request_key;
-use crate::address::{self, Parts};
-use crate::auth::{May, Reacting};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reacting};
+use crate::params::{self, Parts};
 use crate::wire::reaction::{ReactionRequest, ReactionResponse};
 
 const DOOR: &str = "reaction";
@@ -34,7 +34,7 @@ pub(crate) async fn submit(
     parts: Parts<(String, String, String, String)>,
     sent: Sent,
 ) -> Result<(StatusCode, Json<ReactionResponse>), Problem> {
-    let (tenant, project, conversation, turn) = address::parts(parts)?;
+    let (tenant, project, conversation, turn) = params::parts(parts)?;
     let by_widget = scope.is_widget();
     let scope = scope.at(&tenant, &project)?;
     let value = body::json(&sent)?;
@@ -48,8 +48,8 @@ pub(crate) async fn submit(
     let mac = engine.fingerprint(DOOR, &json!([conversation, turn, value]));
     let request: ReactionRequest = body::shape(value)?;
     let incoming = IncomingReaction {
-        conversation: address::id("conversation_id", conversation, ConversationId::new)?,
-        turn: address::id("turn_id", turn.clone(), TurnId::new)?,
+        conversation: params::id("conversation_id", conversation, ConversationId::new)?,
+        turn: params::id("turn_id", turn.clone(), TurnId::new)?,
         raw: request.into(),
         mac,
         key,

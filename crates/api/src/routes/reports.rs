@@ -9,10 +9,10 @@ use model::{ConversationId, Origin, Reaction, Scope, Timestamp, TurnId, UserId, 
 use report::{ConversationRequest, PeriodRequest};
 use serde_json::Value;
 
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading};
+use crate::params::{self, Parameters, Parts, Read};
 use crate::scope::RequestScope;
 use crate::wire::report::{
     ConversationBody, ConversationRequestBody, Include, PeriodBody, PeriodRequestBody,
@@ -61,7 +61,7 @@ pub(crate) async fn conversation_by_query(
     parameters: Parameters,
 ) -> Result<Json<ConversationBody>, Problem> {
     let known = [("turn_ids", Read::List), ("days", Read::Plain), ("include", Read::List)];
-    let fields = address::as_json(parameters, &known)?;
+    let fields = params::as_json(parameters, &known)?;
     answer_conversation(&engine, &scope, parts, fields).await
 }
 
@@ -71,9 +71,9 @@ async fn answer_conversation(
     parts: Parts<Three>,
     fields: Value,
 ) -> Result<Json<ConversationBody>, Problem> {
-    let (tenant, project, conversation) = address::parts(parts)?;
+    let (tenant, project, conversation) = params::parts(parts)?;
     let scope = scope.at(&tenant, &project)?;
-    let conversation = address::id("conversation_id", conversation, ConversationId::new)?;
+    let conversation = params::id("conversation_id", conversation, ConversationId::new)?;
     let request: ConversationRequestBody = body::shape(fields)?;
     let include = include(request.include.unwrap_or_default())?;
     let turns = request.turn_ids.map(turn_ids).transpose()?;
@@ -82,7 +82,7 @@ async fn answer_conversation(
             scope,
             conversation: conversation.clone(),
             turns,
-            since: address::days_ago(engine.now(), request.days.unwrap_or(DEFAULT_DAYS))?,
+            since: params::days_ago(engine.now(), request.days.unwrap_or(DEFAULT_DAYS))?,
             include_events: include.turn_log || include.assistant || include.user,
         })
         .await?;
@@ -103,7 +103,7 @@ fn turn_ids(ids: Vec<String>) -> Result<Vec<TurnId>, Problem> {
     }
     ids.into_iter()
         .enumerate()
-        .map(|(index, text)| address::id(&format!("turn_ids[{index}]"), text, TurnId::new))
+        .map(|(index, text)| params::id(&format!("turn_ids[{index}]"), text, TurnId::new))
         .collect()
 }
 
@@ -167,7 +167,7 @@ pub(crate) async fn period_by_query(
         ("origin", Read::Text),
         ("reaction", Read::Text),
     ];
-    let fields = address::as_json(parameters, &known)?;
+    let fields = params::as_json(parameters, &known)?;
     answer_period(&engine, &scope, parts, fields).await
 }
 
@@ -177,7 +177,7 @@ async fn answer_period(
     parts: Parts<(String, String)>,
     fields: Value,
 ) -> Result<Json<PeriodBody>, Problem> {
-    let (tenant, project) = address::parts(parts)?;
+    let (tenant, project) = params::parts(parts)?;
     let scope = scope.at(&tenant, &project)?;
     let request: PeriodRequestBody = body::shape(fields)?;
     let request = period_request(engine.now(), scope.clone(), request)?;
@@ -202,16 +202,11 @@ fn period_request(
         (None, Some(_)) => return Err(Problem::invalid("start", "start: missing beside end")),
     };
     let filter = ReactionFilter {
-        user: request.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?,
-        origin: address::word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
-        reaction: address::word(
-            "reaction",
-            request.reaction,
-            Reaction::from_word,
-            Reaction::WORDS,
-        )?,
+        user: request.user_id.map(|text| params::id("user_id", text, UserId::new)).transpose()?,
+        origin: params::word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
+        reaction: params::word("reaction", request.reaction, Reaction::from_word, Reaction::WORDS)?,
     };
-    let limit = address::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
+    let limit = params::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let include_turns = request.include_turns.unwrap_or(false);
     Ok(PeriodRequest { scope, window, now, filter, limit, include_turns, cursor: request.cursor })
 }

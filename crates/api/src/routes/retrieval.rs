@@ -15,10 +15,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading, Using, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading, Using, Writing};
+use crate::params::{self, Parameters, Parts, Read};
 use crate::wire::retrieval::{
     EntitiesBody, HelpfulRequest, Items, RerankRequest, RerankResponse, RerankedBody,
     ReturnedRequest, SignalsRequest, StatsBody, UsageRequest, UsageResponse,
@@ -154,7 +154,7 @@ pub(crate) async fn stats(
     scope: May<Reading>,
     entity: Parts<String>,
 ) -> Result<Json<StatsBody>, Problem> {
-    let entity = address::id("entity_id", address::parts(entity)?, EntityId::new)?;
+    let entity = params::id("entity_id", params::parts(entity)?, EntityId::new)?;
     Ok(Json(engine.entity_stats(scope.get(), entity.to_string()).await?.into()))
 }
 
@@ -265,7 +265,7 @@ fn mark(engine: &Engine, sent: &Sent, door: &str, fields: &Value) -> Result<Requ
 }
 
 fn user_id(id: Option<String>) -> Result<Option<UserId>, Problem> {
-    id.map(|id| address::id("user_id", id, UserId::new)).transpose()
+    id.map(|id| params::id("user_id", id, UserId::new)).transpose()
 }
 
 #[derive(Deserialize)]
@@ -275,7 +275,7 @@ struct Listing {
 }
 
 fn limit(parameters: Parameters) -> Result<usize, Problem> {
-    let listing: Listing = body::shape(address::as_json(parameters, &[("limit", Read::Plain)])?)?;
+    let listing: Listing = body::shape(params::as_json(parameters, &[("limit", Read::Plain)])?)?;
     match listing.limit {
         None => Ok(20),
         Some(limit) if (1..=MOST_LISTED).contains(&limit) => Ok(limit),

@@ -10,10 +10,10 @@ use model::{ConversationId, GivenReward, TurnId, UnitInterval, UserId};
 use serde_json::{Value, json};
 
 use super::feedback::request_key;
-use crate::address::{self, Parts};
-use crate::auth::{Managing, May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{Managing, May, Reading, Writing};
+use crate::params::{self, Parts};
 use crate::wire::routing::{
     EvaluateRequest, PolicyRequest, RewardRequest, RouteBody, RouteRequestBody, RouterBody,
     RouterRequest, evaluation_json,
@@ -57,7 +57,7 @@ pub(crate) async fn set(
     sent: Sent,
 ) -> Result<Json<RouterBody>, Problem> {
     let definition: RouterDefinition = body::shape(body::json(&sent)?)?;
-    let name = address::parts(name)?;
+    let name = params::parts(name)?;
     Ok(Json(engine.set_router(scope.get(), &name, definition).await?.into()))
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn show(
     scope: May<Reading>,
     name: Parts<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.router(scope.get(), &address::parts(name)?).await?.into()))
+    Ok(Json(engine.router(scope.get(), &params::parts(name)?).await?.into()))
 }
 
 /// `POST /api/v1/routers/{name}/reset`
@@ -92,7 +92,7 @@ pub(crate) async fn reset(
     scope: May<Managing>,
     name: Parts<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.reset_router(scope.get(), &address::parts(name)?).await?.into()))
+    Ok(Json(engine.reset_router(scope.get(), &params::parts(name)?).await?.into()))
 }
 
 /// `POST /api/v1/route`
@@ -123,12 +123,12 @@ fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
         let detail = format!("max_cost is {cost}, expected a number not below 0");
         return Err(Problem::invalid("max_cost", detail));
     }
-    let turn = request.turn_id.map(|id| address::id("turn_id", id, TurnId::new)).transpose()?;
+    let turn = request.turn_id.map(|id| params::id("turn_id", id, TurnId::new)).transpose()?;
     let conversation = request.conversation_id;
     let conversation = conversation
-        .map(|id| address::id("conversation_id", id, ConversationId::new))
+        .map(|id| params::id("conversation_id", id, ConversationId::new))
         .transpose()?;
-    let user = request.user_id.map(|id| address::id("user_id", id, UserId::new)).transpose()?;
+    let user = request.user_id.map(|id| params::id("user_id", id, UserId::new)).transpose()?;
     Ok(RouteRequest {
         router: request.router,
         text,
@@ -158,8 +158,8 @@ pub(crate) async fn reward(
     let key = request_key(&engine, &sent.headers, REWARD_DOOR, &[], &fields)?;
     let mac = engine.fingerprint(REWARD_DOOR, &fields);
     let request: RewardRequest = body::shape(fields)?;
-    let turn = address::id("turn_id", request.turn_id.clone(), TurnId::new)?;
-    let user = request.user_id.clone().map(|id| address::id("user_id", id, UserId::new));
+    let turn = params::id("turn_id", request.turn_id.clone(), TurnId::new)?;
+    let user = request.user_id.clone().map(|id| params::id("user_id", id, UserId::new));
     let given = read_reward(&request)?;
     let receipt = engine.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };

@@ -7,10 +7,10 @@ use axum::extract::State;
 use engine::{Engine, RankMode, StrategySearch};
 use model::UserId;
 
-use crate::address;
-use crate::auth::{May, Using};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Using};
+use crate::params;
 use crate::wire::strategy::{StrategiesBody, StrategySearchRequest};
 
 const MOST: usize = 100;
@@ -55,7 +55,7 @@ fn read(request: StrategySearchRequest) -> Result<StrategySearch, Problem> {
         Some(k) if (1..=MOST).contains(&k) => k,
         Some(k) => return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MOST}"))),
     };
-    let user = request.user_id.map(|id| address::id("user_id", id, UserId::new)).transpose()?;
+    let user = request.user_id.map(|id| params::id("user_id", id, UserId::new)).transpose()?;
     Ok(StrategySearch {
         query: request.query,
         k,

@@ -8,10 +8,10 @@ use engine::{Copies, Engine};
 use model::{Scope, Tenant, UserId};
 use serde_json::{Value, json};
 
-use crate::address::{self, Parts};
-use crate::auth::{Caller, Managing, May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{Caller, Managing, May, Reading, Writing};
+use crate::params::{self, Parts};
 use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileRequest};
 
 /// `PUT /api/v1/tenants/{tenant}/privacy`
@@ -58,7 +58,7 @@ pub(crate) async fn privacy(
 
 /// The tenant of an address, for whoever may set its rules.
 pub(crate) fn own_tenant(scope: &May<Managing>, tenant: Parts<String>) -> Result<Tenant, Problem> {
-    let name = address::parts(tenant)?;
+    let name = params::parts(tenant)?;
     if let Caller::Key(key) = scope.caller()
         && key.project.is_some()
     {
@@ -83,7 +83,7 @@ pub(crate) async fn set_profile(
     user: Parts<String>,
     sent: Sent,
 ) -> Result<Json<Value>, Problem> {
-    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
     let request: ProfileRequest = body::shape(body::json(&sent)?)?;
     engine.set_profile(scope.get(), user.clone(), request.attributes).await?;
     show_profile(&engine, scope.get(), &user).await
@@ -103,7 +103,7 @@ pub(crate) async fn history(
     scope: May<Reading>,
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
-    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
     let asked = engine.question_history(scope.get(), &user).await?.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
@@ -124,7 +124,7 @@ pub(crate) async fn forget(
     scope: May<Writing>,
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
-    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
     let forgotten = engine.forget_questions(scope.get(), &user).await?;
     Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
 }
@@ -143,7 +143,7 @@ pub(crate) async fn erase(
     scope: May<Managing>,
     user: Parts<String>,
 ) -> Result<Json<ErasedBody>, Problem> {
-    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
     let erased = engine.erase_user(scope.get(), &user, &copies).await?;
     Ok(Json(ErasedBody::from(erased)))
 }
@@ -162,7 +162,7 @@ pub(crate) async fn profile(
     scope: May<Reading>,
     user: Parts<String>,
 ) -> Result<Json<Value>, Problem> {
-    let user = address::id("user_id", address::parts(user)?, UserId::new)?;
+    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
     show_profile(&engine, scope.get(), &user).await
 }
 

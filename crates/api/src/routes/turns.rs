@@ -15,16 +15,18 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::feedback::request_key;
-use crate::address::{self, Parameters, Parts, Read};
-use crate::auth::{May, Reading, Writing};
 use crate::body::{self, Sent};
 use crate::error::Problem;
+use crate::middleware::auth::{May, Reading, Writing};
+use crate::params::{self, Parameters, Parts, Read};
 use crate::wire::comment::CommentBody;
-use crate::wire::loops::{ReviewRequest, ReviewResponse, SignalsBody, metadata_json, verdict_json};
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
 use crate::wire::report::{assistant, user};
 use crate::wire::turn::{
     CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest, TurnRequest,
+};
+use crate::wire::verdict::{
+    ReviewRequest, ReviewResponse, SignalsBody, metadata_json, verdict_json,
 };
 
 const OPEN_DOOR: &str = "turn";
@@ -277,7 +279,7 @@ pub(crate) async fn log(
     turn: Parts<String>,
     parameters: Parameters,
 ) -> Result<Json<Value>, Problem> {
-    let request: LogRequest = body::shape(address::as_json(parameters, &[("copy", Read::Plain)])?)?;
+    let request: LogRequest = body::shape(params::as_json(parameters, &[("copy", Read::Plain)])?)?;
     let (turn, log) = load(&engine, scope.get(), turn).await?;
     let document = if request.copy.unwrap_or(false) {
         let none = || Problem::not_found("there is no copy of this turn's log (yet)");
@@ -321,5 +323,5 @@ async fn load_view(
 }
 
 fn turn_id(turn: Parts<String>) -> Result<TurnId, Problem> {
-    address::id("turn_id", address::parts(turn)?, TurnId::new)
+    params::id("turn_id", params::parts(turn)?, TurnId::new)
 }

@@ -3,7 +3,7 @@
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use super::trouble::Trouble;
+use super::page_error::Trouble;
 use crate::error::Problem;
 
 /// `GET /assets/{name}`

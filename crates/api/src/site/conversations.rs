@@ -7,9 +7,9 @@ use model::UserId;
 use web::{Asked, Conversations, Found, Row, View};
 
 use super::Site;
-use super::answer::html;
+use super::html_response::html;
 use super::overview::choices;
-use super::trouble::Trouble;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
 use crate::error::Problem;
 

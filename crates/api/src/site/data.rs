@@ -11,8 +11,8 @@ use model::Scope;
 use web::{Data, DataReadings, View};
 
 use super::Site;
-use super::answer::html;
-use super::trouble::Trouble;
+use super::html_response::html;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
 use crate::routes::preferences::streamed;
 

@@ -8,13 +8,13 @@ use model::{ExperimentId, Position, Scope};
 use web::{Experiments, Trial, View};
 
 use super::Site;
-use super::answer::html;
-use super::door::to;
-use super::posted::Posted;
-use super::trouble::Trouble;
+use super::form::Posted;
+use super::html_response::html;
+use super::login::to;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
-use crate::address;
 use crate::error::Problem;
+use crate::params;
 
 /// Experiments on a page.
 const PAGE: usize = 20;
@@ -79,7 +79,7 @@ pub(super) async fn act(
     posted: Posted,
 ) -> Result<Response, Trouble> {
     let Posted { visitor, .. } = posted.by_a_manager()?;
-    let id = address::id("id", id, ExperimentId::new)?;
+    let id = params::id("id", id, ExperimentId::new)?;
     let unknown = || Problem::not_found("there is nothing at this address");
     let action = Action::from_word(&word).ok_or_else(unknown)?;
     let scope = visitor.scope();

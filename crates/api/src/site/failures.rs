@@ -11,14 +11,14 @@ use serde_json::{Map, json};
 use web::{Failures, View, encoded};
 
 use super::Site;
-use super::answer::html;
-use super::door::to;
+use super::form::Posted;
+use super::html_response::html;
+use super::login::to;
 use super::overview::choices;
-use super::posted::Posted;
-use super::trouble::Trouble;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
-use crate::address;
 use crate::error::Problem;
+use crate::params;
 
 const DOOR: &str = "suggestion experiment";
 const REFRESH: HeaderName = HeaderName::from_static("refresh");
@@ -78,7 +78,7 @@ pub(super) async fn turn(
     visitor: Visitor,
     Path(turn): Path<String>,
 ) -> Result<Response, Trouble> {
-    let turn = address::id("turn", turn, TurnId::new)?;
+    let turn = params::id("turn", turn, TurnId::new)?;
     let scope: Scope = visitor.scope();
     let found = site.engine.turn_view(&scope, turn.clone()).await?;
     let unknown = || Problem::not_found("there is no turn with this id here");

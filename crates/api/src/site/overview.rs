@@ -8,8 +8,8 @@ use engine::QualityQuery;
 use web::{Choices, Overview, Readings, View};
 
 use super::Site;
-use super::answer::html;
-use super::trouble::Trouble;
+use super::html_response::html;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
 
 /// Alerts that are looked at.

@@ -7,8 +7,8 @@ use model::Scope;
 use web::{Item, Retrieval, View};
 
 use super::Site;
-use super::answer::html;
-use super::trouble::Trouble;
+use super::html_response::html;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
 
 /// Items of each sort.

@@ -10,9 +10,9 @@ use serde_json::json;
 use web::{RouterReadings, Routing, View};
 
 use super::Site;
-use super::answer::html;
+use super::html_response::html;
 use super::overview::stretch;
-use super::trouble::Trouble;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
 
 /// Routers on the page, and arms of each whose answers are counted.

@@ -7,8 +7,8 @@ use model::Window;
 use web::{Gauge, KeyRow, Letter, Moment, System, View, count, seconds, volume_of};
 
 use super::Site;
-use super::answer::html;
-use super::trouble::Trouble;
+use super::html_response::html;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
 
 /// Dead letters on the page.

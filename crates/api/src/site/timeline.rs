@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use web::{Conversation, View, encoded};
 
 use super::Site;
-use super::answer::html;
-use super::door::to;
-use super::posted::Posted;
-use super::trouble::Trouble;
+use super::form::Posted;
+use super::html_response::html;
+use super::login::to;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
-use crate::address;
 use crate::error::Problem;
+use crate::params;
 
 /// Turns on a page.
 const PAGE: usize = 50;
@@ -28,7 +28,7 @@ pub(super) async fn show(
     visitor: Visitor,
     Path(id): Path<String>,
 ) -> Result<Response, Trouble> {
-    let id = address::id("id", id, ConversationId::new)?;
+    let id = params::id("id", id, ConversationId::new)?;
     let before = visitor.parameter("before").map(cursor).transpose()?;
     let scope = visitor.scope();
     let found = site.engine.timeline(&scope, id.clone(), before, PAGE).await?;
@@ -70,7 +70,7 @@ async fn review(
     done: &'static str,
 ) -> Result<Response, Trouble> {
     let Posted { visitor, fields } = posted.by_a_writer()?;
-    let turn = address::id("turn", turn, TurnId::new)?;
+    let turn = params::id("turn", turn, TurnId::new)?;
     let word = fields.need("status")?;
     let status = VerdictStatus::from_word(word).ok_or_else(|| {
         let expected = VerdictStatus::WORDS.join(", ");
@@ -96,9 +96,9 @@ pub(super) async fn react(
     posted: Posted,
 ) -> Result<Response, Trouble> {
     let Posted { visitor, fields } = posted.by_a_writer()?;
-    let turn = address::id("turn", turn, TurnId::new)?;
+    let turn = params::id("turn", turn, TurnId::new)?;
     let word = fields.need("conversation")?;
-    let conversation = address::id("conversation", word.to_owned(), ConversationId::new)?;
+    let conversation = params::id("conversation", word.to_owned(), ConversationId::new)?;
     let reaction = Value::from(fields.need("reaction")?);
     let mac = site.engine.fingerprint(REACTION_DOOR, &json!([turn.as_str(), reaction]));
     let raw = RawReaction {
@@ -122,7 +122,7 @@ pub(super) async fn correct(
     posted: Posted,
 ) -> Result<Response, Trouble> {
     let Posted { visitor, fields } = posted.by_a_writer()?;
-    let turn = address::id("turn", turn, TurnId::new)?;
+    let turn = params::id("turn", turn, TurnId::new)?;
     let (conversation, corrected) = (fields.need("conversation")?, fields.need("corrected")?);
     let mut data = Map::new();
     data.insert("corrected".to_owned(), corrected.into());

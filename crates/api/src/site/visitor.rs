@@ -1,13 +1,13 @@
 //! Who visits a page, whose data they see, and what they may do there.
 
-mod arrival;
+mod extractor;
 
 use engine::{Pass, QualityQuery};
 use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use web::{Choices, Filter, Reader, Shell, View};
 
 use super::Site;
-use crate::auth::{Managing, Permission, Writing};
+use crate::middleware::auth::{Managing, Permission, Writing};
 
 /// Projects that are followed; each is asked after on its own.
 const MOST_FOLLOWED: usize = 200;

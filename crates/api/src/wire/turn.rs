@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::example::ExampleBody;
-use super::loops::{ContextBody, PreviousBody, RetryBody, SignalsBody};
 use super::retrieval::SignalBody;
 use super::routing::RouteBody;
 use super::strategy::StrategiesBody;
+use super::verdict::{ContextBody, PreviousBody, RetryBody, SignalsBody};
 
 /// `POST /api/v1/turns`, the first half.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -11,10 +11,10 @@ use model::{Position, Project, Scope, Tenant};
 use web::{Choices, DEFAULT_DAYS, Filter, Reader};
 
 use super::Visitor;
-use crate::auth::{Caller, Identity, Permission, Reading, check_origin};
 use crate::error::Problem;
-use crate::site::trouble::Trouble;
-use crate::site::{Site, session};
+use crate::middleware::auth::{Caller, Identity, Permission, Reading, check_origin};
+use crate::site::page_error::Trouble;
+use crate::site::{Site, session_cookie};
 
 const MOST_DAYS: u32 = 3650;
 
@@ -69,7 +69,7 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     let asked = parts.uri.path_and_query().map_or("/", |asked| asked.as_str());
     let next = if parts.method == Method::GET { asked } else { "/" };
     let door = || Trouble::Door(next.to_owned());
-    let note = session::note(&parts.headers).ok_or_else(door)?;
+    let note = session_cookie::note(&parts.headers).ok_or_else(door)?;
     // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
     let visit = site.engine.visit(note).ok_or_else(door)?;
     identity.count(&visit.key, site.engine.now())?;

@@ -5,9 +5,9 @@ use engine::{QualityQuery, QualityUsers};
 use model::{Project, Tenant, Timestamp, UserId, Window};
 use serde::Deserialize;
 
-use crate::address::{self, Parameters, Read};
 use crate::body;
 use crate::error::Problem;
+use crate::params::{self, Parameters, Read};
 use crate::scope::RequestScope;
 
 const ATTRIBUTE: &str = "attr.";
@@ -34,7 +34,7 @@ fn bucket(word: Option<String>) -> Result<(u32, u32), Problem> {
         "week" => Some((168, 72)),
         _ => None,
     };
-    let found = address::word("bucket", word, sizes, &["hour", "day", "week"])?;
+    let found = params::word("bucket", word, sizes, &["hour", "day", "week"])?;
     Ok(found.unwrap_or((24, 0)))
 }
 
@@ -57,10 +57,10 @@ pub(crate) fn read(
         ("end", Read::Text),
         ("bucket", Read::Text),
     ];
-    let fields: Fields = body::shape(address::as_json(parameters, &known)?)?;
+    let fields: Fields = body::shape(params::as_json(parameters, &known)?)?;
     let (tenant, project) = of_tenant(scope, tenant, fields.project.as_deref())?;
     let window = window(&fields, now, days)?;
-    let user = fields.user_id.map(|text| address::id("user_id", text, UserId::new)).transpose()?;
+    let user = fields.user_id.map(|text| params::id("user_id", text, UserId::new)).transpose()?;
     let users = match (user, attributes.is_empty()) {
         (Some(_), false) => {
             let detail = "user_id: expected either a user or attributes, not both";

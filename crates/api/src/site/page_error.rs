@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use engine::FlowError;
 use web::{Trouble as Page, encoded};
 
-use super::answer::html;
+use super::html_response::html;
 use crate::error::Problem;
 
 /// Why a page is not shown.

@@ -10,10 +10,10 @@ use model::Scope;
 use web::{Choices, Paper, PaperReadings};
 
 use super::Site;
-use super::answer::html;
+use super::html_response::html;
 use super::overview::{readings, stretch};
+use super::page_error::Trouble;
 use super::routing;
-use super::trouble::Trouble;
 use super::visitor::Visitor;
 use crate::error::Problem;
 

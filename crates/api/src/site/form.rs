@@ -3,11 +3,11 @@
 use axum::extract::{Form, FromRequest, Request};
 
 use super::Site;
-use super::trouble::Trouble;
+use super::page_error::Trouble;
 use super::visitor::Visitor;
 use crate::body::READ_TIMEOUT;
 use crate::error::Problem;
-use crate::origin::is_from_here;
+use crate::middleware::origin::is_from_here;
 
 /// The fields of a form.
 #[derive(Debug)]

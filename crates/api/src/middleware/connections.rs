@@ -23,7 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tower_service::Service;
 
-use crate::patience::Patient;
+use crate::middleware::write_timeout::Patient;
 
 /// What connections may take.
 #[derive(Clone, Copy, Debug)]

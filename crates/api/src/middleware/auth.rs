@@ -2,8 +2,8 @@
 //!
 //! Every handler says what it is for (`May<Writing>` and so on), so none can be without a check.
 
-mod given;
-mod may;
+mod api_key;
+mod permission;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -18,10 +18,12 @@ use model::{Role, Timestamp};
 
 use crate::body::Sent;
 use crate::error::Problem;
-use crate::limits::RateLimits;
-use crate::origin::{is_from_here, is_this_machine};
-use given::given_key;
-pub(crate) use may::{Managing, May, Permission, Reacting, Reading, Using, Writing, check_origin};
+use crate::middleware::RateLimits;
+use crate::middleware::origin::{is_from_here, is_this_machine};
+use api_key::given_key;
+pub(crate) use permission::{
+    Managing, May, Permission, Reacting, Reading, Using, Writing, check_origin,
+};
 
 /// Requests per second that one client address may make with one widget key.
 const WIDGET_RATE: u32 = 10;

@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde_json::Value;
 use tower_service::Service;
 
-use crate::auth::FromWithin;
+use crate::middleware::auth::FromWithin;
 
 /// By which the API knows who asks, about what, from where.
 const KEPT: [&str; 6] =

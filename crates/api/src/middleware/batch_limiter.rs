@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use model::Tenant;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-use crate::auth::{Caller, Identity};
 use crate::error::Problem;
+use crate::middleware::auth::{Caller, Identity};
 
 /// Batches whose bodies are in memory at once.
 const AT_ONCE: usize = 8;

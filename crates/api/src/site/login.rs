@@ -6,14 +6,14 @@ use axum::response::{IntoResponse, Response};
 use web::{Help, Login};
 
 use super::Site;
-use super::answer::html;
-use super::posted::{Fields, Posted};
-use super::session;
-use super::trouble::Trouble;
+use super::form::{Fields, Posted};
+use super::html_response::html;
+use super::page_error::Trouble;
+use super::session_cookie;
 use super::visitor::Visitor;
-use crate::address::{self, Parameters, Read};
-use crate::auth::{Identity, Permission, Reading, check_origin};
 use crate::error::Problem;
+use crate::middleware::auth::{Identity, Permission, Reading, check_origin};
+use crate::params::{self, Parameters, Read};
 
 /// What the form at the door is proven by: everybody may have it, and the origin is checked.
 const DOOR: &str = "door";
@@ -28,7 +28,7 @@ pub(super) async fn show(
     if site.engine.is_open() {
         return Ok(to("/"));
     }
-    let fields = address::as_json(parameters, &[("next", Read::Text)])?;
+    let fields = params::as_json(parameters, &[("next", Read::Text)])?;
     Ok(html(&form(&site, fields["next"].as_str(), None)))
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<
         return refused("This API key belongs to a page of another origin and opens no page here.");
     }
     tracing::info!(key = key.id, "somebody came in");
-    let cookie = session::keep(&site.engine.begin_visit(&key), &headers);
+    let cookie = session_cookie::keep(&site.engine.begin_visit(&key), &headers);
     Ok(([(header::SET_COOKIE, cookie)], to(own(next))).into_response())
 }
 
@@ -71,10 +71,10 @@ pub(super) async fn leave(
     posted: Posted,
 ) -> Result<Response, Trouble> {
     drop(posted);
-    if let Some(visit) = session::note(&headers).and_then(|note| site.engine.visit(note)) {
+    if let Some(visit) = session_cookie::note(&headers).and_then(|note| site.engine.visit(note)) {
         site.engine.end_visit(&visit).await?;
     }
-    Ok(([(header::SET_COOKIE, session::drop_note(&headers))], to("/login")).into_response())
+    Ok(([(header::SET_COOKIE, session_cookie::drop_note(&headers))], to("/login")).into_response())
 }
 
 /// `GET /help`
