@@ -18,14 +18,14 @@ pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A request's headers and body, with our own answer when it is too large.
 #[derive(Debug)]
-pub(crate) struct Sent {
+pub(crate) struct Payload {
     /// The headers.
     pub(crate) headers: HeaderMap,
     /// The body as it came.
     pub(crate) bytes: Bytes,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Sent {
+impl<S: Send + Sync> FromRequest<S> for Payload {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -49,7 +49,7 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
 
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum BodyFormat {
     /// One JSON value.
     Json,
     /// One JSON value per line.
@@ -57,15 +57,15 @@ pub(crate) enum Format {
 }
 
 /// What the `Content-Type` says.
-pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
-    refuse_packed(headers)?;
+pub(crate) fn detect_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> {
+    reject_content_encoding(headers)?;
     let text = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
     let essence = text.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     match essence.as_str() {
-        "application/json" => Ok(Format::Json),
-        "application/x-ndjson" | "application/jsonl" => Ok(Format::Ndjson),
+        "application/json" => Ok(BodyFormat::Json),
+        "application/x-ndjson" | "application/jsonl" => Ok(BodyFormat::Ndjson),
         "" => Err(Problem::wrong_media_type("send Content-Type: application/json")),
-        other if other.ends_with("+json") => Ok(Format::Json),
+        other if other.ends_with("+json") => Ok(BodyFormat::Json),
         _ => Err(Problem::wrong_media_type(
             "the Content-Type is not JSON; send Content-Type: application/json",
         )),
@@ -73,7 +73,7 @@ pub(crate) fn format(headers: &HeaderMap) -> Result<Format, Problem> {
 }
 
 /// Nothing is unpacked here, so that nothing small can become large.
-fn refuse_packed(headers: &HeaderMap) -> Result<(), Problem> {
+fn reject_content_encoding(headers: &HeaderMap) -> Result<(), Problem> {
     let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
     if headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
         return Ok(());
@@ -82,23 +82,23 @@ fn refuse_packed(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// A body that holds one JSON value.
-pub(crate) fn json(sent: &Sent) -> Result<Value, Problem> {
-    match format(&sent.headers)? {
-        Format::Json => parse(&sent.bytes),
-        Format::Ndjson => Err(Problem::wrong_media_type(
+pub(crate) fn parse_json(payload: &Payload) -> Result<Value, Problem> {
+    match detect_format(&payload.headers)? {
+        BodyFormat::Json => parse_json_bytes(&payload.bytes),
+        BodyFormat::Ndjson => Err(Problem::wrong_media_type(
             "this address takes one JSON object; send Content-Type: application/json",
         )),
     }
 }
 
 /// A body that holds one JSON object, or nothing, which counts as an empty one.
-pub(crate) fn json_or_empty(sent: &Sent) -> Result<Value, Problem> {
-    if sent.bytes.is_empty() { Ok(Value::Object(Map::new())) } else { json(sent) }
+pub(crate) fn parse_json_or_empty(payload: &Payload) -> Result<Value, Problem> {
+    if payload.bytes.is_empty() { Ok(Value::Object(Map::new())) } else { parse_json(payload) }
 }
 
 /// One JSON value from its bytes.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
-    if deeper_than(bytes, MAX_DEPTH) {
+pub(crate) fn parse_json_bytes(bytes: &[u8]) -> Result<Value, Problem> {
+    if exceeds_depth(bytes, MAX_DEPTH) {
         return Err(Problem::invalid(
             "body",
             format!("the JSON is nested over {MAX_DEPTH} levels deep, expected at most that"),
@@ -116,7 +116,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Problem> {
 }
 
 /// The value in the shape that an address takes, or the field that does not fit.
-pub(crate) fn shape<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+pub(crate) fn decode_fields<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     if !value.is_object() {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     }
@@ -125,16 +125,16 @@ pub(crate) fn shape<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
         let cause = error.into_inner().to_string();
         let field = match quoted_name(&cause) {
             // serde names these two in its message only.
-            Some(name) if cause.starts_with("unknown field") => with_name(&path, name),
-            Some(name) if cause.starts_with("missing field") => with_name(&path, name),
+            Some(name) if cause.starts_with("unknown field") => join_path(&path, name),
+            Some(name) if cause.starts_with("missing field") => join_path(&path, name),
             Some(_) | None => path,
         };
-        Problem::invalid(field.clone(), format!("{field}: {}", in_words(&cause)))
+        Problem::invalid(field.clone(), format!("{field}: {}", rephrase_serde_error(&cause)))
     })
 }
 
 /// What was expected, in words of JSON instead of Rust. What stands before it may be the client's own and stays.
-fn in_words(cause: &str) -> String {
+fn rephrase_serde_error(cause: &str) -> String {
     let Some((got, expected)) = cause.rsplit_once(", expected ") else { return cause.to_owned() };
     let word = match expected {
         "f64" | "f32" => "a number",
@@ -154,7 +154,7 @@ fn quoted_name(cause: &str) -> Option<&str> {
     cause.split('`').nth(1)
 }
 
-fn with_name(path: &str, name: &str) -> String {
+fn join_path(path: &str, name: &str) -> String {
     let last = path.rsplit('.').next().unwrap_or(path);
     match path {
         "." => name.to_owned(),
@@ -164,7 +164,7 @@ fn with_name(path: &str, name: &str) -> String {
 }
 
 /// Counts brackets outside of strings; cheaper than parsing, and no recursion.
-fn deeper_than(bytes: &[u8], limit: usize) -> bool {
+fn exceeds_depth(bytes: &[u8], limit: usize) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in bytes {
         match byte {
@@ -186,14 +186,14 @@ fn deeper_than(bytes: &[u8], limit: usize) -> bool {
 }
 
 /// The longest text that is taken in anywhere.
-const MOST_TEXT: usize = 100_000;
+const MAX_TEXT_CHARS: usize = 100_000;
 
 /// Refuses a text that is longer than any text may be.
 pub(crate) fn check_length(field: &str, text: &str) -> Result<(), Problem> {
     // A character has a byte at least.
-    let count = if text.len() > MOST_TEXT { text.chars().count() } else { 0 };
-    if count > MOST_TEXT {
-        let detail = format!("{field} has {count} characters, expected at most {MOST_TEXT}");
+    let count = if text.len() > MAX_TEXT_CHARS { text.chars().count() } else { 0 };
+    if count > MAX_TEXT_CHARS {
+        let detail = format!("{field} has {count} characters, expected at most {MAX_TEXT_CHARS}");
         return Err(Problem::invalid(field, detail));
     }
     Ok(())
@@ -213,18 +213,18 @@ mod tests {
         ];
         for (cause, expected) in rows {
             let (got, _) = cause.rsplit_once(", expected ").unwrap();
-            assert_eq!(in_words(cause), format!("{got}, expected {expected}"));
+            assert_eq!(rephrase_serde_error(cause), format!("{got}, expected {expected}"));
         }
-        assert_eq!(in_words("unknown field `a`"), "unknown field `a`");
+        assert_eq!(rephrase_serde_error("unknown field `a`"), "unknown field `a`");
     }
 
     #[test]
     fn depth_is_counted_outside_of_strings() {
         let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
-        assert!(parse(deep(32).as_bytes()).is_ok());
-        assert!(parse(deep(33).as_bytes()).is_err());
+        assert!(parse_json_bytes(deep(32).as_bytes()).is_ok());
+        assert!(parse_json_bytes(deep(33).as_bytes()).is_err());
         let quoted = format!("[\"\\\"{}\"]", "[".repeat(99));
-        assert!(parse(quoted.as_bytes()).is_ok());
+        assert!(parse_json_bytes(quoted.as_bytes()).is_ok());
     }
 
     #[derive(Debug, serde::Deserialize)]
@@ -244,7 +244,8 @@ mod tests {
 
     #[track_caller]
     fn check_field(body: &str, expected: &str) {
-        let problem = shape::<Shape>(parse(body.as_bytes()).unwrap()).unwrap_err();
+        let problem =
+            decode_fields::<Shape>(parse_json_bytes(body.as_bytes()).unwrap()).unwrap_err();
         assert_eq!(problem.field.as_deref(), Some(expected), "{}", problem.detail);
         assert!(problem.detail.contains(expected), "{}", problem.detail);
     }

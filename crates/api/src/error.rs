@@ -35,7 +35,7 @@ impl Problem {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "An API key is needed", detail)
     }
 
-    pub(crate) fn too_many(seconds: u64) -> Self {
+    pub(crate) fn too_many_requests(seconds: u64) -> Self {
         let detail = format!("this key may make no more requests now; wait {seconds} s");
         let status = StatusCode::TOO_MANY_REQUESTS;
         let problem = Self::new(status, "too-many-requests", "Too many requests", detail);
@@ -50,7 +50,7 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "not-found", "There is no such thing", detail)
     }
 
-    pub(crate) fn wrong_method(detail: impl Into<String>) -> Self {
+    pub(crate) fn method_not_allowed(detail: impl Into<String>) -> Self {
         let status = StatusCode::METHOD_NOT_ALLOWED;
         Self::new(status, "wrong-method", "This address does not take that method", detail)
     }
@@ -87,7 +87,7 @@ impl Problem {
     }
 
     /// Its status, and what it says in a few words.
-    pub(crate) fn head(&self) -> (StatusCode, &'static str) {
+    pub(crate) fn status_and_title(&self) -> (StatusCode, &'static str) {
         (self.status, self.title)
     }
 

@@ -7,7 +7,7 @@ use axum::response::Response;
 use serde_json::Value;
 use tower_service::Service;
 
-use crate::middleware::auth::FromWithin;
+use crate::middleware::auth::LoopbackCall;
 
 /// By which the API knows who asks, about what, from where.
 const KEPT: [&str; 6] =
@@ -28,7 +28,7 @@ pub async fn ask(
         .method(Method::POST)
         .uri(path)
         .header(header::CONTENT_TYPE, "application/json")
-        .extension(FromWithin)
+        .extension(LoopbackCall)
         .body(Body::from(body.to_string()))
         .map_err(|error| failed(error.to_string()))?;
     for name in KEPT {

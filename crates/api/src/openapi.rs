@@ -13,80 +13,80 @@ use crate::routes;
             name the field that is to blame. What stores what it is sent may carry an Idempotency-Key."
     ),
     paths(
-        routes::turns::open,
-        routes::turns::complete,
-        routes::turns::show,
-        routes::turns::metadata,
-        routes::turns::review,
-        routes::turns::log,
-        routes::conversations::timeline,
-        routes::strategies::search,
-        routes::examples::select,
-        routes::preferences::export,
-        routes::calibration::show,
-        routes::routers::set,
-        routes::routers::show,
-        routes::routers::list,
-        routes::routers::reset,
-        routes::routers::route,
-        routes::routers::reward,
-        routes::routers::evaluate,
-        routes::experiments::create,
-        routes::experiments::list,
-        routes::experiments::show,
-        routes::experiments::act,
-        routes::experiments::assign,
-        routes::experiments::results,
-        routes::retrieval::returned,
-        routes::retrieval::usage,
-        routes::retrieval::signals,
-        routes::retrieval::feedback,
-        routes::retrieval::stats,
-        routes::retrieval::most_helpful,
-        routes::retrieval::most_ignored,
-        routes::retrieval::rerank,
-        routes::reactions::submit,
-        routes::reports::period,
-        routes::reports::period_by_query,
-        routes::reports::conversation,
-        routes::reports::conversation_by_query,
-        routes::quality::quality,
-        routes::failures::insights,
+        routes::turns::open_turn,
+        routes::turns::complete_turn,
+        routes::turns::show_turn,
+        routes::turns::show_metadata,
+        routes::turns::review_turn,
+        routes::turns::show_turn_log,
+        routes::conversations::show_timeline,
+        routes::strategies::search_strategies,
+        routes::examples::select_examples,
+        routes::preferences::export_preferences,
+        routes::calibration::show_calibration,
+        routes::routers::set_router,
+        routes::routers::show_router,
+        routes::routers::list_routers,
+        routes::routers::reset_router,
+        routes::routers::choose_route,
+        routes::routers::submit_reward,
+        routes::routers::evaluate_policy,
+        routes::experiments::create_experiment,
+        routes::experiments::list_experiments,
+        routes::experiments::show_experiment,
+        routes::experiments::act_on_experiment,
+        routes::experiments::assign_variant,
+        routes::experiments::show_results,
+        routes::retrieval::record_returned,
+        routes::retrieval::record_usage,
+        routes::retrieval::record_signals,
+        routes::retrieval::record_feedback,
+        routes::retrieval::show_stats,
+        routes::retrieval::list_most_helpful,
+        routes::retrieval::list_most_ignored,
+        routes::retrieval::rerank_results,
+        routes::reactions::submit_reaction,
+        routes::reports::report_period,
+        routes::reports::report_period_by_query,
+        routes::reports::report_conversation,
+        routes::reports::report_conversation_by_query,
+        routes::quality::show_quality,
+        routes::failures::show_insights,
         routes::quality::set_targets,
-        routes::quality::targets,
-        routes::quality::alerts,
-        routes::failures::failures,
-        routes::failures::suggest,
-        routes::failures::experiment,
-        routes::artifacts::search,
-        routes::feedback::submit,
-        routes::feedback::correct,
-        routes::batch::submit,
-        routes::feedback::show,
-        routes::events::list,
-        routes::events::topic,
-        routes::decisions::decide,
-        routes::decisions::settle,
-        routes::decisions::show,
-        routes::decisions::list,
-        routes::decisions::of_session,
+        routes::quality::show_targets,
+        routes::quality::list_alerts,
+        routes::failures::list_failures,
+        routes::failures::suggest_prompts,
+        routes::failures::create_suggestion_experiment,
+        routes::artifacts::search_artifacts,
+        routes::feedback::submit_event,
+        routes::feedback::submit_correction,
+        routes::batch::submit_batch,
+        routes::feedback::show_event,
+        routes::events::list_events,
+        routes::events::list_topic_events,
+        routes::decisions::record_decision,
+        routes::decisions::record_outcome,
+        routes::decisions::show_decision,
+        routes::decisions::list_decisions,
+        routes::decisions::list_session_decisions,
         routes::tenants::set_profile,
-        routes::tenants::profile,
-        routes::tenants::erase,
-        routes::tenants::history,
-        routes::tenants::forget,
+        routes::tenants::show_profile,
+        routes::tenants::erase_user,
+        routes::tenants::show_question_history,
+        routes::tenants::forget_questions,
         routes::tenants::set_privacy,
-        routes::tenants::privacy,
-        routes::keys::create,
-        routes::keys::list,
-        routes::keys::revoke,
-        routes::dead_letters::list,
-        routes::dead_letters::replay,
-        routes::demo::show,
-        routes::demo::remove,
-        routes::health::live,
-        routes::health::ready,
-        routes::metrics::show,
+        routes::tenants::show_privacy,
+        routes::keys::create_key,
+        routes::keys::list_keys,
+        routes::keys::revoke_key,
+        routes::dead_letters::list_dead_letters,
+        routes::dead_letters::replay_dead_letter,
+        routes::demo::show_demo,
+        routes::demo::remove_demo,
+        routes::health::check_live,
+        routes::health::check_ready,
+        routes::metrics::show_metrics,
     )
 )]
 struct Document;
@@ -110,7 +110,7 @@ const TAGS: [&str; 14] = [
 ];
 
 /// The document as JSON, with the answers that every address can give.
-pub(crate) fn document() -> Value {
+pub(crate) fn build_document() -> Value {
     let mut document = serde_json::to_value(Document::openapi()).unwrap_or_default();
     if let Some(paths) = document["paths"].as_object_mut() {
         for (path, operations) in paths {
@@ -124,7 +124,7 @@ pub(crate) fn document() -> Value {
     }
     document["tags"] = TAGS.iter().map(|tag| json!({"name": tag})).collect();
     join_turn_halves(&mut document["components"]["schemas"]);
-    show_strategies_when_asked(&mut document["components"]["schemas"]);
+    make_strategies_optional(&mut document["components"]["schemas"]);
     document["components"]["schemas"]["Problem"] = problem_schema();
     document["components"]["securitySchemes"] = json!({
         "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "uk_<id>_<secret>"},
@@ -156,7 +156,7 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
             .push(header("X-Uptake-Project", "The project, for keys of several and without keys"));
         headers.push(header("X-Uptake-Tenant", "The tenant, without keys"));
     }
-    if matches!(method, "post" | "patch") && knows_repeats(path) {
+    if matches!(method, "post" | "patch") && accepts_idempotency_key(path) {
         headers.push(header("Idempotency-Key", "Makes a repeat of this very request safe"));
     }
     let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
@@ -165,8 +165,8 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
 
 /// Whether a repeat is known there by its key. Elsewhere nothing is stored, or each time the same, or
 /// something new that the sender must not take for the first: a choice, a secret.
-fn knows_repeats(path: &str) -> bool {
-    const OTHERS: [&str; 10] = [
+fn accepts_idempotency_key(path: &str) -> bool {
+    const WITHOUT_KEY: [&str; 10] = [
         "/api/v1/keys",
         "/api/v1/route",
         "/api/v1/routers/{name}/reset",
@@ -178,11 +178,11 @@ fn knows_repeats(path: &str) -> bool {
         "/conversations/{tenant}/{project}/feedback/conversations-in-period",
         "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
     ];
-    !only_asks(path) && !OTHERS.contains(&path)
+    !is_read_only(path) && !WITHOUT_KEY.contains(&path)
 }
 
 /// Whether nothing is stored there.
-fn only_asks(path: &str) -> bool {
+fn is_read_only(path: &str) -> bool {
     path.contains("search") || path.ends_with("/select")
 }
 
@@ -224,7 +224,7 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
             add(202, "Accepted and set aside; see dead letters");
         }
         add(400, "The body could not be read, or the reaction is none");
-        if !only_asks(path) && !path.contains("privacy") && !path.contains("keys") {
+        if !is_read_only(path) && !path.contains("privacy") && !path.contains("keys") {
             add(409, "The id or key was used before with another body, or not possible now");
         }
         add(413, "The body is too large");
@@ -254,7 +254,7 @@ fn join_turn_halves(schemas: &mut Value) {
 
 /// The answer to a turn has the fields of strategies beside its own, or none of them: `null` can stand for an object, but
 /// not for some fields of one.
-fn show_strategies_when_asked(schemas: &mut Value) {
+fn make_strategies_optional(schemas: &mut Value) {
     let properties = schemas["StrategiesBody"]["properties"].clone();
     schemas["OpenResponse"]["allOf"][0] = json!({"type": "object", "properties": properties});
 }
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_turn_may_be_answered_without_strategies() {
-        let document = document();
+        let document = build_document();
         let answer = &document["components"]["schemas"]["OpenResponse"]["allOf"];
         assert!(answer[0]["properties"]["avoid"].is_object(), "{answer}");
         assert!(answer[0]["required"].is_null(), "{answer}");
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn only_where_a_repeat_is_known_by_its_key_one_may_be_sent() {
-        let document = document();
+        let document = build_document();
         let takes_key = |method: &str, path: &str| {
             let operation = &document["paths"][path][method];
             let parameters = operation["parameters"].as_array().unwrap();

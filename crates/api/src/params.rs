@@ -10,17 +10,17 @@ use crate::body;
 use crate::error::Problem;
 
 /// The variable parts of an address.
-pub(crate) type Parts<T> = Result<Path<T>, PathRejection>;
+pub(crate) type PathParams<T> = Result<Path<T>, PathRejection>;
 
 /// The parts, unless they are not even text.
-pub(crate) fn parts<T>(parts: Parts<T>) -> Result<T, Problem> {
+pub(crate) fn read_path<T>(parts: PathParams<T>) -> Result<T, Problem> {
     let Path(parts) =
         parts.map_err(|_| Problem::invalid("path", "path: an id in the address is not UTF-8"))?;
     Ok(parts)
 }
 
 /// An id in an address.
-pub(crate) fn id<T>(
+pub(crate) fn parse_id<T>(
     field: &str,
     text: String,
     new: impl Fn(String) -> Result<T, BadId>,
@@ -29,22 +29,25 @@ pub(crate) fn id<T>(
 }
 
 /// The parameters of a query string, in order.
-pub(crate) type Parameters = Result<Query<Vec<(String, String)>>, QueryRejection>;
+pub(crate) type QueryParams = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
 /// How a parameter's text is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Read {
+pub(crate) enum ParamKind {
     /// As it is.
     Text,
     /// As a number or truth value.
-    Plain,
+    Scalar,
     /// As several texts with commas between them.
     List,
 }
 
 /// Query parameters in the shape of the JSON body that means the same. An empty one counts as
 /// absent; one that is not in the list is refused like an unknown field.
-pub(crate) fn as_json(parameters: Parameters, known: &[(&str, Read)]) -> Result<Value, Problem> {
+pub(crate) fn query_to_json(
+    parameters: QueryParams,
+    known: &[(&str, ParamKind)],
+) -> Result<Value, Problem> {
     let Query(pairs) =
         parameters.map_err(|_| Problem::invalid("query", "query: it could not be read"))?;
     let mut fields = Map::new();
@@ -55,9 +58,9 @@ pub(crate) fn as_json(parameters: Parameters, known: &[(&str, Read)]) -> Result<
             return Err(Problem::invalid(name, detail));
         };
         let value = match read {
-            Read::Text => Value::String(text),
-            Read::List => text.split(',').map(|part| Value::from(part.trim())).collect(),
-            Read::Plain => match serde_json::from_str(&text) {
+            ParamKind::Text => Value::String(text),
+            ParamKind::List => text.split(',').map(|part| Value::from(part.trim())).collect(),
+            ParamKind::Scalar => match serde_json::from_str(&text) {
                 Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
                 Ok(_) | Err(_) => Value::String(text),
             },
@@ -78,14 +81,21 @@ struct PageRequest {
 }
 
 /// The page of a list that is asked for: behind which position, and its size.
-pub(crate) fn page(parameters: Parameters, most: usize) -> Result<(Position, usize), Problem> {
-    let known = [("after", Read::Plain), ("limit", Read::Plain)];
-    let request: PageRequest = body::shape(as_json(parameters, &known)?)?;
-    Ok((position("after", request.after)?, limit(request.limit, most, most)?))
+pub(crate) fn read_page(
+    parameters: QueryParams,
+    most: usize,
+) -> Result<(Position, usize), Problem> {
+    let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
+    let request: PageRequest = body::decode_fields(query_to_json(parameters, &known)?)?;
+    Ok((check_position("after", request.after)?, check_limit(request.limit, most, most)?))
 }
 
 /// A page's size.
-pub(crate) fn limit(given: Option<usize>, default: usize, most: usize) -> Result<usize, Problem> {
+pub(crate) fn check_limit(
+    given: Option<usize>,
+    default: usize,
+    most: usize,
+) -> Result<usize, Problem> {
     match given {
         None => Ok(default),
         Some(n) if (1..=most).contains(&n) => Ok(n),
@@ -94,7 +104,7 @@ pub(crate) fn limit(given: Option<usize>, default: usize, most: usize) -> Result
 }
 
 /// A place in the log. Positions are 63 bits in the store.
-pub(crate) fn position(field: &str, given: Option<u64>) -> Result<Position, Problem> {
+pub(crate) fn check_position(field: &str, given: Option<u64>) -> Result<Position, Problem> {
     let given = given.unwrap_or(0);
     if i64::try_from(given).is_err() {
         return Err(Problem::invalid(field, format!("{field}: expected a position in the log")));
@@ -103,7 +113,7 @@ pub(crate) fn position(field: &str, given: Option<u64>) -> Result<Position, Prob
 }
 
 /// A moment so many days ago.
-pub(crate) fn days_ago(now: Timestamp, days: u32) -> Result<Timestamp, Problem> {
+pub(crate) fn days_before(now: Timestamp, days: u32) -> Result<Timestamp, Problem> {
     if !(1..=3650).contains(&days) {
         return Err(Problem::invalid("days", format!("days is {days}, expected 1 to 3650")));
     }
@@ -111,7 +121,7 @@ pub(crate) fn days_ago(now: Timestamp, days: u32) -> Result<Timestamp, Problem> 
 }
 
 /// One of a list of words.
-pub(crate) fn word<T>(
+pub(crate) fn parse_word<T>(
     field: &str,
     text: Option<String>,
     from_word: impl Fn(&str) -> Option<T>,

@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use crate::body;
 use crate::error::Problem;
-use crate::params::{self, Parameters, Read};
+use crate::params::{self, ParamKind, QueryParams};
 use crate::scope::RequestScope;
 
-const ATTRIBUTE: &str = "attr.";
-const MOST_ATTRIBUTES: usize = 10;
+const ATTRIBUTE_PREFIX: &str = "attr.";
+const MAX_ATTRIBUTES: usize = 10;
 
 #[derive(Debug, Deserialize)]
 struct Fields {
@@ -27,40 +27,41 @@ struct Fields {
 
 /// A bucket's hours, and by how many it is moved: weeks begin on a Monday, and the world began on a
 /// Thursday.
-fn bucket(word: Option<String>) -> Result<(u32, u32), Problem> {
+fn parse_bucket(word: Option<String>) -> Result<(u32, u32), Problem> {
     let sizes = |word: &str| match word {
         "hour" => Some((1, 0)),
         "day" => Some((24, 0)),
         "week" => Some((168, 72)),
         _ => None,
     };
-    let found = params::word("bucket", word, sizes, &["hour", "day", "week"])?;
+    let found = params::parse_word("bucket", word, sizes, &["hour", "day", "week"])?;
     Ok(found.unwrap_or((24, 0)))
 }
 
 /// Reads the parameters of a report about a tenant. `days` is how far back one goes that says nothing.
-pub(crate) fn read(
+pub(crate) fn parse_filter(
     scope: &RequestScope,
     tenant: &str,
-    parameters: Parameters,
+    parameters: QueryParams,
     now: Timestamp,
     days: u32,
 ) -> Result<QualityQuery, Problem> {
     let (attributes, parameters) = take_attributes(parameters)?;
     let known = [
-        ("project", Read::Text),
-        ("model", Read::Text),
-        ("prompt", Read::Text),
-        ("user_id", Read::Text),
-        ("period_days", Read::Plain),
-        ("start", Read::Text),
-        ("end", Read::Text),
-        ("bucket", Read::Text),
+        ("project", ParamKind::Text),
+        ("model", ParamKind::Text),
+        ("prompt", ParamKind::Text),
+        ("user_id", ParamKind::Text),
+        ("period_days", ParamKind::Scalar),
+        ("start", ParamKind::Text),
+        ("end", ParamKind::Text),
+        ("bucket", ParamKind::Text),
     ];
-    let fields: Fields = body::shape(params::as_json(parameters, &known)?)?;
-    let (tenant, project) = of_tenant(scope, tenant, fields.project.as_deref())?;
-    let window = window(&fields, now, days)?;
-    let user = fields.user_id.map(|text| params::id("user_id", text, UserId::new)).transpose()?;
+    let fields: Fields = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let (tenant, project) = resolve_tenant(scope, tenant, fields.project.as_deref())?;
+    let window = parse_window(&fields, now, days)?;
+    let user =
+        fields.user_id.map(|text| params::parse_id("user_id", text, UserId::new)).transpose()?;
     let users = match (user, attributes.is_empty()) {
         (Some(_), false) => {
             let detail = "user_id: expected either a user or attributes, not both";
@@ -70,31 +71,33 @@ pub(crate) fn read(
         (None, false) => Some(QualityUsers::With(attributes)),
         (None, true) => None,
     };
-    let (bucket_hours, bucket_shift) = bucket(fields.bucket)?;
+    let (bucket_hours, bucket_shift) = parse_bucket(fields.bucket)?;
     let (model, prompt) = (fields.model, fields.prompt);
     Ok(QualityQuery { tenant, project, window, model, prompt, users, bucket_hours, bucket_shift })
 }
 
 /// `attr.plan=pro` and so on, out of the others.
-fn take_attributes(parameters: Parameters) -> Result<(Vec<(String, String)>, Parameters), Problem> {
+fn take_attributes(
+    parameters: QueryParams,
+) -> Result<(Vec<(String, String)>, QueryParams), Problem> {
     let Query(all) =
         parameters.map_err(|_| Problem::invalid("query", "query: it could not be read"))?;
-    let is_attribute = |(name, _): &(String, String)| name.starts_with(ATTRIBUTE);
+    let is_attribute = |(name, _): &(String, String)| name.starts_with(ATTRIBUTE_PREFIX);
     let (attributes, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_attribute);
-    if attributes.len() > MOST_ATTRIBUTES {
+    if attributes.len() > MAX_ATTRIBUTES {
         let detail =
-            format!("attr: {} attributes, expected at most {MOST_ATTRIBUTES}", attributes.len());
+            format!("attr: {} attributes, expected at most {MAX_ATTRIBUTES}", attributes.len());
         return Err(Problem::invalid("attr", detail));
     }
-    if attributes.iter().any(|(name, _)| name[ATTRIBUTE.len()..].trim().is_empty()) {
+    if attributes.iter().any(|(name, _)| name[ATTRIBUTE_PREFIX.len()..].trim().is_empty()) {
         let detail = "attr.: got no name, expected one as in attr.plan=pro";
-        return Err(Problem::invalid(ATTRIBUTE, detail));
+        return Err(Problem::invalid(ATTRIBUTE_PREFIX, detail));
     }
-    let name = |(name, value): (String, String)| (name[ATTRIBUTE.len()..].to_owned(), value);
+    let name = |(name, value): (String, String)| (name[ATTRIBUTE_PREFIX.len()..].to_owned(), value);
     Ok((attributes.into_iter().map(name).collect(), Ok(Query(others))))
 }
 
-fn window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Problem> {
+fn parse_window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Problem> {
     let moment = |field: &str, text: &Option<String>| {
         text.as_deref()
             .map(Timestamp::parse_window_end)
@@ -126,7 +129,7 @@ fn window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Problem>
 
 /// A tenant named by an address, and its project: named by the query, by the key or by a header; all of
 /// its projects when none does.
-pub(crate) fn of_tenant(
+pub(crate) fn resolve_tenant(
     scope: &RequestScope,
     tenant: &str,
     project: Option<&str>,
@@ -134,6 +137,6 @@ pub(crate) fn of_tenant(
     let own = scope.project_named().map(|project| project.as_str().to_owned());
     let wanted = project.map(str::to_owned).or(own);
     let named = wanted.clone().unwrap_or_else(|| scope.get().project.as_str().to_owned());
-    let found = scope.at(tenant, &named)?;
+    let found = scope.resolve_path(tenant, &named)?;
     Ok((found.tenant, wanted.map(|_| found.project)))
 }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 const SOURCE: &str = include_str!("widget.js");
 /// Pages ask again after an hour, and hear that nothing changed.
-const CACHE: &str = "public, max-age=3600, stale-while-revalidate=86400";
+const CACHE_CONTROL: &str = "public, max-age=3600, stale-while-revalidate=86400";
 
 /// The script, and the tag by which a browser knows that it has it.
 struct Script {
@@ -19,17 +19,17 @@ struct Script {
 }
 
 static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-    let text = without_comments(SOURCE);
-    let tag = format!("\"{:016x}\"", digest(text.as_bytes()));
+    let text = strip_comments(SOURCE);
+    let tag = format!("\"{:016x}\"", fnv1a_hash(text.as_bytes()));
     Script { text, tag }
 });
 
 /// `GET /widget.js`
-pub(crate) async fn script(headers: HeaderMap) -> Response {
+pub(crate) async fn serve_script(headers: HeaderMap) -> Response {
     let Script { text, tag } = &*SCRIPT;
     let about = [
         (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
-        (header::CACHE_CONTROL, CACHE),
+        (header::CACHE_CONTROL, CACHE_CONTROL),
         (header::ETAG, tag.as_str()),
         // Any page may include it; it says nothing of anybody.
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -48,7 +48,7 @@ pub(crate) async fn script(headers: HeaderMap) -> Response {
 }
 
 /// Lines that say something to a browser, from where they begin. The source has no comments beside code.
-fn without_comments(source: &str) -> String {
+fn strip_comments(source: &str) -> String {
     let lines = source.lines().map(str::trim);
     let code =
         lines.filter(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("/*"));
@@ -56,7 +56,7 @@ fn without_comments(source: &str) -> String {
 }
 
 /// A number that is another one for another text (FNV-1a).
-fn digest(bytes: &[u8]) -> u64 {
+fn fnv1a_hash(bytes: &[u8]) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
@@ -76,6 +76,6 @@ mod tests {
             .collect::<Vec<_>>()
             .join("\n");
         assert_eq!(code(served) + code(&comments), code(SOURCE));
-        assert_ne!(digest(b"a"), digest(b"b"));
+        assert_ne!(fnv1a_hash(b"a"), fnv1a_hash(b"b"));
     }
 }

@@ -1,6 +1,6 @@
 //! Who is asking, what that one may do, and in which scope.
 //!
-//! Every handler says what it is for (`May<Writing>` and so on), so none can be without a check.
+//! Every handler says what it is for (`Authorized<WriteAccess>` and so on), so none can be without a check.
 
 mod api_key;
 mod permission;
@@ -16,16 +16,17 @@ use axum::response::{IntoResponse, Response};
 use engine::{Engine, StoredKey};
 use model::{Role, Timestamp};
 
-use crate::body::Sent;
+use crate::body::Payload;
 use crate::error::Problem;
 use crate::middleware::RateLimits;
-use crate::middleware::origin::{is_from_here, is_this_machine};
+use crate::middleware::origin::{is_local_host, is_same_origin};
 use api_key::given_key;
 pub(crate) use permission::{
-    Managing, May, Permission, Reacting, Reading, Using, Writing, check_origin,
+    AdminAccess, Authorized, FeedbackAccess, Permission, ReadAccess, UseAccess, WriteAccess,
+    check_origin,
 };
 
-/// Requests per second that one client address may make with one widget key.
+/// RequestMetrics per second that one client address may make with one widget key.
 const WIDGET_RATE: u32 = 10;
 
 /// Who is asking.
@@ -51,7 +52,7 @@ impl Caller {
 
 /// What is needed to know callers.
 #[derive(Clone, Debug)]
-pub(crate) struct Doorman {
+pub(crate) struct AuthState {
     pub(crate) engine: Arc<Engine>,
     pub(crate) owner_token: Arc<str>,
     pub(crate) limits: RateLimits,
@@ -65,13 +66,13 @@ pub(crate) struct Identity {
     /// Where it comes from.
     pub(crate) client: Option<IpAddr>,
     /// What is needed to know more.
-    pub(crate) doorman: Doorman,
+    pub(crate) auth: AuthState,
 }
 
 impl Identity {
     /// Counts a request of a key, unless it makes too many.
     pub(crate) fn count(&self, key: &StoredKey, now: Timestamp) -> Result<(), Problem> {
-        let limits = &self.doorman.limits;
+        let limits = &self.auth.limits;
         if let Some(rate) = key.rate {
             limits.take(&key.id, None, rate, now)?;
         }
@@ -84,27 +85,27 @@ impl Identity {
 
 /// Looks at every request; refuses none, because some addresses are for everybody.
 pub(crate) async fn identify(
-    State(doorman): State<Doorman>,
+    State(auth): State<AuthState>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let caller = doorman.caller(request.method(), request.headers());
+    let caller = auth.caller(request.method(), request.headers());
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    request.extensions_mut().insert(Identity { caller, client, doorman });
+    request.extensions_mut().insert(Identity { caller, client, auth });
     next.run(request).await
 }
 
 /// A call that a face of the API makes for a request that was counted already.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FromWithin;
+pub(crate) struct LoopbackCall;
 
 /// Lets in whoever may do something on the other side, where each thing is asked for again. The face would
 /// wait for a body for ever, so it gets one that has come. What it refuses in words of its own is said in ours.
-pub(crate) async fn let_in(_: May<Using>, request: Request, next: Next) -> Response {
+pub(crate) async fn let_in(_: Authorized<UseAccess>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let coming = Request::from_parts(parts.clone(), body);
-    let request = match Sent::from_request(coming, &()).await {
-        Ok(Sent { bytes, .. }) => Request::from_parts(parts, Body::from(bytes)),
+    let request = match Payload::from_request(coming, &()).await {
+        Ok(Payload { bytes, .. }) => Request::from_parts(parts, Body::from(bytes)),
         Err(problem) => return problem.into_response(),
     };
     let media = |headers: &HeaderMap| {
@@ -128,7 +129,7 @@ pub(crate) async fn let_in(_: May<Using>, request: Request, next: Next) -> Respo
     }
 }
 
-impl Doorman {
+impl AuthState {
     fn caller(&self, method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
         let given = given_key(headers);
         if let Some(text) = &given
@@ -151,11 +152,11 @@ impl Doorman {
 /// Whoever is on this machine. A web page that somebody has open on it is not: a browser sends what a page
 /// elsewhere wants without asking, unless it is more than a form could send.
 fn open_caller(method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
-    if !is_this_machine(headers) {
+    if !is_local_host(headers) {
         let detail = "without keys this server answers to this machine's own names only";
         return Err(Problem::forbidden(detail));
     }
-    if !method.is_safe() && !is_from_here(headers) {
+    if !method.is_safe() && !is_same_origin(headers) {
         let detail = "without keys this server takes nothing from web pages of another origin; for such a page \
             make a key of its origin (uptake keys create … --role widget --origin …)";
         return Err(Problem::forbidden(detail));

@@ -12,7 +12,7 @@ use model::Role;
 use crate::error::Problem;
 
 /// Whether some widget key that is valid belongs to a page of this origin.
-fn is_known(engine: &Engine, origin: &HeaderValue) -> bool {
+fn is_widget_origin(engine: &Engine, origin: &HeaderValue) -> bool {
     let Ok(origin) = origin.to_str() else { return false };
     engine.keys().iter().any(|key| {
         key.role == Role::Widget
@@ -22,9 +22,12 @@ fn is_known(engine: &Engine, origin: &HeaderValue) -> bool {
 }
 
 /// Answers a browser that asks whether it may send. It asks without the key.
-pub(crate) async fn preflight(State(engine): State<Arc<Engine>>, headers: HeaderMap) -> Response {
+pub(crate) async fn answer_preflight(
+    State(engine): State<Arc<Engine>>,
+    headers: HeaderMap,
+) -> Response {
     match headers.get(header::ORIGIN) {
-        Some(origin) if is_known(&engine, origin) => (
+        Some(origin) if is_widget_origin(&engine, origin) => (
             StatusCode::NO_CONTENT,
             [
                 (header::ACCESS_CONTROL_ALLOW_METHODS, "POST"),
@@ -41,14 +44,14 @@ pub(crate) async fn preflight(State(engine): State<Arc<Engine>>, headers: Header
 }
 
 /// Lets the page read the answer.
-pub(crate) async fn mark(
+pub(crate) async fn add_cors_headers(
     State(engine): State<Arc<Engine>>,
     request: Request,
     next: Next,
 ) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = next.run(request).await;
-    if let Some(origin) = origin.filter(|origin| is_known(&engine, origin)) {
+    if let Some(origin) = origin.filter(|origin| is_widget_origin(&engine, origin)) {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::VARY, HeaderValue::from_static("Origin"));

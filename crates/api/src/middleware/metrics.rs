@@ -13,19 +13,19 @@ use model::Scope;
 
 /// What a request is counted under.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Label {
+struct RequestLabel {
     method: &'static str,
     // The route, never the address: ids are not labels.
     route: String,
     status: u16,
 }
 
-/// Requests of one server, by route.
+/// RequestMetrics of one server, by route.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Requests(Arc<RwLock<BTreeMap<Label, Arc<Histogram>>>>);
+pub(crate) struct RequestMetrics(Arc<RwLock<BTreeMap<RequestLabel, Arc<Histogram>>>>);
 
-impl Requests {
-    fn record(&self, label: &Label, seconds: f64) {
+impl RequestMetrics {
+    fn record(&self, label: &RequestLabel, seconds: f64) {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(label).cloned();
         let histogram = known.unwrap_or_else(|| {
             let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -38,16 +38,16 @@ impl Requests {
 }
 
 /// Measures every request.
-pub(crate) async fn measure(
-    State(requests): State<Requests>,
+pub(crate) async fn measure_requests(
+    State(requests): State<RequestMetrics>,
     request: Request,
     next: Next,
 ) -> Response {
     let watch = Stopwatch::start();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let method = known_method(request.method());
+    let method = method_label(request.method());
     let response = next.run(request).await;
-    let label = Label {
+    let label = RequestLabel {
         method,
         route: route.unwrap_or_else(|| "unknown".to_owned()),
         status: response.status().as_u16(),
@@ -57,7 +57,7 @@ pub(crate) async fn measure(
 }
 
 /// Clients can invent methods; labels must not grow with them.
-fn known_method(method: &Method) -> &'static str {
+fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "POST" => "POST",
@@ -71,26 +71,30 @@ fn known_method(method: &Method) -> &'static str {
 }
 
 /// Everything, in Prometheus' text format.
-pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, String)]) -> String {
+pub(crate) fn render_metrics(
+    requests: &RequestMetrics,
+    engine: &Engine,
+    alerts: &[(Scope, String)],
+) -> String {
     let mut page = String::new();
     let stats = engine.stats();
-    gauge(&mut page, "uptake_log_position", "Position of the newest event", engine.head().0);
+    push_gauge(&mut page, "uptake_log_position", "Position of the newest event", engine.head().0);
     let help = "Bytes of writes that wait for the disk";
-    gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
+    push_gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
     let help = "Writes that wait for the disk";
-    gauge(&mut page, "uptake_commit_queue_writes", help, stats.queued_writes);
+    push_gauge(&mut page, "uptake_commit_queue_writes", help, stats.queued_writes);
     let history = engine.history_health();
     let help = "1 while the history of questions cannot be reached: retries are not seen";
-    gauge(&mut page, "uptake_history_unavailable", help, u64::from(history.away));
+    push_gauge(&mut page, "uptake_history_unavailable", help, u64::from(history.away));
     let name = "uptake_commit_failures_total";
-    header(&mut page, name, "Groups that could not be committed", "counter");
-    line(&mut page, format_args!("{name} {}", stats.failed_commits));
+    push_header(&mut page, name, "Groups that could not be committed", "counter");
+    push_line(&mut page, format_args!("{name} {}", stats.failed_commits));
     let name = "uptake_clock_skew_total";
-    header(&mut page, name, "Answers that seemed to end before they began", "counter");
-    line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
+    push_header(&mut page, name, "Answers that seemed to end before they began", "counter");
+    push_line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
     let name = "uptake_turn_log_copy_failures_total";
-    header(&mut page, name, "Times that copies of turn logs could not be made", "counter");
-    line(&mut page, format_args!("{name} {}", engine.failed_copies()));
+    push_header(&mut page, name, "Times that copies of turn logs could not be made", "counter");
+    push_line(&mut page, format_args!("{name} {}", engine.failed_copies()));
     let (faults, relaxed) = engine.route_troubles();
     let counters = [
         ("uptake_route_faults_total", "Numbers of routers that went wrong", faults),
@@ -107,72 +111,72 @@ pub(crate) fn render(requests: &Requests, engine: &Engine, alerts: &[(Scope, Str
         ),
     ];
     for (name, help, value) in counters {
-        header(&mut page, name, help, "counter");
-        line(&mut page, format_args!("{name} {value}"));
+        push_header(&mut page, name, help, "counter");
+        push_line(&mut page, format_args!("{name} {value}"));
     }
-    publishing(&mut page, engine);
+    push_kafka_lag(&mut page, engine);
     let name = "uptake_alert";
-    header(&mut page, name, "1 for a figure that is on the wrong side of its target", "gauge");
+    push_header(&mut page, name, "1 for a figure that is on the wrong side of its target", "gauge");
     for (scope, metric) in alerts {
         let Scope { tenant, project } = scope;
         let labels = format!("tenant=\"{tenant}\",project=\"{project}\",metric=\"{metric}\"");
-        line(&mut page, format_args!("{name}{{{labels}}} 1"));
+        push_line(&mut page, format_args!("{name}{{{labels}}} 1"));
     }
     let name = "uptake_commit_seconds";
-    header(&mut page, name, "Time per group commit", "histogram");
-    histogram(&mut page, name, "", &stats.commit_seconds);
+    push_header(&mut page, name, "Time per group commit", "histogram");
+    push_histogram(&mut page, name, "", &stats.commit_seconds);
     let name = "uptake_commit_writes";
-    header(&mut page, name, "Writes per group commit", "histogram");
-    histogram(&mut page, name, "", &stats.commit_writes);
+    push_header(&mut page, name, "Writes per group commit", "histogram");
+    push_histogram(&mut page, name, "", &stats.commit_writes);
     let name = "uptake_request_seconds";
-    header(&mut page, name, "Time per request", "histogram");
+    push_header(&mut page, name, "Time per request", "histogram");
     let all = requests.0.read().unwrap_or_else(PoisonError::into_inner);
-    for (Label { method, route, status }, one) in all.iter() {
+    for (RequestLabel { method, route, status }, one) in all.iter() {
         let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\",");
-        histogram(&mut page, name, &labels, &one.snapshot());
+        push_histogram(&mut page, name, &labels, &one.snapshot());
     }
     page
 }
 
 /// How far Kafka is behind, where there is one.
-fn publishing(page: &mut String, engine: &Engine) {
+fn push_kafka_lag(page: &mut String, engine: &Engine) {
     let Some(lag) = engine.publish_lag() else { return };
     let help = "Events in the log that Kafka has not confirmed";
-    gauge(page, "uptake_kafka_lag_events", help, lag.events);
+    push_gauge(page, "uptake_kafka_lag_events", help, lag.events);
     let name = "uptake_kafka_lag_seconds";
-    header(page, name, "How long the oldest of them has waited", "gauge");
-    line(page, format_args!("{name} {}", lag.seconds));
+    push_header(page, name, "How long the oldest of them has waited", "gauge");
+    push_line(page, format_args!("{name} {}", lag.seconds));
     let help = "1 on the node that publishes to Kafka";
-    gauge(page, "uptake_kafka_publisher", help, u64::from(lag.is_holder));
+    push_gauge(page, "uptake_kafka_publisher", help, u64::from(lag.is_holder));
     let name = "uptake_kafka_refused_total";
-    header(page, name, "Messages that Kafka will not take, whenever they are sent", "counter");
-    line(page, format_args!("{name} {}", lag.refused));
+    push_header(page, name, "Messages that Kafka will not take, whenever they are sent", "counter");
+    push_line(page, format_args!("{name} {}", lag.refused));
 }
 
-fn gauge(page: &mut String, name: &str, help: &str, value: u64) {
-    header(page, name, help, "gauge");
-    line(page, format_args!("{name} {value}"));
+fn push_gauge(page: &mut String, name: &str, help: &str, value: u64) {
+    push_header(page, name, help, "gauge");
+    push_line(page, format_args!("{name} {value}"));
 }
 
-fn header(page: &mut String, name: &str, help: &str, kind: &str) {
-    line(page, format_args!("# HELP {name} {help}."));
-    line(page, format_args!("# TYPE {name} {kind}"));
+fn push_header(page: &mut String, name: &str, help: &str, kind: &str) {
+    push_line(page, format_args!("# HELP {name} {help}."));
+    push_line(page, format_args!("# TYPE {name} {kind}"));
 }
 
-fn histogram(page: &mut String, name: &str, labels: &str, snapshot: &Snapshot) {
+fn push_histogram(page: &mut String, name: &str, labels: &str, snapshot: &Snapshot) {
     for (bound, count) in &snapshot.cumulative {
         let bound = if bound.is_finite() { bound.to_string() } else { "+Inf".to_owned() };
-        line(page, format_args!("{name}_bucket{{{labels}le=\"{bound}\"}} {count}"));
+        push_line(page, format_args!("{name}_bucket{{{labels}le=\"{bound}\"}} {count}"));
     }
     let labels = match labels.trim_end_matches(',') {
         "" => String::new(),
         some => format!("{{{some}}}"),
     };
-    line(page, format_args!("{name}_sum{labels} {}", snapshot.sum));
-    line(page, format_args!("{name}_count{labels} {}", snapshot.count));
+    push_line(page, format_args!("{name}_sum{labels} {}", snapshot.sum));
+    push_line(page, format_args!("{name}_count{labels} {}", snapshot.count));
 }
 
-fn line(page: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
+fn push_line(page: &mut String, text: std::fmt::Arguments<'_>) {
+    // WriteAccess to a string cannot fail.
     let _ = writeln!(page, "{text}");
 }

@@ -6,13 +6,13 @@ use axum::http::{HeaderMap, header};
 
 /// Whether the request was sent to a name of this machine. A web page elsewhere can make its own
 /// name point here, but not send another one.
-pub(crate) fn is_this_machine(headers: &HeaderMap) -> bool {
+pub(crate) fn is_local_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else { return true };
     host.to_str().is_ok_and(|host| is_loopback(name_and_port(host).0))
 }
 
 /// Whether the request comes from a page of this server, or from a program that is no browser.
-pub(crate) fn is_from_here(headers: &HeaderMap) -> bool {
+pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     if text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
         return false;
@@ -23,11 +23,11 @@ pub(crate) fn is_from_here(headers: &HeaderMap) -> bool {
     let Some((_, from)) = from else { return false };
     // Behind a proxy the name that the browser used is in the second.
     let names = [text(header::HOST.as_str()), text("x-forwarded-host")];
-    names.into_iter().flatten().any(|name| is_same(from, name))
+    names.into_iter().flatten().any(|name| is_same_host(from, name))
 }
 
 /// Whether two names lead to one server: this machine has several.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same_host(one: &str, other: &str) -> bool {
     let ((one, one_port), (other, other_port)) = (name_and_port(one), name_and_port(other));
     let same_name = one.eq_ignore_ascii_case(other) || (is_loopback(one) && is_loopback(other));
     same_name && one_port == other_port
@@ -54,7 +54,7 @@ mod tests {
         let own = |host: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());
-            is_this_machine(&headers)
+            is_local_host(&headers)
         };
         for good in ["localhost", "LOCALHOST:8787", "127.0.0.1:1", "127.9.9.9", "[::1]:80", "[::1]"]
         {
@@ -69,7 +69,7 @@ mod tests {
     fn check(headers: &[(&'static str, &'static str)], expected: bool) {
         let pairs =
             headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        assert_eq!(is_from_here(&pairs.collect::<HeaderMap>()), expected, "{headers:?}");
+        assert_eq!(is_same_origin(&pairs.collect::<HeaderMap>()), expected, "{headers:?}");
     }
 
     #[test]

@@ -15,17 +15,17 @@ const MOST_BUCKETS: usize = 10_000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateLimits(Arc<Mutex<Buckets>>);
 
-type Buckets = HashMap<(String, Option<IpAddr>), Bucket>;
+type Buckets = HashMap<(String, Option<IpAddr>), TokenBucket>;
 
 /// A second's worth of requests that fills up again as time goes by.
 #[derive(Clone, Copy, Debug)]
-struct Bucket {
+struct TokenBucket {
     left: f64,
     at: Timestamp,
     rate: f64,
 }
 
-impl Bucket {
+impl TokenBucket {
     fn filled(self, now: Timestamp) -> Self {
         let secs = (now.as_micros() - self.at.as_micros()).max(0) as f64 / 1e6;
         Self { left: (self.left + secs * self.rate).min(self.rate), at: now, ..self }
@@ -48,15 +48,15 @@ impl RateLimits {
             buckets.retain(|_, bucket| bucket.filled(now).left < bucket.rate);
             if buckets.len() >= MOST_BUCKETS {
                 // More clients than we can tell apart at once: nobody new until some are gone.
-                return Err(Problem::too_many(1));
+                return Err(Problem::too_many_requests(1));
             }
         }
-        let full = Bucket { left: rate, at: now, rate };
+        let full = TokenBucket { left: rate, at: now, rate };
         let bucket = buckets.entry(place).or_insert(full);
         *bucket = bucket.filled(now);
         if bucket.left < 1.0 {
             let secs = ((1.0 - bucket.left) / rate).ceil().max(1.0);
-            return Err(Problem::too_many(secs as u64));
+            return Err(Problem::too_many_requests(secs as u64));
         }
         bucket.left -= 1.0;
         Ok(())

@@ -27,18 +27,18 @@ impl RequestIds {
         Self { run: run.into(), count: Arc::default() }
     }
 
-    fn next(&self) -> String {
+    fn next_id(&self) -> String {
         format!("{}-{:x}", self.run, self.count.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 /// Runs the request and finishes the answer.
-pub(crate) async fn finish(
+pub(crate) async fn finish_response(
     State(ids): State<RequestIds>,
     request: Request,
     next: Next,
 ) -> Response {
-    let id = ids.next();
+    let id = ids.next_id();
     let method = request.method().clone();
     let has_body = request.body().size_hint().exact() != Some(0);
     let mut response = next.run(request).await;
@@ -54,7 +54,7 @@ pub(crate) async fn finish(
             }
         }
     }
-    if has_body && is_refused_unread(response.status()) {
+    if has_body && may_leave_body_unread(response.status()) {
         // What was not read is still on the line: the next request needs another one, and a client
         // that is not told so would send it into the void.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -66,7 +66,7 @@ pub(crate) async fn finish(
 }
 
 /// Whether an answer may have been given before the body was read.
-fn is_refused_unread(status: StatusCode) -> bool {
+fn may_leave_body_unread(status: StatusCode) -> bool {
     matches!(
         status,
         StatusCode::UNAUTHORIZED

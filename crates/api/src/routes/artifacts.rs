@@ -8,9 +8,9 @@ use engine::{Engine, ReactionFilter, ReactionSearch};
 use model::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
 use report::{ArtifactPage, ArtifactSearch};
 
-use crate::body::{self, Sent};
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading};
+use crate::middleware::auth::{Authorized, ReadAccess};
 use crate::params;
 use crate::wire::report::{ArtifactsBody, SearchRequestBody, TimestampFilter};
 
@@ -28,36 +28,37 @@ const MAX_LIMIT: usize = 500;
     request_body(content = SearchRequestBody, example = json!({"kinds": ["artifact:turn.log.reaction"], "scope": "conversation", "conversation_id": "c1", "with_payload": true})),
     responses((status = 200, description = "A page", body = ArtifactsBody))
 )]
-pub(crate) async fn search(
+pub(crate) async fn search_artifacts(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    payload: Payload,
 ) -> Result<Json<ArtifactsBody>, Problem> {
-    let request: SearchRequestBody = body::shape(body::json(&sent)?)?;
+    let request: SearchRequestBody = body::decode_fields(body::parse_json(&payload)?)?;
     let with_payload = request.with_payload.unwrap_or(false);
-    let page = match read(scope.get().clone(), engine.now(), request)? {
+    let page = match parse_search(scope.get().clone(), engine.now(), request)? {
         Some(search) => engine.artifacts(search).await?,
         None => ArtifactPage { items: Vec::new(), next_cursor: None },
     };
-    Ok(Json(ArtifactsBody::of(page, with_payload)))
+    Ok(Json(ArtifactsBody::new(page, with_payload)))
 }
 
 /// The search; `None` when its tags contradict each other, so that nothing can match.
-fn read(
+fn parse_search(
     scope: Scope,
     now: Timestamp,
     request: SearchRequestBody,
 ) -> Result<Option<ArtifactSearch>, Problem> {
-    only("kinds", request.kinds, KIND)?;
-    only("roles", request.roles, "artifact")?;
-    only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
-    let user = request.user_id.map(|text| params::id("user_id", text, UserId::new)).transpose()?;
+    require_only("kinds", request.kinds, KIND)?;
+    require_only("roles", request.roles, "artifact")?;
+    require_only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
+    let user =
+        request.user_id.map(|text| params::parse_id("user_id", text, UserId::new)).transpose()?;
     let conversation = request
         .conversation_id
-        .map(|text| params::id("conversation_id", text, ConversationId::new))
+        .map(|text| params::parse_id("conversation_id", text, ConversationId::new))
         .transpose()?;
     check_scope(request.scope.as_deref(), user.is_some(), conversation.is_some())?;
-    let start = params::days_ago(now, request.days.unwrap_or(DEFAULT_DAYS))?;
+    let start = params::days_before(now, request.days.unwrap_or(DEFAULT_DAYS))?;
     // Clients' clocks may be ahead of ours by a little, so the window does not end now.
     let whole = Window { start, end: Timestamp::from_micros(i64::MAX) };
     let mut query = ReactionSearch {
@@ -66,9 +67,9 @@ fn read(
         conversation,
         turn: None,
         track: None,
-        window: narrowed(whole, request.timestamp_filters.unwrap_or_default())?,
+        window: narrow_window(whole, request.timestamp_filters.unwrap_or_default())?,
         before: None,
-        limit: params::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
+        limit: params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
     };
     let mut possible = true;
     for (index, tag) in request.all_tags.unwrap_or_default().into_iter().enumerate() {
@@ -77,7 +78,7 @@ fn read(
     Ok(possible.then_some(ArtifactSearch { query, cursor: request.cursor }))
 }
 
-fn only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Problem> {
+fn require_only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Problem> {
     match words.and_then(|words| words.into_iter().find(|word| word != known)) {
         None => Ok(()),
         Some(_) => Err(Problem::invalid(field, format!("{field}: expected only {known:?}"))),
@@ -97,7 +98,7 @@ fn check_scope(word: Option<&str>, user: bool, conversation: bool) -> Result<(),
     }
 }
 
-fn narrowed(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window, Problem> {
+fn narrow_window(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Window, Problem> {
     for (index, filter) in filters.into_iter().enumerate() {
         let field = format!("timestamp_filters[{index}]");
         let moment = Timestamp::parse(&filter.value)
@@ -129,18 +130,18 @@ fn add_tag(query: &mut ReactionSearch, field: &str, tag: &str) -> Result<bool, P
     let expected = "expected turn:<id>, origin:<user|machine>, track:<id> or the kind itself";
     let bad = || Problem::invalid(field, format!("{field}: {expected}"));
     match tag.split_once(':') {
-        Some(("turn", id)) => Ok(put(&mut query.turn, TurnId::new(id).map_err(|_| bad())?)),
+        Some(("turn", id)) => Ok(set_once(&mut query.turn, TurnId::new(id).map_err(|_| bad())?)),
         Some(("origin", word)) => {
-            Ok(put(&mut query.filter.origin, Origin::from_word(word).ok_or_else(bad)?))
+            Ok(set_once(&mut query.filter.origin, Origin::from_word(word).ok_or_else(bad)?))
         }
-        Some(("track", id)) if !id.is_empty() => Ok(put(&mut query.track, id.to_owned())),
+        Some(("track", id)) if !id.is_empty() => Ok(set_once(&mut query.track, id.to_owned())),
         _ if tag == KIND => Ok(true),
         Some(_) | None => Err(bad()),
     }
 }
 
 /// Two different values for one thing cannot both hold.
-fn put<T: PartialEq>(place: &mut Option<T>, value: T) -> bool {
+fn set_once<T: PartialEq>(place: &mut Option<T>, value: T) -> bool {
     let possible = place.as_ref().is_none_or(|before| *before == value);
     *place = Some(value);
     possible

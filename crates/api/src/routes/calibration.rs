@@ -8,7 +8,7 @@ use engine::Engine;
 use serde_json::{Value, json};
 
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading};
+use crate::middleware::auth::{Authorized, ReadAccess};
 
 /// `GET /api/v1/calibration`
 #[utoipa::path(
@@ -18,9 +18,9 @@ use crate::middleware::auth::{May, Reading};
     summary = "How right the confidences of verdicts are, by ratings and reviews, and the curve that corrects them",
     responses((status = 200, description = "Labels, curve and reliability", body = Object))
 )]
-pub(crate) async fn show(
+pub(crate) async fn show_calibration(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
+    scope: Authorized<ReadAccess>,
 ) -> Result<Json<Value>, Problem> {
     let found = engine.calibration(scope.get()).await?;
     let bins = found.reliability.iter().map(|bin| {

@@ -9,14 +9,14 @@ use model::{ConversationId, Position, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::turns::{patterns_for, turn_json};
+use super::turns::{load_patterns, turn_json};
 use crate::body;
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading};
-use crate::params::{self, Parameters, Parts, Read};
+use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 
-const DEFAULT: usize = 100;
-const MOST: usize = 500;
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 500;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,16 +34,16 @@ struct TimelineRequest {
     params(("id" = String, Path), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
     responses((status = 200, description = "The latest turns, oldest first; next_cursor leads to older ones", body = Object))
 )]
-pub(crate) async fn timeline(
+pub(crate) async fn show_timeline(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    id: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    id: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<Value>, Problem> {
-    let id = params::id("id", params::parts(id)?, ConversationId::new)?;
-    let known = [("limit", Read::Plain), ("cursor", Read::Text)];
-    let request: TimelineRequest = body::shape(params::as_json(parameters, &known)?)?;
-    let limit = params::limit(request.limit, DEFAULT, MOST)?;
+    let id = params::parse_id("id", params::read_path(id)?, ConversationId::new)?;
+    let known = [("limit", ParamKind::Scalar), ("cursor", ParamKind::Text)];
+    let request: TimelineRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let limit = params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let bad = || Problem::invalid("cursor", "cursor: expected a next_cursor of an earlier answer");
     let older_than = match request.cursor.as_deref() {
         None => None,
@@ -53,7 +53,7 @@ pub(crate) async fn timeline(
     let unknown = || Problem::not_found("there is no conversation with this id here");
     let found = found.ok_or_else(unknown)?;
     let user = found.turns.iter().find_map(|view| view.exchange.user.as_ref());
-    let patterns = patterns_for(&engine, scope.get(), &found.turns).await?;
+    let patterns = load_patterns(&engine, scope.get(), &found.turns).await?;
     let shown = |view| turn_json(scope.get(), view, patterns.as_deref());
     let turns: Vec<Value> = found.turns.iter().map(shown).collect();
     Ok(Json(json!({

@@ -8,8 +8,8 @@ use engine::{DeadLetter, Engine};
 use model::Position;
 
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading, Writing};
-use crate::params::{self, Parameters, Parts};
+use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, PathParams, QueryParams};
 use crate::wire::dead_letter::{DeadLetterBody, DeadLettersBody, ReplayedBody};
 
 const MAX_LIMIT: usize = 500;
@@ -23,12 +23,12 @@ const MAX_LIMIT: usize = 500;
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
     responses((status = 200, description = "A page", body = DeadLettersBody))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_dead_letters(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<DeadLettersBody>, Problem> {
-    let (Position(after), limit) = params::page(parameters, MAX_LIMIT)?;
+    let (Position(after), limit) = params::read_page(parameters, MAX_LIMIT)?;
     let found = engine.dead_letters(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last: &DeadLetter| last.number);
     Ok(Json(DeadLettersBody { items: found.into_iter().map(DeadLetterBody::from).collect(), next }))
@@ -43,12 +43,12 @@ pub(crate) async fn list(
     params(("id" = String, Path)),
     responses((status = 200, description = "It is stored", body = ReplayedBody))
 )]
-pub(crate) async fn replay(
+pub(crate) async fn replay_dead_letter(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    id: Parts<String>,
+    scope: Authorized<WriteAccess>,
+    id: PathParams<String>,
 ) -> Result<Json<ReplayedBody>, Problem> {
-    let id = params::parts(id)?;
+    let id = params::read_path(id)?;
     engine.replay_dead_letter(scope.get(), &id).await?;
     Ok(Json(ReplayedBody { id, stored: true }))
 }

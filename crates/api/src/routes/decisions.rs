@@ -10,18 +10,18 @@ use model::{ConversationId, DecisionId, Position};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::feedback::request_key;
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading, Writing};
-use crate::params::{self, Parameters, Parts, Read};
+use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::wire::decision::{
     DecisionBody, DecisionReceipt, DecisionRequest, DecisionsBody, OutcomeRequest,
     SessionDecisionsBody,
 };
 
-const DOOR: &str = "decision";
-const OUTCOME_DOOR: &str = "outcome";
+const MAC_DOMAIN: &str = "decision";
+const OUTCOME_MAC_DOMAIN: &str = "outcome";
 const MAX_LIMIT: usize = 500;
 
 /// `POST /api/v1/decisions`
@@ -33,15 +33,15 @@ const MAX_LIMIT: usize = 500;
     request_body(content = DecisionRequest, example = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "sql_generation", "decision_data": {"tables": ["orders"]}, "confidence": 0.8})),
     responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Stored before; nothing changed", body = DecisionReceipt))
 )]
-pub(crate) async fn decide(
+pub(crate) async fn record_decision(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<DecisionReceipt>), Problem> {
-    let value = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
-    let mac = engine.fingerprint(DOOR, &value);
-    let request: DecisionRequest = body::shape(value)?;
+    let value = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[], &value)?;
+    let mac = engine.fingerprint(MAC_DOMAIN, &value);
+    let request: DecisionRequest = body::decode_fields(value)?;
     let (id, replayed) = engine.decide(scope.get(), request.into(), mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
@@ -57,17 +57,18 @@ pub(crate) async fn decide(
     request_body(content = OutcomeRequest, example = json!({"outcome": "success", "outcome_data": {"needed": ["orders"]}})),
     responses((status = 200, description = "Stored, or so already", body = DecisionReceipt))
 )]
-pub(crate) async fn settle(
+pub(crate) async fn record_outcome(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    id: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    id: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<DecisionReceipt>, Problem> {
-    let id = params::id("decision_id", params::parts(id)?, DecisionId::new)?;
-    let value = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, OUTCOME_DOOR, &[id.as_str()], &value)?;
-    let mac = engine.fingerprint(OUTCOME_DOOR, &json!([id.as_str(), value]));
-    let request: OutcomeRequest = body::shape(value)?;
+    let id = params::parse_id("decision_id", params::read_path(id)?, DecisionId::new)?;
+    let value = body::parse_json(&payload)?;
+    let key =
+        read_request_key(&engine, &payload.headers, OUTCOME_MAC_DOMAIN, &[id.as_str()], &value)?;
+    let mac = engine.fingerprint(OUTCOME_MAC_DOMAIN, &json!([id.as_str(), value]));
+    let request: OutcomeRequest = body::decode_fields(value)?;
     let replayed = engine.settle(scope.get(), &id, request.into(), mac, key).await?;
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }
@@ -81,12 +82,12 @@ pub(crate) async fn settle(
     params(("id" = String, Path)),
     responses((status = 200, description = "The decision", body = DecisionBody))
 )]
-pub(crate) async fn show(
+pub(crate) async fn show_decision(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    id: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    id: PathParams<String>,
 ) -> Result<Json<DecisionBody>, Problem> {
-    let id = params::id("decision_id", params::parts(id)?, DecisionId::new)?;
+    let id = params::parse_id("decision_id", params::read_path(id)?, DecisionId::new)?;
     let found = engine.decision(scope.get(), &id).await?;
     let unknown = || Problem::not_found("there is no decision with this id here");
     Ok(Json(found.ok_or_else(unknown)?.into()))
@@ -109,16 +110,20 @@ struct ListRequest {
     params(("session_id" = String, Query), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
     responses((status = 200, description = "A page", body = DecisionsBody))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_decisions(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<DecisionsBody>, Problem> {
-    let known = [("session_id", Read::Text), ("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(params::as_json(parameters, &known)?)?;
-    let conversation = params::id("session_id", request.session_id, ConversationId::new)?;
-    let limit = params::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
-    let after = params::position("after", request.after)?;
+    let known = [
+        ("session_id", ParamKind::Text),
+        ("after", ParamKind::Scalar),
+        ("limit", ParamKind::Scalar),
+    ];
+    let request: ListRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let conversation = params::parse_id("session_id", request.session_id, ConversationId::new)?;
+    let limit = params::check_limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let after = params::check_position("after", request.after)?;
     let scope = scope.get();
     let found = engine.decisions_of(scope, &conversation, after, limit).await?;
     let next = found.last().map_or(after, |last| last.made.position);
@@ -135,12 +140,12 @@ pub(crate) async fn list(
     params(("session" = String, Path)),
     responses((status = 200, description = "All of them, up to a thousand", body = SessionDecisionsBody))
 )]
-pub(crate) async fn of_session(
+pub(crate) async fn list_session_decisions(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    session: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    session: PathParams<String>,
 ) -> Result<Json<SessionDecisionsBody>, Problem> {
-    let session = params::id("session", params::parts(session)?, ConversationId::new)?;
+    let session = params::parse_id("session", params::read_path(session)?, ConversationId::new)?;
     let found = engine.decisions_of(scope.get(), &session, Position(0), MAX_LIMIT).await?;
     let calibration = report::confidence_bins(&found).into_iter().map(Into::into).collect();
     let truncated = found.len() == MAX_LIMIT;

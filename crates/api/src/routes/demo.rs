@@ -7,7 +7,7 @@ use axum::extract::State;
 use engine::{DEMO_TENANT, Engine};
 
 use crate::error::Problem;
-use crate::middleware::auth::{Caller, Managing, May, Reading};
+use crate::middleware::auth::{AdminAccess, Authorized, Caller, ReadAccess};
 use crate::wire::demo::{DemoBody, DemoRemovedBody};
 
 /// `GET /api/v1/demo`
@@ -18,11 +18,11 @@ use crate::wire::demo::{DemoBody, DemoRemovedBody};
     summary = "Whether the store holds demo data, and where",
     responses((status = 200, description = "As it is", body = DemoBody))
 )]
-pub(crate) async fn show(
+pub(crate) async fn show_demo(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
+    scope: Authorized<ReadAccess>,
 ) -> Result<Json<DemoBody>, Problem> {
-    let loaded = is_theirs(scope.caller()) && engine.holds_demo().await?;
+    let loaded = owns_demo(scope.caller()) && engine.holds_demo().await?;
     Ok(Json(DemoBody { loaded, tenant: loaded.then(|| DEMO_TENANT.to_owned()) }))
 }
 
@@ -34,11 +34,11 @@ pub(crate) async fn show(
     summary = "Remove demo data, with everything else in its tenant",
     responses((status = 200, description = "It is gone", body = DemoRemovedBody))
 )]
-pub(crate) async fn remove(
+pub(crate) async fn remove_demo(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
+    scope: Authorized<AdminAccess>,
 ) -> Result<Json<DemoRemovedBody>, Problem> {
-    let events = match is_theirs(scope.caller()) {
+    let events = match owns_demo(scope.caller()) {
         true => engine.remove_demo().await?,
         false => None,
     };
@@ -46,7 +46,7 @@ pub(crate) async fn remove(
 }
 
 /// No tenant hears of another: for everybody else there is none.
-fn is_theirs(caller: &Caller) -> bool {
+fn owns_demo(caller: &Caller) -> bool {
     match caller {
         Caller::Open | Caller::Owner => true,
         Caller::Key(key) => key.tenant.as_str() == DEMO_TENANT && key.project.is_none(),

@@ -15,9 +15,9 @@ use serde::Deserialize;
 
 use crate::body;
 use crate::error::Problem;
-use crate::middleware::auth::{Caller, May, Reading};
-use crate::params::{self, Parameters, Parts, Read};
-use crate::wire::feedback::{StretchResponse, shown_line};
+use crate::middleware::auth::{Authorized, Caller, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
+use crate::wire::feedback::{StretchResponse, public_event_line};
 
 const MAX_LIMIT: usize = 1000;
 
@@ -40,24 +40,25 @@ struct ListRequest {
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query), ("type" = Option<String>, Query), ("source" = Option<String>, Query)),
     responses((status = 200, description = "A stretch of the log", body = StretchResponse))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_events(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = [
-        ("after", Read::Plain),
-        ("limit", Read::Plain),
-        ("type", Read::Text),
-        ("source", Read::Text),
+        ("after", ParamKind::Scalar),
+        ("limit", ParamKind::Scalar),
+        ("type", ParamKind::Text),
+        ("source", ParamKind::Text),
     ];
-    let request: ListRequest = body::shape(params::as_json(parameters, &known)?)?;
+    let request: ListRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
     let event_type =
-        params::word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
-    let source = params::word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
-    let kind = KindFilter { types: event_type.map(same_types).unwrap_or_default(), source };
-    answer(&engine, &scope, &request, vec![kind], &headers).await
+        params::parse_word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
+    let source =
+        params::parse_word("source", request.source.clone(), Source::from_word, Source::WORDS)?;
+    let kind = KindFilter { types: event_type.map(expand_type).unwrap_or_default(), source };
+    respond(&engine, &scope, &request, vec![kind], &headers).await
 }
 
 /// `GET /api/v1/topics/{topic}`
@@ -69,40 +70,40 @@ pub(crate) async fn list(
     params(("topic" = String, Path), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
     responses((status = 200, description = "A stretch of the topic", body = StretchResponse))
 )]
-pub(crate) async fn topic(
+pub(crate) async fn list_topic_events(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    name: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    name: PathParams<String>,
+    parameters: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let unknown = || {
         let names: Vec<&str> = Topic::ALL.iter().map(|(name, _)| *name).collect();
         Problem::not_found(format!("there is no such topic; there are {}", names.join(", ")))
     };
-    let topic = Topic::from_name(&params::parts(name)?).ok_or_else(unknown)?;
-    let known = [("after", Read::Plain), ("limit", Read::Plain)];
-    let request: ListRequest = body::shape(params::as_json(parameters, &known)?)?;
-    answer(&engine, &scope, &request, topic.kinds(), &headers).await
+    let topic = Topic::from_name(&params::read_path(name)?).ok_or_else(unknown)?;
+    let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
+    let request: ListRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    respond(&engine, &scope, &request, topic.kinds(), &headers).await
 }
 
-async fn answer(
+async fn respond(
     engine: &Arc<Engine>,
-    scope: &May<Reading>,
+    scope: &Authorized<ReadAccess>,
     request: &ListRequest,
     any_of: Vec<KindFilter>,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = params::position("after", request.after)?;
-    let limit = params::limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let after = params::check_position("after", request.after)?;
+    let limit = params::check_limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let key = match scope.caller() {
         Caller::Open | Caller::Owner => None,
         Caller::Key(key) => Some(key.id.clone()),
     };
     let scope = scope.get().clone();
     if wants_stream(headers) {
-        let after = last_seen(headers)?.unwrap_or(after);
-        return Ok(streamed(Arc::clone(engine), engine.follow(scope, after, any_of, key)));
+        let after = parse_last_event_id(headers)?.unwrap_or(after);
+        return Ok(stream_events(Arc::clone(engine), engine.follow(scope, after, any_of, key)));
     }
     let page = EventPage { scope, after, limit, any_of };
     Ok(Json(StretchResponse::from(engine.events(page).await?)).into_response())
@@ -114,15 +115,15 @@ fn wants_stream(headers: &HeaderMap) -> bool {
 }
 
 /// Where a browser that lost its connection goes on.
-fn last_seen(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
+fn parse_last_event_id(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let bad = || Problem::invalid("Last-Event-ID", "Last-Event-ID: expected a position in the log");
     let number = value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(bad)?;
-    params::position("Last-Event-ID", Some(number)).map(Some)
+    params::check_position("Last-Event-ID", Some(number)).map(Some)
 }
 
 /// Every event as a line with its position as the id, from there on and for as long as it is read.
-fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
+fn stream_events(engine: Arc<Engine>, follow: Follow) -> Response {
     let lines = stream::unfold((engine, follow), |(engine, mut follow)| async move {
         let event = match engine.next(&mut follow).await {
             Ok(event) => event?,
@@ -136,7 +137,7 @@ fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
             }
         };
         let position = event.position;
-        let data = match shown_line(event) {
+        let data = match public_event_line(event) {
             Ok(data) => data,
             Err(error) => {
                 tracing::error!(%position, %error, "an event cannot be written out");
@@ -150,7 +151,7 @@ fn streamed(engine: Arc<Engine>, follow: Follow) -> Response {
 }
 
 /// `user_explicit` and `explicit` are one thing in every query.
-fn same_types(event_type: Type) -> Vec<Type> {
+fn expand_type(event_type: Type) -> Vec<Type> {
     if matches!(event_type, Type::Explicit | Type::UserExplicit) {
         return vec![Type::Explicit, Type::UserExplicit];
     }

@@ -6,12 +6,12 @@ use axum::Json;
 use axum::extract::State;
 use engine::{Engine, ExampleSearch};
 
-use crate::body::{self, Sent};
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{May, Using};
+use crate::middleware::auth::{Authorized, UseAccess};
 use crate::wire::example::{ExampleRequest, ExamplesBody};
 
-const MOST: usize = 50;
+const MAX_EXAMPLES: usize = 50;
 
 /// `POST /api/v1/examples/select`
 #[utoipa::path(
@@ -22,17 +22,17 @@ const MOST: usize = 50;
     request_body(content = ExampleRequest, example = json!({"query": "Show total sales", "k": 3, "diversity": 0.3})),
     responses((status = 200, description = "The best first", body = ExamplesBody))
 )]
-pub(crate) async fn select(
+pub(crate) async fn select_examples(
     State(engine): State<Arc<Engine>>,
-    scope: May<Using>,
-    sent: Sent,
+    scope: Authorized<UseAccess>,
+    payload: Payload,
 ) -> Result<Json<ExamplesBody>, Problem> {
-    let request: ExampleRequest = body::shape(body::json(&sent)?)?;
-    let found = engine.examples(scope.get(), read(request)?).await?;
+    let request: ExampleRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let found = engine.examples(scope.get(), parse_search(request)?).await?;
     Ok(Json(found.into()))
 }
 
-fn read(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
+fn parse_search(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
     let ExampleRequest { query, k, max_tokens, diversity } = request;
     if query.trim().is_empty() {
         return Err(Problem::invalid("query", "query: empty, expected a question"));
@@ -41,8 +41,10 @@ fn read(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
     let usual = ExampleSearch::default();
     let k = match k {
         None => usual.k,
-        Some(k) if (1..=MOST).contains(&k) => k,
-        Some(k) => return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MOST}"))),
+        Some(k) if (1..=MAX_EXAMPLES).contains(&k) => k,
+        Some(k) => {
+            return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MAX_EXAMPLES}")));
+        }
     };
     let diversity = diversity.unwrap_or(usual.diversity);
     if !(0.0..=1.0).contains(&diversity) {

@@ -11,17 +11,17 @@ use model::ExperimentId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::feedback::request_key;
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{Managing, May, Reading, Writing};
-use crate::params::{self, Parameters, Parts};
+use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, PathParams, QueryParams};
 use crate::wire::experiment::{
     AssignRequest, AssignedBody, ExperimentBody, ExperimentRequest, ExperimentsBody, ResultsBody,
 };
 
-const DOOR: &str = "experiment";
-const ACTION_DOOR: &str = "experiment action";
+const MAC_DOMAIN: &str = "experiment";
+const ACTION_MAC_DOMAIN: &str = "experiment action";
 const MAX_LIMIT: usize = 500;
 
 /// `POST /api/v1/experiments`
@@ -33,21 +33,21 @@ const MAX_LIMIT: usize = 500;
     request_body(content = ExperimentRequest, example = json!({"id": "greeting", "name": "A warmer greeting", "unit": "user", "variants": [{"name": "control", "weight": 1, "payload": {"prompt": "greet@3"}}, {"name": "treatment", "weight": 1, "payload": {"prompt": "greet@4"}}], "metric": "satisfaction", "guardrails": [{"metric": "error_rate", "limit": 0.05}], "rollout": {"steps": [1, 5, 25, 50, 100], "margin": 0.01}})),
     responses((status = 201, description = "Defined; it stands at DRAFT", body = ExperimentBody), (status = 200, description = "Defined before; nothing changed", body = ExperimentBody))
 )]
-pub(crate) async fn create(
+pub(crate) async fn create_experiment(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<ExperimentBody>), Problem> {
-    let mut fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, DOOR, &[], &fields)?;
-    let mac = engine.fingerprint(DOOR, &fields);
+    let mut fields = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[], &fields)?;
+    let mac = engine.fingerprint(MAC_DOMAIN, &fields);
     let id = fields.as_object_mut().and_then(|fields| fields.remove("id"));
     let id = match id {
         None | Some(Value::Null) => None,
-        Some(Value::String(text)) => Some(params::id("id", text, ExperimentId::new)?),
+        Some(Value::String(text)) => Some(params::parse_id("id", text, ExperimentId::new)?),
         Some(_) => return Err(Problem::invalid("id", "id is no text, expected one or nothing")),
     };
-    let definition: ExperimentDefinition = body::shape(fields)?;
+    let definition: ExperimentDefinition = body::decode_fields(fields)?;
     let (view, replayed) = engine.create_experiment(scope.get(), id, &definition, mac, key).await?;
     let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(view.into())))
@@ -62,12 +62,12 @@ pub(crate) async fn create(
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
     responses((status = 200, description = "A page; next leads to the one behind it", body = ExperimentsBody))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_experiments(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<ExperimentsBody>, Problem> {
-    let (after, limit) = params::page(parameters, MAX_LIMIT)?;
+    let (after, limit) = params::read_page(parameters, MAX_LIMIT)?;
     let found = engine.experiments(scope.get(), after, limit).await?;
     let next = found.last().map_or(after, |last| last.position).0;
     let experiments = found.into_iter().map(ExperimentBody::from).collect();
@@ -83,12 +83,12 @@ pub(crate) async fn list(
     params(("id" = String, Path)),
     responses((status = 200, description = "The experiment", body = ExperimentBody))
 )]
-pub(crate) async fn show(
+pub(crate) async fn show_experiment(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    id: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    id: PathParams<String>,
 ) -> Result<Json<ExperimentBody>, Problem> {
-    let id = params::id("id", params::parts(id)?, ExperimentId::new)?;
+    let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
     Ok(Json(engine.experiment(scope.get(), &id).await?.into()))
 }
 
@@ -106,22 +106,22 @@ struct NoFields {}
     request_body(content = Object, example = json!({})),
     responses((status = 200, description = "As it stands now", body = ExperimentBody))
 )]
-pub(crate) async fn act(
+pub(crate) async fn act_on_experiment(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    parts: Parts<(String, String)>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    parts: PathParams<(String, String)>,
+    payload: Payload,
 ) -> Result<Json<ExperimentBody>, Problem> {
-    let (id, word) = params::parts(parts)?;
-    let id = params::id("id", id, ExperimentId::new)?;
+    let (id, word) = params::read_path(parts)?;
+    let id = params::parse_id("id", id, ExperimentId::new)?;
     let Some(action) = Action::from_word(&word) else {
         let words = Action::ALL.map(Action::word).join(", ");
         return Err(Problem::not_found(format!("there is nothing here, expected one of {words}")));
     };
-    let fields = body::json_or_empty(&sent)?;
-    let door = [id.as_str(), action.word()];
-    let key = request_key(&engine, &sent.headers, ACTION_DOOR, &door, &fields)?;
-    let NoFields {} = body::shape(fields)?;
+    let fields = body::parse_json_or_empty(&payload)?;
+    let address = [id.as_str(), action.word()];
+    let key = read_request_key(&engine, &payload.headers, ACTION_MAC_DOMAIN, &address, &fields)?;
+    let NoFields {} = body::decode_fields(fields)?;
     Ok(Json(engine.act_on_experiment(scope.get(), &id, action, key).await?.into()))
 }
 
@@ -135,14 +135,14 @@ pub(crate) async fn act(
     request_body(content = AssignRequest, example = json!({"unit_id": "ann"})),
     responses((status = 200, description = "The variant; its exposure is in the log", body = AssignedBody))
 )]
-pub(crate) async fn assign(
+pub(crate) async fn assign_variant(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    id: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    id: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<AssignedBody>, Problem> {
-    let id = params::id("id", params::parts(id)?, ExperimentId::new)?;
-    let request: AssignRequest = body::shape(body::json(&sent)?)?;
+    let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
+    let request: AssignRequest = body::decode_fields(body::parse_json(&payload)?)?;
     let found = engine.assign(scope.get(), &id, &request.unit_id).await?;
     Ok(Json(AssignedBody {
         variant: found.variant,
@@ -160,12 +160,12 @@ pub(crate) async fn assign(
     params(("id" = String, Path)),
     responses((status = 200, description = "Means, differences with intervals that hold at every look, guardrails, verdict", body = ResultsBody))
 )]
-pub(crate) async fn results(
+pub(crate) async fn show_results(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    id: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    id: PathParams<String>,
 ) -> Result<Json<ResultsBody>, Problem> {
-    let id = params::id("id", params::parts(id)?, ExperimentId::new)?;
+    let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
     let (view, found) = engine.experiment_results(scope.get(), &id).await?;
     Ok(Json(ResultsBody::new(&view, found)))
 }

@@ -10,11 +10,11 @@ use model::EventId;
 use report::Figure;
 use serde_json::Value;
 
-use super::feedback::request_key;
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{Managing, May, Reading};
-use crate::params::{self, Parameters, Parts};
+use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess};
+use crate::params::{self, PathParams, QueryParams};
 use crate::report_filter;
 use crate::wire::experiment::ExperimentBody;
 use crate::wire::failure::{
@@ -22,11 +22,11 @@ use crate::wire::failure::{
     SuggestionsRequest,
 };
 
-const DOOR: &str = "suggestion experiment";
+const MAC_DOMAIN: &str = "suggestion experiment";
 const FAILURE_DAYS: u32 = 7;
 const INSIGHT_DAYS: u32 = 30;
 /// Patterns among the insights.
-const TOP: usize = 5;
+const MAX_INSIGHT_PATTERNS: usize = 5;
 
 /// `GET /api/v1/failures`
 #[utoipa::path(
@@ -37,13 +37,14 @@ const TOP: usize = 5;
     params(("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
     responses((status = 200, description = "Patterns, largest first", body = FailuresBody))
 )]
-pub(crate) async fn failures(
+pub(crate) async fn list_failures(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<FailuresBody>, Problem> {
     let tenant = scope.get().tenant.to_string();
-    let query = report_filter::read(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
+    let query =
+        report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), FAILURE_DAYS)?;
     Ok(Json((&*engine.failures(query).await?).into()))
 }
 
@@ -56,18 +57,19 @@ pub(crate) async fn failures(
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
     responses((status = 200, description = "Insights", body = InsightsBody))
 )]
-pub(crate) async fn insights(
+pub(crate) async fn show_insights(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    tenant: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    tenant: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<InsightsBody>, Problem> {
-    let tenant = params::parts(tenant)?;
-    let query = report_filter::read(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
+    let tenant = params::read_path(tenant)?;
+    let query =
+        report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), INSIGHT_DAYS)?;
     let [now, before] = engine.quality_now_and_before(query.clone()).await?;
     let found = engine.failures(query.clone()).await?;
     let trend = |figure: &Figure| {
-        let body = ImprovementBody::of(*figure, figure.read(&now), figure.read(&before));
+        let body = ImprovementBody::new(*figure, figure.read(&now), figure.read(&before));
         (figure.as_word(), body)
     };
     Ok(Json(InsightsBody {
@@ -76,7 +78,12 @@ pub(crate) async fn insights(
         end: query.window.end.to_string(),
         overall_satisfaction: Figure::Satisfaction.read(&now).into(),
         accuracy_rate: Figure::AccuracyRate.read(&now).into(),
-        top_failure_patterns: found.patterns.iter().take(TOP).map(PatternBody::from).collect(),
+        top_failure_patterns: found
+            .patterns
+            .iter()
+            .take(MAX_INSIGHT_PATTERNS)
+            .map(PatternBody::from)
+            .collect(),
         improvement_trend: Figure::ALL.iter().map(trend).collect(),
         most_corrected_queries: found.most_corrected.iter().map(Into::into).collect(),
         comment_sentiment: (&now).into(),
@@ -92,12 +99,12 @@ pub(crate) async fn insights(
     request_body(content = SuggestionsRequest, example = json!({"window_days": 7})),
     responses((status = 200, description = "In the order of their patterns", body = SuggestionsBody))
 )]
-pub(crate) async fn suggest(
+pub(crate) async fn suggest_prompts(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    payload: Payload,
 ) -> Result<Json<SuggestionsBody>, Problem> {
-    let request: SuggestionsRequest = body::shape(body::json_or_empty(&sent)?)?;
+    let request: SuggestionsRequest = body::decode_fields(body::parse_json_or_empty(&payload)?)?;
     let mut parameters = Vec::new();
     if let Some(days) = request.window_days {
         if !(1..=3650).contains(&days) {
@@ -108,8 +115,13 @@ pub(crate) async fn suggest(
     }
     parameters.extend(request.prompt_id.map(|prompt| ("prompt".to_owned(), prompt)));
     let tenant = scope.get().tenant.to_string();
-    let mut query =
-        report_filter::read(&scope, &tenant, Ok(Query(parameters)), engine.now(), FAILURE_DAYS)?;
+    let mut query = report_filter::parse_filter(
+        &scope,
+        &tenant,
+        Ok(Query(parameters)),
+        engine.now(),
+        FAILURE_DAYS,
+    )?;
     // What is concluded is kept in the project it is concluded from.
     query.project = Some(scope.get().project.clone());
     let kept = engine.suggest(scope.get(), query).await?;
@@ -126,16 +138,16 @@ pub(crate) async fn suggest(
     request_body(content = Object, example = json!({"metric": "satisfaction"})),
     responses((status = 201, description = "Defined; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Defined before; nothing changed", body = ExperimentBody))
 )]
-pub(crate) async fn experiment(
+pub(crate) async fn create_suggestion_experiment(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    id: Parts<String>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    id: PathParams<String>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<ExperimentBody>), Problem> {
-    let id = params::id("suggestion_id", params::parts(id)?, EventId::new)?;
-    let fields = body::json_or_empty(&sent)?;
-    let key = request_key(&engine, &sent.headers, DOOR, &[id.as_str()], &fields)?;
-    let mac = engine.fingerprint(DOOR, &fields);
+    let id = params::parse_id("suggestion_id", params::read_path(id)?, EventId::new)?;
+    let fields = body::parse_json_or_empty(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[id.as_str()], &fields)?;
+    let mac = engine.fingerprint(MAC_DOMAIN, &fields);
     let Value::Object(wishes) = fields else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };

@@ -10,15 +10,15 @@ use engine::{Engine, Incoming, RequestKey, Trust};
 use model::{EventId, Mac};
 use serde_json::{Value, json};
 
-use crate::body::{self, Sent};
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reacting, Reading, Writing};
+use crate::middleware::auth::{Authorized, FeedbackAccess, ReadAccess, WriteAccess};
 use crate::scope::RequestScope;
 use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, ReceiptResponse};
 
-/// The door's name in MACs: an event is the same event alone and in a batch.
-pub(super) const DOOR: &str = "event";
-const CORRECTION_DOOR: &str = "correction";
+/// The mac_domain's name in MACs: an event is the same event alone and in a batch.
+pub(super) const EVENT_MAC_DOMAIN: &str = "event";
+const CORRECTION_MAC_DOMAIN: &str = "correction";
 
 /// `POST /api/v1/feedback`
 #[utoipa::path(
@@ -29,19 +29,19 @@ const CORRECTION_DOOR: &str = "correction";
     request_body(content = EventRequest, example = json!({"id": "e1", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}})),
     responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Stored before; nothing changed", body = ReceiptResponse))
 )]
-pub(crate) async fn submit(
+pub(crate) async fn submit_event(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reacting>,
-    sent: Sent,
+    scope: Authorized<FeedbackAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
-    let value = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, DOOR, &[], &value)?;
-    let mac = engine.fingerprint(DOOR, &value);
+    let value = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, EVENT_MAC_DOMAIN, &[], &value)?;
+    let mac = engine.fingerprint(EVENT_MAC_DOMAIN, &value);
     let trust = if scope.is_widget() { Trust::Widget } else { Trust::Backend };
     if trust == Trust::Widget && !value["id"].is_null() {
         return Err(Problem::forbidden("a widget key cannot choose ids; send an Idempotency-Key"));
     }
-    record(&engine, &scope, value, mac, key, trust).await
+    record_event(&engine, &scope, value, mac, key, trust).await
 }
 
 /// `POST /api/v1/feedback/correction`: the same event with its words filled in.
@@ -53,24 +53,24 @@ pub(crate) async fn submit(
     request_body(content = CorrectionRequest, example = json!({"message_id": "t1", "data": {"original_sql": "SELECT 1", "corrected_sql": "SELECT 2"}})),
     responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Stored before; nothing changed", body = ReceiptResponse))
 )]
-pub(crate) async fn correct(
+pub(crate) async fn submit_correction(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
-    let mut value = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, CORRECTION_DOOR, &[], &value)?;
-    let mac = engine.fingerprint(CORRECTION_DOOR, &value);
+    let mut value = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, CORRECTION_MAC_DOMAIN, &[], &value)?;
+    let mac = engine.fingerprint(CORRECTION_MAC_DOMAIN, &value);
     if let Some(fields) = value.as_object_mut() {
         let words = [("type", "explicit"), ("source", "user_correction"), ("category", "accuracy")];
         for (name, word) in words {
             fields.entry(name).or_insert_with(|| Value::from(word));
         }
     }
-    record(&engine, &scope, value, mac, key, Trust::Backend).await
+    record_event(&engine, &scope, value, mac, key, Trust::Backend).await
 }
 
-async fn record(
+async fn record_event(
     engine: &Engine,
     scope: &RequestScope,
     value: Value,
@@ -78,8 +78,8 @@ async fn record(
     key: Option<RequestKey>,
     trust: Trust,
 ) -> Result<(StatusCode, Json<ReceiptResponse>), Problem> {
-    let request: EventRequest = body::shape(value)?;
-    let scope = scope.with_tenant(request.tenant_id.as_deref())?;
+    let request: EventRequest = body::decode_fields(value)?;
+    let scope = scope.resolve_tenant(request.tenant_id.as_deref())?;
     let receipt = engine.record(&scope, Incoming { raw: request.into(), mac, key, trust }).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(receipt.into())))
@@ -94,9 +94,9 @@ async fn record(
     params(("id" = String, Path)),
     responses((status = 200, description = "The event", body = EventResponse))
 )]
-pub(crate) async fn show(
+pub(crate) async fn show_event(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
+    scope: Authorized<ReadAccess>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<EventResponse>, Problem> {
     let unknown = || Problem::not_found("there is no event with this id");
@@ -105,15 +105,15 @@ pub(crate) async fn show(
     let found = engine.event(scope.get(), &id).await?.ok_or_else(unknown)?;
     let Some(comment) = engine.comment(&found).await? else { return Ok(Json(found.into())) };
     let patterns = engine.comment_patterns(scope.get()).await?;
-    Ok(Json(EventResponse::from(found).with_comment(&comment, &patterns)))
+    Ok(Json(EventResponse::from(found).attach_comment(&comment, &patterns)))
 }
 
 /// The request's `Idempotency-Key`, which has the form of an id, and the MAC of the request it
-/// stands for: the door, the address and the whole body.
-pub(super) fn request_key(
+/// stands for: the mac_domain, the address and the whole body.
+pub(super) fn read_request_key(
     engine: &Engine,
     headers: &HeaderMap,
-    door: &str,
+    mac_domain: &str,
     address: &[&str],
     body: &Value,
 ) -> Result<Option<RequestKey>, Problem> {
@@ -122,7 +122,7 @@ pub(super) fn request_key(
     let text = value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII".into()))?;
     match EventId::new(text) {
         Ok(_) => {
-            let mac = engine.fingerprint(door, &json!([address, body]));
+            let mac = engine.fingerprint(mac_domain, &json!([address, body]));
             Ok(Some(RequestKey { id: text.to_owned(), mac }))
         }
         Err(expected) => Err(bad(format!("Idempotency-Key: {expected}"))),

@@ -17,7 +17,7 @@ use crate::error::Problem;
     summary = "Whether the server is there",
     responses((status = 200, description = "It is", body = Object))
 )]
-pub(crate) async fn live() -> Json<Value> {
+pub(crate) async fn check_live() -> Json<Value> {
     Json(json!({"status": "live"}))
 }
 
@@ -29,7 +29,7 @@ pub(crate) async fn live() -> Json<Value> {
     summary = "Whether something could be stored now",
     responses((status = 200, description = "It could", body = Object))
 )]
-pub(crate) async fn ready(State(engine): State<Arc<Engine>>) -> Result<Json<Value>, Problem> {
+pub(crate) async fn check_ready(State(engine): State<Arc<Engine>>) -> Result<Json<Value>, Problem> {
     if !engine.is_ready().await {
         return Err(Problem::unavailable("nothing can be stored right now"));
     }

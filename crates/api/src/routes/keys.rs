@@ -8,10 +8,10 @@ use axum::http::StatusCode;
 use engine::{Engine, NewKey, StoredKey};
 use model::{Project, Role, Tenant};
 
-use crate::body::{self, Sent};
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{Caller, Managing, May};
-use crate::params::{self, Parts};
+use crate::middleware::auth::{AdminAccess, Authorized, Caller};
+use crate::params::{self, PathParams};
 use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
 
 /// `POST /api/v1/keys`
@@ -23,14 +23,14 @@ use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
     request_body(content = KeyRequest, example = json!({"tenant": "default", "role": "read"})),
     responses((status = 201, description = "The key", body = NewKeyBody))
 )]
-pub(crate) async fn create(
+pub(crate) async fn create_key(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
-    let request: KeyRequest = body::shape(body::json(&sent)?)?;
-    let new = read(request)?;
-    if !covers(scope.caller(), &new.tenant, new.project.as_ref()) {
+    let request: KeyRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let new = parse_request(request)?;
+    if !may_manage(scope.caller(), &new.tenant, new.project.as_ref()) {
         return Err(Problem::forbidden("a key can only make keys for its own tenant and project"));
     }
     let (key, text) = engine.create_key(new).await?;
@@ -45,11 +45,11 @@ pub(crate) async fn create(
     summary = "Keys without their secrets",
     responses((status = 200, description = "The keys", body = KeysBody))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_keys(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
+    scope: Authorized<AdminAccess>,
 ) -> Json<KeysBody> {
-    let own = |key: &Arc<StoredKey>| covers(scope.caller(), &key.tenant, key.project.as_ref());
+    let own = |key: &Arc<StoredKey>| may_manage(scope.caller(), &key.tenant, key.project.as_ref());
     let keys = engine.keys().into_iter().filter(own).map(|key| KeyBody::from(&*key)).collect();
     Json(KeysBody { keys })
 }
@@ -63,15 +63,15 @@ pub(crate) async fn list(
     params(("id" = String, Path)),
     responses((status = 200, description = "It is not valid now", body = RevokedBody))
 )]
-pub(crate) async fn revoke(
+pub(crate) async fn revoke_key(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    id: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    id: PathParams<String>,
 ) -> Result<Json<RevokedBody>, Problem> {
-    let id = params::parts(id)?;
+    let id = params::read_path(id)?;
     let unknown = || Problem::not_found("there is no key with this id here");
     let key = engine.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
-    if !covers(scope.caller(), &key.tenant, key.project.as_ref()) {
+    if !may_manage(scope.caller(), &key.tenant, key.project.as_ref()) {
         return Err(unknown());
     }
     let revoked = engine.revoke_key(&id).await?;
@@ -79,7 +79,7 @@ pub(crate) async fn revoke(
 }
 
 /// Whether somebody may manage keys of this tenant and project (`None`: of all its projects).
-fn covers(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
+fn may_manage(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
     match caller {
         Caller::Open | Caller::Owner => true,
         Caller::Key(key) => {
@@ -88,23 +88,23 @@ fn covers(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
     }
 }
 
-fn read(request: KeyRequest) -> Result<NewKey, Problem> {
-    let role = params::word("role", Some(request.role), Role::from_word, Role::WORDS)?;
+fn parse_request(request: KeyRequest) -> Result<NewKey, Problem> {
+    let role = params::parse_word("role", Some(request.role), Role::from_word, Role::WORDS)?;
     if request.rate == Some(0) {
         return Err(Problem::invalid("rate", "rate is 0, expected at least 1 request per second"));
     }
     let origin = match request.origin {
         None => None,
-        Some(text) => Some(as_browsers_send(&text).ok_or_else(|| {
+        Some(text) => Some(normalize_origin(&text).ok_or_else(|| {
             let detail = format!("origin is {text:?}, expected one like https://example.org");
             Problem::invalid("origin", detail)
         })?),
     };
     Ok(NewKey {
-        tenant: params::id("tenant", request.tenant, Tenant::new)?,
+        tenant: params::parse_id("tenant", request.tenant, Tenant::new)?,
         project: request
             .project
-            .map(|name| params::id("project", name, Project::new))
+            .map(|name| params::parse_id("project", name, Project::new))
             .transpose()?,
         role: role.ok_or_else(|| Problem::invalid("role", "role: missing"))?,
         rate: request.rate,
@@ -113,7 +113,7 @@ fn read(request: KeyRequest) -> Result<NewKey, Problem> {
 }
 
 /// An origin in the one form in which browsers send it: small letters, no default port.
-fn as_browsers_send(text: &str) -> Option<String> {
+fn normalize_origin(text: &str) -> Option<String> {
     let text = text.to_ascii_lowercase();
     let (scheme, rest) = text.split_once("://")?;
     let default_port = match scheme {
@@ -146,7 +146,7 @@ mod tests {
             ("ftp://shop.example", None),
         ];
         for (given, expected) in rows {
-            assert_eq!(as_browsers_send(given).as_deref(), expected, "{given}");
+            assert_eq!(normalize_origin(given).as_deref(), expected, "{given}");
         }
     }
 }

@@ -9,8 +9,8 @@ use engine::Engine;
 use model::Scope;
 
 use crate::error::Problem;
-use crate::middleware::auth::{Caller, May, Reading};
-use crate::middleware::metrics::{self, Requests};
+use crate::middleware::auth::{Authorized, Caller, ReadAccess};
+use crate::middleware::metrics::{self, RequestMetrics};
 
 /// `GET /metrics`
 #[utoipa::path(
@@ -20,9 +20,9 @@ use crate::middleware::metrics::{self, Requests};
     summary = "Figures for Prometheus",
     responses((status = 200, description = "Text format", body = String, content_type = "text/plain"))
 )]
-pub(crate) async fn show(
-    State((requests, engine)): State<(Requests, Arc<Engine>)>,
-    reader: May<Reading>,
+pub(crate) async fn show_metrics(
+    State((requests, engine)): State<(RequestMetrics, Arc<Engine>)>,
+    reader: Authorized<ReadAccess>,
 ) -> Result<impl IntoResponse, Problem> {
     let format = "text/plain; version=0.0.4; charset=utf-8";
     // Whose figures are bad is for themselves to know.
@@ -35,5 +35,5 @@ pub(crate) async fn show(
         Caller::Key(key) => key.project.as_ref().is_none_or(|project| *project == scope.project),
     };
     let alerts: Vec<(Scope, String)> = alerts.into_iter().filter(own).collect();
-    Ok(([(header::CONTENT_TYPE, format)], metrics::render(&requests, &engine, &alerts)))
+    Ok(([(header::CONTENT_TYPE, format)], metrics::render_metrics(&requests, &engine, &alerts)))
 }

@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use crate::body;
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading};
-use crate::params::{self, Parameters, Read};
+use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::params::{self, ParamKind, QueryParams};
 
 /// As it is registered.
 const PARQUET: &str = "application/vnd.apache.parquet";
@@ -43,24 +43,24 @@ struct ExportRequest {
     params(("format" = Option<String>, Query), ("split" = Option<String>, Query), ("since" = Option<String>, Query), ("until" = Option<String>, Query), ("min_confidence" = Option<f64>, Query), ("sources" = Option<String>, Query), ("cap" = Option<String>, Query), ("after" = Option<String>, Query)),
     responses((status = 200, description = "Rows in the shape of format: dpo, kto, sft, reward or openai_dpo", content_type = "application/x-ndjson", body = String))
 )]
-pub(crate) async fn export(
+pub(crate) async fn export_preferences(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let known = [
-        ("format", Read::Text),
-        ("split", Read::Text),
-        ("since", Read::Text),
-        ("until", Read::Text),
-        ("min_confidence", Read::Plain),
-        ("sources", Read::List),
-        ("cap", Read::List),
-        ("after", Read::Text),
+        ("format", ParamKind::Text),
+        ("split", ParamKind::Text),
+        ("since", ParamKind::Text),
+        ("until", ParamKind::Text),
+        ("min_confidence", ParamKind::Scalar),
+        ("sources", ParamKind::List),
+        ("cap", ParamKind::List),
+        ("after", ParamKind::Text),
     ];
-    let request: ExportRequest = body::shape(params::as_json(parameters, &known)?)?;
-    let query = PreferenceQuery::read(wish(request, &headers))?;
+    let request: ExportRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let query = PreferenceQuery::read(read_wish(request, &headers))?;
     let media = match query.encoding() {
         PreferenceEncoding::Jsonl => NDJSON,
         PreferenceEncoding::Parquet => PARQUET,
@@ -68,10 +68,10 @@ pub(crate) async fn export(
     let mut export = engine.preferences(scope.get(), query);
     // What goes wrong at once is told as it should be; later the stream breaks off.
     let first = export.next().await?;
-    Ok(([(header::CONTENT_TYPE, media)], streamed(first, export)).into_response())
+    Ok(([(header::CONTENT_TYPE, media)], stream_rows(first, export)).into_response())
 }
 
-fn wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
+fn read_wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let parquet = accept.is_some_and(|accept| accept.contains(PARQUET));
     PreferenceWish {
@@ -91,7 +91,7 @@ fn wish(request: ExportRequest, headers: &HeaderMap) -> PreferenceWish {
 }
 
 /// The rows as they are made.
-pub(crate) fn streamed(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {
+pub(crate) fn stream_rows(first: Option<Vec<u8>>, export: PreferenceExport) -> Body {
     let Some(first) = first else { return Body::empty() };
     let parts = stream::unfold((Some(first), Some(export)), |(first, export)| async move {
         if let Some(first) = first {

@@ -8,18 +8,18 @@ use engine::Engine;
 use model::Tenant;
 use serde_json::Value;
 
-use super::tenants::own_tenant;
-use crate::body::{self, Sent};
+use super::tenants::authorize_tenant;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{Managing, May, Reading};
-use crate::params::{self, Parameters, Parts, Read};
+use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::report_filter;
 use crate::wire::quality::{
-    AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics,
+    AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics_by_name,
 };
 
 /// How far back a report goes that says nothing of it.
-const DAYS: u32 = 30;
+const DEFAULT_DAYS: u32 = 30;
 
 /// `GET /api/v1/feedback/quality/{tenant}`
 #[utoipa::path(
@@ -30,14 +30,15 @@ const DAYS: u32 = 30;
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("bucket" = Option<String>, Query)),
     responses((status = 200, description = "Every figure by name", body = QualityBody))
 )]
-pub(crate) async fn quality(
+pub(crate) async fn show_quality(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    tenant: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    tenant: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<QualityBody>, Problem> {
-    let tenant = params::parts(tenant)?;
-    let query = report_filter::read(&scope, &tenant, parameters, engine.now(), DAYS)?;
+    let tenant = params::read_path(tenant)?;
+    let query =
+        report_filter::parse_filter(&scope, &tenant, parameters, engine.now(), DEFAULT_DAYS)?;
     let buckets = engine.quality(query.clone()).await?;
     let targets = engine.targets_of(&query.tenant);
     let bucket = match query.bucket_hours {
@@ -52,7 +53,7 @@ pub(crate) async fn quality(
         end: query.window.end.to_string(),
         bucket,
         turns: report::total(&buckets).counts.turns,
-        metrics: metrics(&buckets, |figure| targets.of(figure)),
+        metrics: metrics_by_name(&buckets, |figure| targets.of(figure)),
     }))
 }
 
@@ -68,16 +69,16 @@ pub(crate) async fn quality(
 )]
 pub(crate) async fn set_targets(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    tenant: Parts<String>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    tenant: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<TargetsBody>, Problem> {
-    let tenant = own_tenant(&scope, tenant)?;
-    let Value::Object(settings) = body::json(&sent)? else {
+    let tenant = authorize_tenant(&scope, tenant)?;
+    let Value::Object(settings) = body::parse_json(&payload)? else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
     engine.set_targets(&tenant, settings).await?;
-    Ok(Json(show(&engine, &tenant)))
+    Ok(Json(targets_body(&engine, &tenant)))
 }
 
 /// `GET /api/v1/tenants/{tenant}/targets`
@@ -89,17 +90,17 @@ pub(crate) async fn set_targets(
     params(("tenant" = String, Path)),
     responses((status = 200, description = "As it is", body = TargetsBody))
 )]
-pub(crate) async fn targets(
+pub(crate) async fn show_targets(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    tenant: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    tenant: PathParams<String>,
 ) -> Result<Json<TargetsBody>, Problem> {
-    let tenant = own_tenant(&scope, tenant)?;
-    Ok(Json(show(&engine, &tenant)))
+    let tenant = authorize_tenant(&scope, tenant)?;
+    Ok(Json(targets_body(&engine, &tenant)))
 }
 
-fn show(engine: &Engine, tenant: &Tenant) -> TargetsBody {
-    TargetsBody::of(tenant, &engine.targets_of(tenant), || engine.webhook_secret(tenant))
+fn targets_body(engine: &Engine, tenant: &Tenant) -> TargetsBody {
+    TargetsBody::new(tenant, &engine.targets_of(tenant), || engine.webhook_secret(tenant))
 }
 
 /// `GET /api/v1/alerts`
@@ -111,16 +112,17 @@ fn show(engine: &Engine, tenant: &Tenant) -> TargetsBody {
     params(("project" = Option<String>, Query), ("limit" = Option<usize>, Query)),
     responses((status = 200, description = "Alerts", body = AlertsBody))
 )]
-pub(crate) async fn alerts(
+pub(crate) async fn list_alerts(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parameters: QueryParams,
 ) -> Result<Json<AlertsBody>, Problem> {
-    let known = [("project", Read::Text), ("limit", Read::Plain)];
-    let query: AlertsQuery = body::shape(params::as_json(parameters, &known)?)?;
-    let limit = params::limit(query.limit, 100, 1000)?;
+    let known = [("project", ParamKind::Text), ("limit", ParamKind::Scalar)];
+    let query: AlertsQuery = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let limit = params::check_limit(query.limit, 100, 1000)?;
     let tenant = scope.get().tenant.as_str();
-    let (tenant, project) = report_filter::of_tenant(&scope, tenant, query.project.as_deref())?;
+    let (tenant, project) =
+        report_filter::resolve_tenant(&scope, tenant, query.project.as_deref())?;
     let found = engine.alerts(&tenant, project.as_ref(), limit).await?;
-    Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::of).collect() }))
+    Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::new).collect() }))
 }

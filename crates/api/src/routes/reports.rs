@@ -9,10 +9,10 @@ use model::{ConversationId, Origin, Reaction, Scope, Timestamp, TurnId, UserId, 
 use report::{ConversationRequest, PeriodRequest};
 use serde_json::Value;
 
-use crate::body::{self, Sent};
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading};
-use crate::params::{self, Parameters, Parts, Read};
+use crate::middleware::auth::{Authorized, ReadAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::scope::RequestScope;
 use crate::wire::report::{
     ConversationBody, ConversationRequestBody, Include, PeriodBody, PeriodRequestBody,
@@ -24,7 +24,7 @@ const MAX_TURNS: usize = 1000;
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 
-type Three = (String, String, String);
+type ConversationPath = (String, String, String);
 
 /// `POST /conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks`
 #[utoipa::path(
@@ -36,13 +36,13 @@ type Three = (String, String, String);
     request_body(content = ConversationRequestBody, example = json!({"days": 365, "include": ["turn_log"]})),
     responses((status = 200, description = "The conversation", body = ConversationBody))
 )]
-pub(crate) async fn conversation(
+pub(crate) async fn report_conversation(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<Three>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<ConversationPath>,
+    payload: Payload,
 ) -> Result<Json<ConversationBody>, Problem> {
-    answer_conversation(&engine, &scope, parts, body::json_or_empty(&sent)?).await
+    build_conversation_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
 /// The same by GET.
@@ -54,60 +54,61 @@ pub(crate) async fn conversation(
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_ids" = Option<String>, Query), ("days" = Option<u16>, Query), ("include" = Option<String>, Query)),
     responses((status = 200, description = "The conversation", body = ConversationBody))
 )]
-pub(crate) async fn conversation_by_query(
+pub(crate) async fn report_conversation_by_query(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<Three>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<ConversationPath>,
+    parameters: QueryParams,
 ) -> Result<Json<ConversationBody>, Problem> {
-    let known = [("turn_ids", Read::List), ("days", Read::Plain), ("include", Read::List)];
-    let fields = params::as_json(parameters, &known)?;
-    answer_conversation(&engine, &scope, parts, fields).await
+    let known =
+        [("turn_ids", ParamKind::List), ("days", ParamKind::Scalar), ("include", ParamKind::List)];
+    let fields = params::query_to_json(parameters, &known)?;
+    build_conversation_report(&engine, &scope, parts, fields).await
 }
 
-async fn answer_conversation(
+async fn build_conversation_report(
     engine: &Engine,
     scope: &RequestScope,
-    parts: Parts<Three>,
+    parts: PathParams<ConversationPath>,
     fields: Value,
 ) -> Result<Json<ConversationBody>, Problem> {
-    let (tenant, project, conversation) = params::parts(parts)?;
-    let scope = scope.at(&tenant, &project)?;
-    let conversation = params::id("conversation_id", conversation, ConversationId::new)?;
-    let request: ConversationRequestBody = body::shape(fields)?;
-    let include = include(request.include.unwrap_or_default())?;
-    let turns = request.turn_ids.map(turn_ids).transpose()?;
+    let (tenant, project, conversation) = params::read_path(parts)?;
+    let scope = scope.resolve_path(&tenant, &project)?;
+    let conversation = params::parse_id("conversation_id", conversation, ConversationId::new)?;
+    let request: ConversationRequestBody = body::decode_fields(fields)?;
+    let include = parse_include(request.include.unwrap_or_default())?;
+    let turns = request.turn_ids.map(parse_turn_ids).transpose()?;
     let report = engine
         .conversation(ConversationRequest {
             scope,
             conversation: conversation.clone(),
             turns,
-            since: params::days_ago(engine.now(), request.days.unwrap_or(DEFAULT_DAYS))?,
+            since: params::days_before(engine.now(), request.days.unwrap_or(DEFAULT_DAYS))?,
             include_events: include.turn_log || include.assistant || include.user,
         })
         .await?;
     Ok(Json(ConversationBody {
         user_id: report.user.as_ref().map(|id| id.to_string()),
         conversation_id: conversation.to_string(),
-        turns: report.turns.iter().map(|turn| TurnReportBody::of(turn, include)).collect(),
+        turns: report.turns.iter().map(|turn| TurnReportBody::new(turn, include)).collect(),
         feedback_counts: (&report.counts).into(),
         satisfaction: (&report.counts).into(),
         truncated: report.truncated,
     }))
 }
 
-fn turn_ids(ids: Vec<String>) -> Result<Vec<TurnId>, Problem> {
+fn parse_turn_ids(ids: Vec<String>) -> Result<Vec<TurnId>, Problem> {
     if ids.len() > MAX_TURNS {
         let detail = format!("turn_ids: {} ids, expected at most {MAX_TURNS}", ids.len());
         return Err(Problem::invalid("turn_ids", detail));
     }
     ids.into_iter()
         .enumerate()
-        .map(|(index, text)| params::id(&format!("turn_ids[{index}]"), text, TurnId::new))
+        .map(|(index, text)| params::parse_id(&format!("turn_ids[{index}]"), text, TurnId::new))
         .collect()
 }
 
-fn include(words: Vec<String>) -> Result<Include, Problem> {
+fn parse_include(words: Vec<String>) -> Result<Include, Problem> {
     let mut include = Include::default();
     for word in words {
         match word.as_str() {
@@ -133,13 +134,13 @@ fn include(words: Vec<String>) -> Result<Include, Problem> {
     request_body(content = PeriodRequestBody, example = json!({"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z", "include_turns": true, "limit": 100})),
     responses((status = 200, description = "A page", body = PeriodBody))
 )]
-pub(crate) async fn period(
+pub(crate) async fn report_period(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<(String, String)>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<(String, String)>,
+    payload: Payload,
 ) -> Result<Json<PeriodBody>, Problem> {
-    answer_period(&engine, &scope, parts, body::json_or_empty(&sent)?).await
+    build_period_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
 /// The same by GET.
@@ -151,47 +152,47 @@ pub(crate) async fn period(
     params(("tenant" = String, Path), ("project" = String, Path), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("include_turns" = Option<bool>, Query), ("limit" = Option<u16>, Query), ("cursor" = Option<String>, Query), ("user_id" = Option<String>, Query), ("origin" = Option<String>, Query), ("reaction" = Option<String>, Query)),
     responses((status = 200, description = "A page", body = PeriodBody))
 )]
-pub(crate) async fn period_by_query(
+pub(crate) async fn report_period_by_query(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    parts: Parts<(String, String)>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    parts: PathParams<(String, String)>,
+    parameters: QueryParams,
 ) -> Result<Json<PeriodBody>, Problem> {
     let known = [
-        ("start", Read::Text),
-        ("end", Read::Text),
-        ("include_turns", Read::Plain),
-        ("limit", Read::Plain),
-        ("cursor", Read::Text),
-        ("user_id", Read::Text),
-        ("origin", Read::Text),
-        ("reaction", Read::Text),
+        ("start", ParamKind::Text),
+        ("end", ParamKind::Text),
+        ("include_turns", ParamKind::Scalar),
+        ("limit", ParamKind::Scalar),
+        ("cursor", ParamKind::Text),
+        ("user_id", ParamKind::Text),
+        ("origin", ParamKind::Text),
+        ("reaction", ParamKind::Text),
     ];
-    let fields = params::as_json(parameters, &known)?;
-    answer_period(&engine, &scope, parts, fields).await
+    let fields = params::query_to_json(parameters, &known)?;
+    build_period_report(&engine, &scope, parts, fields).await
 }
 
-async fn answer_period(
+async fn build_period_report(
     engine: &Engine,
     scope: &RequestScope,
-    parts: Parts<(String, String)>,
+    parts: PathParams<(String, String)>,
     fields: Value,
 ) -> Result<Json<PeriodBody>, Problem> {
-    let (tenant, project) = params::parts(parts)?;
-    let scope = scope.at(&tenant, &project)?;
-    let request: PeriodRequestBody = body::shape(fields)?;
-    let request = period_request(engine.now(), scope.clone(), request)?;
+    let (tenant, project) = params::read_path(parts)?;
+    let scope = scope.resolve_path(&tenant, &project)?;
+    let request: PeriodRequestBody = body::decode_fields(fields)?;
+    let request = parse_period_request(engine.now(), scope.clone(), request)?;
     let report = engine.period(request).await?;
-    Ok(Json(PeriodBody::of(&scope, report)))
+    Ok(Json(PeriodBody::new(&scope, report)))
 }
 
-fn period_request(
+fn parse_period_request(
     now: Timestamp,
     scope: Scope,
     request: PeriodRequestBody,
 ) -> Result<PeriodRequest, Problem> {
-    let start = request.start.map(|text| moment("start", &text)).transpose()?;
-    let end = request.end.map(|text| moment("end", &text)).transpose()?;
+    let start = request.start.map(|text| parse_moment("start", &text)).transpose()?;
+    let end = request.end.map(|text| parse_moment("end", &text)).transpose()?;
     let window = match (start, end) {
         (Some(start), Some(end)) if start > end => {
             return Err(Problem::invalid("end", "end: it is before start, expected a later time"));
@@ -202,16 +203,24 @@ fn period_request(
         (None, Some(_)) => return Err(Problem::invalid("start", "start: missing beside end")),
     };
     let filter = ReactionFilter {
-        user: request.user_id.map(|text| params::id("user_id", text, UserId::new)).transpose()?,
-        origin: params::word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
-        reaction: params::word("reaction", request.reaction, Reaction::from_word, Reaction::WORDS)?,
+        user: request
+            .user_id
+            .map(|text| params::parse_id("user_id", text, UserId::new))
+            .transpose()?,
+        origin: params::parse_word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
+        reaction: params::parse_word(
+            "reaction",
+            request.reaction,
+            Reaction::from_word,
+            Reaction::WORDS,
+        )?,
     };
-    let limit = params::limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
+    let limit = params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let include_turns = request.include_turns.unwrap_or(false);
     Ok(PeriodRequest { scope, window, now, filter, limit, include_turns, cursor: request.cursor })
 }
 
-fn moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
+fn parse_moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
     Timestamp::parse_window_end(text)
         .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
 }

@@ -9,17 +9,17 @@ use engine::{Engine, Policy, RouteRequest, RouterDefinition};
 use model::{ConversationId, GivenReward, TurnId, UnitInterval, UserId};
 use serde_json::{Value, json};
 
-use super::feedback::request_key;
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{Managing, May, Reading, Writing};
-use crate::params::{self, Parts};
+use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, PathParams};
 use crate::wire::routing::{
     EvaluateRequest, PolicyRequest, RewardRequest, RouteBody, RouteRequestBody, RouterBody,
     RouterRequest, evaluation_json,
 };
 
-const REWARD_DOOR: &str = "reward";
+const REWARD_MAC_DOMAIN: &str = "reward";
 
 /// `GET /api/v1/routers`
 #[utoipa::path(
@@ -29,9 +29,9 @@ const REWARD_DOOR: &str = "reward";
     summary = "The project's routers",
     responses((status = 200, description = "All of them", body = Object))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_routers(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
+    scope: Authorized<ReadAccess>,
 ) -> Result<Json<Value>, Problem> {
     let mut routers = Vec::new();
     for name in engine.router_names(scope.get()) {
@@ -50,14 +50,14 @@ pub(crate) async fn list(
     request_body(content = RouterRequest, example = json!({"arms": [{"id": "gpt-4o-mini"}, {"id": "gpt-4o"}]})),
     responses((status = 200, description = "As it is now; what arms have learnt stays", body = RouterBody))
 )]
-pub(crate) async fn set(
+pub(crate) async fn set_router(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    name: Parts<String>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    name: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<RouterBody>, Problem> {
-    let definition: RouterDefinition = body::shape(body::json(&sent)?)?;
-    let name = params::parts(name)?;
+    let definition: RouterDefinition = body::decode_fields(body::parse_json(&payload)?)?;
+    let name = params::read_path(name)?;
     Ok(Json(engine.set_router(scope.get(), &name, definition).await?.into()))
 }
 
@@ -70,12 +70,12 @@ pub(crate) async fn set(
     params(("name" = String, Path)),
     responses((status = 200, description = "The router", body = RouterBody))
 )]
-pub(crate) async fn show(
+pub(crate) async fn show_router(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    name: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    name: PathParams<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.router(scope.get(), &params::parts(name)?).await?.into()))
+    Ok(Json(engine.router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
 /// `POST /api/v1/routers/{name}/reset`
@@ -87,12 +87,12 @@ pub(crate) async fn show(
     params(("name" = String, Path)),
     responses((status = 200, description = "As it is now", body = RouterBody))
 )]
-pub(crate) async fn reset(
+pub(crate) async fn reset_router(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    name: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    name: PathParams<String>,
 ) -> Result<Json<RouterBody>, Problem> {
-    Ok(Json(engine.reset_router(scope.get(), &params::parts(name)?).await?.into()))
+    Ok(Json(engine.reset_router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
 /// `POST /api/v1/route`
@@ -104,17 +104,17 @@ pub(crate) async fn reset(
     request_body(content = RouteRequestBody, example = json!({"router": "chat", "text": "Laptops under $1000?", "turn_id": "t1"})),
     responses((status = 200, description = "The choice; give its decision_id back with the completed turn", body = RouteBody))
 )]
-pub(crate) async fn route(
+pub(crate) async fn choose_route(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<Json<RouteBody>, Problem> {
-    let request: RouteRequestBody = body::shape(body::json(&sent)?)?;
-    let request = read_route(request)?;
+    let request: RouteRequestBody = body::decode_fields(body::parse_json(&payload)?)?;
+    let request = parse_route_request(request)?;
     Ok(Json(engine.route(scope.get(), &request)?.into()))
 }
 
-fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
+fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
     let text = request.text.unwrap_or_default();
     body::check_length("text", &text)?;
     if let Some(cost) = request.max_cost
@@ -123,12 +123,14 @@ fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
         let detail = format!("max_cost is {cost}, expected a number not below 0");
         return Err(Problem::invalid("max_cost", detail));
     }
-    let turn = request.turn_id.map(|id| params::id("turn_id", id, TurnId::new)).transpose()?;
+    let turn =
+        request.turn_id.map(|id| params::parse_id("turn_id", id, TurnId::new)).transpose()?;
     let conversation = request.conversation_id;
     let conversation = conversation
-        .map(|id| params::id("conversation_id", id, ConversationId::new))
+        .map(|id| params::parse_id("conversation_id", id, ConversationId::new))
         .transpose()?;
-    let user = request.user_id.map(|id| params::id("user_id", id, UserId::new)).transpose()?;
+    let user =
+        request.user_id.map(|id| params::parse_id("user_id", id, UserId::new)).transpose()?;
     Ok(RouteRequest {
         router: request.router,
         text,
@@ -149,24 +151,24 @@ fn read_route(request: RouteRequestBody) -> Result<RouteRequest, Problem> {
     request_body(content = RewardRequest, example = json!({"turn_id": "t1", "quality_score": 0.95, "user_rating": 5, "met_expectations": true})),
     responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Stored before; nothing changed", body = Object))
 )]
-pub(crate) async fn reward(
+pub(crate) async fn submit_reward(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
-    let fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, REWARD_DOOR, &[], &fields)?;
-    let mac = engine.fingerprint(REWARD_DOOR, &fields);
-    let request: RewardRequest = body::shape(fields)?;
-    let turn = params::id("turn_id", request.turn_id.clone(), TurnId::new)?;
-    let user = request.user_id.clone().map(|id| params::id("user_id", id, UserId::new));
-    let given = read_reward(&request)?;
+    let fields = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, REWARD_MAC_DOMAIN, &[], &fields)?;
+    let mac = engine.fingerprint(REWARD_MAC_DOMAIN, &fields);
+    let request: RewardRequest = body::decode_fields(fields)?;
+    let turn = params::parse_id("turn_id", request.turn_id.clone(), TurnId::new)?;
+    let user = request.user_id.clone().map(|id| params::parse_id("user_id", id, UserId::new));
+    let given = parse_reward(&request)?;
     let receipt = engine.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
     let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed}))))
 }
 
-fn read_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
+fn parse_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
     let quality_score = match request.quality_score {
         None => None,
         Some(score) => Some(UnitInterval::new(score).ok_or_else(|| {
@@ -201,12 +203,12 @@ fn read_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
     request_body(content = EvaluateRequest, example = json!({"router": "chat", "policy": {"kind": "fixed", "arm": "gpt-4o"}})),
     responses((status = 200, description = "Estimates with intervals of 95%", body = Object))
 )]
-pub(crate) async fn evaluate(
+pub(crate) async fn evaluate_policy(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    sent: Sent,
+    scope: Authorized<ReadAccess>,
+    payload: Payload,
 ) -> Result<Json<Value>, Problem> {
-    let request: EvaluateRequest = body::shape(body::json(&sent)?)?;
+    let request: EvaluateRequest = body::decode_fields(body::parse_json(&payload)?)?;
     let since = match request.since.as_deref() {
         None => None,
         Some(text) => Some(model::Timestamp::parse(text).map_err(|_| {

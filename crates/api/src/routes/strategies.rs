@@ -7,13 +7,13 @@ use axum::extract::State;
 use engine::{Engine, RankMode, StrategySearch};
 use model::UserId;
 
-use crate::body::{self, Sent};
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{May, Using};
+use crate::middleware::auth::{Authorized, UseAccess};
 use crate::params;
 use crate::wire::strategy::{StrategiesBody, StrategySearchRequest};
 
-const MOST: usize = 100;
+const MAX_RESULTS: usize = 100;
 const MODES: &str = "tiered or formula";
 
 /// `POST /api/v1/strategies/search`
@@ -25,17 +25,17 @@ const MODES: &str = "tiered or formula";
     request_body(content = StrategySearchRequest, example = json!({"query": "laptops under $1000", "k": 5, "include_rejected": true})),
     responses((status = 200, description = "The best first", body = StrategiesBody))
 )]
-pub(crate) async fn search(
+pub(crate) async fn search_strategies(
     State(engine): State<Arc<Engine>>,
-    scope: May<Using>,
-    sent: Sent,
+    scope: Authorized<UseAccess>,
+    payload: Payload,
 ) -> Result<Json<StrategiesBody>, Problem> {
-    let request: StrategySearchRequest = body::shape(body::json(&sent)?)?;
-    let found = engine.strategies(scope.get(), read(request)?).await?;
+    let request: StrategySearchRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let found = engine.strategies(scope.get(), parse_search(request)?).await?;
     Ok(Json(found.into()))
 }
 
-fn read(request: StrategySearchRequest) -> Result<StrategySearch, Problem> {
+fn parse_search(request: StrategySearchRequest) -> Result<StrategySearch, Problem> {
     if request.query.trim().is_empty() {
         return Err(Problem::invalid("query", "query: empty, expected a question"));
     }
@@ -52,10 +52,13 @@ fn read(request: StrategySearchRequest) -> Result<StrategySearch, Problem> {
     }
     let k = match request.k {
         None => 5,
-        Some(k) if (1..=MOST).contains(&k) => k,
-        Some(k) => return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MOST}"))),
+        Some(k) if (1..=MAX_RESULTS).contains(&k) => k,
+        Some(k) => {
+            return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MAX_RESULTS}")));
+        }
     };
-    let user = request.user_id.map(|id| params::id("user_id", id, UserId::new)).transpose()?;
+    let user =
+        request.user_id.map(|id| params::parse_id("user_id", id, UserId::new)).transpose()?;
     Ok(StrategySearch {
         query: request.query,
         k,

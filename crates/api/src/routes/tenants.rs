@@ -8,10 +8,10 @@ use engine::{Copies, Engine};
 use model::{Scope, Tenant, UserId};
 use serde_json::{Value, json};
 
-use crate::body::{self, Sent};
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{Caller, Managing, May, Reading, Writing};
-use crate::params::{self, Parts};
+use crate::middleware::auth::{AdminAccess, Authorized, Caller, ReadAccess, WriteAccess};
+use crate::params::{self, PathParams};
 use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileRequest};
 
 /// `PUT /api/v1/tenants/{tenant}/privacy`
@@ -26,16 +26,16 @@ use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileReques
 )]
 pub(crate) async fn set_privacy(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    tenant: Parts<String>,
-    sent: Sent,
+    scope: Authorized<AdminAccess>,
+    tenant: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<PrivacyBody>, Problem> {
-    let tenant = own_tenant(&scope, tenant)?;
-    let Value::Object(settings) = body::json(&sent)? else {
+    let tenant = authorize_tenant(&scope, tenant)?;
+    let Value::Object(settings) = body::parse_json(&payload)? else {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
     };
     engine.set_privacy(&tenant, settings).await?;
-    Ok(Json(PrivacyBody::of(&tenant, engine.privacy_of(&tenant))))
+    Ok(Json(PrivacyBody::new(&tenant, engine.privacy_of(&tenant))))
 }
 
 /// `GET /api/v1/tenants/{tenant}/privacy`
@@ -47,24 +47,27 @@ pub(crate) async fn set_privacy(
     params(("tenant" = String, Path)),
     responses((status = 200, description = "As it is", body = PrivacyBody))
 )]
-pub(crate) async fn privacy(
+pub(crate) async fn show_privacy(
     State(engine): State<Arc<Engine>>,
-    scope: May<Managing>,
-    tenant: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    tenant: PathParams<String>,
 ) -> Result<Json<PrivacyBody>, Problem> {
-    let tenant = own_tenant(&scope, tenant)?;
-    Ok(Json(PrivacyBody::of(&tenant, engine.privacy_of(&tenant))))
+    let tenant = authorize_tenant(&scope, tenant)?;
+    Ok(Json(PrivacyBody::new(&tenant, engine.privacy_of(&tenant))))
 }
 
 /// The tenant of an address, for whoever may set its rules.
-pub(crate) fn own_tenant(scope: &May<Managing>, tenant: Parts<String>) -> Result<Tenant, Problem> {
-    let name = params::parts(tenant)?;
+pub(crate) fn authorize_tenant(
+    scope: &Authorized<AdminAccess>,
+    tenant: PathParams<String>,
+) -> Result<Tenant, Problem> {
+    let name = params::read_path(tenant)?;
     if let Caller::Key(key) = scope.caller()
         && key.project.is_some()
     {
         return Err(Problem::forbidden("rules of a tenant are not for keys of one project"));
     }
-    scope.at(&name, scope.get().project.as_str()).map(|scope| scope.tenant)
+    scope.resolve_path(&name, scope.get().project.as_str()).map(|scope| scope.tenant)
 }
 
 /// `PUT /api/v1/users/{user_id}`
@@ -79,14 +82,14 @@ pub(crate) fn own_tenant(scope: &May<Managing>, tenant: Parts<String>) -> Result
 )]
 pub(crate) async fn set_profile(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    user: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    user: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<Value>, Problem> {
-    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
-    let request: ProfileRequest = body::shape(body::json(&sent)?)?;
+    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
+    let request: ProfileRequest = body::decode_fields(body::parse_json(&payload)?)?;
     engine.set_profile(scope.get(), user.clone(), request.attributes).await?;
-    show_profile(&engine, scope.get(), &user).await
+    load_profile(&engine, scope.get(), &user).await
 }
 
 /// `GET /api/v1/users/{user_id}/history`
@@ -98,12 +101,12 @@ pub(crate) async fn set_profile(
     params(("user_id" = String, Path)),
     responses((status = 200, description = "The newest first", body = Object))
 )]
-pub(crate) async fn history(
+pub(crate) async fn show_question_history(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    user: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    user: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
-    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
+    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
     let asked = engine.question_history(scope.get(), &user).await?.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
@@ -119,12 +122,12 @@ pub(crate) async fn history(
     params(("user_id" = String, Path)),
     responses((status = 200, description = "Forgotten", body = Object))
 )]
-pub(crate) async fn forget(
+pub(crate) async fn forget_questions(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    user: Parts<String>,
+    scope: Authorized<WriteAccess>,
+    user: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
-    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
+    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
     let forgotten = engine.forget_questions(scope.get(), &user).await?;
     Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
 }
@@ -138,12 +141,12 @@ pub(crate) async fn forget(
     params(("user_id" = String, Path)),
     responses((status = 200, description = "What was erased", body = ErasedBody))
 )]
-pub(crate) async fn erase(
+pub(crate) async fn erase_user(
     State((engine, copies)): State<(Arc<Engine>, Copies)>,
-    scope: May<Managing>,
-    user: Parts<String>,
+    scope: Authorized<AdminAccess>,
+    user: PathParams<String>,
 ) -> Result<Json<ErasedBody>, Problem> {
-    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
+    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
     let erased = engine.erase_user(scope.get(), &user, &copies).await?;
     Ok(Json(ErasedBody::from(erased)))
 }
@@ -157,17 +160,17 @@ pub(crate) async fn erase(
     params(("user_id" = String, Path)),
     responses((status = 200, description = "The attributes", body = Object))
 )]
-pub(crate) async fn profile(
+pub(crate) async fn show_profile(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    user: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    user: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
-    let user = params::id("user_id", params::parts(user)?, UserId::new)?;
-    show_profile(&engine, scope.get(), &user).await
+    let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
+    load_profile(&engine, scope.get(), &user).await
 }
 
 /// As it is kept.
-async fn show_profile(
+async fn load_profile(
     engine: &Engine,
     scope: &Scope,
     user: &UserId,

@@ -14,24 +14,25 @@ use report::FeedbackItem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::feedback::request_key;
-use crate::body::{self, Sent};
+use super::feedback::read_request_key;
+use crate::body::{self, Payload};
 use crate::error::Problem;
-use crate::middleware::auth::{May, Reading, Writing};
-use crate::params::{self, Parameters, Parts, Read};
+use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
+use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::wire::comment::CommentBody;
 use crate::wire::reaction::{FeedbackBody, SatisfactionBody};
-use crate::wire::report::{assistant, user};
+use crate::wire::report::{assistant_message, user_message};
 use crate::wire::turn::{
-    CompleteResponse, CompletionRequest, Half, OpenResponse, OpeningRequest, TurnRequest,
+    CompleteResponse, CompletionRequest, IncomingCompletion, OpenResponse, OpeningRequest,
+    TurnRequest,
 };
 use crate::wire::verdict::{
     ReviewRequest, ReviewResponse, SignalsBody, metadata_json, verdict_json,
 };
 
-const OPEN_DOOR: &str = "turn";
-const COMPLETE_DOOR: &str = "completion";
-const REVIEW_DOOR: &str = "review";
+const OPEN_MAC_DOMAIN: &str = "turn";
+const COMPLETE_MAC_DOMAIN: &str = "completion";
+const REVIEW_MAC_DOMAIN: &str = "review";
 
 /// `POST /api/v1/turns`
 #[utoipa::path(
@@ -42,20 +43,20 @@ const REVIEW_DOOR: &str = "review";
     request_body(content = TurnRequest, example = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann", "text": "Laptops under $1000?"})),
     responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Stored before; nothing changed", body = OpenResponse))
 )]
-pub(crate) async fn open(
+pub(crate) async fn open_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    payload: Payload,
 ) -> Result<(StatusCode, Json<OpenResponse>), Problem> {
-    let mut fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, OPEN_DOOR, &[], &fields)?;
+    let mut fields = body::parse_json(&payload)?;
+    let key = read_request_key(&engine, &payload.headers, OPEN_MAC_DOMAIN, &[], &fields)?;
     let completion = match fields.as_object_mut().and_then(take_completion) {
         None => None,
-        Some(completion) => Some(half(&engine, completion)?),
+        Some(completion) => Some(parse_completion(&engine, completion)?),
     };
     let (include, router) = take_include(&mut fields)?;
-    let mac = engine.fingerprint(OPEN_DOOR, &fields);
-    let request: OpeningRequest = body::shape(fields).map_err(with_second_half)?;
+    let mac = engine.fingerprint(OPEN_MAC_DOMAIN, &fields);
+    let request: OpeningRequest = body::decode_fields(fields).map_err(name_completion_fields)?;
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key, include, router };
     let receipt = engine.open_turn(scope.get(), incoming).await?;
@@ -64,7 +65,7 @@ pub(crate) async fn open(
 }
 
 /// Who mistypes a field of the second half must not be told that only those of the first are expected.
-fn with_second_half(mut problem: Problem) -> Problem {
+fn name_completion_fields(mut problem: Problem) -> Problem {
     if problem.detail.contains("unknown field") {
         let fields = CompletionRequest::FIELDS.join("`, `");
         problem.detail.push_str(&format!(", or of the answer `{fields}`"));
@@ -120,9 +121,9 @@ fn take_completion(fields: &mut Map<String, Value>) -> Option<Value> {
     taken.values().any(|value| !value.is_null()).then_some(Value::Object(taken))
 }
 
-fn half(engine: &Engine, fields: Value) -> Result<Half, Problem> {
-    let mac = engine.fingerprint(COMPLETE_DOOR, &fields);
-    let request: CompletionRequest = body::shape(fields)?;
+fn parse_completion(engine: &Engine, fields: Value) -> Result<IncomingCompletion, Problem> {
+    let mac = engine.fingerprint(COMPLETE_MAC_DOMAIN, &fields);
+    let request: CompletionRequest = body::decode_fields(fields)?;
     Ok(IncomingHalf { raw: RawCompletion::from(request), mac })
 }
 
@@ -136,16 +137,22 @@ fn half(engine: &Engine, fields: Value) -> Result<Half, Problem> {
     request_body(content = CompletionRequest, example = json!({"response": "Here are three ...", "model": "m1", "latency_ms": 1250})),
     responses((status = 200, description = "Stored, or stored before", body = CompleteResponse))
 )]
-pub(crate) async fn complete(
+pub(crate) async fn complete_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    turn: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    turn: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<CompleteResponse>, Problem> {
-    let turn = turn_id(turn)?;
-    let fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, COMPLETE_DOOR, &[turn.as_str()], &fields)?;
-    let completion = half(&engine, fields)?;
+    let turn = parse_turn_id(turn)?;
+    let fields = body::parse_json(&payload)?;
+    let key = read_request_key(
+        &engine,
+        &payload.headers,
+        COMPLETE_MAC_DOMAIN,
+        &[turn.as_str()],
+        &fields,
+    )?;
+    let completion = parse_completion(&engine, fields)?;
     let receipt = engine.complete_turn(scope.get(), turn, completion, key).await?;
     Ok(Json(CompleteResponse::from(receipt)))
 }
@@ -159,13 +166,13 @@ pub(crate) async fn complete(
     params(("turn_id" = String, Path)),
     responses((status = 200, description = "The turn", body = Object))
 )]
-pub(crate) async fn show(
+pub(crate) async fn show_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    turn: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    turn: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
     let view = load_view(&engine, scope.get(), turn).await?;
-    let patterns = patterns_for(&engine, scope.get(), std::slice::from_ref(&view)).await?;
+    let patterns = load_patterns(&engine, scope.get(), std::slice::from_ref(&view)).await?;
     Ok(Json(turn_json(scope.get(), &view, patterns.as_deref())))
 }
 
@@ -178,10 +185,10 @@ pub(crate) async fn show(
     params(("turn_id" = String, Path)),
     responses((status = 200, description = "The document", body = Object))
 )]
-pub(crate) async fn metadata(
+pub(crate) async fn show_metadata(
     State(engine): State<Arc<Engine>>,
-    scope: May<Reading>,
-    turn: Parts<String>,
+    scope: Authorized<ReadAccess>,
+    turn: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
     let view = load_view(&engine, scope.get(), turn).await?;
     Ok(Json(metadata_json(&view)))
@@ -197,17 +204,18 @@ pub(crate) async fn metadata(
     request_body(content = ReviewRequest, example = json!({"status": "accepted"})),
     responses((status = 200, description = "Stored; it counts from now on", body = ReviewResponse))
 )]
-pub(crate) async fn review(
+pub(crate) async fn review_turn(
     State(engine): State<Arc<Engine>>,
-    scope: May<Writing>,
-    turn: Parts<String>,
-    sent: Sent,
+    scope: Authorized<WriteAccess>,
+    turn: PathParams<String>,
+    payload: Payload,
 ) -> Result<Json<ReviewResponse>, Problem> {
-    let turn = turn_id(turn)?;
-    let fields = body::json(&sent)?;
-    let key = request_key(&engine, &sent.headers, REVIEW_DOOR, &[turn.as_str()], &fields)?;
-    let mac = engine.fingerprint(REVIEW_DOOR, &fields);
-    let request: ReviewRequest = body::shape(fields)?;
+    let turn = parse_turn_id(turn)?;
+    let fields = body::parse_json(&payload)?;
+    let key =
+        read_request_key(&engine, &payload.headers, REVIEW_MAC_DOMAIN, &[turn.as_str()], &fields)?;
+    let mac = engine.fingerprint(REVIEW_MAC_DOMAIN, &fields);
+    let request: ReviewRequest = body::decode_fields(fields)?;
     let status = VerdictStatus::from_word(&request.status).ok_or_else(|| {
         let expected = VerdictStatus::WORDS.join(", ");
         Problem::invalid("status", format!("status: expected one of {expected}"))
@@ -222,7 +230,7 @@ pub(crate) async fn review(
 }
 
 /// What goes wrong, if anybody commented on the turns and it must be told what that is about.
-pub(super) async fn patterns_for(
+pub(super) async fn load_patterns(
     engine: &Arc<Engine>,
     scope: &Scope,
     turns: &[TurnView],
@@ -236,7 +244,7 @@ pub(super) async fn patterns_for(
 /// A turn with everything that is known of it.
 pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&FailureReport>) -> Value {
     let comments: Vec<CommentBody> =
-        view.comments.iter().map(|comment| CommentBody::of(comment, patterns)).collect();
+        view.comments.iter().map(|comment| CommentBody::new(comment, patterns)).collect();
     let items: Vec<FeedbackItem> =
         view.reactions.iter().map(|given| FeedbackItem::of(scope, given.clone())).collect();
     let feedbacks: Vec<FeedbackBody> = items.iter().map(FeedbackBody::from).collect();
@@ -251,8 +259,8 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
         "user_id": exchange.user.as_ref().map(|id| id.as_str()),
         "ts": exchange.ts.to_string(),
         "completed": view.stored.head.completed,
-        "user": user(&view.stored),
-        "assistant": assistant(&view.stored),
+        "user": user_message(&view.stored),
+        "assistant": assistant_message(&view.stored),
         "verdict": verdict_json(view),
         "signals": view.signals.as_ref().map(SignalsBody::from),
         "retries": view.retries,
@@ -273,14 +281,15 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
     params(("turn_id" = String, Path), ("copy" = Option<bool>, Query)),
     responses((status = 200, description = "The log", body = Object))
 )]
-pub(crate) async fn log(
+pub(crate) async fn show_turn_log(
     State((engine, copies)): State<(Arc<Engine>, Copies)>,
-    scope: May<Reading>,
-    turn: Parts<String>,
-    parameters: Parameters,
+    scope: Authorized<ReadAccess>,
+    turn: PathParams<String>,
+    parameters: QueryParams,
 ) -> Result<Json<Value>, Problem> {
-    let request: LogRequest = body::shape(params::as_json(parameters, &[("copy", Read::Plain)])?)?;
-    let (turn, log) = load(&engine, scope.get(), turn).await?;
+    let request: LogRequest =
+        body::decode_fields(params::query_to_json(parameters, &[("copy", ParamKind::Scalar)])?)?;
+    let (turn, log) = load_log(&engine, scope.get(), turn).await?;
     let document = if request.copy.unwrap_or(false) {
         let none = || Problem::not_found("there is no copy of this turn's log (yet)");
         let id = &turn.head.turn;
@@ -304,24 +313,24 @@ struct LogRequest {
     copy: Option<bool>,
 }
 
-async fn load(
+async fn load_log(
     engine: &Engine,
     scope: &Scope,
-    turn: Parts<String>,
+    turn: PathParams<String>,
 ) -> Result<(engine::StoredTurn, report::TurnLog), Problem> {
     let unknown = || Problem::not_found("there is no turn with this id here");
-    engine.turn_log(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+    engine.turn_log(scope, parse_turn_id(turn)?).await?.ok_or_else(unknown)
 }
 
 async fn load_view(
     engine: &Engine,
     scope: &Scope,
-    turn: Parts<String>,
+    turn: PathParams<String>,
 ) -> Result<TurnView, Problem> {
     let unknown = || Problem::not_found("there is no turn with this id here");
-    engine.turn_view(scope, turn_id(turn)?).await?.ok_or_else(unknown)
+    engine.turn_view(scope, parse_turn_id(turn)?).await?.ok_or_else(unknown)
 }
 
-fn turn_id(turn: Parts<String>) -> Result<TurnId, Problem> {
-    params::id("turn_id", params::parts(turn)?, TurnId::new)
+fn parse_turn_id(turn: PathParams<String>) -> Result<TurnId, Problem> {
+    params::parse_id("turn_id", params::read_path(turn)?, TurnId::new)
 }

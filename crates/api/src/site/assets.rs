@@ -3,11 +3,11 @@
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use super::page_error::Trouble;
+use super::page_error::PageError;
 use crate::error::Problem;
 
 /// `GET /assets/{name}`
-pub(super) async fn show(uri: Uri) -> Result<Response, Trouble> {
+pub(super) async fn show_asset(uri: Uri) -> Result<Response, PageError> {
     let unknown = || Problem::not_found("there is nothing at this address");
     let asset = web::asset(uri.path()).ok_or_else(unknown)?;
     let headers = [

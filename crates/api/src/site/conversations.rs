@@ -7,22 +7,25 @@ use model::UserId;
 use web::{Asked, Conversations, Found, Row, View};
 
 use super::Site;
-use super::html_response::html;
-use super::overview::choices;
-use super::page_error::Trouble;
+use super::html_response::html_page;
+use super::overview::load_choices;
+use super::page_error::PageError;
 use super::visitor::Visitor;
 use crate::error::Problem;
 
 /// Conversations on a page.
-const PAGE: usize = 50;
+const PAGE_CONVERSATIONS: usize = 50;
 /// Characters of a search that count.
-const LONGEST: usize = 500;
+const MAX_SEARCH_CHARS: usize = 500;
 
 /// `GET /conversations`
-pub(super) async fn list(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
-    let asked = asked(&visitor)?;
+pub(super) async fn list_conversations(
+    State(site): State<Site>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let asked = parse_filter(&visitor)?;
     let period = visitor.query(site.engine.now(), 1);
-    let choices = choices(&site, &period).await?;
+    let choices = load_choices(&site, &period).await?;
     let query = ListQuery {
         tenant: period.tenant,
         project: period.project,
@@ -32,18 +35,18 @@ pub(super) async fn list(State(site): State<Site>, visitor: Visitor) -> Result<R
         user: None,
         words: None,
         mark: asked.mark,
-        behind: visitor.parameter("after").map(cursor).transpose()?,
-        limit: PAGE,
+        behind: visitor.parameter("after").map(parse_cursor).transpose()?,
+        limit: PAGE_CONVERSATIONS,
     };
     let found = match asked.words.is_empty() {
-        true => listed(&site, &visitor, &asked, query).await?,
-        false => searched(&site, &visitor, &asked, query).await?,
+        true => load_page(&site, &visitor, &asked, query).await?,
+        false => search_conversations(&site, &visitor, &asked, query).await?,
     };
     let shell = visitor.shell(&site, Some(View::Conversations));
-    Ok(html(&Conversations::of(shell, asked, choices, found)))
+    Ok(html_page(&Conversations::of(shell, asked, choices, found)))
 }
 
-fn asked(visitor: &Visitor) -> Result<Asked, Problem> {
+fn parse_filter(visitor: &Visitor) -> Result<Asked, Problem> {
     let word = visitor.parameter("show").unwrap_or("all");
     let unknown = || {
         let words: Vec<&str> = TurnMark::ALL.iter().map(|mark| mark.as_word()).collect();
@@ -52,24 +55,24 @@ fn asked(visitor: &Visitor) -> Result<Asked, Problem> {
     Ok(Asked {
         mark: TurnMark::from_word(word).ok_or_else(unknown)?,
         worst: visitor.parameter("order") == Some("worst"),
-        words: visitor.parameter("q").unwrap_or("").trim().chars().take(LONGEST).collect(),
+        words: visitor.parameter("q").unwrap_or("").trim().chars().take(MAX_SEARCH_CHARS).collect(),
         by_meaning: visitor.parameter("by") == Some("meaning"),
         is_further: visitor.parameter("after").is_some(),
     })
 }
 
-fn cursor(text: &str) -> Result<ListMark, Problem> {
+fn parse_cursor(text: &str) -> Result<ListMark, Problem> {
     let bad = || Problem::invalid("after", "after: expected the end of an earlier page");
     let (one, other) = text.split_once('.').ok_or_else(bad)?;
     Ok(ListMark(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
 }
 
-async fn listed(
+async fn load_page(
     site: &Site,
     visitor: &Visitor,
     asked: &Asked,
     query: ListQuery,
-) -> Result<Found, Trouble> {
+) -> Result<Found, PageError> {
     let order = if asked.worst { ListOrder::Worst } else { ListOrder::Newest };
     let page = site.engine.list_conversations(query, order).await?;
     let rows = page.items.iter().map(|item| Row::of(item, visitor.filter())).collect();
@@ -77,12 +80,12 @@ async fn listed(
 }
 
 /// By an id of a conversation, turn or user, else by words, else by meaning.
-async fn searched(
+async fn search_conversations(
     site: &Site,
     visitor: &Visitor,
     asked: &Asked,
     query: ListQuery,
-) -> Result<Found, Trouble> {
+) -> Result<Found, PageError> {
     let scope = visitor.scope();
     let rows = |found: Vec<StoredExchange>| {
         found.iter().map(|turn| Row::of_turn(&scope, turn, visitor.filter())).collect()
@@ -96,12 +99,13 @@ async fn searched(
         )
     };
     if asked.by_meaning {
-        let found = site.engine.similar_conversations(&scope, &asked.words, PAGE).await?;
+        let found =
+            site.engine.similar_conversations(&scope, &asked.words, PAGE_CONVERSATIONS).await?;
         return Ok(by(meaning(), rows(found)));
     }
     if let Ok(user) = UserId::new(asked.words.as_str()) {
         let query = ListQuery { user: Some(user), ..query.clone() };
-        let theirs = listed(site, visitor, asked, query).await?;
+        let theirs = load_page(site, visitor, asked, query).await?;
         if !theirs.rows.is_empty() {
             let how = format!("Conversations of the user {}", asked.words);
             return Ok(Found { how: Some(how), ..theirs });

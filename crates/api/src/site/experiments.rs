@@ -8,26 +8,30 @@ use model::{ExperimentId, Position, Scope};
 use web::{Experiments, Trial, View};
 
 use super::Site;
-use super::form::Posted;
-use super::html_response::html;
-use super::login::to;
-use super::page_error::Trouble;
+use super::form::SubmittedForm;
+use super::html_response::html_page;
+use super::login::redirect_to;
+use super::page_error::PageError;
 use super::visitor::Visitor;
 use crate::error::Problem;
 use crate::params;
 
 /// Experiments on a page.
-const PAGE: usize = 20;
+const PAGE_EXPERIMENTS: usize = 20;
 /// Definitions that are read together.
-const STRETCH: usize = 500;
+const BATCH_ROWS: usize = 500;
 
 /// `GET /experiments`
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
+pub(super) async fn show_experiments(
+    State(site): State<Site>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
     let scope = visitor.scope();
     let before = visitor.parameter("before").map(str::parse).transpose();
     let bad = |_| Problem::invalid("before", "before: expected the end of an earlier page");
     let before: Option<u64> = before.map_err(bad)?;
-    let (found, last) = newest(all(&site, &scope).await?, |view| view.position.0, before);
+    let (found, last) =
+        newest_page(load_experiments(&site, &scope).await?, |view| view.position.0, before);
     let project = scope.project.as_str();
     let mut trials = Vec::with_capacity(found.len());
     for view in &found {
@@ -38,7 +42,7 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     let next = |last: u64| {
         visitor.filter().place_link("/experiments", project, &[("before", &last.to_string())])
     };
-    Ok(html(&Experiments {
+    Ok(html_page(&Experiments {
         project: project.to_owned(),
         next: last.map(next),
         may_act: visitor.may_manage(),
@@ -48,10 +52,10 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
 }
 
 /// Those of a project, in the order in which they were defined.
-async fn all(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowError> {
+async fn load_experiments(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowError> {
     let (mut found, mut after) = (Vec::new(), Position(0));
     loop {
-        let some = site.engine.experiments(scope, after, STRETCH).await?;
+        let some = site.engine.experiments(scope, after, BATCH_ROWS).await?;
         let Some(last) = some.last() else { return Ok(found) };
         after = last.position;
         found.extend(some);
@@ -59,33 +63,33 @@ async fn all(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowErro
 }
 
 /// A page of the newest before a place, and from where the next one goes on.
-fn newest<T>(
+fn newest_page<T>(
     mut all: Vec<T>,
     place: impl Fn(&T) -> u64,
     before: Option<u64>,
 ) -> (Vec<T>, Option<u64>) {
     all.retain(|one| before.is_none_or(|before| place(one) < before));
     all.reverse();
-    let is_more = all.len() > PAGE;
-    all.truncate(PAGE);
+    let is_more = all.len() > PAGE_EXPERIMENTS;
+    all.truncate(PAGE_EXPERIMENTS);
     let last = all.last().filter(|_| is_more).map(&place);
     (all, last)
 }
 
 /// `POST /experiments/{id}/{action}`
-pub(super) async fn act(
+pub(super) async fn act_on_experiment(
     State(site): State<Site>,
     Path((id, word)): Path<(String, String)>,
-    posted: Posted,
-) -> Result<Response, Trouble> {
-    let Posted { visitor, .. } = posted.by_a_manager()?;
-    let id = params::id("id", id, ExperimentId::new)?;
+    posted: SubmittedForm,
+) -> Result<Response, PageError> {
+    let SubmittedForm { visitor, .. } = posted.require_manager()?;
+    let id = params::parse_id("id", id, ExperimentId::new)?;
     let unknown = || Problem::not_found("there is nothing at this address");
     let action = Action::from_word(&word).ok_or_else(unknown)?;
     let scope = visitor.scope();
     site.engine.act_on_experiment(&scope, &id, action, None).await?;
     let project = scope.project.as_str();
-    Ok(to(&visitor.filter().place_link("/experiments", project, &[("done", "moved")])))
+    Ok(redirect_to(&visitor.filter().place_link("/experiments", project, &[("done", "moved")])))
 }
 
 #[cfg(test)]
@@ -103,7 +107,7 @@ mod tests {
             (Some(1), Vec::new(), None),
         ];
         for (before, expected, next) in rows {
-            assert_eq!(newest(all.clone(), |place| *place, before), (expected, next));
+            assert_eq!(newest_page(all.clone(), |place| *place, before), (expected, next));
         }
     }
 }

@@ -3,17 +3,17 @@
 use axum::extract::{Form, FromRequest, Request};
 
 use super::Site;
-use super::page_error::Trouble;
+use super::page_error::PageError;
 use super::visitor::Visitor;
 use crate::body::READ_TIMEOUT;
 use crate::error::Problem;
-use crate::middleware::origin::is_from_here;
+use crate::middleware::origin::is_same_origin;
 
 /// The fields of a form.
 #[derive(Debug)]
-pub(super) struct Fields(Vec<(String, String)>);
+pub(super) struct FormFields(Vec<(String, String)>);
 
-impl Fields {
+impl FormFields {
     /// A field, if it was sent and is not empty.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let mut found = self.0.iter().filter(|(one, value)| one == name && !value.is_empty());
@@ -21,13 +21,13 @@ impl Fields {
     }
 
     /// A field that must be there.
-    pub(super) fn need(&self, name: &'static str) -> Result<&str, Problem> {
+    pub(super) fn require(&self, name: &'static str) -> Result<&str, Problem> {
         self.get(name).ok_or_else(|| Problem::invalid(name, format!("{name}: expected a value")))
     }
 
     /// Reads a body, if it was sent by a page of ours.
-    pub(super) async fn read(request: Request, site: &Site) -> Result<Self, Problem> {
-        if !is_from_here(request.headers()) {
+    pub(super) async fn from_request(request: Request, site: &Site) -> Result<Self, Problem> {
+        if !is_same_origin(request.headers()) {
             return Err(Problem::forbidden("this form was sent from another origin"));
         }
         let bad = || Problem::malformed("the form could not be read");
@@ -39,25 +39,25 @@ impl Fields {
 
 /// A form by somebody who may change something.
 #[derive(Debug)]
-pub(super) struct Posted {
+pub(super) struct SubmittedForm {
     /// Who sent it.
     pub(super) visitor: Visitor,
     /// What it says.
-    pub(super) fields: Fields,
+    pub(super) fields: FormFields,
 }
 
-impl FromRequest<Site> for Posted {
-    type Rejection = Trouble;
+impl FromRequest<Site> for SubmittedForm {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, site: &Site) -> Result<Self, Trouble> {
+    async fn from_request(request: Request, site: &Site) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
         let visitor = <Visitor as axum::extract::FromRequestParts<Site>>::from_request_parts(
             &mut parts, site,
         )
         .await?;
-        let fields = Fields::read(Request::from_parts(parts, body), site).await?;
+        let fields = FormFields::from_request(Request::from_parts(parts, body), site).await?;
         let token = fields.get("token").unwrap_or("");
-        if !site.engine.is_form_token(visitor.proof(), token) {
+        if !site.engine.is_form_token(visitor.csrf_subject(), token) {
             let detail =
                 "this form is not of this visit; go back, load the page again and repeat it";
             return Err(Problem::forbidden(detail).into());
@@ -66,9 +66,9 @@ impl FromRequest<Site> for Posted {
     }
 }
 
-impl Posted {
+impl SubmittedForm {
     /// Refuses those who may only look.
-    pub(super) fn by_a_writer(self) -> Result<Self, Trouble> {
+    pub(super) fn require_writer(self) -> Result<Self, PageError> {
         if self.visitor.may_write() {
             return Ok(self);
         }
@@ -76,9 +76,9 @@ impl Posted {
     }
 }
 
-impl Posted {
+impl SubmittedForm {
     /// Refuses those who may not change the rules.
-    pub(super) fn by_a_manager(self) -> Result<Self, Trouble> {
+    pub(super) fn require_manager(self) -> Result<Self, PageError> {
         if self.visitor.may_manage() {
             return Ok(self);
         }

@@ -6,11 +6,11 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 /// Nothing from elsewhere, nothing in line, nothing around it.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// A page as an answer. It is the visitor's own: nobody on the way keeps it.
-pub(super) fn html(page: &impl Display) -> Response {
+pub(super) fn html_page(page: &impl Display) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store"),
@@ -20,9 +20,9 @@ pub(super) fn html(page: &impl Display) -> Response {
 }
 
 /// What every answer of the page carries.
-pub(super) async fn guard(mut response: Response) -> Response {
+pub(super) async fn add_security_headers(mut response: Response) -> Response {
     let always = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "same-origin"),

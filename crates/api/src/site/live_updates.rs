@@ -14,11 +14,11 @@ use super::Site;
 use super::visitor::Visitor;
 
 /// A page is read again no more often than this.
-const REST: Duration = Duration::from_secs(2);
+const MIN_UPDATE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// `GET /live`: of the project that is looked at, or of all that are; from the position that a page was made
 /// at, or from now on, as long as the visitor may stay.
-pub(super) async fn follow(State(site): State<Site>, visitor: Visitor) -> Response {
+pub(super) async fn stream_updates(State(site): State<Site>, visitor: Visitor) -> Response {
     let engine = Arc::clone(&site.engine);
     let (scopes, pass) = (visitor.scopes(), visitor.pass().clone());
     let head = visitor.position();
@@ -27,7 +27,7 @@ pub(super) async fn follow(State(site): State<Site>, visitor: Visitor) -> Respon
     let after = made_at.map_or(head, |made_at| made_at.min(head));
     let begin = (after, engine, scopes, pass);
     let lines = stream::unfold(begin, |(after, engine, scopes, pass)| async move {
-        let stored = engine.wait_for_any(&scopes, after, REST, &pass).await;
+        let stored = engine.wait_for_any(&scopes, after, MIN_UPDATE_INTERVAL, &pass).await;
         let position = stored.ok().flatten()?;
         let line = Line::default().event("stored").data(position.0.to_string());
         Some((Ok::<_, Infallible>(line), (position, engine, scopes, pass)))

@@ -6,51 +6,54 @@ use axum::response::{IntoResponse, Response};
 use web::{Help, Login};
 
 use super::Site;
-use super::form::{Fields, Posted};
-use super::html_response::html;
-use super::page_error::Trouble;
+use super::form::{FormFields, SubmittedForm};
+use super::html_response::html_page;
+use super::page_error::PageError;
 use super::session_cookie;
 use super::visitor::Visitor;
 use crate::error::Problem;
-use crate::middleware::auth::{Identity, Permission, Reading, check_origin};
-use crate::params::{self, Parameters, Read};
+use crate::middleware::auth::{Identity, Permission, ReadAccess, check_origin};
+use crate::params::{self, ParamKind, QueryParams};
 
 /// What the form at the door is proven by: everybody may have it, and the origin is checked.
-const DOOR: &str = "door";
+const CSRF_SUBJECT: &str = "door";
 /// Attempts per second that one client address may make.
-const RATE: u32 = 5;
+const LOGIN_RATE: u32 = 5;
 
 /// `GET /login`
-pub(super) async fn show(
+pub(super) async fn show_login(
     State(site): State<Site>,
-    parameters: Parameters,
-) -> Result<Response, Trouble> {
+    parameters: QueryParams,
+) -> Result<Response, PageError> {
     if site.engine.is_open() {
-        return Ok(to("/"));
+        return Ok(redirect_to("/"));
     }
-    let fields = params::as_json(parameters, &[("next", Read::Text)])?;
-    Ok(html(&form(&site, fields["next"].as_str(), None)))
+    let fields = params::query_to_json(parameters, &[("next", ParamKind::Text)])?;
+    Ok(html_page(&login_form(&site, fields["next"].as_str(), None)))
 }
 
 /// `POST /login`
-pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<Response, Trouble> {
+pub(super) async fn log_in(
+    State(site): State<Site>,
+    request: Request,
+) -> Result<Response, PageError> {
     if let Some(identity) = request.extensions().get::<Identity>() {
-        identity.doorman.limits.take("page login", identity.client, RATE, site.engine.now())?;
+        identity.auth.limits.take("page login", identity.client, LOGIN_RATE, site.engine.now())?;
     }
     let headers = request.headers().clone();
-    let fields = Fields::read(request, &site).await?;
-    if !site.engine.is_form_token(DOOR, fields.get("token").unwrap_or("")) {
+    let fields = FormFields::from_request(request, &site).await?;
+    if !site.engine.is_form_token(CSRF_SUBJECT, fields.get("token").unwrap_or("")) {
         let detail = "this form is not of this server; load the page again and repeat it";
         return Err(Problem::forbidden(detail).into());
     }
     let next = fields.get("next");
     let key = fields.get("key").and_then(|text| site.engine.authenticate(text.trim()));
     let refused = |why: &str| {
-        let page = html(&form(&site, next, Some(why.to_owned())));
+        let page = html_page(&login_form(&site, next, Some(why.to_owned())));
         Ok((StatusCode::UNAUTHORIZED, page).into_response())
     };
     let Some(key) = key else { return refused("This API key is not valid.") };
-    if !Reading::ROLES.contains(&key.role) {
+    if !ReadAccess::ROLES.contains(&key.role) {
         let role = key.role.as_word();
         return refused(&format!(
             "A key with the role {role} cannot see the page; read or admin can."
@@ -60,34 +63,41 @@ pub(super) async fn enter(State(site): State<Site>, request: Request) -> Result<
         return refused("This API key belongs to a page of another origin and opens no page here.");
     }
     tracing::info!(key = key.id, "somebody came in");
-    let cookie = session_cookie::keep(&site.engine.begin_visit(&key), &headers);
-    Ok(([(header::SET_COOKIE, cookie)], to(own(next))).into_response())
+    let cookie = session_cookie::set_cookie(&site.engine.begin_visit(&key), &headers);
+    Ok(([(header::SET_COOKIE, cookie)], redirect_to(local_path(next))).into_response())
 }
 
 /// `POST /logout`
-pub(super) async fn leave(
+pub(super) async fn log_out(
     State(site): State<Site>,
     headers: HeaderMap,
-    posted: Posted,
-) -> Result<Response, Trouble> {
+    posted: SubmittedForm,
+) -> Result<Response, PageError> {
     drop(posted);
-    if let Some(visit) = session_cookie::note(&headers).and_then(|note| site.engine.visit(note)) {
+    if let Some(visit) =
+        session_cookie::read_session(&headers).and_then(|note| site.engine.visit(note))
+    {
         site.engine.end_visit(&visit).await?;
     }
-    Ok(([(header::SET_COOKIE, session_cookie::drop_note(&headers))], to("/login")).into_response())
+    Ok(([(header::SET_COOKIE, session_cookie::clear_cookie(&headers))], redirect_to("/login"))
+        .into_response())
 }
 
 /// `GET /help`
-pub(super) async fn help(State(site): State<Site>, visitor: Visitor) -> Response {
-    html(&Help { shell: visitor.shell(&site, None) })
+pub(super) async fn show_help(State(site): State<Site>, visitor: Visitor) -> Response {
+    html_page(&Help { shell: visitor.shell(&site, None) })
 }
 
-fn form(site: &Site, next: Option<&str>, trouble: Option<String>) -> Login {
-    Login { token: site.engine.form_token(DOOR), next: own(next).to_owned(), trouble }
+fn login_form(site: &Site, next: Option<&str>, trouble: Option<String>) -> Login {
+    Login {
+        token: site.engine.form_token(CSRF_SUBJECT),
+        next: local_path(next).to_owned(),
+        trouble,
+    }
 }
 
 /// An address of ours, whatever was asked for: nobody is sent elsewhere.
-fn own(next: Option<&str>) -> &str {
+fn local_path(next: Option<&str>) -> &str {
     let is_own = |next: &&str| {
         next.starts_with('/')
             && !next.starts_with("//")
@@ -98,7 +108,7 @@ fn own(next: Option<&str>) -> &str {
 }
 
 /// Sends a browser on after a form.
-pub(super) fn to(address: &str) -> Response {
+pub(super) fn redirect_to(address: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, address.to_owned())]).into_response()
 }
 
@@ -110,9 +120,9 @@ mod tests {
     fn nobody_is_sent_elsewhere() {
         for bad in ["https://evil.example", "//evil.example", "/\\evil.example", "x", "/a\nb", "/é"]
         {
-            assert_eq!(own(Some(bad)), "/", "{bad}");
+            assert_eq!(local_path(Some(bad)), "/", "{bad}");
         }
-        assert_eq!(own(Some("/conversations?days=7")), "/conversations?days=7");
-        assert_eq!(own(None), "/");
+        assert_eq!(local_path(Some("/conversations?days=7")), "/conversations?days=7");
+        assert_eq!(local_path(None), "/");
     }
 }

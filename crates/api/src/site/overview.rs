@@ -8,37 +8,40 @@ use engine::QualityQuery;
 use web::{Choices, Overview, Readings, View};
 
 use super::Site;
-use super::html_response::html;
-use super::page_error::Trouble;
+use super::html_response::html_page;
+use super::page_error::PageError;
 use super::visitor::Visitor;
 
 /// Alerts that are looked at.
-const ALERTS: usize = 20;
+const MAX_ALERTS: usize = 20;
 
 /// `GET /`
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
-    let query = visitor.query(site.engine.now(), stretch(visitor.filter().days));
-    let readings = readings(&site, &visitor, query).await?;
-    Ok(html(&Overview::of(visitor.shell(&site, Some(View::Overview)), readings)))
+pub(super) async fn show_overview(
+    State(site): State<Site>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
+    let query = visitor.query(site.engine.now(), bucket_hours(visitor.filter().days));
+    let readings = load_readings(&site, &visitor, query).await?;
+    Ok(html_page(&Overview::of(visitor.shell(&site, Some(View::Overview)), readings)))
 }
 
 /// What the figures of a period are made of.
-pub(super) async fn readings(
+pub(super) async fn load_readings(
     site: &Site,
     visitor: &Visitor,
     query: QualityQuery,
-) -> Result<Readings, Trouble> {
+) -> Result<Readings, PageError> {
     let engine = &site.engine;
     let buckets = engine.quality(query.clone()).await?;
     let before = engine.quality_before(query.clone()).await?;
-    let (models, prompts) = choices(site, &query).await?;
+    let (models, prompts) = load_choices(site, &query).await?;
     Ok(Readings {
         buckets,
         bucket_hours: query.bucket_hours,
         before,
         window: query.window,
         targets: engine.targets_of(visitor.tenant()),
-        alerts: engine.alerts(visitor.tenant(), query.project.as_ref(), ALERTS).await?,
+        alerts: engine.alerts(visitor.tenant(), query.project.as_ref(), MAX_ALERTS).await?,
         models,
         prompts,
         is_empty: !visitor.has_data(),
@@ -46,7 +49,7 @@ pub(super) async fn readings(
 }
 
 /// Hours that are put together, so that a chart has some thirty stretches.
-pub(super) fn stretch(days: u32) -> u32 {
+pub(super) fn bucket_hours(days: u32) -> u32 {
     match days {
         0..=2 => 1,
         3..=10 => 6,
@@ -56,10 +59,10 @@ pub(super) fn stretch(days: u32) -> u32 {
 }
 
 /// What can be chosen: models and prompts of the period, whatever is chosen now.
-pub(super) async fn choices(
+pub(super) async fn load_choices(
     site: &Site,
     query: &QualityQuery,
-) -> Result<(Choices, Choices), Trouble> {
+) -> Result<(Choices, Choices), PageError> {
     let all = QualityQuery { model: None, prompt: None, ..query.clone() };
     let found = site.engine.answered_by(all).await?;
     let names = |names: BTreeSet<&String>, chosen: &Option<String>| {

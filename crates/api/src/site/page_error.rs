@@ -5,48 +5,48 @@ use axum::response::{IntoResponse, Response};
 use engine::FlowError;
 use web::{Trouble as Page, encoded};
 
-use super::html_response::html;
+use super::html_response::html_page;
 use crate::error::Problem;
 
 /// Why a page is not shown.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum PageError {
     /// Somebody must log in first, to see this address.
-    Door(String),
+    LoginRequired(String),
     /// Anything else.
-    Other(Problem),
+    Problem(Problem),
 }
 
-impl From<Problem> for Trouble {
+impl From<Problem> for PageError {
     fn from(problem: Problem) -> Self {
-        Self::Other(problem)
+        Self::Problem(problem)
     }
 }
 
-impl From<FlowError> for Trouble {
+impl From<FlowError> for PageError {
     fn from(error: FlowError) -> Self {
-        Self::Other(error.into())
+        Self::Problem(error.into())
     }
 }
 
-impl IntoResponse for Trouble {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         match self {
-            Self::Door(next) => {
+            Self::LoginRequired(next) => {
                 let to = match next.as_str() {
                     "/" => "/login".to_owned(),
                     next => format!("/login?next={}", encoded(next)),
                 };
                 (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
             }
-            Self::Other(problem) => {
-                let (status, title) = problem.head();
+            Self::Problem(problem) => {
+                let (status, title) = problem.status_and_title();
                 let page = Page {
                     status: status.as_u16(),
                     title: title.to_owned(),
                     detail: problem.detail,
                 };
-                (status, html(&page)).into_response()
+                (status, html_page(&page)).into_response()
             }
         }
     }

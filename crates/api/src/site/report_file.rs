@@ -10,27 +10,27 @@ use model::Scope;
 use web::{Choices, Paper, PaperReadings};
 
 use super::Site;
-use super::html_response::html;
-use super::overview::{readings, stretch};
-use super::page_error::Trouble;
+use super::html_response::html_page;
+use super::overview::{bucket_hours, load_readings};
+use super::page_error::PageError;
 use super::routing;
 use super::visitor::Visitor;
 use crate::error::Problem;
 
 /// Conversations and models in it.
-const WORST: usize = 8;
-const MODELS: usize = 12;
+const MAX_CONVERSATIONS: usize = 8;
+const MAX_MODELS: usize = 12;
 
 /// `GET /report`: of one project. What is wrong is told as the API tells it: a command asks for this too.
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Response {
-    match file(&site, &visitor).await {
+pub(super) async fn show_report(State(site): State<Site>, visitor: Visitor) -> Response {
+    match build_report(&site, &visitor).await {
         Ok(answer) => answer,
-        Err(Trouble::Other(problem)) => problem.into_response(),
-        Err(door @ Trouble::Door(_)) => door.into_response(),
+        Err(PageError::Problem(problem)) => problem.into_response(),
+        Err(door @ PageError::LoginRequired(_)) => door.into_response(),
     }
 }
 
-async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
+async fn build_report(site: &Site, visitor: &Visitor) -> Result<Response, PageError> {
     let scope = visitor.scope();
     if let Some(asked) =
         visitor.parameter("project").filter(|asked| *asked != scope.project.as_str())
@@ -44,7 +44,7 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
         return Err(Problem::not_found(detail).into());
     }
     let engine = &site.engine;
-    let hours = stretch(visitor.filter().days);
+    let hours = bucket_hours(visitor.filter().days);
     let query =
         QualityQuery { project: Some(scope.project.clone()), ..visitor.query(engine.now(), hours) };
     let by_day = QualityQuery { bucket_hours: 24, ..query.clone() };
@@ -52,14 +52,14 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
     let readings = PaperReadings {
         at: engine.now(),
         failures: engine.failures(by_day).await?,
-        worst: worst(site, &scope, &query).await?,
-        models: models(site, &query).await?,
-        routers: routing::readings(site, &scope, &of_all).await?,
-        overview: readings(site, visitor, query).await?,
+        worst: load_worst(site, &scope, &query).await?,
+        models: load_models(site, &query).await?,
+        routers: routing::load_readings(site, &scope, &of_all).await?,
+        overview: load_readings(site, visitor, query).await?,
         scope,
     };
     let name = format!("uptake-{}-{}.html", readings.scope.tenant, readings.scope.project);
-    let mut answer = html(&Paper::of(&visitor.shell(site, None), readings));
+    let mut answer = html_page(&Paper::of(&visitor.shell(site, None), readings));
     let shown = format!("attachment; filename=\"{name}\"");
     if let Ok(shown) = HeaderValue::from_str(&shown) {
         answer.headers_mut().insert(header::CONTENT_DISPOSITION, shown);
@@ -68,11 +68,11 @@ async fn file(site: &Site, visitor: &Visitor) -> Result<Response, Trouble> {
 }
 
 /// The conversations of which most went wrong.
-async fn worst(
+async fn load_worst(
     site: &Site,
     scope: &Scope,
     query: &QualityQuery,
-) -> Result<Vec<(ListedConversation, TurnView)>, Trouble> {
+) -> Result<Vec<(ListedConversation, TurnView)>, PageError> {
     let query = ListQuery {
         tenant: scope.tenant.clone(),
         project: Some(scope.project.clone()),
@@ -83,7 +83,7 @@ async fn worst(
         words: None,
         mark: TurnMark::Trouble,
         behind: None,
-        limit: WORST,
+        limit: MAX_CONVERSATIONS,
     };
     let page = site.engine.list_conversations(query, ListOrder::Worst).await?;
     let mut found = Vec::with_capacity(page.items.len());
@@ -95,10 +95,10 @@ async fn worst(
 }
 
 /// What each model answered in the period, those that answered most first.
-async fn models(
+async fn load_models(
     site: &Site,
     query: &QualityQuery,
-) -> Result<Vec<(String, QualityBucket)>, Trouble> {
+) -> Result<Vec<(String, QualityBucket)>, PageError> {
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
     for one in site.engine.answered_by(query.clone()).await? {
         let is_asked = query.model.as_ref().is_none_or(|model| *model == one.model);
@@ -109,7 +109,7 @@ async fn models(
     let mut names: Vec<(String, u64)> = counts.into_iter().filter(|(_, many)| *many > 0).collect();
     names.sort_by_key(|(_, many)| std::cmp::Reverse(*many));
     let mut found = Vec::new();
-    for (name, _) in names.into_iter().take(MODELS) {
+    for (name, _) in names.into_iter().take(MAX_MODELS) {
         let by = QualityQuery { model: Some(name.clone()), ..query.clone() };
         found.push((name, report::total(&site.engine.quality(by).await?)));
     }

@@ -7,24 +7,27 @@ use model::Scope;
 use web::{Item, Retrieval, View};
 
 use super::Site;
-use super::html_response::html;
-use super::page_error::Trouble;
+use super::html_response::html_page;
+use super::page_error::PageError;
 use super::visitor::Visitor;
 
 /// Items of each sort.
-const MOST: usize = 25;
+const MAX_ITEMS: usize = 25;
 
 /// `GET /retrieval`
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
+pub(super) async fn show_retrieval(
+    State(site): State<Site>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
     let scope = visitor.scope();
-    let helpful = items(&site, &scope, Extreme::Helpful).await?;
-    let ignored = items(&site, &scope, Extreme::Ignored).await?;
+    let helpful = load_items(&site, &scope, Extreme::Helpful).await?;
+    let ignored = load_items(&site, &scope, Extreme::Ignored).await?;
     let shell = visitor.shell(&site, Some(View::Retrieval));
-    Ok(html(&Retrieval::of(shell, scope.project.as_str(), helpful, ignored)))
+    Ok(html_page(&Retrieval::of(shell, scope.project.as_str(), helpful, ignored)))
 }
 
-async fn items(site: &Site, scope: &Scope, which: Extreme) -> Result<Vec<Item>, Trouble> {
-    let found = site.engine.extreme_entities(scope, which, MOST).await?;
+async fn load_items(site: &Site, scope: &Scope, which: Extreme) -> Result<Vec<Item>, PageError> {
+    let found = site.engine.extreme_entities(scope, which, MAX_ITEMS).await?;
     let results: Vec<(String, f64)> =
         found.iter().map(|stats| (stats.entity_id.clone(), 1.0)).collect();
     let ranked = site.engine.rerank(scope, None, &results, Estimator::Seed).await?;

@@ -2,29 +2,32 @@
 
 use axum::http::{HeaderMap, header};
 
-const NAME: &str = "uptake_visit";
+const COOKIE_NAME: &str = "uptake_visit";
 
 /// The note in a request's cookies.
-pub(super) fn note(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn read_session(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(header::COOKIE).into_iter();
     let texts = cookies.filter_map(|value| value.to_str().ok());
     let mut pairs =
         texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == NAME).map(|(_, value)| value)
+    pairs.find(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value)
 }
 
 /// The header that keeps a note until the visitor leaves.
-pub(super) fn keep(note: &str, headers: &HeaderMap) -> String {
-    format!("{NAME}={note}; Path=/; HttpOnly; SameSite=Strict{}", secure(headers))
+pub(super) fn set_cookie(note: &str, headers: &HeaderMap) -> String {
+    format!("{COOKIE_NAME}={note}; Path=/; HttpOnly; SameSite=Strict{}", secure_attribute(headers))
 }
 
 /// The header that takes it away.
-pub(super) fn drop_note(headers: &HeaderMap) -> String {
-    format!("{NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict{}", secure(headers))
+pub(super) fn clear_cookie(headers: &HeaderMap) -> String {
+    format!(
+        "{COOKIE_NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict{}",
+        secure_attribute(headers)
+    )
 }
 
 /// A browser that came by TLS shall never send the cookie without.
-fn secure(headers: &HeaderMap) -> &'static str {
+fn secure_attribute(headers: &HeaderMap) -> &'static str {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let by_tls = text("origin").is_some_and(|origin| origin.starts_with("https://"))
         || text("x-forwarded-proto").is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"));
@@ -39,17 +42,17 @@ mod tests {
     fn the_note_is_found_among_other_cookies() {
         let mut headers = HeaderMap::new();
         headers.insert(header::COOKIE, "a=b; uptake_visit=abc; c=d".parse().unwrap());
-        assert_eq!(note(&headers), Some("abc"));
+        assert_eq!(read_session(&headers), Some("abc"));
         headers.insert(header::COOKIE, "xuptake_visit=abc".parse().unwrap());
-        assert_eq!(note(&headers), None);
+        assert_eq!(read_session(&headers), None);
     }
 
     #[test]
     fn a_cookie_that_came_by_tls_stays_there() {
         let mut headers = HeaderMap::new();
-        assert!(!keep("abc", &headers).contains("Secure"));
+        assert!(!set_cookie("abc", &headers).contains("Secure"));
         headers.insert(header::ORIGIN, "https://u.example".parse().unwrap());
-        let cookie = keep("abc", &headers);
+        let cookie = set_cookie("abc", &headers);
         for part in ["HttpOnly", "SameSite=Strict", "Secure", "Path=/"] {
             assert!(cookie.contains(part), "{cookie}");
         }

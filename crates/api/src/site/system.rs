@@ -7,27 +7,32 @@ use model::Window;
 use web::{Gauge, KeyRow, Letter, Moment, System, View, count, seconds, volume_of};
 
 use super::Site;
-use super::html_response::html;
-use super::page_error::Trouble;
+use super::html_response::html_page;
+use super::page_error::PageError;
 use super::visitor::Visitor;
 
 /// Dead letters on the page.
-const LETTERS: usize = 50;
+const MAX_DEAD_LETTERS: usize = 50;
 
 /// `GET /system`
-pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<Response, Trouble> {
+pub(super) async fn show_system(
+    State(site): State<Site>,
+    visitor: Visitor,
+) -> Result<Response, PageError> {
     let engine = &site.engine;
     let now = engine.now();
     let window = Window { start: now.plus_secs(-86_400), end: now };
     let day = QualityQuery { window, model: None, prompt: None, ..visitor.query(now, 1) };
     let buckets = engine.quality(day).await?;
     let turns: i64 = buckets.iter().map(|bucket| bucket.counts.turns).sum();
-    let letters = engine.dead_letters(&visitor.scope(), 0, LETTERS).await?;
+    let letters = engine.dead_letters(&visitor.scope(), 0, MAX_DEAD_LETTERS).await?;
     let keys = visitor.may_manage().then(|| engine.keys());
-    let mut gauges = gauges(&site).await;
-    gauges
-        .insert(1, gauge("Turns, last 24 h", count(turns.unsigned_abs()), "of this tenant", true));
-    Ok(html(&System {
+    let mut gauges = load_gauges(&site).await;
+    gauges.insert(
+        1,
+        new_gauge("Turns, last 24 h", count(turns.unsigned_abs()), "of this tenant", true),
+    );
+    Ok(html_page(&System {
         gauges,
         throughput: volume_of(buckets, 1, window),
         letters: letters
@@ -36,8 +41,8 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
             .collect(),
         keys: keys.map(|keys| {
             let own = keys.iter().filter(|key| key.tenant == *visitor.tenant());
-            let seen = own.filter(|key| visitor.project_is_own(key.project.as_ref()));
-            seen.map(|key| row(key)).collect()
+            let seen = own.filter(|key| visitor.can_see_project(key.project.as_ref()));
+            seen.map(|key| key_row(key)).collect()
         }),
         version: env!("CARGO_PKG_VERSION"),
         tenant: visitor.tenant().to_string(),
@@ -45,11 +50,11 @@ pub(super) async fn show(State(site): State<Site>, visitor: Visitor) -> Result<R
     }))
 }
 
-fn gauge(name: &'static str, value: String, about: &str, fine: bool) -> Gauge {
+fn new_gauge(name: &'static str, value: String, about: &str, fine: bool) -> Gauge {
     Gauge { name, value, about: about.to_owned(), class: if fine { "none" } else { "bad" } }
 }
 
-async fn gauges(site: &Site) -> Vec<Gauge> {
+async fn load_gauges(site: &Site) -> Vec<Gauge> {
     let engine = &site.engine;
     let (stats, history) = (engine.stats(), engine.history_health());
     let ready = engine.is_ready().await;
@@ -60,28 +65,28 @@ async fn gauges(site: &Site) -> Vec<Gauge> {
     let about = format!("{} commits of {each:.1} writes", count(commits.count));
     let state = if ready { "ready" } else { "not ready" };
     let mut gauges = vec![
-        gauge("Store", state.to_owned(), "whether something could be stored now", ready),
-        gauge("Events", count(engine.head().0), "in the whole log, since the start", true),
-        gauge("Commit", seconds(mean), &about, true),
-        gauge(
+        new_gauge("Store", state.to_owned(), "whether something could be stored now", ready),
+        new_gauge("Events", count(engine.head().0), "in the whole log, since the start", true),
+        new_gauge("Commit", seconds(mean), &about, true),
+        new_gauge(
             "Waiting writes",
             count(stats.queued_writes),
             "for the disk",
             stats.queued_writes < 1000,
         ),
-        gauge(
+        new_gauge(
             "Failed commits",
             count(stats.failed_commits),
             "since the start",
             stats.failed_commits == 0,
         ),
-        gauge(
+        new_gauge(
             "History of questions",
             if history.away { "away" } else { "there" }.to_owned(),
             "by which repeats are seen",
             !history.away,
         ),
-        gauge(
+        new_gauge(
             "Clock skew",
             count(engine.skewed_clocks()),
             "answers that ended before they began",
@@ -90,12 +95,12 @@ async fn gauges(site: &Site) -> Vec<Gauge> {
     ];
     if let Some(lag) = engine.publish_lag() {
         let about = format!("{} behind", seconds(lag.seconds));
-        gauges.push(gauge("Kafka lag", count(lag.events), &about, lag.seconds < 60.0));
+        gauges.push(new_gauge("Kafka lag", count(lag.events), &about, lag.seconds < 60.0));
     }
     gauges
 }
 
-fn row(key: &StoredKey) -> KeyRow {
+fn key_row(key: &StoredKey) -> KeyRow {
     KeyRow {
         id: key.id.clone(),
         role: key.role.as_word(),

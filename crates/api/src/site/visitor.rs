@@ -7,16 +7,16 @@ use model::{Position, Project, Role, Scope, Tenant, Timestamp, Window};
 use web::{Choices, Filter, Reader, Shell, View};
 
 use super::Site;
-use crate::middleware::auth::{Managing, Permission, Writing};
+use crate::middleware::auth::{AdminAccess, Permission, WriteAccess};
 
 /// Projects that are followed; each is asked after on its own.
-const MOST_FOLLOWED: usize = 200;
+const MAX_FOLLOWED_PROJECTS: usize = 200;
 
 /// Somebody who may see pages.
 #[derive(Debug)]
 pub(super) struct Visitor {
     /// What forms of theirs are proven by.
-    proof: String,
+    csrf_subject: String,
     role: Role,
     pass: Pass,
     reader: Reader,
@@ -39,21 +39,21 @@ pub(super) struct Visitor {
 impl Visitor {
     /// Whether they may change anything.
     pub(super) fn may_write(&self) -> bool {
-        Writing::ROLES.contains(&self.role)
+        WriteAccess::ROLES.contains(&self.role)
     }
 
     /// Whether they may change the rules: experiments, for one.
     pub(super) fn may_manage(&self) -> bool {
-        Managing::ROLES.contains(&self.role)
+        AdminAccess::ROLES.contains(&self.role)
     }
 
     /// By which their forms are known.
-    pub(super) fn proof(&self) -> &str {
-        &self.proof
+    pub(super) fn csrf_subject(&self) -> &str {
+        &self.csrf_subject
     }
 
     /// Under which name they react and correct: nobody else has it.
-    pub(super) fn signs_as(&self) -> String {
+    pub(super) fn author_id(&self) -> String {
         match &self.pass {
             Pass::Key(id) => format!("page-{id}"),
             Pass::Visit(visit) => format!("page-{}", visit.key.id),
@@ -99,11 +99,11 @@ impl Visitor {
         }
         let projects = self.projects.iter().filter_map(|name| Project::new(name.as_str()).ok());
         let scopes = projects.map(|project| Scope { tenant: self.tenant.clone(), project });
-        scopes.take(MOST_FOLLOWED).collect()
+        scopes.take(MAX_FOLLOWED_PROJECTS).collect()
     }
 
     /// Whether a key's project is one that they may see: of a key of one project, only that one.
-    pub(super) fn project_is_own(&self, project: Option<&Project>) -> bool {
+    pub(super) fn can_see_project(&self, project: Option<&Project>) -> bool {
         !self.own_project || project == self.project.as_ref()
     }
 
@@ -151,16 +151,16 @@ impl Visitor {
             may_choose_project: !self.own_project && self.projects.len() > 1,
             reader: self.reader.clone(),
             may_write: self.may_write(),
-            token: site.engine.form_token(&self.proof),
+            token: site.engine.form_token(&self.csrf_subject),
             address: self.address.clone(),
             position: self.position.0,
-            notice: self.parameter("done").and_then(notice).map(str::to_owned),
+            notice: self.parameter("done").and_then(notice_text).map(str::to_owned),
         }
     }
 }
 
 /// What was just done; only our own sentences are ever shown.
-fn notice(word: &str) -> Option<&'static str> {
+fn notice_text(word: &str) -> Option<&'static str> {
     match word {
         "confirmed" => Some("Confirmed. It counts as a label for the detector."),
         "flipped" => Some("Flipped. The rates follow, and the detector learns from it."),

@@ -73,7 +73,7 @@ impl From<&QualityBucket> for CommentCountsBody {
 
 impl CommentBody {
     /// With what it is about among what goes wrong.
-    pub(crate) fn of(comment: &CommentView, patterns: Option<&FailureReport>) -> Self {
+    pub(crate) fn new(comment: &CommentView, patterns: Option<&FailureReport>) -> Self {
         let topic = patterns.and_then(|patterns| patterns.topic_of(&comment.text));
         Self {
             event_id: comment.event.to_string(),

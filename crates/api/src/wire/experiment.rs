@@ -144,7 +144,7 @@ struct MoveBody {
 
 impl From<ExperimentView> for ExperimentBody {
     fn from(view: ExperimentView) -> Self {
-        let (shares, floor) = (shares(&view), view.definition.floor());
+        let (shares, floor) = (variant_shares(&view), view.definition.floor());
         let ExperimentDefinition {
             name,
             unit,
@@ -178,7 +178,7 @@ impl From<ExperimentView> for ExperimentBody {
     }
 }
 
-fn shares(view: &ExperimentView) -> BTreeMap<String, f64> {
+fn variant_shares(view: &ExperimentView) -> BTreeMap<String, f64> {
     let names = view.definition.variants.iter().map(|variant| variant.name.clone());
     names.zip(view.shares().as_slice().iter().copied()).collect()
 }

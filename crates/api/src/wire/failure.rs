@@ -150,7 +150,7 @@ pub(crate) struct ImprovementBody {
 }
 
 impl ImprovementBody {
-    pub(crate) fn of(figure: Figure, now: Reading, before: Reading) -> Self {
+    pub(crate) fn new(figure: Figure, now: Reading, before: Reading) -> Self {
         let values = now.value().zip(before.value());
         let sure = match (now, before) {
             (Reading::Share(now), Reading::Share(before)) => now.more_than(before),

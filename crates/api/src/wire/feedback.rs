@@ -125,7 +125,7 @@ pub(crate) struct EventResponse {
 
 impl EventResponse {
     /// With what is known of the comment that it is.
-    pub(crate) fn with_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
+    pub(crate) fn attach_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
         let sentiment = comment.sentiment.as_ref().map(SentimentBody::from);
         let topic = patterns.topic_of(&comment.text).map(TopicBody::from);
         Self { sentiment: Some(sentiment), topic: Some(topic), ..self }
@@ -136,13 +136,13 @@ impl From<StoredEvent> for EventResponse {
     /// As whoever may read the log sees it.
     fn from(mut stored: StoredEvent) -> Self {
         engine::hide_webhook(&mut stored.event.data);
-        Self::whole(stored)
+        Self::from_stored(stored)
     }
 }
 
 impl EventResponse {
     /// As the log has it.
-    fn whole(stored: StoredEvent) -> Self {
+    fn from_stored(stored: StoredEvent) -> Self {
         let StoredEvent { position, event } = stored;
         Self {
             position: position.0,
@@ -168,11 +168,11 @@ impl EventResponse {
 
 /// An event as one line of JSON, in the shape that the API answers, with all that the log has.
 pub fn event_line(stored: StoredEvent) -> serde_json::Result<String> {
-    serde_json::to_string(&EventResponse::whole(stored))
+    serde_json::to_string(&EventResponse::from_stored(stored))
 }
 
 /// The same as the API answers it.
-pub(crate) fn shown_line(stored: StoredEvent) -> serde_json::Result<String> {
+pub(crate) fn public_event_line(stored: StoredEvent) -> serde_json::Result<String> {
     serde_json::to_string(&EventResponse::from(stored))
 }
 

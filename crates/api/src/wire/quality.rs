@@ -63,7 +63,7 @@ pub(crate) struct QualityBody {
 }
 
 /// Every figure, altogether and stretch by stretch.
-pub(crate) fn metrics(
+pub(crate) fn metrics_by_name(
     buckets: &[QualityBucket],
     target: impl Fn(Figure) -> Option<Target>,
 ) -> BTreeMap<&'static str, MetricBody> {
@@ -74,7 +74,7 @@ pub(crate) fn metrics(
         let point = |bucket: &QualityBucket| {
             let found = figure.read(bucket);
             PointBody {
-                start: moment(bucket.hour),
+                start: format_hour(bucket.hour),
                 value: found.value(),
                 numerator: found.numerator(),
                 denominator: found.denominator(),
@@ -92,7 +92,7 @@ pub(crate) fn metrics(
 }
 
 /// The moment an hour begins.
-fn moment(hour: i64) -> String {
+fn format_hour(hour: i64) -> String {
     Timestamp::from_micros(hour * 3_600_000_000).to_string()
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct TargetsBody {
 }
 
 impl TargetsBody {
-    pub(crate) fn of(tenant: &Tenant, targets: &Targets, secret: impl FnOnce() -> String) -> Self {
+    pub(crate) fn new(tenant: &Tenant, targets: &Targets, secret: impl FnOnce() -> String) -> Self {
         let one = |figure: &Figure| Some((figure.as_word(), target_json(targets.of(*figure)?)));
         Self {
             tenant: tenant.to_string(),
@@ -188,7 +188,7 @@ pub(crate) struct AlertBody {
 }
 
 impl AlertBody {
-    pub(crate) fn of(alert: &StoredAlert) -> Self {
+    pub(crate) fn new(alert: &StoredAlert) -> Self {
         let raised = alert.raised.as_ref();
         let field = |name: &str| raised.and_then(|stored| stored.event.data.get(name));
         let target = ["min", "max"]

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReactionRequest {
     // Null means something here, so absent and null are told apart.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_present")]
     #[schema(value_type = Option<Object>)]
     reaction: Option<Value>,
     text: Option<String>,
@@ -22,7 +22,9 @@ pub(crate) struct ReactionRequest {
     confidence: Option<f64>,
 }
 
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+fn deserialize_present<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 

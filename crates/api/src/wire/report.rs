@@ -95,14 +95,14 @@ pub(crate) struct Include {
 }
 
 impl TurnReportBody {
-    pub(crate) fn of(turn: &TurnReport, include: Include) -> Self {
+    pub(crate) fn new(turn: &TurnReport, include: Include) -> Self {
         let stored = turn.stored.as_ref();
         let log = |stored| report::turn_log(stored, &turn.reactions()).to_json();
         Self {
             turn_id: turn.turn.to_string(),
             turn_log: stored.filter(|_| include.turn_log).map(log),
-            assistant: stored.filter(|_| include.assistant).and_then(assistant),
-            user: stored.filter(|_| include.user).and_then(user),
+            assistant: stored.filter(|_| include.assistant).and_then(assistant_message),
+            user: stored.filter(|_| include.user).and_then(user_message),
             feedbacks: turn.feedbacks.iter().map(FeedbackBody::from).collect(),
             reactions: turn.feedbacks.iter().map(RecordBody::from).collect(),
         }
@@ -110,29 +110,29 @@ impl TurnReportBody {
 }
 
 /// What the user asked, as it was sent.
-pub(crate) fn user(turn: &StoredTurn) -> Option<Value> {
-    turn.events.iter().find_map(|stored| match half(stored)? {
-        TurnHalf::Opened(_) => Some(message(stored)),
+pub(crate) fn user_message(turn: &StoredTurn) -> Option<Value> {
+    turn.events.iter().find_map(|stored| match turn_half(stored)? {
+        TurnHalf::Opened(_) => Some(message_json(stored)),
         TurnHalf::Completed(_) => None,
     })
 }
 
 /// What was answered, as it was sent.
-pub(crate) fn assistant(turn: &StoredTurn) -> Option<Value> {
-    turn.events.iter().find_map(|stored| match half(stored)? {
-        TurnHalf::Completed(_) => Some(message(stored)),
+pub(crate) fn assistant_message(turn: &StoredTurn) -> Option<Value> {
+    turn.events.iter().find_map(|stored| match turn_half(stored)? {
+        TurnHalf::Completed(_) => Some(message_json(stored)),
         TurnHalf::Opened(_) => None,
     })
 }
 
-fn half(stored: &StoredEvent) -> Option<TurnHalf> {
+fn turn_half(stored: &StoredEvent) -> Option<TurnHalf> {
     match Body::read(stored.event.kind, &stored.event.data) {
         Ok(Body::Turn(half)) => Some(half),
         Ok(_) | Err(_) => None,
     }
 }
 
-fn message(stored: &StoredEvent) -> Value {
+fn message_json(stored: &StoredEvent) -> Value {
     let mut fields = stored.event.data.clone();
     fields.remove("phase");
     fields.insert("ts".into(), Value::String(stored.event.ts.to_string()));
@@ -173,7 +173,7 @@ struct TurnFeedbackBody {
 }
 
 impl PeriodBody {
-    pub(crate) fn of(scope: &model::Scope, report: PeriodReport) -> Self {
+    pub(crate) fn new(scope: &model::Scope, report: PeriodReport) -> Self {
         Self {
             tenant: scope.tenant.to_string(),
             project: scope.project.to_string(),
@@ -222,7 +222,7 @@ struct ArtifactBody {
 }
 
 impl ArtifactsBody {
-    pub(crate) fn of(page: ArtifactPage, with_payload: bool) -> Self {
+    pub(crate) fn new(page: ArtifactPage, with_payload: bool) -> Self {
         let items = page.items.into_iter().map(|artifact| ArtifactBody {
             rn: artifact.item.rn.clone(),
             turn_id: artifact.item.reaction.turn.to_string(),

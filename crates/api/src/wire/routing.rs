@@ -109,7 +109,7 @@ impl From<RouterView> for RouterBody {
     fn from(view: RouterView) -> Self {
         let definition = json!(view.definition);
         Self {
-            explanation: explanation(&view),
+            explanation: explain_router(&view),
             name: view.name,
             algorithm: definition["algorithm"].clone(),
             position: view.position.0,
@@ -153,7 +153,7 @@ impl From<RewardTrend> for RewardTrendBody {
 }
 
 /// What a person would say about it.
-fn explanation(view: &RouterView) -> String {
+fn explain_router(view: &RouterView) -> String {
     let known = view.arms.iter().filter(|arm| arm.enabled && arm.observations > 0);
     let best = known.max_by(|one, other| one.mean.total_cmp(&other.mean));
     let Some(best) = best else {

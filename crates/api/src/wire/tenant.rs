@@ -60,7 +60,7 @@ struct RedactBody {
 }
 
 impl PrivacyBody {
-    pub(crate) fn of(tenant: &Tenant, privacy: Privacy) -> Self {
+    pub(crate) fn new(tenant: &Tenant, privacy: Privacy) -> Self {
         let Redactor { email, phone, card, iban, ip, secret } = privacy.redactor;
         let redact = RedactBody { email, phone, card, iban, ip, secret };
         let retention_days = RetentionBody { events: privacy.retention_days };

@@ -167,7 +167,7 @@ pub(crate) struct TurnRequest {
 }
 
 /// The second half with the MAC of its fields.
-pub(crate) type Half = IncomingHalf<RawCompletion>;
+pub(crate) type IncomingCompletion = IncomingHalf<RawCompletion>;
 
 /// The answer to an opened turn.
 #[derive(Debug, Serialize, ToSchema)]

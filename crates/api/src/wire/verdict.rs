@@ -181,7 +181,7 @@ pub(crate) fn verdict_json(view: &TurnView) -> Value {
     json!({
         "status": standing.status.as_word(),
         "confidence": standing.confidence.get(),
-        "by": by(view),
+        "by": deciding_source(view),
         "rejection_detected_in": standing.rejection_detected_in.as_ref().map(|id| id.as_str()),
         "session_ended": standing.silent,
         "found": found.map(|(found, at)| found_json(found, *at)),
@@ -193,7 +193,7 @@ pub(crate) fn verdict_json(view: &TurnView) -> Value {
 }
 
 /// Whose word counts.
-fn by(view: &TurnView) -> Option<&'static str> {
+fn deciding_source(view: &TurnView) -> Option<&'static str> {
     if view.exchange.standing.review.is_some() {
         return Some("review");
     }
@@ -245,7 +245,7 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
         view.verdict.as_ref().filter(|verdict| standing.review.is_none() || confirmed(verdict));
     match (standing.review.filter(|_| kept.is_none()), by_user, kept) {
         (None, _, Some((found, at))) if standing.review.is_some() => {
-            said_by_message(&mut feedback, found, *at);
+            fill_from_verdict(&mut feedback, found, *at);
         }
         (Some(_), _, _) => {
             feedback["detected_at"] = view.reviewed_at.map(|at| at.to_string()).into();
@@ -254,7 +254,7 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
             feedback["detected_at"] = given.ts.to_string().into();
             feedback["user_said"] = given.text.clone().into();
         }
-        (None, None, Some((found, at))) => said_by_message(&mut feedback, found, *at),
+        (None, None, Some((found, at))) => fill_from_verdict(&mut feedback, found, *at),
         (None, None, None) => {}
     }
     json!({
@@ -267,7 +267,7 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
     })
 }
 
-fn said_by_message(feedback: &mut Value, found: &FoundVerdict, at: Timestamp) {
+fn fill_from_verdict(feedback: &mut Value, found: &FoundVerdict, at: Timestamp) {
     feedback["detected_at"] = at.to_string().into();
     feedback["detected_in_turn"] = found.detected_in.as_str().into();
     feedback["user_said"] = found.verdict.user_said.clone().into();

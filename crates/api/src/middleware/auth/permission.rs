@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, header};
 use engine::StoredKey;
 use model::Role;
 
-use super::{Caller, FromWithin, Identity};
+use super::{Caller, Identity, LoopbackCall};
 use crate::error::Problem;
 use crate::scope::RequestScope;
 
@@ -21,45 +21,45 @@ pub(crate) trait Permission: Send + Sync {
 
 /// Writes of a trusted backend.
 #[derive(Debug)]
-pub(crate) struct Writing;
+pub(crate) struct WriteAccess;
 /// What a published page may write too.
 #[derive(Debug)]
-pub(crate) struct Reacting;
+pub(crate) struct FeedbackAccess;
 /// Reading.
 #[derive(Debug)]
-pub(crate) struct Reading;
+pub(crate) struct ReadAccess;
 /// What a running application asks for in order to use it.
 #[derive(Debug)]
-pub(crate) struct Using;
+pub(crate) struct UseAccess;
 /// Keys, privacy and whatever else changes the rules.
 #[derive(Debug)]
-pub(crate) struct Managing;
+pub(crate) struct AdminAccess;
 
-impl Permission for Writing {
+impl Permission for WriteAccess {
     const ROLES: &[Role] = &[Role::Ingest, Role::Admin];
 }
-impl Permission for Reacting {
+impl Permission for FeedbackAccess {
     const ROLES: &[Role] = &[Role::Widget, Role::Ingest, Role::Admin];
 }
-impl Permission for Reading {
+impl Permission for ReadAccess {
     const ROLES: &[Role] = &[Role::Read, Role::Admin];
 }
-impl Permission for Using {
+impl Permission for UseAccess {
     const ROLES: &[Role] = &[Role::Ingest, Role::Read, Role::Admin];
 }
-impl Permission for Managing {
+impl Permission for AdminAccess {
     const ROLES: &[Role] = &[Role::Admin];
 }
 
 /// The proof that a caller may do it, with the scope it is for.
 #[derive(Debug)]
-pub(crate) struct May<P> {
+pub(crate) struct Authorized<P> {
     scope: RequestScope,
     caller: Caller,
     purpose: PhantomData<P>,
 }
 
-impl<P> May<P> {
+impl<P> Authorized<P> {
     /// The scope, when the proof itself is no longer needed.
     pub(crate) fn into_scope(self) -> RequestScope {
         self.scope
@@ -76,7 +76,7 @@ impl<P> May<P> {
     }
 }
 
-impl<P> Deref for May<P> {
+impl<P> Deref for Authorized<P> {
     type Target = RequestScope;
 
     fn deref(&self) -> &RequestScope {
@@ -84,7 +84,7 @@ impl<P> Deref for May<P> {
     }
 }
 
-impl<S: Send + Sync, P: Permission> FromRequestParts<S> for May<P> {
+impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Authorized<P> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
@@ -103,10 +103,10 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for May<P> {
         if let Some(key) = key {
             check_origin(key, &parts.headers)?;
         }
-        if let Some(key) = key.filter(|_| parts.extensions.get::<FromWithin>().is_none()) {
-            identity.count(key, identity.doorman.engine.now())?;
+        if let Some(key) = key.filter(|_| parts.extensions.get::<LoopbackCall>().is_none()) {
+            identity.count(key, identity.auth.engine.now())?;
         }
-        let scope = RequestScope::of(&parts.headers, key)?;
+        let scope = RequestScope::from_headers(&parts.headers, key)?;
         Ok(Self { scope, caller, purpose: PhantomData })
     }
 }

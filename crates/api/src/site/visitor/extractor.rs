@@ -12,46 +12,46 @@ use web::{Choices, DEFAULT_DAYS, Filter, Reader};
 
 use super::Visitor;
 use crate::error::Problem;
-use crate::middleware::auth::{Caller, Identity, Permission, Reading, check_origin};
-use crate::site::page_error::Trouble;
+use crate::middleware::auth::{Caller, Identity, Permission, ReadAccess, check_origin};
+use crate::site::page_error::PageError;
 use crate::site::{Site, session_cookie};
 
-const MOST_DAYS: u32 = 3650;
+const MAX_DAYS: u32 = 3650;
 
 /// Who it is, before it is known what they look at.
-struct Known {
-    proof: String,
+struct IdentifiedVisitor {
+    csrf_subject: String,
     caller: Caller,
     pass: Pass,
 }
 
 impl FromRequestParts<Site> for Visitor {
-    type Rejection = Trouble;
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Trouble> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         let position = site.engine.head();
-        let known = known(parts, site)?;
+        let known = identify_visitor(parts, site)?;
         let role = known.caller.role();
-        if !Reading::ROLES.contains(&role) {
+        if !ReadAccess::ROLES.contains(&role) {
             let detail = format!("a key with the role {} cannot see the page", role.as_word());
             return Err(Problem::forbidden(detail).into());
         }
         let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
         let bad = |_| Problem::invalid("query", "query: it could not be read");
         let Query(parameters) = query.map_err(bad)?;
-        let visitor = place(site, known, parameters).await?;
-        Ok(Self { address: address(&parts.headers), position, ..visitor })
+        let visitor = resolve_visitor(site, known, parameters).await?;
+        Ok(Self { address: public_url(&parts.headers), position, ..visitor })
     }
 }
 
 /// By a key in a header, by being on this machine without keys, or by the cookie.
-fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
+fn identify_visitor(parts: &Parts, site: &Site) -> Result<IdentifiedVisitor, PageError> {
     let Some(identity) = parts.extensions.get::<Identity>() else {
         return Err(Problem::unauthorized("nobody looked at this request").into());
     };
     match &identity.caller {
         Ok(caller) => {
-            let (proof, pass) = match caller {
+            let (csrf_subject, pass) = match caller {
                 Caller::Open => ("open".to_owned(), Pass::Open),
                 Caller::Owner => ("owner".to_owned(), Pass::Owner),
                 Caller::Key(key) => {
@@ -60,7 +60,7 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
                     (format!("key {}", key.id), Pass::Key(key.id.clone()))
                 }
             };
-            return Ok(Known { proof, caller: caller.clone(), pass });
+            return Ok(IdentifiedVisitor { csrf_subject, caller: caller.clone(), pass });
         }
         // Without keys there is nothing to log in with.
         Err(problem) if site.engine.is_open() => return Err(problem.clone().into()),
@@ -68,21 +68,21 @@ fn known(parts: &Parts, site: &Site) -> Result<Known, Trouble> {
     }
     let asked = parts.uri.path_and_query().map_or("/", |asked| asked.as_str());
     let next = if parts.method == Method::GET { asked } else { "/" };
-    let door = || Trouble::Door(next.to_owned());
-    let note = session_cookie::note(&parts.headers).ok_or_else(door)?;
+    let door = || PageError::LoginRequired(next.to_owned());
+    let note = session_cookie::read_session(&parts.headers).ok_or_else(door)?;
     // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
     let visit = site.engine.visit(note).ok_or_else(door)?;
     identity.count(&visit.key, site.engine.now())?;
     let caller = Caller::Key(Arc::clone(&visit.key));
-    Ok(Known { proof: note.to_owned(), caller, pass: Pass::Visit(visit) })
+    Ok(IdentifiedVisitor { csrf_subject: note.to_owned(), caller, pass: Pass::Visit(visit) })
 }
 
 /// Whose data is looked at. A key's own names cannot be changed by the address.
-async fn place(
+async fn resolve_visitor(
     site: &Site,
-    known: Known,
+    known: IdentifiedVisitor,
     parameters: Vec<(String, String)>,
-) -> Result<Visitor, Trouble> {
+) -> Result<Visitor, PageError> {
     let caller = &known.caller;
     let given = |name: &str| {
         let mut found = parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
@@ -90,20 +90,21 @@ async fn place(
     };
     let scopes = site.engine.scopes().await?;
     let (tenant, choice) = match caller {
-        Caller::Key(key) => (agreed(&key.tenant, given("tenant"))?, None),
-        Caller::Open | Caller::Owner => chosen_tenant(&scopes, given("tenant"))?,
+        Caller::Key(key) => (check_tenant(&key.tenant, given("tenant"))?, None),
+        Caller::Open | Caller::Owner => choose_tenant(&scopes, given("tenant"))?,
     };
     let own_project = match caller {
         Caller::Key(key) => key.project.clone(),
         Caller::Open | Caller::Owner => None,
     };
-    let asked =
-        given("project").map(|name| Project::new(name).map_err(bad_name("project"))).transpose()?;
+    let asked = given("project")
+        .map(|name| Project::new(name).map_err(invalid_name("project")))
+        .transpose()?;
     let project = match (&own_project, asked) {
-        (Some(own), Some(asked)) if *own != asked => return Err(elsewhere()),
+        (Some(own), Some(asked)) if *own != asked => return Err(scope_mismatch()),
         (Some(own), _) => Some(own.clone()),
         // Whoever chooses another tenant leaves the projects of the one before behind.
-        (None, asked) => asked.filter(|asked| is_of(&scopes, &tenant, asked)),
+        (None, asked) => asked.filter(|asked| has_project(&scopes, &tenant, asked)),
     };
     let tenants = match caller {
         Caller::Key(_) => Choices::default(),
@@ -121,12 +122,12 @@ async fn place(
         project: project.as_ref().filter(|_| own_project.is_none()).map(ToString::to_string),
         model: given("model"),
         prompt: given("prompt"),
-        days: days.clamp(1, MOST_DAYS),
+        days: days.clamp(1, MAX_DAYS),
     };
     Ok(Visitor {
         role: caller.role(),
-        reader: reader(caller),
-        proof: known.proof,
+        reader: build_reader(caller),
+        csrf_subject: known.csrf_subject,
         pass: known.pass,
         tenants,
         projects: visible.map(ToString::to_string).collect(),
@@ -142,12 +143,12 @@ async fn place(
 }
 
 /// Whether a tenant has a project; of one without any nothing is known.
-fn is_of(scopes: &[Scope], tenant: &Tenant, project: &Project) -> bool {
+fn has_project(scopes: &[Scope], tenant: &Tenant, project: &Project) -> bool {
     let mut own = scopes.iter().filter(|scope| scope.tenant == *tenant).peekable();
     own.peek().is_none() || own.any(|scope| scope.project == *project)
 }
 
-fn reader(caller: &Caller) -> Reader {
+fn build_reader(caller: &Caller) -> Reader {
     match caller {
         Caller::Open => Reader::Open,
         Caller::Owner => Reader::Key { id: "of the data folder".to_owned(), role: "owner" },
@@ -155,37 +156,37 @@ fn reader(caller: &Caller) -> Reader {
     }
 }
 
-fn agreed(own: &Tenant, asked: Option<String>) -> Result<Tenant, Trouble> {
+fn check_tenant(own: &Tenant, asked: Option<String>) -> Result<Tenant, PageError> {
     match asked {
-        Some(asked) if asked != own.as_str() => Err(elsewhere()),
+        Some(asked) if asked != own.as_str() => Err(scope_mismatch()),
         Some(_) | None => Ok(own.clone()),
     }
 }
 
-fn elsewhere() -> Trouble {
+fn scope_mismatch() -> PageError {
     Problem::forbidden("this key is not good for the scope of this request").into()
 }
 
-fn bad_name(field: &'static str) -> impl Fn(model::BadId) -> Problem {
+fn invalid_name(field: &'static str) -> impl Fn(model::BadId) -> Problem {
     move |bad| Problem::invalid(field, format!("{field}: {bad}"))
 }
 
 /// The tenant, and its name where links must say it: the usual one goes without saying.
-fn chosen_tenant(
+fn choose_tenant(
     scopes: &[Scope],
     asked: Option<String>,
-) -> Result<(Tenant, Option<String>), Trouble> {
+) -> Result<(Tenant, Option<String>), PageError> {
     let usual = Scope::default().tenant;
     let has_usual = scopes.is_empty() || scopes.iter().any(|scope| scope.tenant == usual);
     let usual = if has_usual { usual } else { scopes[0].tenant.clone() };
     let Some(asked) = asked else { return Ok((usual, None)) };
-    let tenant = Tenant::new(asked).map_err(bad_name("tenant"))?;
+    let tenant = Tenant::new(asked).map_err(invalid_name("tenant"))?;
     let choice = (tenant != usual).then(|| tenant.to_string());
     Ok((tenant, choice))
 }
 
 /// Where this server is, as the visitor sees it.
-fn address(headers: &HeaderMap) -> String {
+fn public_url(headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let scheme = text("x-forwarded-proto").filter(|scheme| *scheme == "https").unwrap_or("http");
     format!("{scheme}://{}", text(header::HOST.as_str()).unwrap_or("127.0.0.1:8787"))
