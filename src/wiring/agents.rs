@@ -10,7 +10,7 @@ pub(super) struct Within(pub(super) api::Router);
 impl Door for Within {
     async fn call(&self, headers: Option<&HeaderMap>, call: Call) -> Result<Value, Refusal> {
         let nobody = HeaderMap::new();
-        api::ask(&self.0, headers.unwrap_or(&nobody), call.path, &call.body)
+        api::post_loopback(&self.0, headers.unwrap_or(&nobody), call.path, &call.body)
             .await
             .map_err(|(status, detail)| Refusal { status: Some(status), detail })
     }

@@ -20,7 +20,7 @@ mod widget;
 mod wire;
 
 pub use axum::Router;
-pub use loopback_client::ask;
+pub use loopback_client::post_loopback;
 pub use middleware::connections::ConnectionLimits;
 pub use router::{Api, Settings};
 pub use server::run;

@@ -1,4 +1,4 @@
-//! Asks the API from inside the program, as the one who asked from outside.
+//! Calls the API in process, on behalf of the client of a mounted service.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -9,15 +9,14 @@ use tower_service::Service;
 
 use crate::middleware::auth::LoopbackCall;
 
-/// By which the API knows who asks, about what, from where.
-const KEPT: [&str; 6] =
+/// Headers that identify the client, its scope and its origin.
+const FORWARDED_HEADERS: [&str; 6] =
     ["authorization", "x-api-key", "x-uptake-tenant", "x-uptake-project", "host", "origin"];
 
-/// Answers are ours and as long as a list of results; this is only a bound.
-const LONGEST: usize = 64 << 20;
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
-/// What the API answered: a JSON value with a good status, or the status and the detail of the problem.
-pub async fn ask(
+/// Posts a JSON body. Returns the JSON response, or the status and detail of the problem.
+pub async fn post_loopback(
     api: &Router,
     headers: &HeaderMap,
     path: &str,
@@ -31,22 +30,23 @@ pub async fn ask(
         .extension(LoopbackCall)
         .body(Body::from(body.to_string()))
         .map_err(|error| failed(error.to_string()))?;
-    for name in KEPT {
+    for name in FORWARDED_HEADERS {
         if let Some(value) = headers.get(name) {
             request.headers_mut().insert(name, value.clone());
         }
     }
-    let Ok(answer) = api.clone().call(request).await;
-    read(answer).await.map_err(|(status, detail)| (status.as_u16(), detail))
+    let Ok(response) = api.clone().call(request).await;
+    read_response(response).await.map_err(|(status, detail)| (status.as_u16(), detail))
 }
 
-async fn read(answer: Response) -> Result<Value, (StatusCode, String)> {
-    let (parts, body) = answer.into_parts();
+async fn read_response(response: Response) -> Result<Value, (StatusCode, String)> {
+    let (parts, body) = response.into_parts();
     let unreadable = |error: String| (StatusCode::INTERNAL_SERVER_ERROR, error);
-    let bytes = to_bytes(body, LONGEST).await.map_err(|error| unreadable(error.to_string()))?;
+    let bytes =
+        to_bytes(body, MAX_RESPONSE_BYTES).await.map_err(|error| unreadable(error.to_string()))?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|e| unreadable(e.to_string()))?;
     if parts.status.is_success() {
         return Ok(value);
     }
-    Err((parts.status, value["detail"].as_str().unwrap_or("no reason was given").to_owned()))
+    Err((parts.status, value["detail"].as_str().unwrap_or("the response has no detail").to_owned()))
 }

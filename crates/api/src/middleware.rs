@@ -9,6 +9,7 @@ pub(crate) mod metrics;
 pub(crate) mod origin;
 mod rate_limit;
 pub(crate) mod request_id;
+pub(crate) mod trailing_newline;
 mod write_timeout;
 
 pub(crate) use rate_limit::RateLimits;

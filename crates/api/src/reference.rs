@@ -66,7 +66,7 @@ fn render_operation(document: &Value, path: &str, method: &str, operation: &Valu
         })
         .collect();
     if !query.is_empty() {
-        append(&mut text, &format!("<p>QueryParams: {}</p>", query.join(" ")));
+        append(&mut text, &format!("<p>Parameters: {}</p>", query.join(" ")));
     }
     append(
         &mut text,

@@ -1,11 +1,11 @@
-//! Every route, in one function.
+//! The routes of the API and the middleware around them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use engine::{Copies, Engine};
@@ -14,11 +14,12 @@ use tower_service::Service;
 use crate::docs::{self, ApiDocs};
 use crate::error::Problem;
 use crate::middleware::RateLimits;
-use crate::middleware::auth::{self, AuthState, identify};
-use crate::middleware::batch_limiter::{self, Turnstile};
+use crate::middleware::auth::{self, AuthState, identify_caller};
+use crate::middleware::batch_limiter::{self, BatchLimiter};
 use crate::middleware::cors;
 use crate::middleware::metrics::{RequestMetrics, measure_requests};
 use crate::middleware::request_id::{self, RequestIds};
+use crate::middleware::trailing_newline::add_trailing_newline;
 use crate::routes::{
     artifacts, batch, calibration, conversations, dead_letters, decisions, demo, events, examples,
     experiments, failures, feedback, health, keys, metrics, preferences, quality, reactions,
@@ -27,20 +28,18 @@ use crate::routes::{
 use crate::site;
 use crate::widget;
 
-/// What the server is told from outside.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes of an ordinary body.
+    /// Largest request body, except for batches.
     pub body_bytes: usize,
-    /// Bytes of a batch.
     pub batch_bytes: usize,
-    /// Where copies of turn logs are kept, if they are.
+    /// Storage for copies of turn logs.
     pub copies: Copies,
-    /// By which the owner of the data folder is known.
+    /// Grants full access to the owner of the data folder.
     pub owner_token: String,
 }
 
-/// The whole API, and what every request to it meets on its way.
+/// All routes, with the middleware that every request passes.
 #[derive(Clone, Debug)]
 pub struct Api {
     routes: Router,
@@ -49,7 +48,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// `run` tells this run of the server from others in request ids.
+    /// `run` distinguishes runs of the server in request ids.
     pub fn new(engine: Arc<Engine>, settings: Settings, run: &str) -> Self {
         let middleware = MiddlewareStack {
             auth: AuthState {
@@ -65,28 +64,27 @@ impl Api {
         Self { routes, middleware, body_bytes }
     }
 
-    /// Ready to serve.
     pub fn into_router(self) -> Router {
-        self.middleware.before(self.routes)
+        self.middleware.wrap(self.routes)
     }
 
-    /// Ready to serve, with another face of it at `path`, for every key but those of web pages. Each call
-    /// that the face makes of the API meets the same checks once more, with the same key.
-    pub fn with_face<S>(self, path: &str, face: S) -> Router
+    /// Mounts a service such as MCP at `path`, for all keys except widget keys. Each API call of the
+    /// service is authorized separately with the client's key.
+    pub fn into_router_with<S>(self, path: &str, service: S) -> Router
     where
         S: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Response: IntoResponse,
         S::Future: Send + 'static,
     {
-        let face = Router::new()
-            .route_service(path, face)
-            .layer(from_fn(auth::let_in))
+        let service = Router::new()
+            .route_service(path, service)
+            .layer(from_fn(auth::authorize_service))
             .layer(DefaultBodyLimit::max(self.body_bytes));
-        self.middleware.before(self.routes.merge(face))
+        self.middleware.wrap(self.routes.merge(service))
     }
 }
 
-/// What a request meets before it is handled.
+/// Layers that every request passes, outermost last.
 #[derive(Clone, Debug)]
 struct MiddlewareStack {
     auth: AuthState,
@@ -95,10 +93,11 @@ struct MiddlewareStack {
 }
 
 impl MiddlewareStack {
-    fn before(self, routes: Router) -> Router {
+    fn wrap(self, routes: Router) -> Router {
         routes
-            .layer(from_fn_with_state(self.auth, identify))
+            .layer(from_fn_with_state(self.auth, identify_caller))
             .layer(from_fn_with_state(self.ids, request_id::finish_response))
+            .layer(map_response(add_trailing_newline))
             .layer(from_fn_with_state(self.requests, measure_requests))
     }
 }
@@ -132,11 +131,10 @@ fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetric
         .with_state(engine)
 }
 
-/// Ours.
 fn turn_routes(batch_bytes: usize) -> Router<Arc<Engine>> {
     let batch = post(batch::submit_batch)
         .layer(DefaultBodyLimit::max(batch_bytes))
-        .layer(from_fn_with_state(Turnstile::new(), batch_limiter::wait));
+        .layer(from_fn_with_state(BatchLimiter::new(), batch_limiter::limit_batches));
     Router::new()
         .route("/api/v1/feedback/correction", post(feedback::submit_correction))
         .route("/api/v1/feedback/batch", batch)
@@ -165,7 +163,6 @@ fn turn_routes(batch_bytes: usize) -> Router<Arc<Engine>> {
         .route("/api/v1/artifacts/search", post(artifacts::search_artifacts))
 }
 
-/// Which model serves the next query.
 fn routing_routes() -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/routers", get(routers::list_routers))
@@ -176,7 +173,6 @@ fn routing_routes() -> Router<Arc<Engine>> {
         .route("/api/v1/policies/evaluate", post(routers::evaluate_policy))
 }
 
-/// Which variant is better.
 fn experiment_routes() -> Router<Arc<Engine>> {
     Router::new()
         .route(
@@ -189,7 +185,6 @@ fn experiment_routes() -> Router<Arc<Engine>> {
         .route("/api/v1/experiments/{id}/{action}", post(experiments::act_on_experiment))
 }
 
-/// What became of items that queries returned.
 fn retrieval_routes() -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/retrieval/returned", post(retrieval::record_returned))
@@ -202,7 +197,7 @@ fn retrieval_routes() -> Router<Arc<Engine>> {
         .route("/api/v1/retrieval/rerank", post(retrieval::rerank_results))
 }
 
-/// What web pages may send as well.
+/// Routes that web pages may call with a widget key.
 fn widget_routes(engine: Arc<Engine>) -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/feedback", post(feedback::submit_event).options(cors::answer_preflight))
@@ -213,7 +208,6 @@ fn widget_routes(engine: Arc<Engine>) -> Router<Arc<Engine>> {
         .route_layer(from_fn_with_state(engine, cors::add_cors_headers))
 }
 
-/// Keys, and whatever else changes the rules.
 fn management_routes() -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/dead-letters", get(dead_letters::list_dead_letters))
@@ -233,7 +227,6 @@ fn management_routes() -> Router<Arc<Engine>> {
         .route("/api/v1/users/{user_id}", put(tenants::set_profile).get(tenants::show_profile))
 }
 
-/// The source system's, letter for letter.
 fn report_routes() -> Router<Arc<Engine>> {
     Router::new()
         .route("/api/v1/feedback/decisions/{session}", get(decisions::list_session_decisions))
@@ -256,10 +249,11 @@ fn report_routes() -> Router<Arc<Engine>> {
 }
 
 async fn route_not_found() -> Problem {
-    Problem::not_found("there is nothing at this address")
+    Problem::not_found("this path is not a route of the API; /docs lists them all")
 }
 
 async fn method_not_allowed(request: Request) -> Response {
-    Problem::method_not_allowed(format!("{} is not possible here", request.method()))
-        .into_response()
+    let detail =
+        format!("{} is not supported here; the Allow header lists methods", request.method());
+    Problem::method_not_allowed(detail).into_response()
 }

@@ -1,6 +1,6 @@
-//! Who is asking, what that one may do, and in which scope.
+//! Authentication: identifies the caller, checks its role and resolves the scope.
 //!
-//! Every handler says what it is for (`Authorized<WriteAccess>` and so on), so none can be without a check.
+//! Every handler takes an [`Authorized`] extractor, so no route lacks a permission check.
 
 mod api_key;
 mod permission;
@@ -20,28 +20,25 @@ use crate::body::Payload;
 use crate::error::Problem;
 use crate::middleware::RateLimits;
 use crate::middleware::origin::{is_local_host, is_same_origin};
-use api_key::given_key;
+use api_key::read_api_key;
 pub(crate) use permission::{
     AdminAccess, Authorized, FeedbackAccess, Permission, ReadAccess, UseAccess, WriteAccess,
     check_origin,
 };
 
-/// RequestMetrics per second that one client address may make with one widget key.
+/// Requests per second that one client address may make with one widget key.
 const WIDGET_RATE: u32 = 10;
 
-/// Who is asking.
 #[derive(Clone, Debug)]
 pub(crate) enum Caller {
-    /// There are no keys: everybody on this machine may do everything.
+    /// No keys exist: every local client has full access.
     Open,
-    /// The owner of the data folder, by the token in its lock file.
+    /// The owner of the data folder, identified by the token in its lock file.
     Owner,
-    /// Whoever has this key.
     Key(Arc<StoredKey>),
 }
 
 impl Caller {
-    /// What it may do.
     pub(crate) fn role(&self) -> Role {
         match self {
             Self::Open | Self::Owner => Role::Admin,
@@ -50,7 +47,7 @@ impl Caller {
     }
 }
 
-/// What is needed to know callers.
+/// State of the authentication middleware.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthState {
     pub(crate) engine: Arc<Engine>,
@@ -58,114 +55,127 @@ pub(crate) struct AuthState {
     pub(crate) limits: RateLimits,
 }
 
-/// The result of looking, for the handler that needs it.
+/// The result of authentication, stored as an extension of the request.
 #[derive(Clone)]
 pub(crate) struct Identity {
-    /// Who it is by the headers, or why nobody.
+    /// The caller, or the reason why authentication failed.
     pub(crate) caller: Result<Caller, Problem>,
-    /// Where it comes from.
     pub(crate) client: Option<IpAddr>,
-    /// What is needed to know more.
     pub(crate) auth: AuthState,
 }
 
 impl Identity {
-    /// Counts a request of a key, unless it makes too many.
-    pub(crate) fn count(&self, key: &StoredKey, now: Timestamp) -> Result<(), Problem> {
+    /// Charges one request to the rate limits of a key.
+    pub(crate) fn check_rate_limit(&self, key: &StoredKey, now: Timestamp) -> Result<(), Problem> {
         let limits = &self.auth.limits;
         if let Some(rate) = key.rate {
-            limits.take(&key.id, None, rate, now)?;
+            limits.take_token(&key.id, None, rate, now)?;
         }
         if key.role == Role::Widget {
-            limits.take(&key.id, self.client, WIDGET_RATE, now)?;
+            limits.take_token(&key.id, self.client, WIDGET_RATE, now)?;
         }
         Ok(())
     }
 }
 
-/// Looks at every request; refuses none, because some addresses are for everybody.
-pub(crate) async fn identify(
+/// Attaches an [`Identity`] to every request. Refuses none, because some routes are public.
+pub(crate) async fn identify_caller(
     State(auth): State<AuthState>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let caller = auth.caller(request.method(), request.headers());
+    let caller = auth.find_caller(request.method(), request.headers());
     let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     request.extensions_mut().insert(Identity { caller, client, auth });
     next.run(request).await
 }
 
-/// A call that a face of the API makes for a request that was counted already.
+/// Marks an in-process call for a request that the rate limit has already counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopbackCall;
 
-/// Lets in whoever may do something on the other side, where each thing is asked for again. The face would
-/// wait for a body for ever, so it gets one that has come. What it refuses in words of its own is said in ours.
-pub(crate) async fn let_in(_: Authorized<UseAccess>, request: Request, next: Next) -> Response {
+/// Authorizes requests to a mounted service such as MCP. Each API call of the service is checked
+/// separately.
+///
+/// The body is read here because the service has no read timeout. Its plain-text refusals become
+/// problem responses.
+pub(crate) async fn authorize_service(
+    _: Authorized<UseAccess>,
+    request: Request,
+    next: Next,
+) -> Response {
     let (parts, body) = request.into_parts();
-    let coming = Request::from_parts(parts.clone(), body);
-    let request = match Payload::from_request(coming, &()).await {
+    let unread = Request::from_parts(parts.clone(), body);
+    let request = match Payload::from_request(unread, &()).await {
         Ok(Payload { bytes, .. }) => Request::from_parts(parts, Body::from(bytes)),
         Err(problem) => return problem.into_response(),
     };
-    let media = |headers: &HeaderMap| {
+    let is_json = |headers: &HeaderMap| {
         let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         media.is_some_and(|media| media.starts_with("application/json"))
     };
-    let sent_json = media(request.headers());
+    let request_is_json = is_json(request.headers());
     let response = next.run(request).await;
-    if media(response.headers()) {
+    if is_json(response.headers()) {
         return response;
     }
     match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE if sent_json => {
-            let detail = "expected one JSON-RPC message of the Model Context Protocol";
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if request_is_json => {
+            let detail = "the body is not a JSON-RPC message, expected one message of the Model \
+                          Context Protocol";
             Problem::malformed(detail).into_response()
         }
         StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-            Problem::wrong_media_type("expected application/json").into_response()
+            let detail = "the Content-Type is not JSON; send Content-Type: application/json";
+            Problem::wrong_media_type(detail).into_response()
         }
         _ => response,
     }
 }
 
 impl AuthState {
-    fn caller(&self, method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
-        let given = given_key(headers);
-        if let Some(text) = &given
-            && same(text, &self.owner_token)
+    fn find_caller(&self, method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
+        let api_key = read_api_key(headers);
+        if let Some(text) = &api_key
+            && constant_time_eq(text, &self.owner_token)
         {
             return Ok(Caller::Owner);
         }
         if self.engine.is_open() {
-            return open_caller(method, headers);
+            return check_local_caller(method, headers);
         }
-        let Some(text) = given else {
-            let detail = "send an API key, as Authorization: Bearer uk_… or X-API-Key: uk_…";
+        let Some(text) = api_key else {
+            let detail = "the request has no API key; send one as Authorization: Bearer uk_… or \
+                          X-API-Key: uk_…";
             return Err(Problem::unauthorized(detail));
         };
-        let key = self.engine.authenticate(&text);
-        key.map(Caller::Key).ok_or_else(|| Problem::unauthorized("this API key is not valid"))
+        let invalid = || {
+            let detail = "the API key is unknown or revoked; create one with uptake keys create";
+            Problem::unauthorized(detail)
+        };
+        self.engine.authenticate(&text).map(Caller::Key).ok_or_else(invalid)
     }
 }
 
-/// Whoever is on this machine. A web page that somebody has open on it is not: a browser sends what a page
-/// elsewhere wants without asking, unless it is more than a form could send.
-fn open_caller(method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
+/// Accepts local programs only. A web page of another origin open in a local browser is not one:
+/// browsers send form-like requests across origins without asking the server first.
+fn check_local_caller(method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
     if !is_local_host(headers) {
-        let detail = "without keys this server answers to this machine's own names only";
+        let detail = "this server has no API keys, so it accepts requests only when the Host \
+                      header names this machine; create a key with uptake keys create";
         return Err(Problem::forbidden(detail));
     }
     if !method.is_safe() && !is_same_origin(headers) {
-        let detail = "without keys this server takes nothing from web pages of another origin; for such a page \
-            make a key of its origin (uptake keys create … --role widget --origin …)";
+        let detail = "this server has no API keys, so it accepts no writes from web pages of \
+                      another origin; create a key for the page's origin (uptake keys create … \
+                      --role widget --origin …)";
         return Err(Problem::forbidden(detail));
     }
     Ok(Caller::Open)
 }
 
-/// Compares in constant time.
-fn same(one: &str, other: &str) -> bool {
+/// Empty texts never match, so that an unset owner token grants nothing.
+fn constant_time_eq(one: &str, other: &str) -> bool {
     let difference = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && difference == 0 && !other.is_empty()
 }
@@ -175,10 +185,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_equal_texts_are_the_same() {
-        assert!(same("token", "token"));
+    fn constant_time_eq_accepts_only_equal_non_empty_texts() {
+        assert!(constant_time_eq("token", "token"));
         for (one, other) in [("token", "tokem"), ("token", "toke"), ("toke", "token"), ("", "")] {
-            assert!(!same(one, other), "{one} {other}");
+            assert!(!constant_time_eq(one, other), "{one} {other}");
         }
     }
 }

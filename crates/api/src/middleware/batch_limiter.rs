@@ -1,5 +1,5 @@
-//! Lets only so many batches in at a time, and never those of one tenant alone; the others wait before their bodies are
-//! read.
+//! Limits how many batches are in memory at once, in total and per tenant. Further batches wait
+//! before their bodies are read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,50 +14,46 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use crate::error::Problem;
 use crate::middleware::auth::{Caller, Identity};
 
-/// Batches whose bodies are in memory at once.
-const AT_ONCE: usize = 8;
-/// Those of one tenant among them: whoever sends slowly has a place for as long as a body may take.
-const OF_ONE: usize = 6;
-/// How long a batch waits for a place.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_BATCHES: usize = 8;
+/// Below `MAX_BATCHES`, so that one tenant with slow uploads cannot block all others.
+const MAX_TENANT_BATCHES: usize = 6;
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Where batches wait.
 #[derive(Clone, Debug)]
-pub(crate) struct Turnstile {
-    places: Arc<Semaphore>,
-    /// By tenants that have keys, so there are not many.
-    own: Arc<Mutex<HashMap<Tenant, Arc<Semaphore>>>>,
+pub(crate) struct BatchLimiter {
+    total: Arc<Semaphore>,
+    /// One entry per tenant that has keys, so the map stays small.
+    by_tenant: Arc<Mutex<HashMap<Tenant, Arc<Semaphore>>>>,
 }
 
-impl Turnstile {
-    /// Nobody is in yet.
+impl BatchLimiter {
     pub(crate) fn new() -> Self {
-        Self { places: Arc::new(Semaphore::new(AT_ONCE)), own: Arc::default() }
+        Self { total: Arc::new(Semaphore::new(MAX_BATCHES)), by_tenant: Arc::default() }
     }
 
-    /// Waits for a place among the tenant's own, if it is one's, and then among all.
-    async fn enter(&self, tenant: Option<Tenant>) -> Result<Places, AcquireError> {
-        let own = tenant.map(|tenant| {
-            let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(own.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(OF_ONE))))
+    /// Acquires the tenant's permit first, then one of the total.
+    async fn acquire(&self, tenant: Option<Tenant>) -> Result<BatchPermits, AcquireError> {
+        let semaphore = tenant.map(|tenant| {
+            let mut all = self.by_tenant.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = || Arc::new(Semaphore::new(MAX_TENANT_BATCHES));
+            Arc::clone(all.entry(tenant).or_insert_with(new))
         });
-        let own = match own {
-            Some(own) => Some(own.acquire_owned().await?),
+        let tenant = match semaphore {
+            Some(semaphore) => Some(semaphore.acquire_owned().await?),
             None => None,
         };
-        Ok(Places { _own: own, _one: Arc::clone(&self.places).acquire_owned().await? })
+        Ok(BatchPermits { _tenant: tenant, _total: Arc::clone(&self.total).acquire_owned().await? })
     }
 }
 
-/// What a batch has while it is in.
-struct Places {
-    _own: Option<OwnedSemaphorePermit>,
-    _one: OwnedSemaphorePermit,
+struct BatchPermits {
+    _tenant: Option<OwnedSemaphorePermit>,
+    _total: OwnedSemaphorePermit,
 }
 
-/// Waits for a place.
-pub(crate) async fn wait(
-    State(turnstile): State<Turnstile>,
+/// Middleware that runs a batch once it has its permits, or answers 503.
+pub(crate) async fn limit_batches(
+    State(limiter): State<BatchLimiter>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -66,10 +62,12 @@ pub(crate) async fn wait(
         Some(Ok(Caller::Key(key))) => Some(key.tenant.clone()),
         Some(Ok(Caller::Open | Caller::Owner) | Err(_)) | None => None,
     };
-    match tokio::time::timeout(PATIENCE, turnstile.enter(tenant)).await {
-        Ok(Ok(_places)) => next.run(request).await,
+    match tokio::time::timeout(QUEUE_TIMEOUT, limiter.acquire(tenant)).await {
+        Ok(Ok(_permits)) => next.run(request).await,
         Ok(Err(_)) | Err(_) => {
-            Problem::unavailable("too many batches at once; nothing was stored").into_response()
+            let detail = "the server is processing the maximum number of batches; nothing was \
+                          stored, send the batch again";
+            Problem::unavailable(detail).into_response()
         }
     }
 }

@@ -1,9 +1,8 @@
-//! Takes connections: so many at once, each with a time within which the head of its next request must be there, and
-//! within which the client must take something of an answer that waits for it.
+//! Accepts TCP connections and serves HTTP/1 on them, with a connection limit and an idle timeout.
 //!
-//! Whoever opens connections and says nothing, a letter now and then, or asks and never reads, is let go after that
-//! time, and cannot have so many that nothing is left for the store's own files. Until then they have their places:
-//! whoever takes all of them keeps everybody else waiting so long, questions after our health too.
+//! The timeout disconnects clients that send nothing, send slowly or never read their response. The
+//! limit leaves file descriptors for the store. Slow clients hold their permits until the timeout,
+//! so a client that takes all permits delays every other request that long, health checks included.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,86 +22,86 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tower_service::Service;
 
-use crate::middleware::write_timeout::Patient;
+use super::write_timeout::WriteTimeout;
 
-/// What connections may take.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// Connections at the same time; the next ones wait until one is closed.
-    pub most: usize,
-    /// How long a connection may be idle, how long the head of a request may take to come, and how long a client
-    /// may take nothing of its answer.
-    pub idle: Duration,
+    /// Concurrent connections. Further ones wait in the accept queue of the system.
+    pub max_connections: usize,
+    /// Bounds three waits: between requests, for the head of a request, and for the client to read
+    /// some of its response.
+    pub idle_timeout: Duration,
 }
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        Self { most: 1000, idle: Duration::from_secs(75) }
+        Self { max_connections: 1000, idle_timeout: Duration::from_secs(75) }
     }
 }
 
-/// The largest head of a request: method, address and headers.
-const HEAD_BYTES: usize = 64 << 10;
-/// When the system has no more room for connections, it is tried again after this.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The head of a request is its method, target and headers.
+const MAX_HEAD_BYTES: usize = 64 << 10;
+/// Pause after a failed accept, for example when no file descriptor is free.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(500);
 
-/// Serves until `stop` is ready; then takes no more connections and returns when those that are there have been
-/// answered what they asked.
+/// Serves until `stop` is ready, then accepts no more connections. Returns when all requests in
+/// flight have finished.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     limits: ConnectionLimits,
     stop: impl Future<Output = ()>,
 ) {
-    let most = u32::try_from(limits.most).unwrap_or(u32::MAX).max(1);
-    let room = Arc::new(Semaphore::new(most as usize));
+    let max = u32::try_from(limits.max_connections).unwrap_or(u32::MAX).max(1);
+    let permits = Arc::new(Semaphore::new(max as usize));
     let (closing, closed) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut services = router.into_make_service_with_connect_info::<SocketAddr>();
     let mut stop = pin!(stop);
     loop {
-        let (stream, address, place) = tokio::select! {
+        let (stream, address, permit) = tokio::select! {
             () = &mut stop => break,
-            // Those that ended are let go of.
+            // Finished tasks are reaped.
             Some(_) = connections.join_next() => continue,
-            accepted = accept(&listener, &room) => accepted,
+            accepted = accept(&listener, &permits) => accepted,
         };
         let Ok(service) = services.call(address).await;
-        let place = Arc::new(place);
-        let stream = TokioIo::new(Patient::new(stream, limits.idle));
+        let permit = Arc::new(permit);
+        let stream = TokioIo::new(WriteTimeout::new(stream, limits.idle_timeout));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(limits.idle)
-            .max_buf_size(HEAD_BYTES)
-            .serve_connection(stream, to_its_end(service, &place));
+            .header_read_timeout(limits.idle_timeout)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .serve_connection(stream, spawn_requests(service, &permit));
         let mut closed = closed.clone();
         connections.spawn(async move {
             let mut connection = pin!(connection);
             let is_over = tokio::select! {
                 _ = connection.as_mut() => true,
-                // An error means that the server is gone, and this is over too.
+                // An error means that the server has stopped.
                 _ = closed.wait_for(|closed| *closed) => false,
             };
             if !is_over {
                 connection.as_mut().graceful_shutdown();
-                // What a client did wrong was answered, or there is nobody to answer.
+                // Protocol errors were answered already, or the client has disconnected.
                 let _ = connection.await;
             }
-            drop(place);
+            drop(permit);
         });
     }
     drop(listener);
     closing.send_replace(true);
     while connections.join_next().await.is_some() {}
-    // Whoever hung up may have asked for something that still goes on.
-    drop(room.acquire_many(most).await);
+    // Requests of disconnected clients may still run.
+    drop(permits.acquire_many(max).await);
 }
 
-/// Every request is a task of its own, which goes on when its client hangs up: it may be between what it has stored
-/// and what the server keeps in memory of it. It takes up a place until it is done.
-fn to_its_end<S>(
+/// Runs every request in its own task, which continues when the client disconnects: cancelling it
+/// between a commit and the update of in-memory state would leave the two inconsistent. The request
+/// holds its permit until it is done.
+fn spawn_requests<S>(
     service: S,
-    place: &Arc<OwnedSemaphorePermit>,
+    permit: &Arc<OwnedSemaphorePermit>,
 ) -> impl hyper::service::Service<
     hyper::Request<Incoming>,
     Response = Response,
@@ -114,58 +113,58 @@ where
     S: Clone + Send + 'static,
     S::Future: Send + 'static,
 {
-    let place = Arc::clone(place);
+    let permit = Arc::clone(permit);
     service_fn(move |request| {
-        let answer = service.clone().call(request);
-        let watch = Watch { _place: Arc::clone(&place) };
+        let response = service.clone().call(request);
+        let guard = RequestGuard { _permit: Arc::clone(&permit) };
         let work = async move {
-            let _watch = watch;
-            let Ok(answer) = answer.await;
-            answer
+            let _guard = guard;
+            let Ok(response) = response.await;
+            response
         };
-        #[expect(clippy::disallowed_methods, reason = "`serve` waits for all places to be free")]
+        #[expect(clippy::disallowed_methods, reason = "`serve` waits until all permits are free")]
         tokio::spawn(work)
     })
 }
 
-/// Keeps a request's place, and tells when it panics: its client only sees that the connection is gone. What the
-/// panic said may be somebody's words.
-struct Watch {
-    _place: Arc<OwnedSemaphorePermit>,
+/// Holds the permit of a request and logs when its task panics. The panic message may contain user
+/// text, so it is not logged.
+struct RequestGuard {
+    _permit: Arc<OwnedSemaphorePermit>,
 }
 
-impl Drop for Watch {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            tracing::error!("a request panicked; its connection is gone");
+            tracing::error!("request handler panicked; its connection was closed");
         }
     }
 }
 
-/// The next connection, when there is room for one.
+/// Waits for a permit, then for a connection.
 async fn accept(
     listener: &TcpListener,
-    room: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
     loop {
-        let place = match Arc::clone(room).acquire_owned().await {
-            Ok(place) => place,
-            // Nobody ever closes it.
+        let permit = match Arc::clone(permits).acquire_owned().await {
+            Ok(permit) => permit,
+            // The semaphore is never closed.
             Err(_) => std::future::pending().await,
         };
         match listener.accept().await {
-            Ok((stream, address)) => return (stream, address, place),
-            Err(error) if is_of_the_client(&error) => {}
+            Ok((stream, address)) => return (stream, address, permit),
+            Err(error) if is_client_error(&error) => {}
             Err(error) => {
-                tracing::error!(%error, "a connection could not be taken");
-                tokio::time::sleep(PAUSE).await;
+                tracing::error!(%error, "accepting a connection failed");
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
 }
 
-/// Whether only the one who wanted to connect is to blame.
-fn is_of_the_client(error: &io::Error) -> bool {
+/// True when the client caused the error, so that accepting continues without a pause.
+fn is_client_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused
@@ -185,10 +184,10 @@ mod tests {
 
     use super::*;
 
-    /// Counts the errors that are logged here.
-    struct Errors(Arc<AtomicUsize>);
+    /// Counts the errors that this module logs.
+    struct ErrorCounter(Arc<AtomicUsize>);
 
-    impl Subscriber for Errors {
+    impl Subscriber for ErrorCounter {
         fn enabled(&self, metadata: &Metadata<'_>) -> bool {
             *metadata.level() == Level::ERROR && metadata.target().ends_with("connections")
         }
@@ -204,36 +203,36 @@ mod tests {
         fn exit(&self, _: &Id) {}
     }
 
-    async fn broken() {
+    async fn panic_in_handler() {
         tokio::task::yield_now().await;
         panic!("on purpose");
     }
 
-    /// Asks, and waits until the connection is gone.
-    fn ask(address: SocketAddr) {
+    /// Returns once the server has closed the connection.
+    fn send_request(address: SocketAddr) {
         let mut client = std::net::TcpStream::connect(address).unwrap();
         client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         let _ = client.read_to_end(&mut Vec::new());
     }
 
     #[test]
-    fn a_request_that_panics_is_an_error_in_the_log() {
-        let said = Arc::new(AtomicUsize::new(0));
+    fn panicking_request_is_logged_as_an_error() {
+        let errors = Arc::new(AtomicUsize::new(0));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let serving = async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let router = Router::new().route("/", axum::routing::get(broken));
+            let router = Router::new().route("/", axum::routing::get(panic_in_handler));
             let (stop, stopped) = oneshot::channel::<()>();
-            let asked = async {
-                tokio::task::spawn_blocking(move || ask(address)).await.unwrap();
+            let client = async {
+                tokio::task::spawn_blocking(move || send_request(address)).await.unwrap();
                 stop.send(()).unwrap();
             };
             let until = async { stopped.await.unwrap() };
-            tokio::join!(serve(listener, router, ConnectionLimits::default(), until), asked);
+            tokio::join!(serve(listener, router, ConnectionLimits::default(), until), client);
         };
-        let errors = Errors(Arc::clone(&said));
-        tracing::subscriber::with_default(errors, || runtime.block_on(serving));
-        assert_eq!(said.load(Ordering::SeqCst), 1);
+        let counter = ErrorCounter(Arc::clone(&errors));
+        tracing::subscriber::with_default(counter, || runtime.block_on(serving));
+        assert_eq!(errors.load(Ordering::SeqCst), 1);
     }
 }

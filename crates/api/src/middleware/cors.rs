@@ -1,4 +1,4 @@
-//! Lets web pages with a widget key of their origin send feedback, and nothing else.
+//! CORS for the feedback routes: allows the origins of active widget keys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use model::Role;
 
 use crate::error::Problem;
 
-/// Whether some widget key that is valid belongs to a page of this origin.
 fn is_widget_origin(engine: &Engine, origin: &HeaderValue) -> bool {
     let Ok(origin) = origin.to_str() else { return false };
     engine.keys().iter().any(|key| {
@@ -21,7 +20,7 @@ fn is_widget_origin(engine: &Engine, origin: &HeaderValue) -> bool {
     })
 }
 
-/// Answers a browser that asks whether it may send. It asks without the key.
+/// Browsers send the preflight without the key, so any widget key of the origin allows it.
 pub(crate) async fn answer_preflight(
     State(engine): State<Arc<Engine>>,
     headers: HeaderMap,
@@ -39,11 +38,11 @@ pub(crate) async fn answer_preflight(
             ],
         )
             .into_response(),
-        Some(_) | None => Problem::forbidden("no key belongs to this origin").into_response(),
+        Some(_) | None => Problem::forbidden("no active widget key has this origin; create one with uptake keys create … --role widget --origin …").into_response(),
     }
 }
 
-/// Lets the page read the answer.
+/// Allows the page to read the response.
 pub(crate) async fn add_cors_headers(
     State(engine): State<Arc<Engine>>,
     request: Request,

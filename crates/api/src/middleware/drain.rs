@@ -1,5 +1,5 @@
-//! A node that was told to stop serves on for a while and says that it goes: it is not ready any more, and
-//! every answer is the last one on its connection. So a proxy has time to send requests elsewhere.
+//! Draining: a node about to stop keeps serving, reports not ready and closes each connection
+//! after its response. A load balancer gets time to send requests to other nodes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,26 +10,30 @@ use axum::http::header::CONNECTION;
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::trailing_newline::add_trailing_newline;
 use crate::error::Problem;
 
-/// Whether it was told.
+/// True once draining has started.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Leaving(Arc<AtomicBool>);
+pub(crate) struct Drain(Arc<AtomicBool>);
 
-impl Leaving {
-    /// From now on.
-    pub(crate) fn begin(&self) {
+impl Drain {
+    pub(crate) fn start(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Says so.
-pub(crate) async fn tell(State(leaving): State<Leaving>, request: Request, next: Next) -> Response {
-    if !leaving.0.load(Ordering::Relaxed) {
+pub(crate) async fn close_when_draining(
+    State(drain): State<Drain>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !drain.0.load(Ordering::Relaxed) {
         return next.run(request).await;
     }
     let mut response = if request.uri().path() == "/health/ready" {
-        Problem::unavailable("this node is about to stop").render("leaving")
+        let problem = Problem::unavailable("this node is draining and stops soon");
+        add_trailing_newline(problem.render("draining")).await
     } else {
         next.run(request).await
     };

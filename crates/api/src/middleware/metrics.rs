@@ -1,4 +1,4 @@
-//! Counts and durations of requests, and how they are written for Prometheus.
+//! Request metrics, and the Prometheus text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,21 +11,20 @@ use axum::response::Response;
 use engine::{Engine, Histogram, SECONDS, Snapshot, Stopwatch};
 use model::Scope;
 
-/// What a request is counted under.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RequestLabel {
     method: &'static str,
-    // The route, never the address: ids are not labels.
+    // The route template, never the path: ids would create unbounded labels.
     route: String,
     status: u16,
 }
 
-/// RequestMetrics of one server, by route.
+/// Durations by method, route and status.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestMetrics(Arc<RwLock<BTreeMap<RequestLabel, Arc<Histogram>>>>);
 
 impl RequestMetrics {
-    fn record(&self, label: &RequestLabel, seconds: f64) {
+    fn record_duration(&self, label: &RequestLabel, seconds: f64) {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(label).cloned();
         let histogram = known.unwrap_or_else(|| {
             let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +36,6 @@ impl RequestMetrics {
     }
 }
 
-/// Measures every request.
 pub(crate) async fn measure_requests(
     State(requests): State<RequestMetrics>,
     request: Request,
@@ -52,11 +50,11 @@ pub(crate) async fn measure_requests(
         route: route.unwrap_or_else(|| "unknown".to_owned()),
         status: response.status().as_u16(),
     };
-    requests.record(&label, watch.elapsed().as_secs_f64());
+    requests.record_duration(&label, watch.elapsed().as_secs_f64());
     response
 }
 
-/// Clients can invent methods; labels must not grow with them.
+/// Clients can invent methods, and labels must stay bounded.
 fn method_label(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
@@ -70,7 +68,7 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// Everything, in Prometheus' text format.
+/// Renders all metrics in the Prometheus text format.
 pub(crate) fn render_metrics(
     requests: &RequestMetrics,
     engine: &Engine,
@@ -79,34 +77,47 @@ pub(crate) fn render_metrics(
     let mut page = String::new();
     let stats = engine.stats();
     push_gauge(&mut page, "uptake_log_position", "Position of the newest event", engine.head().0);
-    let help = "Bytes of writes that wait for the disk";
+    let help = "Bytes of writes waiting for a commit";
     push_gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
-    let help = "Writes that wait for the disk";
+    let help = "Writes waiting for a commit";
     push_gauge(&mut page, "uptake_commit_queue_writes", help, stats.queued_writes);
     let history = engine.history_health();
-    let help = "1 while the history of questions cannot be reached: retries are not seen";
+    let help = "1 while the question history is unreachable and retry detection is off";
     push_gauge(&mut page, "uptake_history_unavailable", help, u64::from(history.away));
     let name = "uptake_commit_failures_total";
-    push_header(&mut page, name, "Groups that could not be committed", "counter");
+    push_header(&mut page, name, "Failed group commits", "counter");
     push_line(&mut page, format_args!("{name} {}", stats.failed_commits));
     let name = "uptake_clock_skew_total";
-    push_header(&mut page, name, "Answers that seemed to end before they began", "counter");
+    push_header(
+        &mut page,
+        name,
+        "Turns whose completion time is before their start time",
+        "counter",
+    );
     push_line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
     let name = "uptake_turn_log_copy_failures_total";
-    push_header(&mut page, name, "Times that copies of turn logs could not be made", "counter");
+    push_header(&mut page, name, "Failed attempts to copy turn logs", "counter");
     push_line(&mut page, format_args!("{name} {}", engine.failed_copies()));
     let (faults, relaxed) = engine.route_troubles();
     let counters = [
-        ("uptake_route_faults_total", "Numbers of routers that went wrong", faults),
-        ("uptake_route_relaxed_total", "Choices for which a wish had to be given up", relaxed),
+        (
+            "uptake_route_faults_total",
+            "Router computations that returned an invalid number",
+            faults,
+        ),
+        (
+            "uptake_route_relaxed_total",
+            "Routing choices that ignored exclude, max_cost or the budget",
+            relaxed,
+        ),
         (
             "uptake_choices_dropped_total",
-            "Choices of routers that are not in the log",
+            "Routing choices that were not written to the log",
             engine.dropped_choices(),
         ),
         (
             "uptake_history_missed_total",
-            "What the history of questions was asked for and could not do",
+            "Failed operations of the question history",
             history.missed,
         ),
     ];
@@ -116,20 +127,20 @@ pub(crate) fn render_metrics(
     }
     push_kafka_lag(&mut page, engine);
     let name = "uptake_alert";
-    push_header(&mut page, name, "1 for a figure that is on the wrong side of its target", "gauge");
+    push_header(&mut page, name, "1 for each metric that misses its target", "gauge");
     for (scope, metric) in alerts {
         let Scope { tenant, project } = scope;
         let labels = format!("tenant=\"{tenant}\",project=\"{project}\",metric=\"{metric}\"");
         push_line(&mut page, format_args!("{name}{{{labels}}} 1"));
     }
     let name = "uptake_commit_seconds";
-    push_header(&mut page, name, "Time per group commit", "histogram");
+    push_header(&mut page, name, "Duration of group commits", "histogram");
     push_histogram(&mut page, name, "", &stats.commit_seconds);
     let name = "uptake_commit_writes";
     push_header(&mut page, name, "Writes per group commit", "histogram");
     push_histogram(&mut page, name, "", &stats.commit_writes);
     let name = "uptake_request_seconds";
-    push_header(&mut page, name, "Time per request", "histogram");
+    push_header(&mut page, name, "Duration of requests", "histogram");
     let all = requests.0.read().unwrap_or_else(PoisonError::into_inner);
     for (RequestLabel { method, route, status }, one) in all.iter() {
         let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\",");
@@ -138,18 +149,17 @@ pub(crate) fn render_metrics(
     page
 }
 
-/// How far Kafka is behind, where there is one.
 fn push_kafka_lag(page: &mut String, engine: &Engine) {
     let Some(lag) = engine.publish_lag() else { return };
     let help = "Events in the log that Kafka has not confirmed";
     push_gauge(page, "uptake_kafka_lag_events", help, lag.events);
     let name = "uptake_kafka_lag_seconds";
-    push_header(page, name, "How long the oldest of them has waited", "gauge");
+    push_header(page, name, "Age of the oldest event that Kafka has not confirmed", "gauge");
     push_line(page, format_args!("{name} {}", lag.seconds));
     let help = "1 on the node that publishes to Kafka";
     push_gauge(page, "uptake_kafka_publisher", help, u64::from(lag.is_holder));
     let name = "uptake_kafka_refused_total";
-    push_header(page, name, "Messages that Kafka will not take, whenever they are sent", "counter");
+    push_header(page, name, "Messages that Kafka rejected permanently", "counter");
     push_line(page, format_args!("{name} {}", lag.refused));
 }
 
@@ -177,6 +187,6 @@ fn push_histogram(page: &mut String, name: &str, labels: &str, snapshot: &Snapsh
 }
 
 fn push_line(page: &mut String, text: std::fmt::Arguments<'_>) {
-    // WriteAccess to a string cannot fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(page, "{text}");
 }

@@ -1,32 +1,32 @@
-//! Where a request was sent to and where it comes from, by what browsers say and no page can make them say otherwise.
+//! Checks the target host and the origin of a request, from headers that web pages cannot forge.
 
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, header};
 
-/// Whether the request was sent to a name of this machine. A web page elsewhere can make its own
-/// name point here, but not send another one.
+/// True when the Host header names this machine. Prevents DNS rebinding: a web page can point its
+/// own host name here, but cannot send another Host header.
 pub(crate) fn is_local_host(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else { return true };
     host.to_str().is_ok_and(|host| is_loopback(name_and_port(host).0))
 }
 
-/// Whether the request comes from a page of this server, or from a program that is no browser.
+/// True for requests from a page of this server, or from a client that is not a browser.
 pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     if text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
         return false;
     }
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
-    // Its scheme says nothing: behind a proxy that ends TLS ours is another one.
-    let from = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    let Some((_, from)) = from else { return false };
-    // Behind a proxy the name that the browser used is in the second.
+    // The scheme is ignored: behind a proxy that terminates TLS it differs from ours.
+    let host = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+    let Some((_, host)) = host else { return false };
+    // Behind a proxy, X-Forwarded-Host has the name that the browser used.
     let names = [text(header::HOST.as_str()), text("x-forwarded-host")];
-    names.into_iter().flatten().any(|name| is_same_host(from, name))
+    names.into_iter().flatten().any(|name| is_same_host(host, name))
 }
 
-/// Whether two names lead to one server: this machine has several.
+/// All loopback names count as the same host.
 fn is_same_host(one: &str, other: &str) -> bool {
     let ((one, one_port), (other, other_port)) = (name_and_port(one), name_and_port(other));
     let same_name = one.eq_ignore_ascii_case(other) || (is_loopback(one) && is_loopback(other));
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_this_machine_are_its_own() {
+    fn local_host_accepts_only_loopback_names() {
         let own = |host: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_comes_from_here() {
+    fn same_origin_compares_host_port_and_fetch_metadata() {
         check(&[("host", "a:1"), ("origin", "http://a:1")], true);
         check(&[("host", "inside"), ("x-forwarded-host", "a"), ("origin", "https://a")], true);
         check(&[("host", "127.0.0.1:1"), ("origin", "http://localhost:1")], true);

@@ -1,4 +1,4 @@
-//! So many requests per second and no more, where a key says so.
+//! Rate limits per key and per client address, as token buckets.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -8,33 +8,33 @@ use model::Timestamp;
 
 use crate::error::Problem;
 
-/// Buckets that are kept at the most; full ones are forgotten first, since they say nothing.
-const MOST_BUCKETS: usize = 10_000;
+/// Full buckets are evicted first, since a new bucket starts full.
+const MAX_BUCKETS: usize = 10_000;
 
-/// Counts requests by key and, for widgets, by client.
+/// Buckets by key and, for widget keys, by client address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateLimits(Arc<Mutex<Buckets>>);
 
 type Buckets = HashMap<(String, Option<IpAddr>), TokenBucket>;
 
-/// A second's worth of requests that fills up again as time goes by.
+/// Holds at most one second's worth of requests and refills continuously.
 #[derive(Clone, Copy, Debug)]
 struct TokenBucket {
-    left: f64,
-    at: Timestamp,
+    tokens: f64,
+    refilled_at: Timestamp,
     rate: f64,
 }
 
 impl TokenBucket {
-    fn filled(self, now: Timestamp) -> Self {
-        let secs = (now.as_micros() - self.at.as_micros()).max(0) as f64 / 1e6;
-        Self { left: (self.left + secs * self.rate).min(self.rate), at: now, ..self }
+    fn refill(self, now: Timestamp) -> Self {
+        let secs = (now.as_micros() - self.refilled_at.as_micros()).max(0) as f64 / 1e6;
+        Self { tokens: (self.tokens + secs * self.rate).min(self.rate), refilled_at: now, ..self }
     }
 }
 
 impl RateLimits {
-    /// Takes one request out of the bucket, or says when there will be one.
-    pub(crate) fn take(
+    /// Takes one token. The error carries the seconds until the next one.
+    pub(crate) fn take_token(
         &self,
         key: &str,
         client: Option<IpAddr>,
@@ -43,28 +43,28 @@ impl RateLimits {
     ) -> Result<(), Problem> {
         let rate = f64::from(rate.max(1));
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = (key.to_owned(), client.map(network));
-        if buckets.len() >= MOST_BUCKETS && !buckets.contains_key(&place) {
-            buckets.retain(|_, bucket| bucket.filled(now).left < bucket.rate);
-            if buckets.len() >= MOST_BUCKETS {
-                // More clients than we can tell apart at once: nobody new until some are gone.
+        let bucket_key = (key.to_owned(), client.map(client_network));
+        if buckets.len() >= MAX_BUCKETS && !buckets.contains_key(&bucket_key) {
+            buckets.retain(|_, bucket| bucket.refill(now).tokens < bucket.rate);
+            if buckets.len() >= MAX_BUCKETS {
+                // Clients without a bucket wait until one of the known clients has refilled.
                 return Err(Problem::too_many_requests(1));
             }
         }
-        let full = TokenBucket { left: rate, at: now, rate };
-        let bucket = buckets.entry(place).or_insert(full);
-        *bucket = bucket.filled(now);
-        if bucket.left < 1.0 {
-            let secs = ((1.0 - bucket.left) / rate).ceil().max(1.0);
+        let full = TokenBucket { tokens: rate, refilled_at: now, rate };
+        let bucket = buckets.entry(bucket_key).or_insert(full);
+        *bucket = bucket.refill(now);
+        if bucket.tokens < 1.0 {
+            let secs = ((1.0 - bucket.tokens) / rate).ceil().max(1.0);
             return Err(Problem::too_many_requests(secs as u64));
         }
-        bucket.left -= 1.0;
+        bucket.tokens -= 1.0;
         Ok(())
     }
 }
 
-/// Whoever has one address of the new kind has a whole network of them.
-fn network(client: IpAddr) -> IpAddr {
+/// An IPv6 client usually has a whole /64 network, so all of its addresses share a bucket.
+fn client_network(client: IpAddr) -> IpAddr {
     match client {
         IpAddr::V4(_) => client,
         IpAddr::V6(address) => {
@@ -79,10 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_gives_its_rate_and_fills_up_again() {
+    fn rate_limit_allows_its_rate_per_second_and_refills() {
         let limits = RateLimits::default();
         let now = Timestamp::from_micros(1_800_000_000_000_000);
-        let take = |key: &str, now| limits.take(key, None, 3, now).is_ok();
+        let take = |key: &str, now| limits.take_token(key, None, 3, now).is_ok();
         assert_eq!([(); 5].map(|()| take("a", now)), [true, true, true, false, false]);
         assert!(take("b", now), "another key has its own");
         let later = now.plus_secs(1);

@@ -1,4 +1,4 @@
-//! Gives every request an id, and every error its body.
+//! Assigns request ids and renders problem responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,9 +12,9 @@ use axum::response::Response;
 
 use crate::error::Problem;
 
-static HEADER: HeaderName = HeaderName::from_static("x-request-id");
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Counts requests, so that a line in the log and an answer can be brought together.
+/// Numbers requests, so that a log line can be matched with a response.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestIds {
     run: Arc<str>,
@@ -22,7 +22,7 @@ pub(crate) struct RequestIds {
 }
 
 impl RequestIds {
-    /// `run` tells one run of the server from the next.
+    /// `run` distinguishes runs of the server.
     pub(crate) fn new(run: &str) -> Self {
         Self { run: run.into(), count: Arc::default() }
     }
@@ -32,7 +32,7 @@ impl RequestIds {
     }
 }
 
-/// Runs the request and finishes the answer.
+/// Runs the request, renders its problem if it has one, and adds the request id.
 pub(crate) async fn finish_response(
     State(ids): State<RequestIds>,
     request: Request,
@@ -43,29 +43,28 @@ pub(crate) async fn finish_response(
     let has_body = request.body().size_hint().exact() != Some(0);
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        tracing::debug!(%id, %method, status = %response.status(), "refused");
-        // What others said about the answer stays: its methods, who may read it.
-        let mut said = std::mem::take(response.headers_mut());
-        said.remove(CONTENT_LENGTH);
+        tracing::debug!(%id, %method, status = %response.status(), "request refused");
+        // Headers of inner layers stay, for example Allow and CORS.
+        let mut inner = std::mem::take(response.headers_mut());
+        inner.remove(CONTENT_LENGTH);
         response = problem.render(&id);
-        for (name, value) in said {
+        for (name, value) in inner {
             if let Some(name) = name.filter(|name| !response.headers().contains_key(name)) {
                 response.headers_mut().insert(name, value);
             }
         }
     }
     if has_body && may_leave_body_unread(response.status()) {
-        // What was not read is still on the line: the next request needs another one, and a client
-        // that is not told so would send it into the void.
+        // The unread rest of the body is still on the connection, so no further request can use it.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     if let Ok(value) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(HEADER.clone(), value);
+        response.headers_mut().insert(REQUEST_ID.clone(), value);
     }
     response
 }
 
-/// Whether an answer may have been given before the body was read.
+/// True for statuses that may be sent before the request body was read.
 fn may_leave_body_unread(status: StatusCode) -> bool {
     matches!(
         status,

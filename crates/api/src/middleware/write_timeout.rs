@@ -1,5 +1,4 @@
-//! A connection that does not wait for ever until the other side takes what is written to it. How long reading may
-//! take is not its concern.
+//! A write timeout for connections. Read timeouts are set elsewhere.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,39 +8,39 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// Fails a write when nothing at all could be written for so long.
+/// Fails a write when the client accepts no bytes for `timeout`.
 #[derive(Debug)]
-pub(crate) struct Patient<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
-    /// When it has had enough; there only while a write waits.
-    enough: Option<Pin<Box<Sleep>>>,
+    timeout: Duration,
+    /// Set only while a write is pending.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, enough: None }
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(stream: S, timeout: Duration) -> Self {
+        Self { stream, timeout, deadline: None }
     }
 
-    /// What became of an attempt, or an error when none has led anywhere for too long.
-    fn bear<T>(
+    /// Passes the attempt on, or returns `TimedOut` once the deadline has passed.
+    fn check_deadline<T>(
         &mut self,
         attempt: Poll<io::Result<T>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
         if attempt.is_ready() {
-            self.enough = None;
+            self.deadline = None;
             return attempt;
         }
-        let patience = self.patience;
-        let enough = self.enough.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
-        ready!(enough.as_mut().poll(context));
-        let why = "the client takes nothing of what is sent";
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)))
+        let timeout = self.timeout;
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        ready!(deadline.as_mut().poll(context));
+        let reason = "the client reads nothing of the response";
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, reason)))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -51,14 +50,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let attempt = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.bear(attempt, context)
+        self.check_deadline(attempt, context)
     }
 
     fn poll_write_vectored(
@@ -67,7 +66,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let attempt = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.bear(attempt, context)
+        self.check_deadline(attempt, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -76,11 +75,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let attempt = Pin::new(&mut self.stream).poll_flush(context);
-        self.bear(attempt, context)
+        self.check_deadline(attempt, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let attempt = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.bear(attempt, context)
+        self.check_deadline(attempt, context)
     }
 }

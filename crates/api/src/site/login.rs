@@ -38,7 +38,12 @@ pub(super) async fn log_in(
     request: Request,
 ) -> Result<Response, PageError> {
     if let Some(identity) = request.extensions().get::<Identity>() {
-        identity.auth.limits.take("page login", identity.client, LOGIN_RATE, site.engine.now())?;
+        identity.auth.limits.take_token(
+            "page login",
+            identity.client,
+            LOGIN_RATE,
+            site.engine.now(),
+        )?;
     }
     let headers = request.headers().clone();
     let fields = FormFields::from_request(request, &site).await?;

@@ -1,10 +1,9 @@
-//! The key that a request brings.
+//! Reads the API key from the headers of a request.
 
 use axum::http::{HeaderMap, header};
 
-/// The key a request brings: Bearer, `X-API-Key`, or either half of Basic, for clients that know
-/// nothing else.
-pub(super) fn given_key(headers: &HeaderMap) -> Option<String> {
+/// Accepts `X-API-Key`, Bearer, and either half of Basic for clients that support nothing else.
+pub(super) fn read_api_key(headers: &HeaderMap) -> Option<String> {
     if let Some(key) = headers.get("x-api-key") {
         return key.to_str().ok().map(str::to_owned);
     }
@@ -16,13 +15,13 @@ pub(super) fn given_key(headers: &HeaderMap) -> Option<String> {
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
-    let decoded = String::from_utf8(from_base64(rest.trim())?).ok()?;
+    let decoded = String::from_utf8(decode_base64(rest.trim())?).ok()?;
     let (user, password) = decoded.split_once(':')?;
     let key = if password.starts_with("uk_") { password } else { user };
     Some(key.to_owned())
 }
 
-fn from_base64(text: &str) -> Option<Vec<u8>> {
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),
@@ -51,11 +50,11 @@ mod tests {
     fn check(name: &'static str, value: &'static str, expected: Option<&str>) {
         let mut headers = HeaderMap::new();
         headers.insert(name, value.parse().unwrap());
-        assert_eq!(given_key(&headers).as_deref(), expected, "{name}: {value}");
+        assert_eq!(read_api_key(&headers).as_deref(), expected, "{name}: {value}");
     }
 
     #[test]
-    fn a_key_comes_in_one_of_three_ways() {
+    fn api_key_is_read_from_bearer_x_api_key_and_basic() {
         check("authorization", "Bearer uk_a_b", Some("uk_a_b"));
         check("authorization", "bearer  uk_a_b", Some("uk_a_b"));
         check("x-api-key", "uk_a_b", Some("uk_a_b"));

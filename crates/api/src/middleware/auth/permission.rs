@@ -1,4 +1,4 @@
-//! What a caller may do: a handler asks for the proof.
+//! Permissions as extractors: a handler states the access it requires in its signature.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -13,25 +13,24 @@ use super::{Caller, Identity, LoopbackCall};
 use crate::error::Problem;
 use crate::scope::RequestScope;
 
-/// What a handler is for.
+/// A kind of access that a handler requires.
 pub(crate) trait Permission: Send + Sync {
-    /// Who may do that.
+    /// Roles that have this access.
     const ROLES: &[Role];
 }
 
 /// Writes of a trusted backend.
 #[derive(Debug)]
 pub(crate) struct WriteAccess;
-/// What a published page may write too.
+/// Writes that a widget on a public web page may send too.
 #[derive(Debug)]
 pub(crate) struct FeedbackAccess;
-/// Reading.
 #[derive(Debug)]
 pub(crate) struct ReadAccess;
-/// What a running application asks for in order to use it.
+/// Lookups that an application makes while it serves requests.
 #[derive(Debug)]
 pub(crate) struct UseAccess;
-/// Keys, privacy and whatever else changes the rules.
+/// Changes of keys, privacy settings and other rules.
 #[derive(Debug)]
 pub(crate) struct AdminAccess;
 
@@ -51,26 +50,24 @@ impl Permission for AdminAccess {
     const ROLES: &[Role] = &[Role::Admin];
 }
 
-/// The proof that a caller may do it, with the scope it is for.
+/// Proof that the caller has the access `P`, with the scope of the request.
 #[derive(Debug)]
 pub(crate) struct Authorized<P> {
     scope: RequestScope,
     caller: Caller,
-    purpose: PhantomData<P>,
+    access: PhantomData<P>,
 }
 
 impl<P> Authorized<P> {
-    /// The scope, when the proof itself is no longer needed.
     pub(crate) fn into_scope(self) -> RequestScope {
         self.scope
     }
 
-    /// Who it is.
     pub(crate) fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Whether it is a published page, whose word counts for less.
+    /// True for keys on public web pages, whose data is trusted less.
     pub(crate) fn is_widget(&self) -> bool {
         self.caller.role() == Role::Widget
     }
@@ -89,12 +86,15 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Authorized<P> {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         let Some(identity) = parts.extensions.get::<Identity>().cloned() else {
-            return Err(Problem::unauthorized("nobody looked at this request"));
+            return Err(Problem::unauthorized("the request was not authenticated"));
         };
         let caller = identity.caller.clone()?;
         if !P::ROLES.contains(&caller.role()) {
             let role = caller.role().as_word();
-            return Err(Problem::forbidden(format!("a key with the role {role} may not do this")));
+            let roles: Vec<&str> = P::ROLES.iter().map(|role| role.as_word()).collect();
+            let expected = roles.join(", ");
+            let detail = format!("the key has the role {role}, expected one of {expected}");
+            return Err(Problem::forbidden(detail));
         }
         let key = match &caller {
             Caller::Open | Caller::Owner => None,
@@ -104,19 +104,21 @@ impl<S: Send + Sync, P: Permission> FromRequestParts<S> for Authorized<P> {
             check_origin(key, &parts.headers)?;
         }
         if let Some(key) = key.filter(|_| parts.extensions.get::<LoopbackCall>().is_none()) {
-            identity.count(key, identity.auth.engine.now())?;
+            identity.check_rate_limit(key, identity.auth.engine.now())?;
         }
         let scope = RequestScope::from_headers(&parts.headers, key)?;
-        Ok(Self { scope, caller, purpose: PhantomData })
+        Ok(Self { scope, caller, access: PhantomData })
     }
 }
 
-/// A key that belongs to a web page works from there only.
+/// A key with an origin is valid only in requests from web pages of that origin.
 pub(crate) fn check_origin(key: &StoredKey, headers: &HeaderMap) -> Result<(), Problem> {
     let Some(origin) = &key.origin else { return Ok(()) };
     let given = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
     if given == Some(origin.as_str()) {
         return Ok(());
     }
-    Err(Problem::forbidden("this key may not be used from this origin"))
+    let detail =
+        format!("the key is restricted to web pages of {origin}, and the request is not from one");
+    Err(Problem::forbidden(detail))
 }

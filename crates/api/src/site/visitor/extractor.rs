@@ -56,7 +56,7 @@ fn identify_visitor(parts: &Parts, site: &Site) -> Result<IdentifiedVisitor, Pag
                 Caller::Owner => ("owner".to_owned(), Pass::Owner),
                 Caller::Key(key) => {
                     check_origin(key, &parts.headers)?;
-                    identity.count(key, site.engine.now())?;
+                    identity.check_rate_limit(key, site.engine.now())?;
                     (format!("key {}", key.id), Pass::Key(key.id.clone()))
                 }
             };
@@ -72,7 +72,7 @@ fn identify_visitor(parts: &Parts, site: &Site) -> Result<IdentifiedVisitor, Pag
     let note = session_cookie::read_session(&parts.headers).ok_or_else(door)?;
     // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
     let visit = site.engine.visit(note).ok_or_else(door)?;
-    identity.count(&visit.key, site.engine.now())?;
+    identity.check_rate_limit(&visit.key, site.engine.now())?;
     let caller = Caller::Key(Arc::clone(&visit.key));
     Ok(IdentifiedVisitor { csrf_subject: note.to_owned(), caller, pass: Pass::Visit(visit) })
 }
