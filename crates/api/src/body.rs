@@ -1,4 +1,4 @@
-//! Reads request bodies: type, size, depth, JSON, shape, in that order, each with its own answer.
+//! Reads and validates request bodies: media type, size, depth, JSON syntax, then fields.
 
 use std::time::Duration;
 
@@ -13,15 +13,13 @@ use serde_json::{Map, Value};
 use crate::error::Problem;
 
 const MAX_DEPTH: usize = 32;
-/// A client that sends slower than this is not going to finish.
+/// Time that a client has to send the whole body.
 pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A request's headers and body, with our own answer when it is too large.
+/// The headers and body of a request. Oversized bodies are refused with a problem response.
 #[derive(Debug)]
 pub(crate) struct Payload {
-    /// The headers.
     pub(crate) headers: HeaderMap,
-    /// The body as it came.
     pub(crate) bytes: Bytes,
 }
 
@@ -32,31 +30,29 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
         let headers = request.headers().clone();
         let reading = tokio::time::timeout(READ_TIMEOUT, Bytes::from_request(request, state));
         let Ok(read) = reading.await else {
-            return Err(Problem::malformed("the body did not come to its end in time"));
+            return Err(Problem::malformed("the body was not complete after 30 s; send it again"));
         };
         let bytes = read.map_err(|rejection| {
             if rejection.into_response().status() == StatusCode::PAYLOAD_TOO_LARGE {
                 return Problem::too_large(
-                    "the body is larger than this address takes; send less at once, or raise max_body_kib or, \
-                     for batches, max_batch_mib in section [server]",
+                    "the body exceeds the size limit of this route; send less at once, or raise \
+                     max_body_kib (for batches max_batch_mib) in section [server]",
                 );
             }
-            Problem::malformed("the body could not be read to its end")
+            Problem::malformed(
+                "the connection failed before the body was complete; send the request again",
+            )
         })?;
         Ok(Self { headers, bytes })
     }
 }
 
-/// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyFormat {
-    /// One JSON value.
     Json,
-    /// One JSON value per line.
     Ndjson,
 }
 
-/// What the `Content-Type` says.
 pub(crate) fn detect_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> {
     reject_content_encoding(headers)?;
     let text = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"));
@@ -64,7 +60,9 @@ pub(crate) fn detect_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> 
     match essence.as_str() {
         "application/json" => Ok(BodyFormat::Json),
         "application/x-ndjson" | "application/jsonl" => Ok(BodyFormat::Ndjson),
-        "" => Err(Problem::wrong_media_type("send Content-Type: application/json")),
+        "" => Err(Problem::wrong_media_type(
+            "the request has no Content-Type; send Content-Type: application/json",
+        )),
         other if other.ends_with("+json") => Ok(BodyFormat::Json),
         _ => Err(Problem::wrong_media_type(
             "the Content-Type is not JSON; send Content-Type: application/json",
@@ -72,50 +70,50 @@ pub(crate) fn detect_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> 
     }
 }
 
-/// Nothing is unpacked here, so that nothing small can become large.
+/// Bodies are never decompressed, which rules out decompression bombs.
 fn reject_content_encoding(headers: &HeaderMap) -> Result<(), Problem> {
     let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
     if headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
         return Ok(());
     }
-    Err(Problem::wrong_media_type("the body has a Content-Encoding; send it as it is, without one"))
+    Err(Problem::wrong_media_type(
+        "the body has a Content-Encoding, expected none; send the body uncompressed",
+    ))
 }
 
-/// A body that holds one JSON value.
 pub(crate) fn parse_json(payload: &Payload) -> Result<Value, Problem> {
     match detect_format(&payload.headers)? {
         BodyFormat::Json => parse_json_bytes(&payload.bytes),
         BodyFormat::Ndjson => Err(Problem::wrong_media_type(
-            "this address takes one JSON object; send Content-Type: application/json",
+            "the body is NDJSON, expected one JSON object; send Content-Type: application/json",
         )),
     }
 }
 
-/// A body that holds one JSON object, or nothing, which counts as an empty one.
+/// An empty body counts as an empty object.
 pub(crate) fn parse_json_or_empty(payload: &Payload) -> Result<Value, Problem> {
     if payload.bytes.is_empty() { Ok(Value::Object(Map::new())) } else { parse_json(payload) }
 }
 
-/// One JSON value from its bytes.
 pub(crate) fn parse_json_bytes(bytes: &[u8]) -> Result<Value, Problem> {
     if exceeds_depth(bytes, MAX_DEPTH) {
         return Err(Problem::invalid(
             "body",
-            format!("the JSON is nested over {MAX_DEPTH} levels deep, expected at most that"),
+            format!("the JSON is nested too deeply, expected at most {MAX_DEPTH} levels"),
         ));
     }
     serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Problem::malformed(match error.classify() {
-            Category::Eof => "the JSON ends too early".to_owned(),
+            Category::Eof => "the JSON ends before it is complete".to_owned(),
             Category::Io | Category::Syntax | Category::Data => {
-                format!("the JSON is not well-formed at line {line}, column {column}")
+                format!("the JSON has a syntax error at line {line}, column {column}")
             }
         })
     })
 }
 
-/// The value in the shape that an address takes, or the field that does not fit.
+/// Deserializes a JSON object. The error names the field that is invalid.
 pub(crate) fn decode_fields<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     if !value.is_object() {
         return Err(Problem::invalid("body", "the body is not a JSON object, expected one"));
@@ -124,7 +122,7 @@ pub(crate) fn decode_fields<T: DeserializeOwned>(value: Value) -> Result<T, Prob
         let path = error.path().to_string();
         let cause = error.into_inner().to_string();
         let field = match quoted_name(&cause) {
-            // serde names these two in its message only.
+            // serde puts the field name of these two into the message, not into the path.
             Some(name) if cause.starts_with("unknown field") => join_path(&path, name),
             Some(name) if cause.starts_with("missing field") => join_path(&path, name),
             Some(_) | None => path,
@@ -133,7 +131,8 @@ pub(crate) fn decode_fields<T: DeserializeOwned>(value: Value) -> Result<T, Prob
     })
 }
 
-/// What was expected, in words of JSON instead of Rust. What stands before it may be the client's own and stays.
+/// Replaces the Rust type that serde expected by its JSON type. The part before it may quote the
+/// client's value and stays.
 fn rephrase_serde_error(cause: &str) -> String {
     let Some((got, expected)) = cause.rsplit_once(", expected ") else { return cause.to_owned() };
     let word = match expected {
@@ -143,7 +142,6 @@ fn rephrase_serde_error(cause: &str) -> String {
         "a sequence" => "a list",
         "a map" => "an object",
         "a boolean" => "true or false",
-        "a string" => "a text",
         other if other.starts_with("struct ") || other.contains("tagged enum ") => "an object",
         other => other,
     };
@@ -163,7 +161,7 @@ fn join_path(path: &str, name: &str) -> String {
     }
 }
 
-/// Counts brackets outside of strings; cheaper than parsing, and no recursion.
+/// Counts brackets outside of strings. Runs before parsing, which recurses.
 fn exceeds_depth(bytes: &[u8], limit: usize) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in bytes {
@@ -185,12 +183,10 @@ fn exceeds_depth(bytes: &[u8], limit: usize) -> bool {
     false
 }
 
-/// The longest text that is taken in anywhere.
 const MAX_TEXT_CHARS: usize = 100_000;
 
-/// Refuses a text that is longer than any text may be.
 pub(crate) fn check_length(field: &str, text: &str) -> Result<(), Problem> {
-    // A character has a byte at least.
+    // Counting is skipped for short texts: a character has at least one byte.
     let count = if text.len() > MAX_TEXT_CHARS { text.chars().count() } else { 0 };
     if count > MAX_TEXT_CHARS {
         let detail = format!("{field} has {count} characters, expected at most {MAX_TEXT_CHARS}");
@@ -204,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_expected_is_told_in_words_of_json() {
+    fn serde_errors_name_json_types() {
         let rows = [
             (r#"invalid type: string "x, expected u8", expected f64"#, "a number"),
             ("invalid type: string \"abc\", expected usize", "a whole number, not below 0"),
@@ -219,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_counted_outside_of_strings() {
+    fn depth_limit_ignores_brackets_in_strings() {
         let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
         assert!(parse_json_bytes(deep(32).as_bytes()).is_ok());
         assert!(parse_json_bytes(deep(33).as_bytes()).is_err());
@@ -229,7 +225,7 @@ mod tests {
 
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "only its shape is tested")]
+    #[expect(dead_code, reason = "the test only deserializes it")]
     struct Shape {
         name: String,
         inner: Option<Inner>,
@@ -237,7 +233,7 @@ mod tests {
 
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "only its shape is tested")]
+    #[expect(dead_code, reason = "the test only deserializes it")]
     struct Inner {
         count: u8,
     }
@@ -251,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_does_not_fit_is_named() {
+    fn invalid_fields_are_named_with_their_path() {
         check_field(r#"{"name": 1}"#, "name");
         check_field(r#"{"title": "a", "name": "b"}"#, "title");
         check_field(r#"{}"#, "name");

@@ -1,4 +1,4 @@
-//! The API about itself.
+//! Serves the OpenAPI document and the HTML reference.
 
 use axum::extract::State;
 use axum::http::header;
@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 
 use crate::{openapi, reference};
 
-/// Both texts, made once.
+/// Rendered once and leaked: they are needed as long as the process runs.
 #[derive(Clone, Debug)]
 pub(crate) struct ApiDocs {
     document: &'static str,
@@ -14,7 +14,6 @@ pub(crate) struct ApiDocs {
 }
 
 impl ApiDocs {
-    /// Makes them. They live as long as the program.
     pub(crate) fn new() -> Self {
         let document = openapi::build_document();
         let page = reference::render_page(&document);
@@ -22,17 +21,15 @@ impl ApiDocs {
     }
 }
 
-/// `GET /openapi.json`
-pub(crate) async fn show_openapi(State(texts): State<ApiDocs>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "application/json")], texts.document)
+pub(crate) async fn show_openapi(State(docs): State<ApiDocs>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], docs.document)
 }
 
-/// `GET /docs`
-pub(crate) async fn show_reference(State(texts): State<ApiDocs>) -> impl IntoResponse {
+pub(crate) async fn show_reference(State(docs): State<ApiDocs>) -> impl IntoResponse {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_SECURITY_POLICY, policy),
     ];
-    (headers, texts.page)
+    (headers, docs.page)
 }

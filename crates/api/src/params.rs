@@ -1,4 +1,4 @@
-//! Ids in addresses and query strings.
+//! Path and query parameters.
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
@@ -9,17 +9,18 @@ use serde_json::{Map, Value};
 use crate::body;
 use crate::error::Problem;
 
-/// The variable parts of an address.
 pub(crate) type PathParams<T> = Result<Path<T>, PathRejection>;
 
-/// The parts, unless they are not even text.
 pub(crate) fn read_path<T>(parts: PathParams<T>) -> Result<T, Problem> {
-    let Path(parts) =
-        parts.map_err(|_| Problem::invalid("path", "path: an id in the address is not UTF-8"))?;
+    let Path(parts) = parts.map_err(|_| {
+        Problem::invalid(
+            "path",
+            "path: an id in the path is not UTF-8, expected percent-encoded UTF-8",
+        )
+    })?;
     Ok(parts)
 }
 
-/// An id in an address.
 pub(crate) fn parse_id<T>(
     field: &str,
     text: String,
@@ -31,33 +32,33 @@ pub(crate) fn parse_id<T>(
 /// The parameters of a query string, in order.
 pub(crate) type QueryParams = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// How a parameter's text is read.
+/// The JSON type that a query parameter is converted to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParamKind {
-    /// As it is.
     Text,
-    /// As a number or truth value.
+    /// A number or boolean.
     Scalar,
-    /// As several texts with commas between them.
+    /// A comma-separated list of strings.
     List,
 }
 
-/// Query parameters in the shape of the JSON body that means the same. An empty one counts as
-/// absent; one that is not in the list is refused like an unknown field.
+/// Converts query parameters to the equivalent JSON body. An empty parameter counts as absent, and
+/// a parameter outside `known` is refused like an unknown field.
 pub(crate) fn query_to_json(
     parameters: QueryParams,
     known: &[(&str, ParamKind)],
 ) -> Result<Value, Problem> {
-    let Query(pairs) =
-        parameters.map_err(|_| Problem::invalid("query", "query: it could not be read"))?;
+    let Query(pairs) = parameters.map_err(|_| {
+        Problem::invalid("query", "query: the query string is malformed, expected name=value pairs")
+    })?;
     let mut fields = Map::new();
     for (name, text) in pairs.into_iter().filter(|(_, text)| !text.is_empty()) {
-        let Some((_, read)) = known.iter().find(|(one, _)| *one == name) else {
+        let Some((_, kind)) = known.iter().find(|(one, _)| *one == name) else {
             let names: Vec<&str> = known.iter().map(|(one, _)| *one).collect();
             let detail = format!("{name}: unknown parameter, expected {}", names.join(", "));
             return Err(Problem::invalid(name, detail));
         };
-        let value = match read {
+        let value = match kind {
             ParamKind::Text => Value::String(text),
             ParamKind::List => text.split(',').map(|part| Value::from(part.trim())).collect(),
             ParamKind::Scalar => match serde_json::from_str(&text) {
@@ -66,7 +67,7 @@ pub(crate) fn query_to_json(
             },
         };
         if fields.insert(name.clone(), value).is_some() {
-            let detail = format!("{name}: given twice");
+            let detail = format!("{name}: given twice, expected once");
             return Err(Problem::invalid(name, detail));
         }
     }
@@ -80,39 +81,37 @@ struct PageRequest {
     limit: Option<usize>,
 }
 
-/// The page of a list that is asked for: behind which position, and its size.
-pub(crate) fn read_page(
-    parameters: QueryParams,
-    most: usize,
-) -> Result<(Position, usize), Problem> {
+/// Reads the start position (exclusive) and the size of a page.
+pub(crate) fn read_page(parameters: QueryParams, max: usize) -> Result<(Position, usize), Problem> {
     let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
     let request: PageRequest = body::decode_fields(query_to_json(parameters, &known)?)?;
-    Ok((check_position("after", request.after)?, check_limit(request.limit, most, most)?))
+    Ok((check_position("after", request.after)?, check_limit(request.limit, max, max)?))
 }
 
-/// A page's size.
 pub(crate) fn check_limit(
     given: Option<usize>,
     default: usize,
-    most: usize,
+    max: usize,
 ) -> Result<usize, Problem> {
     match given {
         None => Ok(default),
-        Some(n) if (1..=most).contains(&n) => Ok(n),
-        Some(n) => Err(Problem::invalid("limit", format!("limit is {n}, expected 1 to {most}"))),
+        Some(n) if (1..=max).contains(&n) => Ok(n),
+        Some(n) => Err(Problem::invalid("limit", format!("limit is {n}, expected 1 to {max}"))),
     }
 }
 
-/// A place in the log. Positions are 63 bits in the store.
+/// Positions have 63 bits in the store.
 pub(crate) fn check_position(field: &str, given: Option<u64>) -> Result<Position, Problem> {
     let given = given.unwrap_or(0);
     if i64::try_from(given).is_err() {
-        return Err(Problem::invalid(field, format!("{field}: expected a position in the log")));
+        return Err(Problem::invalid(
+            field,
+            format!("{field} is {given}, expected a log position below 2^63"),
+        ));
     }
     Ok(Position(given))
 }
 
-/// A moment so many days ago.
 pub(crate) fn days_before(now: Timestamp, days: u32) -> Result<Timestamp, Problem> {
     if !(1..=3650).contains(&days) {
         return Err(Problem::invalid("days", format!("days is {days}, expected 1 to 3650")));
@@ -120,7 +119,6 @@ pub(crate) fn days_before(now: Timestamp, days: u32) -> Result<Timestamp, Proble
     Ok(now.plus_secs(-i64::from(days) * 86_400))
 }
 
-/// One of a list of words.
 pub(crate) fn parse_word<T>(
     field: &str,
     text: Option<String>,
@@ -128,6 +126,9 @@ pub(crate) fn parse_word<T>(
     words: &[&str],
 ) -> Result<Option<T>, Problem> {
     let Some(text) = text else { return Ok(None) };
-    let detail = || format!("{field}: expected one of {}", words.join(", "));
-    from_word(&text).map(Some).ok_or_else(|| Problem::invalid(field, detail()))
+    let unknown = || {
+        let detail = format!("{field} is {text:?}, expected one of {}", words.join(", "));
+        Problem::invalid(field, detail)
+    };
+    from_word(&text).map(Some).ok_or_else(unknown)
 }

@@ -1,4 +1,4 @@
-//! Which turns a report is about: the filters that all reports on quality take.
+//! Query parameters that select the turns of a quality report.
 
 use axum::extract::Query;
 use engine::{QualityQuery, QualityUsers};
@@ -25,8 +25,8 @@ struct Fields {
     bucket: Option<String>,
 }
 
-/// A bucket's hours, and by how many it is moved: weeks begin on a Monday, and the world began on a
-/// Thursday.
+/// Returns the length and the offset of a bucket in hours. Weeks begin on a Monday, and the Unix
+/// epoch was a Thursday.
 fn parse_bucket(word: Option<String>) -> Result<(u32, u32), Problem> {
     let sizes = |word: &str| match word {
         "hour" => Some((1, 0)),
@@ -38,7 +38,7 @@ fn parse_bucket(word: Option<String>) -> Result<(u32, u32), Problem> {
     Ok(found.unwrap_or((24, 0)))
 }
 
-/// Reads the parameters of a report about a tenant. `days` is how far back one goes that says nothing.
+/// Parses the parameters of a report. `days` is the default length of its period.
 pub(crate) fn parse_filter(
     scope: &RequestScope,
     tenant: &str,
@@ -64,7 +64,8 @@ pub(crate) fn parse_filter(
         fields.user_id.map(|text| params::parse_id("user_id", text, UserId::new)).transpose()?;
     let users = match (user, attributes.is_empty()) {
         (Some(_), false) => {
-            let detail = "user_id: expected either a user or attributes, not both";
+            let detail =
+                "user_id is given together with attr.*, expected either a user or attributes";
             return Err(Problem::invalid("user_id", detail));
         }
         (Some(user), true) => Some(QualityUsers::One(user)),
@@ -76,21 +77,22 @@ pub(crate) fn parse_filter(
     Ok(QualityQuery { tenant, project, window, model, prompt, users, bucket_hours, bucket_shift })
 }
 
-/// `attr.plan=pro` and so on, out of the others.
+/// Separates attributes such as `attr.plan=pro` from the other parameters.
 fn take_attributes(
     parameters: QueryParams,
 ) -> Result<(Vec<(String, String)>, QueryParams), Problem> {
-    let Query(all) =
-        parameters.map_err(|_| Problem::invalid("query", "query: it could not be read"))?;
+    let Query(all) = parameters.map_err(|_| {
+        Problem::invalid("query", "query: the query string is malformed, expected name=value pairs")
+    })?;
     let is_attribute = |(name, _): &(String, String)| name.starts_with(ATTRIBUTE_PREFIX);
     let (attributes, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_attribute);
     if attributes.len() > MAX_ATTRIBUTES {
         let detail =
-            format!("attr: {} attributes, expected at most {MAX_ATTRIBUTES}", attributes.len());
+            format!("attr has {} attributes, expected at most {MAX_ATTRIBUTES}", attributes.len());
         return Err(Problem::invalid("attr", detail));
     }
     if attributes.iter().any(|(name, _)| name[ATTRIBUTE_PREFIX.len()..].trim().is_empty()) {
-        let detail = "attr.: got no name, expected one as in attr.plan=pro";
+        let detail = "attr. has no name, expected one as in attr.plan=pro";
         return Err(Problem::invalid(ATTRIBUTE_PREFIX, detail));
     }
     let name = |(name, value): (String, String)| (name[ATTRIBUTE_PREFIX.len()..].to_owned(), value);
@@ -106,7 +108,7 @@ fn parse_window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Pr
     };
     let (start, end) = (moment("start", &fields.start)?, moment("end", &fields.end)?);
     if fields.period_days.is_some() && start.is_some() {
-        let detail = "period_days: expected either a number of days or a start, not both";
+        let detail = "period_days is given together with start, expected either of them";
         return Err(Problem::invalid("period_days", detail));
     }
     let end = end.unwrap_or(now);
@@ -122,20 +124,23 @@ fn parse_window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Pr
         }
     };
     if start > end {
-        return Err(Problem::invalid("end", "end: it is before start, expected a later time"));
+        return Err(Problem::invalid(
+            "end",
+            format!("end is {end}, expected a time after start {start}"),
+        ));
     }
     Ok(Window { start, end })
 }
 
-/// A tenant named by an address, and its project: named by the query, by the key or by a header; all of
-/// its projects when none does.
+/// Resolves the tenant of a path and the project of the query, the key or a header. `None` selects
+/// all projects.
 pub(crate) fn resolve_tenant(
     scope: &RequestScope,
     tenant: &str,
     project: Option<&str>,
 ) -> Result<(Tenant, Option<Project>), Problem> {
-    let own = scope.project_named().map(|project| project.as_str().to_owned());
-    let wanted = project.map(str::to_owned).or(own);
+    let default = scope.explicit_project().map(|project| project.as_str().to_owned());
+    let wanted = project.map(str::to_owned).or(default);
     let named = wanted.clone().unwrap_or_else(|| scope.get().project.as_str().to_owned());
     let found = scope.resolve_path(tenant, &named)?;
     Ok((found.tenant, wanted.map(|_| found.project)))

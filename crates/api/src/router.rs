@@ -107,7 +107,7 @@ fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetric
     let with_copies = (Arc::clone(&engine), settings.copies);
     let log = get(turns::show_turn_log).with_state(with_copies.clone());
     let users = delete(tenants::erase_user).with_state(with_copies);
-    let texts = ApiDocs::new();
+    let api_docs = ApiDocs::new();
     Router::new()
         .merge(turn_routes(settings.batch_bytes))
         .merge(widget_routes(Arc::clone(&engine)))
@@ -122,8 +122,8 @@ fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetric
         .route("/health/live", get(health::check_live))
         .route("/health/ready", get(health::check_ready))
         .route("/metrics", figures)
-        .route("/openapi.json", get(docs::show_openapi).with_state(texts.clone()))
-        .route("/docs", get(docs::show_reference).with_state(texts))
+        .route("/openapi.json", get(docs::show_openapi).with_state(api_docs.clone()))
+        .route("/docs", get(docs::show_reference).with_state(api_docs))
         .route("/widget.js", get(widget::serve_script))
         .layer(DefaultBodyLimit::max(settings.body_bytes))
         .fallback(route_not_found)
