@@ -127,6 +127,16 @@ struct ProblemBody<'a> {
     request_id: &'a str,
 }
 
+/// Quotes a client's value for a detail, shortened so that no response grows with the request.
+pub(crate) fn quote(text: &str) -> String {
+    const MAX_QUOTED_CHARS: usize = 100;
+    let mut shown: String = text.chars().take(MAX_QUOTED_CHARS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("{shown:?}")
+}
+
 impl IntoResponse for Problem {
     /// Defers the body to the `request_id` middleware, which knows the id of the request.
     fn into_response(self) -> Response {

@@ -1,4 +1,4 @@
-//! The OpenAPI document, made of what is written at each handler.
+//! Builds the OpenAPI document from the annotations of the handlers.
 
 use serde_json::{Value, json};
 use utoipa::OpenApi;
@@ -9,8 +9,9 @@ use crate::routes;
 #[openapi(
     info(
         title = "Uptake",
-        description = "A feedback engine for LLM applications. Errors are application/problem+json and \
-            name the field that is to blame. What stores what it is sent may carry an Idempotency-Key."
+        description = "A feedback engine for LLM applications. Errors are \
+            application/problem+json and name the invalid field. Routes that store data accept an \
+            Idempotency-Key header, which makes retries safe."
     ),
     paths(
         routes::turns::open_turn,
@@ -91,7 +92,7 @@ use crate::routes;
 )]
 struct Document;
 
-/// What operations are about, in the order in which a newcomer reads them and the examples work.
+/// Tags in reading order. The examples work when they are sent in this order.
 const TAGS: [&str; 14] = [
     "turns",
     "strategies",
@@ -109,7 +110,7 @@ const TAGS: [&str; 14] = [
     "operation",
 ];
 
-/// The document as JSON, with the answers that every address can give.
+/// Returns the document with the error responses and headers that routes share.
 pub(crate) fn build_document() -> Value {
     let mut document = serde_json::to_value(Document::openapi()).unwrap_or_default();
     if let Some(paths) = document["paths"].as_object_mut() {
@@ -131,7 +132,7 @@ pub(crate) fn build_document() -> Value {
         "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         "basic": {"type": "http", "scheme": "basic"},
     });
-    // Nothing at all is enough as long as there are no keys.
+    // The empty entry: no key is needed as long as the server has none.
     document["security"] = json!([{"bearer": []}, {"header": []}, {"basic": []}, {}]);
     for path in ["/api/v1/events", "/api/v1/topics/{topic}"] {
         document["paths"][path]["get"]["responses"]["200"]["content"]["text/event-stream"] =
@@ -144,7 +145,6 @@ pub(crate) fn build_document() -> Value {
     document
 }
 
-/// Headers that requests may carry.
 fn add_headers(path: &str, method: &str, operation: &mut Value) {
     let header = |name: &str, description: &str| {
         json!({"name": name, "in": "header", "required": false, "description": description,
@@ -152,19 +152,24 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
     };
     let mut headers = Vec::new();
     if path.starts_with("/api/v1") {
-        headers
-            .push(header("X-Uptake-Project", "The project, for keys of several and without keys"));
-        headers.push(header("X-Uptake-Tenant", "The tenant, without keys"));
+        headers.push(header(
+            "X-Uptake-Project",
+            "The project; needed when the key has none, default otherwise",
+        ));
+        headers.push(header("X-Uptake-Tenant", "The tenant, while the server has no keys"));
     }
     if matches!(method, "post" | "patch") && accepts_idempotency_key(path) {
-        headers.push(header("Idempotency-Key", "Makes a repeat of this very request safe"));
+        headers.push(header(
+            "Idempotency-Key",
+            "Makes a retry of this request safe: it is stored once",
+        ));
     }
     let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
     operation["parameters"] = parameters.into_iter().chain(headers).collect();
 }
 
-/// Whether a repeat is known there by its key. Elsewhere nothing is stored, or each time the same, or
-/// something new that the sender must not take for the first: a choice, a secret.
+/// False for routes that store nothing, are idempotent, or return something new each time, such as
+/// a routing choice or a secret.
 fn accepts_idempotency_key(path: &str) -> bool {
     const WITHOUT_KEY: [&str; 10] = [
         "/api/v1/keys",
@@ -181,12 +186,11 @@ fn accepts_idempotency_key(path: &str) -> bool {
     !is_read_only(path) && !WITHOUT_KEY.contains(&path)
 }
 
-/// Whether nothing is stored there.
 fn is_read_only(path: &str) -> bool {
     path.contains("search") || path.ends_with("/select")
 }
 
-/// Bodies there name a turn, a query or a router that may not be there.
+/// Routes whose body names a turn, query or router that may not exist.
 const NAMES_IN_BODY: [&str; 5] = [
     "/api/v1/turns",
     "/api/v1/rewards",
@@ -204,35 +208,38 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         });
     };
     if path.starts_with("/health") {
-        add(503, "Not now");
+        add(503, "The store is unavailable or the node is draining");
         return;
     }
-    add(401, "No key, or one that is not valid");
-    add(403, "The key may not do this, or not here");
-    add(422, "A field does not fit; field names it");
-    add(429, "Too many requests with this key");
-    add(503, "Not possible right now; try again");
-    let names_something = path.contains('{') && !path.contains("privacy");
-    if names_something || path.ends_with("/feedback") || NAMES_IN_BODY.contains(&path) {
-        add(404, "There is no such thing");
+    add(401, "The API key is missing, unknown or revoked");
+    add(403, "The role, scope or origin of the key does not allow this");
+    add(422, "A field is invalid; `field` names it");
+    add(429, "The rate limit of the key is exhausted; see Retry-After");
+    add(503, "Temporarily unavailable; retry after Retry-After seconds");
+    let has_id = path.contains('{') && !path.contains("privacy");
+    if has_id || path.ends_with("/feedback") || NAMES_IN_BODY.contains(&path) {
+        add(404, "Not found; `detail` names what was not found");
     }
     if (method, path) == ("delete", "/api/v1/users/{user_id}") {
-        add(409, "Nobody in particular cannot be erased");
+        add(409, "The id stands for anonymous users, who cannot be erased");
     }
     if matches!(method, "post" | "put" | "patch") {
         if !has_202 {
-            add(202, "Accepted and set aside; see dead letters");
+            add(202, "Accepted but not stored yet; see the dead letters");
         }
-        add(400, "The body could not be read, or the reaction is none");
+        add(400, "The body is malformed, or the reaction is unknown");
         if !is_read_only(path) && !path.contains("privacy") && !path.contains("keys") {
-            add(409, "The id or key was used before with another body, or not possible now");
+            add(
+                409,
+                "The id or Idempotency-Key was used with a different body, or the current state does not allow this",
+            );
         }
         add(413, "The body is too large");
         add(415, "The body is not JSON");
     }
 }
 
-/// Unique, and readable in generated clients: `get_api_v1_turns_turn_id`.
+/// Unique and readable in generated clients, for example `get_api_v1_turns_turn_id`.
 fn operation_id(path: &str, method: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let words: String = path.chars().map(word).collect();
@@ -240,20 +247,19 @@ fn operation_id(path: &str, method: &str) -> String {
     format!("{method}_{}", parts.join("_"))
 }
 
-/// Each half refuses fields it does not know, so the two together are one object with the fields of
-/// both.
+/// Both schemas refuse unknown fields, so `allOf` cannot combine them. The fields are merged.
 fn join_turn_halves(schemas: &mut Value) {
     let mut joined = schemas["OpeningRequest"].clone();
     let other = schemas["CompletionRequest"]["properties"].as_object().cloned();
     if let Some(properties) = joined["properties"].as_object_mut() {
         properties.extend(other.unwrap_or_default());
     }
-    joined["description"] = "A question, perhaps with its answer.".into();
+    joined["description"] = "A question, optionally with its answer.".into();
     schemas["TurnRequest"] = joined;
 }
 
-/// The answer to a turn has the fields of strategies beside its own, or none of them: `null` can stand for an object, but
-/// not for some fields of one.
+/// The response to a turn contains either all fields of `StrategiesBody` or none of them. Optional
+/// flattened fields are not expressible by annotations.
 fn make_strategies_optional(schemas: &mut Value) {
     let properties = schemas["StrategiesBody"]["properties"].clone();
     schemas["OpenResponse"]["allOf"][0] = json!({"type": "object", "properties": properties});
@@ -276,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_may_be_answered_without_strategies() {
+    fn open_turn_response_does_not_require_strategies() {
         let document = build_document();
         let answer = &document["components"]["schemas"]["OpenResponse"]["allOf"];
         assert!(answer[0]["properties"]["avoid"].is_object(), "{answer}");
@@ -285,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn only_where_a_repeat_is_known_by_its_key_one_may_be_sent() {
+    fn idempotency_key_is_documented_only_where_it_is_supported() {
         let document = build_document();
         let takes_key = |method: &str, path: &str| {
             let operation = &document["paths"][path][method];

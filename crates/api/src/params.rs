@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::body;
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 
 pub(crate) type PathParams<T> = Result<Path<T>, PathRejection>;
 
@@ -127,7 +127,7 @@ pub(crate) fn parse_word<T>(
 ) -> Result<Option<T>, Problem> {
     let Some(text) = text else { return Ok(None) };
     let unknown = || {
-        let detail = format!("{field} is {text:?}, expected one of {}", words.join(", "));
+        let detail = format!("{field} is {}, expected one of {}", quote(&text), words.join(", "));
         Problem::invalid(field, detail)
     };
     from_word(&text).map(Some).ok_or_else(unknown)

@@ -1,4 +1,4 @@
-//! The human-readable reference: the OpenAPI document as one page that needs nothing else.
+//! Renders the OpenAPI document as one self-contained HTML page.
 
 use std::fmt::Write;
 
@@ -13,15 +13,14 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;mar
     @media(prefers-color-scheme:dark){body{color:#dfe5ec;background:#14181d}code,pre{background:#1f262e}\
     h2{border-color:#333c46}.m{color:#7fb8f0}.s{color:#9aa7b5}}";
 
-/// The page.
 pub(crate) fn render_page(document: &Value) -> String {
     let mut page = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
     append(&mut page, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
-    append(&mut page, &format!("<title>Uptake: the API</title><style>{STYLE}</style>"));
-    append(&mut page, "<h1>Uptake: the API</h1>");
+    append(&mut page, &format!("<title>Uptake API reference</title><style>{STYLE}</style>"));
+    append(&mut page, "<h1>Uptake API reference</h1>");
     let text = |value: &Value| escape_html(value.as_str().unwrap_or_default());
     append(&mut page, &format!("<p>{}</p>", text(&document["info"]["description"])));
-    append(&mut page, "<p>The same for programs: <a href=\"/openapi.json\">openapi.json</a></p>");
+    append(&mut page, "<p>Machine-readable: <a href=\"/openapi.json\">openapi.json</a></p>");
     for tag in tag_names(document) {
         append(&mut page, &format!("<h2>{}</h2>", escape_html(tag)));
         for (path, method, operation) in operations_with_tag(document, tag) {
@@ -75,13 +74,13 @@ fn render_operation(document: &Value, path: &str, method: &str, operation: &Valu
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
     let fields = body_fields(document, body);
     if !fields.is_empty() {
-        append(&mut text, &format!("<p>Fields (* must be there): {}</p>", fields.join(" ")));
+        append(&mut text, &format!("<p>Fields (* required): {}</p>", fields.join(" ")));
     }
     append(&mut text, &format!("<p class=\"s\">{}</p>", render_responses(operation)));
     text
 }
 
-/// The names of a body's fields, with what each holds.
+/// Field names of a body with their types.
 fn body_fields(document: &Value, schema: &Value) -> Vec<String> {
     let schema = if schema["items"].is_object() { &schema["items"] } else { schema };
     let schema = resolve_ref(document, schema);
@@ -105,7 +104,6 @@ fn resolve_ref<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     name.map_or(schema, |name| &document["components"]["schemas"][name])
 }
 
-/// In a word: text, number, list and so on.
 fn type_name(document: &Value, schema: &Value) -> String {
     let named = |one: &&Value| one["$ref"].is_string();
     let schema = match schema["oneOf"].as_array().and_then(|all| all.iter().find(named)) {
@@ -114,17 +112,16 @@ fn type_name(document: &Value, schema: &Value) -> String {
     };
     let types = &schema["type"];
     match types.as_str().or_else(|| types[0].as_str()) {
-        Some("string") => "text",
+        Some("string") => "string",
         Some("array") => "list",
-        Some("boolean") => "true or false",
+        Some("boolean") => "boolean",
         Some("integer" | "number") => "number",
         Some("object") => "object",
-        Some(_) | None => "anything",
+        Some(_) | None => "any",
     }
     .to_owned()
 }
 
-/// Statuses and what they mean.
 fn render_responses(operation: &Value) -> String {
     let responses = operation["responses"].as_object().into_iter().flatten();
     let answer = |(status, value): (&String, &Value)| {
@@ -134,7 +131,7 @@ fn render_responses(operation: &Value) -> String {
     responses.map(answer).collect::<Vec<_>>().join(" · ")
 }
 
-/// A line that can be pasted, on the ids of the examples.
+/// A command that works when pasted, with the ids of the examples.
 pub(crate) fn curl_command(path: &str, method: &str, operation: &Value) -> String {
     let examples = [
         ("{tenant}", "default"),

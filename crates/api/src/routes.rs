@@ -1,4 +1,4 @@
-//! One file per resource.
+//! Handlers, one file per resource.
 
 pub(crate) mod health;
 pub(crate) mod metrics;

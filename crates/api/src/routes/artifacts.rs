@@ -1,4 +1,4 @@
-//! The index of artifacts: the source system's index-only queries.
+//! Searches the index of reactions.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use model::{ConversationId, Origin, Scope, Timestamp, TurnId, UserId, Window};
 use report::{ArtifactPage, ArtifactSearch};
 
 use crate::body::{self, Payload};
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, ReadAccess};
 use crate::params;
 use crate::wire::report::{ArtifactsBody, SearchRequestBody, TimestampFilter};
@@ -19,14 +19,13 @@ const DEFAULT_DAYS: u32 = 365;
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 
-/// `POST /api/v1/artifacts/search`
 #[utoipa::path(
     post,
     path = "/api/v1/artifacts/search",
     tag = "reports",
-    summary = "The index of reactions, newest first",
+    summary = "Search reactions, newest first",
     request_body(content = SearchRequestBody, example = json!({"kinds": ["artifact:turn.log.reaction"], "scope": "conversation", "conversation_id": "c1", "with_payload": true})),
-    responses((status = 200, description = "A page", body = ArtifactsBody))
+    responses((status = 200, description = "A page; next_cursor continues it", body = ArtifactsBody))
 )]
 pub(crate) async fn search_artifacts(
     State(engine): State<Arc<Engine>>,
@@ -42,7 +41,7 @@ pub(crate) async fn search_artifacts(
     Ok(Json(ArtifactsBody::new(page, with_payload)))
 }
 
-/// The search; `None` when its tags contradict each other, so that nothing can match.
+/// Returns `None` when the tags contradict each other, so that nothing can match.
 fn parse_search(
     scope: Scope,
     now: Timestamp,
@@ -59,15 +58,15 @@ fn parse_search(
         .transpose()?;
     check_scope(request.scope.as_deref(), user.is_some(), conversation.is_some())?;
     let start = params::days_before(now, request.days.unwrap_or(DEFAULT_DAYS))?;
-    // Clients' clocks may be ahead of ours by a little, so the window does not end now.
-    let whole = Window { start, end: Timestamp::from_micros(i64::MAX) };
+    // The window is open-ended, because client clocks may be ahead of ours.
+    let open_ended = Window { start, end: Timestamp::from_micros(i64::MAX) };
     let mut query = ReactionSearch {
         scope,
         filter: ReactionFilter { user, ..ReactionFilter::default() },
         conversation,
         turn: None,
         track: None,
-        window: narrow_window(whole, request.timestamp_filters.unwrap_or_default())?,
+        window: narrow_window(open_ended, request.timestamp_filters.unwrap_or_default())?,
         before: None,
         limit: params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
     };
@@ -81,20 +80,29 @@ fn parse_search(
 fn require_only(field: &str, words: Option<Vec<String>>, known: &str) -> Result<(), Problem> {
     match words.and_then(|words| words.into_iter().find(|word| word != known)) {
         None => Ok(()),
-        Some(_) => Err(Problem::invalid(field, format!("{field}: expected only {known:?}"))),
+        Some(word) => {
+            let detail = format!("{field} has {}, expected only {known:?}", quote(&word));
+            Err(Problem::invalid(field, detail))
+        }
     }
 }
 
-/// The scope says which id must be there; whichever is there narrows the search.
+/// Each scope requires its id. Every given id narrows the search.
 fn check_scope(word: Option<&str>, user: bool, conversation: bool) -> Result<(), Problem> {
-    let missing = |field: &str| Problem::invalid(field, format!("{field}: missing for this scope"));
+    let missing = |field: &str| {
+        Problem::invalid(field, format!("{field} is missing, expected an id for this scope"))
+    };
     match word {
         None | Some("project") => Ok(()),
         Some("user") if user => Ok(()),
         Some("user") => Err(missing("user_id")),
         Some("conversation") if conversation => Ok(()),
         Some("conversation") => Err(missing("conversation_id")),
-        Some(_) => Err(Problem::invalid("scope", "scope: expected conversation, user or project")),
+        Some(other) => {
+            let detail =
+                format!("scope is {}, expected conversation, user or project", quote(other));
+            Err(Problem::invalid("scope", detail))
+        }
     }
 }
 
@@ -110,8 +118,8 @@ fn narrow_window(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Wi
             "<=" => (None, Some(micros)),
             "<" => (None, Some(micros - 1)),
             "=" | "==" => (Some(micros), Some(micros)),
-            _ => {
-                let detail = format!("{field}.op: expected >=, >, <=, < or =");
+            other => {
+                let detail = format!("{field}.op is {}, expected >=, >, <=, < or =", quote(other));
                 return Err(Problem::invalid(format!("{field}.op"), detail));
             }
         };
@@ -125,10 +133,10 @@ fn narrow_window(mut window: Window, filters: Vec<TimestampFilter>) -> Result<Wi
     Ok(window)
 }
 
-/// Answers whether anything can have this tag and those before.
+/// Returns false when the tag contradicts an earlier one.
 fn add_tag(query: &mut ReactionSearch, field: &str, tag: &str) -> Result<bool, Problem> {
     let expected = "expected turn:<id>, origin:<user|machine>, track:<id> or the kind itself";
-    let bad = || Problem::invalid(field, format!("{field}: {expected}"));
+    let bad = || Problem::invalid(field, format!("{field} is {}, {expected}", quote(tag)));
     match tag.split_once(':') {
         Some(("turn", id)) => Ok(set_once(&mut query.turn, TurnId::new(id).map_err(|_| bad())?)),
         Some(("origin", word)) => {
@@ -140,9 +148,9 @@ fn add_tag(query: &mut ReactionSearch, field: &str, tag: &str) -> Result<bool, P
     }
 }
 
-/// Two different values for one thing cannot both hold.
-fn set_once<T: PartialEq>(place: &mut Option<T>, value: T) -> bool {
-    let possible = place.as_ref().is_none_or(|before| *before == value);
-    *place = Some(value);
+/// Returns false when the slot already has a different value.
+fn set_once<T: PartialEq>(slot: &mut Option<T>, value: T) -> bool {
+    let possible = slot.as_ref().is_none_or(|before| *before == value);
+    *slot = Some(value);
     possible
 }

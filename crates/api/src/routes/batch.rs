@@ -1,7 +1,7 @@
-//! Many events in. One bad item never sinks the others.
+//! Batches of events. An invalid item does not affect the others.
 //!
-//! Items are read one by one, so that a batch takes little more memory than its own bytes; and only
-//! so many batches are read at a time (`turnstile.rs`).
+//! Items are parsed one by one, so that a batch needs little more memory than its bytes. The number
+//! of concurrent batches is limited by `batch_limiter.rs`.
 
 use std::sync::Arc;
 
@@ -22,17 +22,15 @@ use crate::scope::RequestScope;
 use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 
 const MAX_EVENTS: usize = 10_000;
-/// The door's name in the MAC of a whole batch.
 const BATCH_MAC_DOMAIN: &str = "batch";
 
-/// `POST /api/v1/feedback/batch`
 #[utoipa::path(
     post,
     path = "/api/v1/feedback/batch",
     tag = "events",
-    summary = "Many events in, as a JSON array or one per line (application/x-ndjson)",
+    summary = "Store many events, as a JSON array or NDJSON (application/x-ndjson)",
     request_body(content = Vec<EventRequest>, example = json!([{"id": "e2", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}}])),
-    responses((status = 200, description = "All of them went in", body = BatchResponse), (status = 207, description = "Some did not; errors says which", body = BatchResponse))
+    responses((status = 200, description = "All events were stored", body = BatchResponse), (status = 207, description = "Some events were rejected; `errors` lists them", body = BatchResponse))
 )]
 pub(crate) async fn submit_batch(
     State(engine): State<Arc<Engine>>,
@@ -41,9 +39,10 @@ pub(crate) async fn submit_batch(
 ) -> Result<(StatusCode, Json<BatchResponse>), Problem> {
     let format = body::detect_format(&payload.headers)?;
     let reader = BatchReader { engine: Arc::clone(&engine), scope: scope.into_scope() };
-    // ReadAccess sixteen megabytes takes a while; other requests must not wait for it.
+    // Parsing takes long for large batches and must not block the async threads.
     let read = tokio::task::spawn_blocking(move || reader.read_items(format, &payload));
-    let items = read.await.map_err(|_| Problem::malformed("the batch could not be read"))??;
+    let items =
+        read.await.map_err(|_| Problem::malformed("parsing the batch failed; send it again"))??;
     let response = store_items(&engine, items).await?;
     let status = if response.rejected == 0 { StatusCode::OK } else { StatusCode::MULTI_STATUS };
     Ok((status, Json(response)))
@@ -63,7 +62,8 @@ impl BatchReader {
             BodyFormat::Json => split_array(&payload.bytes)?,
         };
         if raw.len() > MAX_EVENTS {
-            let detail = format!("the batch has over {MAX_EVENTS} events, expected at most that");
+            let detail =
+                format!("the batch has too many events, expected at most {MAX_EVENTS}; split it");
             return Err(Problem::too_large(detail));
         }
         let mut key = self.batch_key(payload, &raw)?;
@@ -71,8 +71,8 @@ impl BatchReader {
         let mut items = Vec::with_capacity(raw.len());
         for (index, bytes) in raw.into_iter().enumerate() {
             let item = self.read_item(bytes, key.clone());
-            // The first item that fits has the key itself, the others a key made of it. A space
-            // keeps those apart from keys that clients can send.
+            // The first valid item gets the key itself, the others a derived key. The space
+            // distinguishes derived keys from keys that clients can send.
             if let Some(key) = &mut key
                 && (item.is_ok() || !first)
             {
@@ -85,7 +85,7 @@ impl BatchReader {
         Ok(items)
     }
 
-    /// The key stands for the batch as a whole.
+    /// The Idempotency-Key covers the batch as a whole.
     fn batch_key(&self, payload: &Payload, raw: &[&[u8]]) -> Result<Option<RequestKey>, Problem> {
         if !payload.headers.contains_key("idempotency-key") {
             return Ok(None);
@@ -113,7 +113,7 @@ fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
 }
 
-/// The items of a JSON array, unread; one more than may be is enough to know.
+/// Returns the raw items of a JSON array, at most one more than allowed.
 fn split_array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
     struct Items;
     impl<'de> Visitor<'de> for Items {
@@ -135,9 +135,12 @@ fn split_array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
         }
     }
     if bytes.trim_ascii_start().first() != Some(&b'[') {
-        // Well-formed or not, it is no list.
+        // Syntax errors take precedence.
         body::parse_json_bytes(bytes)?;
-        return Err(Problem::invalid("body", "the body is not a JSON array; send one, or NDJSON"));
+        return Err(Problem::invalid(
+            "body",
+            "the body is not a JSON array; send an array of events or NDJSON",
+        ));
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let items = reader.deserialize_seq(Items);
@@ -146,7 +149,7 @@ fn split_array(bytes: &[u8]) -> Result<Vec<&[u8]>, Problem> {
         items => items.and_then(|items| reader.end().map(|()| items)).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             Problem::malformed(format!(
-                "the JSON is not well-formed at line {line}, column {column}"
+                "the JSON has a syntax error at line {line}, column {column}"
             ))
         }),
     }

@@ -1,4 +1,4 @@
-//! How right the confidences of verdicts are in a project.
+//! Calibration of verdict confidences.
 
 use std::sync::Arc;
 
@@ -10,12 +10,11 @@ use serde_json::{Value, json};
 use crate::error::Problem;
 use crate::middleware::auth::{Authorized, ReadAccess};
 
-/// `GET /api/v1/calibration`
 #[utoipa::path(
     get,
     path = "/api/v1/calibration",
     tag = "turns",
-    summary = "How right the confidences of verdicts are, by ratings and reviews, and the curve that corrects them",
+    summary = "Show how well verdict confidences match ratings and reviews, and the curve that corrects them",
     responses((status = 200, description = "Labels, curve and reliability", body = Object))
 )]
 pub(crate) async fn show_calibration(

@@ -1,4 +1,4 @@
-//! A conversation as people look at it.
+//! The timeline of a conversation.
 
 use std::sync::Arc;
 
@@ -25,14 +25,13 @@ struct TimelineRequest {
     cursor: Option<String>,
 }
 
-/// `GET /api/v1/conversations/{id}`
 #[utoipa::path(
     get,
     path = "/api/v1/conversations/{id}",
     tag = "turns",
-    summary = "The timeline of a conversation: turns with verdicts, signals and reactions",
+    summary = "Show the timeline of a conversation: turns with verdicts, signals and reactions",
     params(("id" = String, Path), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
-    responses((status = 200, description = "The latest turns, oldest first; next_cursor leads to older ones", body = Object))
+    responses((status = 200, description = "The latest turns, oldest first; next_cursor continues with older ones", body = Object))
 )]
 pub(crate) async fn show_timeline(
     State(engine): State<Arc<Engine>>,
@@ -44,13 +43,21 @@ pub(crate) async fn show_timeline(
     let known = [("limit", ParamKind::Scalar), ("cursor", ParamKind::Text)];
     let request: TimelineRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
     let limit = params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
-    let bad = || Problem::invalid("cursor", "cursor: expected a next_cursor of an earlier answer");
+    let bad = || {
+        Problem::invalid(
+            "cursor",
+            "cursor is invalid, expected the next_cursor of an earlier response",
+        )
+    };
     let older_than = match request.cursor.as_deref() {
         None => None,
         Some(text) => Some(read_cursor(text).ok_or_else(bad)?),
     };
     let found = engine.timeline(scope.get(), id.clone(), older_than, limit).await?;
-    let unknown = || Problem::not_found("there is no conversation with this id here");
+    let unknown = || {
+        let detail = format!("conversation {id} not found in this tenant and project");
+        Problem::not_found(detail)
+    };
     let found = found.ok_or_else(unknown)?;
     let user = found.turns.iter().find_map(|view| view.exchange.user.as_ref());
     let patterns = load_patterns(&engine, scope.get(), &found.turns).await?;
@@ -64,7 +71,7 @@ pub(crate) async fn show_timeline(
     })))
 }
 
-/// The time of a turn and where it was opened: no secret, and the key of the next page.
+/// Parses `micros-position`: the time and the log position of the oldest turn shown.
 fn read_cursor(text: &str) -> Option<(Timestamp, Position)> {
     let (micros, position) = text.rsplit_once('-')?;
     Some((Timestamp::from_micros(micros.parse().ok()?), Position(position.parse().ok()?)))

@@ -1,4 +1,4 @@
-//! Writes that were accepted and could not be stored.
+//! Dead letters: writes that were accepted but not stored.
 
 use std::sync::Arc;
 
@@ -14,14 +14,13 @@ use crate::wire::dead_letter::{DeadLetterBody, DeadLettersBody, ReplayedBody};
 
 const MAX_LIMIT: usize = 500;
 
-/// `GET /api/v1/dead-letters`
 #[utoipa::path(
     get,
     path = "/api/v1/dead-letters",
     tag = "operation",
-    summary = "What was accepted and could not be stored, with the reason",
+    summary = "List writes that were accepted but not stored, with the reason",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page", body = DeadLettersBody))
+    responses((status = 200, description = "A page; `next` continues it", body = DeadLettersBody))
 )]
 pub(crate) async fn list_dead_letters(
     State(engine): State<Arc<Engine>>,
@@ -34,14 +33,13 @@ pub(crate) async fn list_dead_letters(
     Ok(Json(DeadLettersBody { items: found.into_iter().map(DeadLetterBody::from).collect(), next }))
 }
 
-/// `POST /api/v1/dead-letters/{id}/replay`
 #[utoipa::path(
     post,
     path = "/api/v1/dead-letters/{id}/replay",
     tag = "operation",
-    summary = "Try one again; if it can be stored now, it goes off the list",
+    summary = "Store a dead letter again and remove it from the list",
     params(("id" = String, Path)),
-    responses((status = 200, description = "It is stored", body = ReplayedBody))
+    responses((status = 200, description = "The event is stored", body = ReplayedBody))
 )]
 pub(crate) async fn replay_dead_letter(
     State(engine): State<Arc<Engine>>,

@@ -1,4 +1,4 @@
-//! Decisions and their late outcomes.
+//! Decisions of agents and their outcomes.
 
 use std::sync::Arc;
 
@@ -24,14 +24,13 @@ const MAC_DOMAIN: &str = "decision";
 const OUTCOME_MAC_DOMAIN: &str = "outcome";
 const MAX_LIMIT: usize = 500;
 
-/// `POST /api/v1/decisions`
 #[utoipa::path(
     post,
     path = "/api/v1/decisions",
     tag = "decisions",
-    summary = "A decision in",
+    summary = "Record a decision",
     request_body(content = DecisionRequest, example = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "sql_generation", "decision_data": {"tables": ["orders"]}, "confidence": 0.8})),
-    responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Stored before; nothing changed", body = DecisionReceipt))
+    responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Already stored by an earlier request; nothing changed", body = DecisionReceipt))
 )]
 pub(crate) async fn record_decision(
     State(engine): State<Arc<Engine>>,
@@ -47,15 +46,14 @@ pub(crate) async fn record_decision(
     Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
 }
 
-/// `PATCH /api/v1/decisions/{id}`
 #[utoipa::path(
     patch,
     path = "/api/v1/decisions/{id}",
     tag = "decisions",
-    summary = "How a decision turned out",
+    summary = "Record the outcome of a decision",
     params(("id" = String, Path)),
     request_body(content = OutcomeRequest, example = json!({"outcome": "success", "outcome_data": {"needed": ["orders"]}})),
-    responses((status = 200, description = "Stored, or so already", body = DecisionReceipt))
+    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = DecisionReceipt))
 )]
 pub(crate) async fn record_outcome(
     State(engine): State<Arc<Engine>>,
@@ -73,12 +71,11 @@ pub(crate) async fn record_outcome(
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }
 
-/// `GET /api/v1/decisions/{id}`
 #[utoipa::path(
     get,
     path = "/api/v1/decisions/{id}",
     tag = "decisions",
-    summary = "A decision and its newest outcome",
+    summary = "Show a decision and its latest outcome",
     params(("id" = String, Path)),
     responses((status = 200, description = "The decision", body = DecisionBody))
 )]
@@ -89,7 +86,8 @@ pub(crate) async fn show_decision(
 ) -> Result<Json<DecisionBody>, Problem> {
     let id = params::parse_id("decision_id", params::read_path(id)?, DecisionId::new)?;
     let found = engine.decision(scope.get(), &id).await?;
-    let unknown = || Problem::not_found("there is no decision with this id here");
+    let unknown =
+        || Problem::not_found(format!("decision {id} not found in this tenant and project"));
     Ok(Json(found.ok_or_else(unknown)?.into()))
 }
 
@@ -101,14 +99,13 @@ struct ListRequest {
     limit: Option<usize>,
 }
 
-/// `GET /api/v1/decisions?session_id=`
 #[utoipa::path(
     get,
     path = "/api/v1/decisions",
     tag = "decisions",
-    summary = "The decisions of a session, in order",
+    summary = "List the decisions of a session, oldest first",
     params(("session_id" = String, Query), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page", body = DecisionsBody))
+    responses((status = 200, description = "A page; `next` continues it", body = DecisionsBody))
 )]
 pub(crate) async fn list_decisions(
     State(engine): State<Arc<Engine>>,
@@ -131,14 +128,13 @@ pub(crate) async fn list_decisions(
     Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
 }
 
-/// `GET /api/v1/feedback/decisions/{session}`
 #[utoipa::path(
     get,
     path = "/api/v1/feedback/decisions/{session}",
     tag = "decisions",
-    summary = "The decisions of a session, and how often they turned out well by how sure the agent was",
+    summary = "Show the decisions of a session, with success rates by confidence",
     params(("session" = String, Path)),
-    responses((status = 200, description = "All of them, up to a thousand", body = SessionDecisionsBody))
+    responses((status = 200, description = "Up to 500 decisions", body = SessionDecisionsBody))
 )]
 pub(crate) async fn list_session_decisions(
     State(engine): State<Arc<Engine>>,

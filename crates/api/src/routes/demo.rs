@@ -1,4 +1,4 @@
-//! Whether there is demo data, and the end of it.
+//! Demo data: status and removal.
 
 use std::sync::Arc;
 
@@ -10,13 +10,12 @@ use crate::error::Problem;
 use crate::middleware::auth::{AdminAccess, Authorized, Caller, ReadAccess};
 use crate::wire::demo::{DemoBody, DemoRemovedBody};
 
-/// `GET /api/v1/demo`
 #[utoipa::path(
     get,
     path = "/api/v1/demo",
     tag = "operation",
-    summary = "Whether the store holds demo data, and where",
-    responses((status = 200, description = "As it is", body = DemoBody))
+    summary = "Show whether the store holds demo data, and in which tenant",
+    responses((status = 200, description = "Status of the demo data", body = DemoBody))
 )]
 pub(crate) async fn show_demo(
     State(engine): State<Arc<Engine>>,
@@ -26,13 +25,12 @@ pub(crate) async fn show_demo(
     Ok(Json(DemoBody { loaded, tenant: loaded.then(|| DEMO_TENANT.to_owned()) }))
 }
 
-/// `DELETE /api/v1/demo`
 #[utoipa::path(
     delete,
     path = "/api/v1/demo",
     tag = "operation",
-    summary = "Remove demo data, with everything else in its tenant",
-    responses((status = 200, description = "It is gone", body = DemoRemovedBody))
+    summary = "Remove the demo tenant with everything in it",
+    responses((status = 200, description = "Number of removed events", body = DemoRemovedBody))
 )]
 pub(crate) async fn remove_demo(
     State(engine): State<Arc<Engine>>,
@@ -45,7 +43,7 @@ pub(crate) async fn remove_demo(
     Ok(Json(DemoRemovedBody { removed: events.is_some(), events: events.unwrap_or(0) as u64 }))
 }
 
-/// No tenant hears of another: for everybody else there is none.
+/// Keys of other tenants must not learn whether demo data exists.
 fn owns_demo(caller: &Caller) -> bool {
     match caller {
         Caller::Open | Caller::Owner => true,

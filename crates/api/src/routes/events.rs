@@ -1,4 +1,4 @@
-//! The log and its topics, in order: by the page, or as a stream.
+//! The event log and its topics, as pages or as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use model::{Position, Source, Type};
 use serde::Deserialize;
 
 use crate::body;
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, Caller, ReadAccess};
 use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::wire::feedback::{StretchResponse, public_event_line};
@@ -31,14 +31,13 @@ struct ListRequest {
     source: Option<String>,
 }
 
-/// `GET /api/v1/events`
 #[utoipa::path(
     get,
     path = "/api/v1/events",
     tag = "events",
-    summary = "The log in order; with Accept: text/event-stream as a stream",
+    summary = "List events in log order, or stream them with Accept: text/event-stream",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query), ("type" = Option<String>, Query), ("source" = Option<String>, Query)),
-    responses((status = 200, description = "A stretch of the log", body = StretchResponse))
+    responses((status = 200, description = "A page of the log; `next` continues it", body = StretchResponse))
 )]
 pub(crate) async fn list_events(
     State(engine): State<Arc<Engine>>,
@@ -61,14 +60,13 @@ pub(crate) async fn list_events(
     respond(&engine, &scope, &request, vec![kind], &headers).await
 }
 
-/// `GET /api/v1/topics/{topic}`
 #[utoipa::path(
     get,
     path = "/api/v1/topics/{topic}",
     tag = "events",
-    summary = "A part of the log: feedback-events, feedback-ratings, feedback-corrections, feedback-metrics",
+    summary = "List the events of a topic: feedback-events, feedback-ratings, feedback-corrections, feedback-metrics",
     params(("topic" = String, Path), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A stretch of the topic", body = StretchResponse))
+    responses((status = 200, description = "A page of the topic; `next` continues it", body = StretchResponse))
 )]
 pub(crate) async fn list_topic_events(
     State(engine): State<Arc<Engine>>,
@@ -77,11 +75,13 @@ pub(crate) async fn list_topic_events(
     parameters: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    let name = params::read_path(name)?;
     let unknown = || {
         let names: Vec<&str> = Topic::ALL.iter().map(|(name, _)| *name).collect();
-        Problem::not_found(format!("there is no such topic; there are {}", names.join(", ")))
+        let expected = names.join(", ");
+        Problem::not_found(format!("topic {} not found, expected one of {expected}", quote(&name)))
     };
-    let topic = Topic::from_name(&params::read_path(name)?).ok_or_else(unknown)?;
+    let topic = Topic::from_name(&name).ok_or_else(unknown)?;
     let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
     let request: ListRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
     respond(&engine, &scope, &request, topic.kinds(), &headers).await
@@ -114,24 +114,25 @@ fn wants_stream(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
-/// Where a browser that lost its connection goes on.
+/// Browsers send the last position they received when they reconnect.
 fn parse_last_event_id(headers: &HeaderMap) -> Result<Option<Position>, Problem> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let bad = || Problem::invalid("Last-Event-ID", "Last-Event-ID: expected a position in the log");
+    let bad =
+        || Problem::invalid("Last-Event-ID", "Last-Event-ID is invalid, expected a log position");
     let number = value.to_str().ok().and_then(|text| text.parse().ok()).ok_or_else(bad)?;
     params::check_position("Last-Event-ID", Some(number)).map(Some)
 }
 
-/// Every event as a line with its position as the id, from there on and for as long as it is read.
+/// Streams events until the client disconnects. The id of each is its log position.
 fn stream_events(engine: Arc<Engine>, follow: Follow) -> Response {
     let lines = stream::unfold((engine, follow), |(engine, mut follow)| async move {
         let event = match engine.next(&mut follow).await {
             Ok(event) => event?,
             Err(error) => {
-                // The client comes back to where it was. That it is away the store says itself.
+                // The client reconnects and resumes. The store logs its own outage.
                 match error.is_away() {
-                    true => tracing::debug!(%error, "a stream of events ended early"),
-                    false => tracing::warn!(%error, "a stream of events ended early"),
+                    true => tracing::debug!(%error, "event stream ended early"),
+                    false => tracing::warn!(%error, "event stream ended early"),
                 }
                 return None;
             }
@@ -140,7 +141,7 @@ fn stream_events(engine: Arc<Engine>, follow: Follow) -> Response {
         let data = match public_event_line(event) {
             Ok(data) => data,
             Err(error) => {
-                tracing::error!(%position, %error, "an event cannot be written out");
+                tracing::error!(%position, %error, "serializing an event failed");
                 return None;
             }
         };
@@ -150,7 +151,7 @@ fn stream_events(engine: Arc<Engine>, follow: Follow) -> Response {
     Sse::new(lines).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// `user_explicit` and `explicit` are one thing in every query.
+/// `user_explicit` and `explicit` are synonyms in every query.
 fn expand_type(event_type: Type) -> Vec<Type> {
     if matches!(event_type, Type::Explicit | Type::UserExplicit) {
         return vec![Type::Explicit, Type::UserExplicit];

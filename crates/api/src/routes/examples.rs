@@ -1,4 +1,4 @@
-//! Which answered questions to show a model beside a new one.
+//! Selection of few-shot examples.
 
 use std::sync::Arc;
 
@@ -13,14 +13,13 @@ use crate::wire::example::{ExampleRequest, ExamplesBody};
 
 const MAX_EXAMPLES: usize = 50;
 
-/// `POST /api/v1/examples/select`
 #[utoipa::path(
     post,
     path = "/api/v1/examples/select",
     tag = "learning",
-    summary = "Good answers to questions like this one: corrected, rated well or accepted",
+    summary = "Select few-shot examples: corrected, well-rated or accepted answers to similar questions",
     request_body(content = ExampleRequest, example = json!({"query": "Show total sales", "k": 3, "diversity": 0.3})),
-    responses((status = 200, description = "The best first", body = ExamplesBody))
+    responses((status = 200, description = "Examples, best first", body = ExamplesBody))
 )]
 pub(crate) async fn select_examples(
     State(engine): State<Arc<Engine>>,
@@ -35,18 +34,18 @@ pub(crate) async fn select_examples(
 fn parse_search(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
     let ExampleRequest { query, k, max_tokens, diversity } = request;
     if query.trim().is_empty() {
-        return Err(Problem::invalid("query", "query: empty, expected a question"));
+        return Err(Problem::invalid("query", "query is empty, expected a question"));
     }
     body::check_length("query", &query)?;
-    let usual = ExampleSearch::default();
+    let defaults = ExampleSearch::default();
     let k = match k {
-        None => usual.k,
+        None => defaults.k,
         Some(k) if (1..=MAX_EXAMPLES).contains(&k) => k,
         Some(k) => {
             return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MAX_EXAMPLES}")));
         }
     };
-    let diversity = diversity.unwrap_or(usual.diversity);
+    let diversity = diversity.unwrap_or(defaults.diversity);
     if !(0.0..=1.0).contains(&diversity) {
         let detail = format!("diversity is {diversity}, expected 0 to 1");
         return Err(Problem::invalid("diversity", detail));

@@ -1,4 +1,4 @@
-//! Experiments: which variant is better, and how far it is rolled out.
+//! A/B tests: definition, lifecycle, assignment and results.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::feedback::read_request_key;
 use crate::body::{self, Payload};
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
 use crate::params::{self, PathParams, QueryParams};
 use crate::wire::experiment::{
@@ -24,14 +24,13 @@ const MAC_DOMAIN: &str = "experiment";
 const ACTION_MAC_DOMAIN: &str = "experiment action";
 const MAX_LIMIT: usize = 500;
 
-/// `POST /api/v1/experiments`
 #[utoipa::path(
     post,
     path = "/api/v1/experiments",
     tag = "experiments",
     summary = "Define an experiment; start it when the application is ready",
     request_body(content = ExperimentRequest, example = json!({"id": "greeting", "name": "A warmer greeting", "unit": "user", "variants": [{"name": "control", "weight": 1, "payload": {"prompt": "greet@3"}}, {"name": "treatment", "weight": 1, "payload": {"prompt": "greet@4"}}], "metric": "satisfaction", "guardrails": [{"metric": "error_rate", "limit": 0.05}], "rollout": {"steps": [1, 5, 25, 50, 100], "margin": 0.01}})),
-    responses((status = 201, description = "Defined; it stands at DRAFT", body = ExperimentBody), (status = 200, description = "Defined before; nothing changed", body = ExperimentBody))
+    responses((status = 201, description = "The experiment, in DRAFT", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody))
 )]
 pub(crate) async fn create_experiment(
     State(engine): State<Arc<Engine>>,
@@ -45,7 +44,9 @@ pub(crate) async fn create_experiment(
     let id = match id {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(params::parse_id("id", text, ExperimentId::new)?),
-        Some(_) => return Err(Problem::invalid("id", "id is no text, expected one or nothing")),
+        Some(_) => {
+            return Err(Problem::invalid("id", "id is not a string, expected a string or null"));
+        }
     };
     let definition: ExperimentDefinition = body::decode_fields(fields)?;
     let (view, replayed) = engine.create_experiment(scope.get(), id, &definition, mac, key).await?;
@@ -53,14 +54,13 @@ pub(crate) async fn create_experiment(
     Ok((status, Json(view.into())))
 }
 
-/// `GET /api/v1/experiments`
 #[utoipa::path(
     get,
     path = "/api/v1/experiments",
     tag = "experiments",
-    summary = "The project's experiments, in the order in which they were defined",
+    summary = "List the experiments of the project, oldest first",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page; next leads to the one behind it", body = ExperimentsBody))
+    responses((status = 200, description = "A page; `next` continues it", body = ExperimentsBody))
 )]
 pub(crate) async fn list_experiments(
     State(engine): State<Arc<Engine>>,
@@ -74,12 +74,11 @@ pub(crate) async fn list_experiments(
     Ok(Json(ExperimentsBody { experiments, next }))
 }
 
-/// `GET /api/v1/experiments/{id}`
 #[utoipa::path(
     get,
     path = "/api/v1/experiments/{id}",
     tag = "experiments",
-    summary = "An experiment as it stands: shares, moves with their evidence, what is possible",
+    summary = "Show an experiment: status, shares, rollout moves with their evidence",
     params(("id" = String, Path)),
     responses((status = 200, description = "The experiment", body = ExperimentBody))
 )]
@@ -96,7 +95,6 @@ pub(crate) async fn show_experiment(
 #[serde(deny_unknown_fields)]
 struct NoFields {}
 
-/// `POST /api/v1/experiments/{id}/{start|pause|resume|complete|archive}`
 #[utoipa::path(
     post,
     path = "/api/v1/experiments/{id}/{action}",
@@ -104,7 +102,7 @@ struct NoFields {}
     summary = "Start, pause, resume, complete or archive an experiment",
     params(("id" = String, Path), ("action" = String, Path, description = "start, pause, resume, complete or archive")),
     request_body(content = Object, example = json!({})),
-    responses((status = 200, description = "As it stands now", body = ExperimentBody))
+    responses((status = 200, description = "The experiment after the action", body = ExperimentBody))
 )]
 pub(crate) async fn act_on_experiment(
     State(engine): State<Arc<Engine>>,
@@ -116,7 +114,8 @@ pub(crate) async fn act_on_experiment(
     let id = params::parse_id("id", id, ExperimentId::new)?;
     let Some(action) = Action::from_word(&word) else {
         let words = Action::ALL.map(Action::word).join(", ");
-        return Err(Problem::not_found(format!("there is nothing here, expected one of {words}")));
+        let detail = format!("action {} not found, expected one of {words}", quote(&word));
+        return Err(Problem::not_found(detail));
     };
     let fields = body::parse_json_or_empty(&payload)?;
     let address = [id.as_str(), action.word()];
@@ -125,15 +124,14 @@ pub(crate) async fn act_on_experiment(
     Ok(Json(engine.act_on_experiment(scope.get(), &id, action, key).await?.into()))
 }
 
-/// `POST /api/v1/experiments/{id}/assign`
 #[utoipa::path(
     post,
     path = "/api/v1/experiments/{id}/assign",
     tag = "experiments",
-    summary = "Which variant a user or conversation gets",
+    summary = "Assign a variant to a user or conversation",
     params(("id" = String, Path)),
     request_body(content = AssignRequest, example = json!({"unit_id": "ann"})),
-    responses((status = 200, description = "The variant; its exposure is in the log", body = AssignedBody))
+    responses((status = 200, description = "The variant; the exposure is logged", body = AssignedBody))
 )]
 pub(crate) async fn assign_variant(
     State(engine): State<Arc<Engine>>,
@@ -151,14 +149,13 @@ pub(crate) async fn assign_variant(
     }))
 }
 
-/// `GET /api/v1/experiments/{id}/results`
 #[utoipa::path(
     get,
     path = "/api/v1/experiments/{id}/results",
     tag = "experiments",
-    summary = "What an experiment says so far; look as often as you like",
+    summary = "Show the results so far; intervals stay valid however often they are read",
     params(("id" = String, Path)),
-    responses((status = 200, description = "Means, differences with intervals that hold at every look, guardrails, verdict", body = ResultsBody))
+    responses((status = 200, description = "Means, differences with anytime-valid intervals, guardrails and verdict", body = ResultsBody))
 )]
 pub(crate) async fn show_results(
     State(engine): State<Arc<Engine>>,

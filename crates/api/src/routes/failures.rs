@@ -1,4 +1,4 @@
-//! What goes wrong, and what might help.
+//! Failure patterns, insights and prompt suggestions.
 
 use std::sync::Arc;
 
@@ -25,17 +25,15 @@ use crate::wire::failure::{
 const MAC_DOMAIN: &str = "suggestion experiment";
 const FAILURE_DAYS: u32 = 7;
 const INSIGHT_DAYS: u32 = 30;
-/// Patterns among the insights.
 const MAX_INSIGHT_PATTERNS: usize = 5;
 
-/// `GET /api/v1/failures`
 #[utoipa::path(
     get,
     path = "/api/v1/failures",
     tag = "learning",
-    summary = "Turns that went wrong in the same way, with examples, trends and what is over-represented",
+    summary = "List failure patterns with examples, trends and over-represented attributes",
     params(("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
-    responses((status = 200, description = "Patterns, largest first", body = FailuresBody))
+    responses((status = 200, description = "Failure patterns, largest first", body = FailuresBody))
 )]
 pub(crate) async fn list_failures(
     State(engine): State<Arc<Engine>>,
@@ -48,12 +46,11 @@ pub(crate) async fn list_failures(
     Ok(Json((&*engine.failures(query).await?).into()))
 }
 
-/// `GET /api/v1/feedback/insights/{tenant}`
 #[utoipa::path(
     get,
     path = "/api/v1/feedback/insights/{tenant}",
     tag = "quality",
-    summary = "How content people are, what goes wrong most, and whether it gets better",
+    summary = "Show satisfaction, the top failure patterns and trends of a tenant",
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
     responses((status = 200, description = "Insights", body = InsightsBody))
 )]
@@ -90,14 +87,13 @@ pub(crate) async fn show_insights(
     }))
 }
 
-/// `POST /api/v1/prompts/suggestions`
 #[utoipa::path(
     post,
     path = "/api/v1/prompts/suggestions",
     tag = "learning",
-    summary = "Instructions that might help, out of corrections and complaints that agree",
+    summary = "Suggest prompt instructions from corrections and complaints that agree",
     request_body(content = SuggestionsRequest, example = json!({"window_days": 7})),
-    responses((status = 200, description = "In the order of their patterns", body = SuggestionsBody))
+    responses((status = 200, description = "Suggestions in the order of their patterns", body = SuggestionsBody))
 )]
 pub(crate) async fn suggest_prompts(
     State(engine): State<Arc<Engine>>,
@@ -122,21 +118,20 @@ pub(crate) async fn suggest_prompts(
         engine.now(),
         FAILURE_DAYS,
     )?;
-    // What is concluded is kept in the project it is concluded from.
+    // Suggestions are stored in the project they are derived from.
     query.project = Some(scope.get().project.clone());
     let kept = engine.suggest(scope.get(), query).await?;
     Ok(Json(SuggestionsBody { suggestions: kept.into_iter().map(SuggestionBody::from).collect() }))
 }
 
-/// `POST /api/v1/prompts/suggestions/{id}/experiment`
 #[utoipa::path(
     post,
     path = "/api/v1/prompts/suggestions/{suggestion_id}/experiment",
     tag = "learning",
-    summary = "Define an experiment that tries a suggestion; unit, metric, guardrails, rollout and name may be given",
+    summary = "Define an experiment that tests a suggestion; name, unit, metric, guardrails and rollout are optional",
     params(("suggestion_id" = String, Path)),
     request_body(content = Object, example = json!({"metric": "satisfaction"})),
-    responses((status = 201, description = "Defined; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Defined before; nothing changed", body = ExperimentBody))
+    responses((status = 201, description = "The experiment, in DRAFT; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody))
 )]
 pub(crate) async fn create_suggestion_experiment(
     State(engine): State<Arc<Engine>>,

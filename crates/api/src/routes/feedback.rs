@@ -1,4 +1,4 @@
-//! One event in, one event out.
+//! Single events: store, correct, read.
 
 use std::sync::Arc;
 
@@ -16,18 +16,17 @@ use crate::middleware::auth::{Authorized, FeedbackAccess, ReadAccess, WriteAcces
 use crate::scope::RequestScope;
 use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, ReceiptResponse};
 
-/// The mac_domain's name in MACs: an event is the same event alone and in a batch.
+/// Shared with batches: an event has the same MAC alone and in a batch.
 pub(super) const EVENT_MAC_DOMAIN: &str = "event";
 const CORRECTION_MAC_DOMAIN: &str = "correction";
 
-/// `POST /api/v1/feedback`
 #[utoipa::path(
     post,
     path = "/api/v1/feedback",
     tag = "events",
-    summary = "One event in",
+    summary = "Store an event",
     request_body(content = EventRequest, example = json!({"id": "e1", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}})),
-    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Stored before; nothing changed", body = ReceiptResponse))
+    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse))
 )]
 pub(crate) async fn submit_event(
     State(engine): State<Arc<Engine>>,
@@ -39,19 +38,20 @@ pub(crate) async fn submit_event(
     let mac = engine.fingerprint(EVENT_MAC_DOMAIN, &value);
     let trust = if scope.is_widget() { Trust::Widget } else { Trust::Backend };
     if trust == Trust::Widget && !value["id"].is_null() {
-        return Err(Problem::forbidden("a widget key cannot choose ids; send an Idempotency-Key"));
+        return Err(Problem::forbidden(
+            "the event has an id, and widget keys cannot choose ids; send an Idempotency-Key header",
+        ));
     }
     record_event(&engine, &scope, value, mac, key, trust).await
 }
 
-/// `POST /api/v1/feedback/correction`: the same event with its words filled in.
 #[utoipa::path(
     post,
     path = "/api/v1/feedback/correction",
     tag = "events",
-    summary = "A better answer in: an event with its words filled in",
+    summary = "Store a correction: an event whose type, source and category have defaults",
     request_body(content = CorrectionRequest, example = json!({"message_id": "t1", "data": {"original_sql": "SELECT 1", "corrected_sql": "SELECT 2"}})),
-    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Stored before; nothing changed", body = ReceiptResponse))
+    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse))
 )]
 pub(crate) async fn submit_correction(
     State(engine): State<Arc<Engine>>,
@@ -62,8 +62,9 @@ pub(crate) async fn submit_correction(
     let key = read_request_key(&engine, &payload.headers, CORRECTION_MAC_DOMAIN, &[], &value)?;
     let mac = engine.fingerprint(CORRECTION_MAC_DOMAIN, &value);
     if let Some(fields) = value.as_object_mut() {
-        let words = [("type", "explicit"), ("source", "user_correction"), ("category", "accuracy")];
-        for (name, word) in words {
+        let defaults =
+            [("type", "explicit"), ("source", "user_correction"), ("category", "accuracy")];
+        for (name, word) in defaults {
             fields.entry(name).or_insert_with(|| Value::from(word));
         }
     }
@@ -85,12 +86,11 @@ async fn record_event(
     Ok((status, Json(receipt.into())))
 }
 
-/// `GET /api/v1/feedback/{id}`
 #[utoipa::path(
     get,
     path = "/api/v1/feedback/{id}",
     tag = "events",
-    summary = "One event as it was stored; a comment with what it sounds like and is about",
+    summary = "Show an event; comments include their sentiment and topic",
     params(("id" = String, Path)),
     responses((status = 200, description = "The event", body = EventResponse))
 )]
@@ -99,17 +99,18 @@ pub(crate) async fn show_event(
     scope: Authorized<ReadAccess>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<EventResponse>, Problem> {
-    let unknown = || Problem::not_found("there is no event with this id");
-    let Path(id) = id.map_err(|_| unknown())?;
-    let id = EventId::new(id).map_err(|_| unknown())?;
+    let invalid = || Problem::not_found("event not found: the id in the path is not a valid id");
+    let Path(id) = id.map_err(|_| invalid())?;
+    let id = EventId::new(id).map_err(|_| invalid())?;
+    let unknown = || Problem::not_found(format!("event {id} not found in this tenant and project"));
     let found = engine.event(scope.get(), &id).await?.ok_or_else(unknown)?;
     let Some(comment) = engine.comment(&found).await? else { return Ok(Json(found.into())) };
     let patterns = engine.comment_patterns(scope.get()).await?;
     Ok(Json(EventResponse::from(found).attach_comment(&comment, &patterns)))
 }
 
-/// The request's `Idempotency-Key`, which has the form of an id, and the MAC of the request it
-/// stands for: the mac_domain, the address and the whole body.
+/// Reads the `Idempotency-Key` header, which has the form of an id. Its MAC covers the kind of
+/// request, the path and the body.
 pub(super) fn read_request_key(
     engine: &Engine,
     headers: &HeaderMap,
@@ -119,7 +120,8 @@ pub(super) fn read_request_key(
 ) -> Result<Option<RequestKey>, Problem> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let bad = |reason: String| Problem::invalid("Idempotency-Key", reason);
-    let text = value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII".into()))?;
+    let text =
+        value.to_str().map_err(|_| bad("Idempotency-Key is not ASCII, expected an id".into()))?;
     match EventId::new(text) {
         Ok(_) => {
             let mac = engine.fingerprint(mac_domain, &json!([address, body]));

@@ -1,4 +1,4 @@
-//! API keys.
+//! API keys: create, list, revoke.
 
 use std::sync::Arc;
 
@@ -9,19 +9,18 @@ use engine::{Engine, NewKey, StoredKey};
 use model::{Project, Role, Tenant};
 
 use crate::body::{self, Payload};
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{AdminAccess, Authorized, Caller};
 use crate::params::{self, PathParams};
 use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
 
-/// `POST /api/v1/keys`
 #[utoipa::path(
     post,
     path = "/api/v1/keys",
     tag = "management",
-    summary = "Make a key; it is shown this once",
+    summary = "Create a key; its secret is shown only in this response",
     request_body(content = KeyRequest, example = json!({"tenant": "default", "role": "read"})),
-    responses((status = 201, description = "The key", body = NewKeyBody))
+    responses((status = 201, description = "The key with its secret", body = NewKeyBody))
 )]
 pub(crate) async fn create_key(
     State(engine): State<Arc<Engine>>,
@@ -31,18 +30,19 @@ pub(crate) async fn create_key(
     let request: KeyRequest = body::decode_fields(body::parse_json(&payload)?)?;
     let new = parse_request(request)?;
     if !may_manage(scope.caller(), &new.tenant, new.project.as_ref()) {
-        return Err(Problem::forbidden("a key can only make keys for its own tenant and project"));
+        return Err(Problem::forbidden(
+            "the new key is outside the tenant or project of the caller's key",
+        ));
     }
     let (key, text) = engine.create_key(new).await?;
     Ok((StatusCode::CREATED, Json(NewKeyBody { key: text, record: KeyBody::from(&key) })))
 }
 
-/// `GET /api/v1/keys`
 #[utoipa::path(
     get,
     path = "/api/v1/keys",
     tag = "management",
-    summary = "Keys without their secrets",
+    summary = "List keys, without their secrets",
     responses((status = 200, description = "The keys", body = KeysBody))
 )]
 pub(crate) async fn list_keys(
@@ -54,14 +54,13 @@ pub(crate) async fn list_keys(
     Json(KeysBody { keys })
 }
 
-/// `DELETE /api/v1/keys/{id}`
 #[utoipa::path(
     delete,
     path = "/api/v1/keys/{id}",
     tag = "management",
     summary = "Revoke a key",
     params(("id" = String, Path)),
-    responses((status = 200, description = "It is not valid now", body = RevokedBody))
+    responses((status = 200, description = "The key is revoked", body = RevokedBody))
 )]
 pub(crate) async fn revoke_key(
     State(engine): State<Arc<Engine>>,
@@ -69,7 +68,7 @@ pub(crate) async fn revoke_key(
     id: PathParams<String>,
 ) -> Result<Json<RevokedBody>, Problem> {
     let id = params::read_path(id)?;
-    let unknown = || Problem::not_found("there is no key with this id here");
+    let unknown = || Problem::not_found(format!("key {} not found", quote(&id)));
     let key = engine.keys().into_iter().find(|key| key.id == id).ok_or_else(unknown)?;
     if !may_manage(scope.caller(), &key.tenant, key.project.as_ref()) {
         return Err(unknown());
@@ -78,7 +77,7 @@ pub(crate) async fn revoke_key(
     Ok(Json(RevokedBody { id, revoked }))
 }
 
-/// Whether somebody may manage keys of this tenant and project (`None`: of all its projects).
+/// True when the caller may manage keys of this tenant and project (`None`: all projects).
 fn may_manage(caller: &Caller, tenant: &Tenant, project: Option<&Project>) -> bool {
     match caller {
         Caller::Open | Caller::Owner => true,
@@ -96,7 +95,8 @@ fn parse_request(request: KeyRequest) -> Result<NewKey, Problem> {
     let origin = match request.origin {
         None => None,
         Some(text) => Some(normalize_origin(&text).ok_or_else(|| {
-            let detail = format!("origin is {text:?}, expected one like https://example.org");
+            let detail =
+                format!("origin is {}, expected one such as https://example.org", quote(&text));
             Problem::invalid("origin", detail)
         })?),
     };
@@ -106,13 +106,15 @@ fn parse_request(request: KeyRequest) -> Result<NewKey, Problem> {
             .project
             .map(|name| params::parse_id("project", name, Project::new))
             .transpose()?,
-        role: role.ok_or_else(|| Problem::invalid("role", "role: missing"))?,
+        role: role.ok_or_else(|| {
+            Problem::invalid("role", "role is missing, expected one of widget, ingest, read, admin")
+        })?,
         rate: request.rate,
         origin,
     })
 }
 
-/// An origin in the one form in which browsers send it: small letters, no default port.
+/// Normalizes an origin to the form that browsers send: lower case, no default port.
 fn normalize_origin(text: &str) -> Option<String> {
     let text = text.to_ascii_lowercase();
     let (scheme, rest) = text.split_once("://")?;
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_kept_as_browsers_send_it() {
+    fn origin_is_normalized_to_the_form_browsers_send() {
         let rows = [
             ("https://Shop.Example", Some("https://shop.example")),
             ("https://shop.example:443", Some("https://shop.example")),

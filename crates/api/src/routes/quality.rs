@@ -1,4 +1,4 @@
-//! How good the answers are.
+//! Quality metrics, targets and alerts.
 
 use std::sync::Arc;
 
@@ -18,17 +18,15 @@ use crate::wire::quality::{
     AlertBody, AlertsBody, AlertsQuery, QualityBody, TargetsBody, TargetsRequest, metrics_by_name,
 };
 
-/// How far back a report goes that says nothing of it.
 const DEFAULT_DAYS: u32 = 30;
 
-/// `GET /api/v1/feedback/quality/{tenant}`
 #[utoipa::path(
     get,
     path = "/api/v1/feedback/quality/{tenant}",
     tag = "quality",
-    summary = "Rates with their parts, intervals, targets and series; filters attr.NAME=VALUE too",
+    summary = "Show quality metrics with intervals, targets and series; attr.NAME=VALUE filters by user attribute",
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("bucket" = Option<String>, Query)),
-    responses((status = 200, description = "Every figure by name", body = QualityBody))
+    responses((status = 200, description = "Metrics by name", body = QualityBody))
 )]
 pub(crate) async fn show_quality(
     State(engine): State<Arc<Engine>>,
@@ -57,15 +55,14 @@ pub(crate) async fn show_quality(
     }))
 }
 
-/// `PUT /api/v1/tenants/{tenant}/targets`
 #[utoipa::path(
     put,
     path = "/api/v1/tenants/{tenant}/targets",
     tag = "quality",
-    summary = "Where figures should be, and who is told when they are not; takes the place of what was set before",
+    summary = "Replace the targets of quality metrics and the alert webhook",
     params(("tenant" = String, Path)),
     request_body(content = TargetsRequest, example = json!({"satisfaction": {"min": 0.85}, "error_rate": {"max": 0.05}, "window_hours": 24})),
-    responses((status = 200, description = "As it is now", body = TargetsBody))
+    responses((status = 200, description = "The stored targets", body = TargetsBody))
 )]
 pub(crate) async fn set_targets(
     State(engine): State<Arc<Engine>>,
@@ -81,14 +78,13 @@ pub(crate) async fn set_targets(
     Ok(Json(targets_body(&engine, &tenant)))
 }
 
-/// `GET /api/v1/tenants/{tenant}/targets`
 #[utoipa::path(
     get,
     path = "/api/v1/tenants/{tenant}/targets",
     tag = "quality",
-    summary = "Where figures should be, and the secret that signs what the webhook is told",
+    summary = "Show the targets and the webhook with its signing secret",
     params(("tenant" = String, Path)),
-    responses((status = 200, description = "As it is", body = TargetsBody))
+    responses((status = 200, description = "The targets", body = TargetsBody))
 )]
 pub(crate) async fn show_targets(
     State(engine): State<Arc<Engine>>,
@@ -103,12 +99,11 @@ fn targets_body(engine: &Engine, tenant: &Tenant) -> TargetsBody {
     TargetsBody::new(tenant, &engine.targets_of(tenant), || engine.webhook_secret(tenant))
 }
 
-/// `GET /api/v1/alerts`
 #[utoipa::path(
     get,
     path = "/api/v1/alerts",
     tag = "quality",
-    summary = "Figures that are or were on the wrong side of their targets, newest first",
+    summary = "List alerts: metrics that miss or missed their targets, newest first",
     params(("project" = Option<String>, Query), ("limit" = Option<usize>, Query)),
     responses((status = 200, description = "Alerts", body = AlertsBody))
 )]

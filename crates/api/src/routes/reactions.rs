@@ -1,4 +1,4 @@
-//! Reactions on turns.
+//! Reactions to turns.
 
 use std::sync::Arc;
 
@@ -18,15 +18,14 @@ use crate::wire::reaction::{ReactionRequest, ReactionResponse};
 
 const MAC_DOMAIN: &str = "reaction";
 
-/// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
 #[utoipa::path(
     post,
     path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback",
     tag = "reactions",
-    summary = "React on a turn, replace the reaction, or take it back with null",
+    summary = "Set, replace or clear (null) the reaction to a turn",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_id" = String, Path)),
     request_body(content = ReactionRequest, example = json!({"reaction": "not_ok", "text": "I meant gaming laptops"})),
-    responses((status = 200, description = "It is so now", body = ReactionResponse), (status = 202, description = "The machine was not sure enough; nothing was written", body = ReactionResponse))
+    responses((status = 200, description = "The current reaction", body = ReactionResponse), (status = 202, description = "The confidence is too low; nothing was stored", body = ReactionResponse))
 )]
 pub(crate) async fn submit_reaction(
     State(engine): State<Arc<Engine>>,
@@ -41,11 +40,13 @@ pub(crate) async fn submit_reaction(
     if by_widget
         && let Some(field) = ["origin", "confidence"].iter().find(|f| !value[**f].is_null())
     {
-        return Err(Problem::forbidden(format!("a widget key cannot say {field}")));
+        return Err(Problem::forbidden(format!(
+            "the body has {field}, which widget keys cannot set; remove the field"
+        )));
     }
     let key =
         read_request_key(&engine, &payload.headers, MAC_DOMAIN, &[&conversation, &turn], &value)?;
-    // The address says what the body is about, so both make the request.
+    // The path is part of the request, so the MAC covers both.
     let mac = engine.fingerprint(MAC_DOMAIN, &json!([conversation, turn, value]));
     let request: ReactionRequest = body::decode_fields(value)?;
     let incoming = IncomingReaction {
@@ -57,14 +58,14 @@ pub(crate) async fn submit_reaction(
     };
     Ok(match engine.react(&scope, incoming).await? {
         ReactionReceipt::Given { reaction, rn, unchanged } => {
-            // A page that anybody can open learns nothing of what was there or whose turn it is.
+            // A public page must not learn earlier reactions or the owner of the turn.
             let unchanged = unchanged && !by_widget;
             let rn = rn.filter(|_| !by_widget);
             let message = match (reaction, unchanged) {
                 (None, false) => "reaction cleared",
                 (None, true) => "nothing to clear",
                 (Some(_), false) => "reaction recorded",
-                (Some(_), true) => "reaction was there already",
+                (Some(_), true) => "reaction unchanged",
             };
             let response = ReactionResponse::Given {
                 success: true,

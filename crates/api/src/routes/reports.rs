@@ -1,4 +1,4 @@
-//! The two reports of the source system, by POST for programs and by GET for people.
+//! Conversation reports, with parameters in the body (POST) or in the query (GET).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use report::{ConversationRequest, PeriodRequest};
 use serde_json::Value;
 
 use crate::body::{self, Payload};
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, ReadAccess};
 use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::scope::RequestScope;
@@ -26,15 +26,14 @@ const MAX_LIMIT: usize = 500;
 
 type ConversationPath = (String, String, String);
 
-/// `POST /conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks`
 #[utoipa::path(
     post,
     path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
     tag = "reports",
-    summary = "The turns of a conversation that somebody reacted to",
+    summary = "Report the turns of a conversation that have reactions",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path)),
     request_body(content = ConversationRequestBody, example = json!({"days": 365, "include": ["turn_log"]})),
-    responses((status = 200, description = "The conversation", body = ConversationBody))
+    responses((status = 200, description = "The turns with their reactions", body = ConversationBody))
 )]
 pub(crate) async fn report_conversation(
     State(engine): State<Arc<Engine>>,
@@ -45,14 +44,13 @@ pub(crate) async fn report_conversation(
     build_conversation_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
-/// The same by GET.
 #[utoipa::path(
     get,
     path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
     tag = "reports",
-    summary = "The same for people: turn_ids and include are lists with commas",
+    summary = "Report the turns of a conversation that have reactions; turn_ids and include are comma-separated",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_ids" = Option<String>, Query), ("days" = Option<u16>, Query), ("include" = Option<String>, Query)),
-    responses((status = 200, description = "The conversation", body = ConversationBody))
+    responses((status = 200, description = "The turns with their reactions", body = ConversationBody))
 )]
 pub(crate) async fn report_conversation_by_query(
     State(engine): State<Arc<Engine>>,
@@ -99,7 +97,7 @@ async fn build_conversation_report(
 
 fn parse_turn_ids(ids: Vec<String>) -> Result<Vec<TurnId>, Problem> {
     if ids.len() > MAX_TURNS {
-        let detail = format!("turn_ids: {} ids, expected at most {MAX_TURNS}", ids.len());
+        let detail = format!("turn_ids has {} ids, expected at most {MAX_TURNS}", ids.len());
         return Err(Problem::invalid("turn_ids", detail));
     }
     ids.into_iter()
@@ -116,7 +114,8 @@ fn parse_include(words: Vec<String>) -> Result<Include, Problem> {
             "assistant" => include.assistant = true,
             "user" => include.user = true,
             _ => {
-                let detail = "include: expected turn_log, assistant or user";
+                let detail =
+                    format!("include has {}, expected turn_log, assistant or user", quote(&word));
                 return Err(Problem::invalid("include", detail));
             }
         }
@@ -124,15 +123,14 @@ fn parse_include(words: Vec<String>) -> Result<Include, Problem> {
     Ok(include)
 }
 
-/// `POST /conversations/{tenant}/{project}/feedback/conversations-in-period`
 #[utoipa::path(
     post,
     path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
     tag = "reports",
-    summary = "Conversations with feedback in a period, newest activity first",
+    summary = "List conversations with feedback in a period, newest activity first",
     params(("tenant" = String, Path), ("project" = String, Path)),
     request_body(content = PeriodRequestBody, example = json!({"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z", "include_turns": true, "limit": 100})),
-    responses((status = 200, description = "A page", body = PeriodBody))
+    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody))
 )]
 pub(crate) async fn report_period(
     State(engine): State<Arc<Engine>>,
@@ -143,14 +141,13 @@ pub(crate) async fn report_period(
     build_period_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
-/// The same by GET.
 #[utoipa::path(
     get,
     path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
     tag = "reports",
-    summary = "The same for people",
+    summary = "List conversations with feedback in a period; parameters in the query",
     params(("tenant" = String, Path), ("project" = String, Path), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("include_turns" = Option<bool>, Query), ("limit" = Option<u16>, Query), ("cursor" = Option<String>, Query), ("user_id" = Option<String>, Query), ("origin" = Option<String>, Query), ("reaction" = Option<String>, Query)),
-    responses((status = 200, description = "A page", body = PeriodBody))
+    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody))
 )]
 pub(crate) async fn report_period_by_query(
     State(engine): State<Arc<Engine>>,
@@ -195,12 +192,22 @@ fn parse_period_request(
     let end = request.end.map(|text| parse_moment("end", &text)).transpose()?;
     let window = match (start, end) {
         (Some(start), Some(end)) if start > end => {
-            return Err(Problem::invalid("end", "end: it is before start, expected a later time"));
+            return Err(Problem::invalid(
+                "end",
+                format!("end is {end}, expected a time after start {start}"),
+            ));
         }
         (Some(start), Some(end)) => Some(Window { start, end }),
         (None, None) => None,
-        (Some(_), None) => return Err(Problem::invalid("end", "end: missing beside start")),
-        (None, Some(_)) => return Err(Problem::invalid("start", "start: missing beside end")),
+        (Some(_), None) => {
+            return Err(Problem::invalid("end", "end is missing, expected start and end together"));
+        }
+        (None, Some(_)) => {
+            return Err(Problem::invalid(
+                "start",
+                "start is missing, expected start and end together",
+            ));
+        }
     };
     let filter = ReactionFilter {
         user: request

@@ -1,4 +1,4 @@
-//! Retrieval that learns what was used.
+//! Retrieval feedback and reranking.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::feedback::read_request_key;
 use crate::body::{self, Payload};
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, ReadAccess, UseAccess, WriteAccess};
 use crate::params::{self, ParamKind, PathParams, QueryParams};
 use crate::wire::retrieval::{
@@ -28,14 +28,13 @@ const MAX_ITEMS: usize = 1_000;
 const MAX_RESULTS: usize = 10_000;
 const MAX_LIMIT: usize = 1_000;
 
-/// `POST /api/v1/retrieval/returned`
 #[utoipa::path(
     post,
     path = "/api/v1/retrieval/returned",
     tag = "retrieval",
-    summary = "What a query returned, or several with items",
+    summary = "Record the items a query returned, or several queries with `items`",
     request_body(content = ReturnedRequest, example = json!({"query_id": "q1", "query": "How do users log in?", "entities": [{"entity_id": "e1", "name": "LoginService", "rank": 1}]})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Stored before; nothing changed", body = Object))
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
 )]
 pub(crate) async fn record_returned(
     State(engine): State<Arc<Engine>>,
@@ -52,14 +51,13 @@ pub(crate) async fn record_returned(
     Ok(receipt_response(&receipt))
 }
 
-/// `POST /api/v1/retrieval/usage`
 #[utoipa::path(
     post,
     path = "/api/v1/retrieval/usage",
     tag = "retrieval",
-    summary = "Which returned items an answer used; again for later answers and for code",
+    summary = "Detect which returned items an answer used; may be repeated for later answers and code",
     request_body(content = UsageRequest, example = json!({"query_id": "q1", "response": "The LoginService checks the password."})),
-    responses((status = 200, description = "What became of each item", body = UsageResponse))
+    responses((status = 200, description = "A signal per returned item", body = UsageResponse))
 )]
 pub(crate) async fn record_usage(
     State(engine): State<Arc<Engine>>,
@@ -73,20 +71,22 @@ pub(crate) async fn record_usage(
     let kind = match request.kind.as_deref() {
         None | Some("response") => AnswerKind::Response,
         Some("code") => AnswerKind::Code,
-        Some(_) => return Err(Problem::invalid("kind", "kind: expected response or code")),
+        Some(other) => {
+            let detail = format!("kind is {}, expected response or code", quote(other));
+            return Err(Problem::invalid("kind", detail));
+        }
     };
     let found = engine.usage(scope.get(), request.query_id, &request.response, kind, mark).await?;
     Ok(Json(UsageResponse { signals: found.into_iter().map(Into::into).collect() }))
 }
 
-/// `POST /api/v1/retrieval/signals`
 #[utoipa::path(
     post,
     path = "/api/v1/retrieval/signals",
     tag = "retrieval",
-    summary = "What became of returned items, said outright, or several with items",
+    summary = "Record explicit signals about returned items, or several reports with `items`",
     request_body(content = SignalsRequest, example = json!({"query_id": "q1", "signals": [{"entity_id": "e1", "signal": "used"}]})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Stored before; nothing changed", body = Object))
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
 )]
 pub(crate) async fn record_signals(
     State(engine): State<Arc<Engine>>,
@@ -106,14 +106,13 @@ pub(crate) async fn record_signals(
     Ok(receipt_response(&engine.weigh(scope.get(), incoming, mark).await?))
 }
 
-/// `POST /api/v1/retrieval/feedback`
 #[utoipa::path(
     post,
     path = "/api/v1/retrieval/feedback",
     tag = "retrieval",
-    summary = "Whether an item was helpful, or several with items",
+    summary = "Record whether an item was helpful, or several reports with `items`",
     request_body(content = HelpfulRequest, example = json!({"query_id": "q1", "entity_id": "e1", "helpful": true})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Stored before; nothing changed", body = Object))
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
 )]
 pub(crate) async fn record_feedback(
     State(engine): State<Arc<Engine>>,
@@ -126,7 +125,7 @@ pub(crate) async fn record_feedback(
             true => RelevanceSignal::ExplicitPositive,
             false => RelevanceSignal::ExplicitNegative,
         };
-        let said = RawSignal {
+        let signal = RawSignal {
             entity_id: request.entity_id,
             signal: signal.as_word().to_owned(),
             rank: None,
@@ -134,20 +133,19 @@ pub(crate) async fn record_feedback(
         };
         let user = parse_user_id(request.user_id)?;
         let query_id = request.query_id;
-        Ok(IncomingSignals { query_id, query: None, signals: vec![said], user })
+        Ok(IncomingSignals { query_id, query: None, signals: vec![signal], user })
     });
     let incoming = incoming.collect::<Result<Vec<_>, Problem>>()?;
     Ok(receipt_response(&engine.weigh(scope.get(), incoming, mark).await?))
 }
 
-/// `GET /api/v1/retrieval/entities/{id}/stats`
 #[utoipa::path(
     get,
     path = "/api/v1/retrieval/entities/{entity_id}/stats",
     tag = "retrieval",
-    summary = "How often an item was returned and used",
+    summary = "Show how often an item was returned and used",
     params(("entity_id" = String, Path)),
-    responses((status = 200, description = "Its counters", body = StatsBody))
+    responses((status = 200, description = "Counters of the item", body = StatsBody))
 )]
 pub(crate) async fn show_stats(
     State(engine): State<Arc<Engine>>,
@@ -158,14 +156,13 @@ pub(crate) async fn show_stats(
     Ok(Json(engine.entity_stats(scope.get(), entity.to_string()).await?.into()))
 }
 
-/// `GET /api/v1/retrieval/most-helpful`
 #[utoipa::path(
     get,
     path = "/api/v1/retrieval/most-helpful",
     tag = "retrieval",
-    summary = "The items that were used and called helpful most",
+    summary = "List the most helpful items",
     params(("limit" = Option<usize>, Query)),
-    responses((status = 200, description = "The best first", body = EntitiesBody))
+    responses((status = 200, description = "Items, best first", body = EntitiesBody))
 )]
 pub(crate) async fn list_most_helpful(
     State(engine): State<Arc<Engine>>,
@@ -177,14 +174,13 @@ pub(crate) async fn list_most_helpful(
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
-/// `GET /api/v1/retrieval/most-ignored`
 #[utoipa::path(
     get,
     path = "/api/v1/retrieval/most-ignored",
     tag = "retrieval",
-    summary = "The items that were ignored most",
+    summary = "List the most ignored items",
     params(("limit" = Option<usize>, Query)),
-    responses((status = 200, description = "The worst first", body = EntitiesBody))
+    responses((status = 200, description = "Items, most ignored first", body = EntitiesBody))
 )]
 pub(crate) async fn list_most_ignored(
     State(engine): State<Arc<Engine>>,
@@ -196,14 +192,13 @@ pub(crate) async fn list_most_ignored(
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
-/// `POST /api/v1/retrieval/rerank`
 #[utoipa::path(
     post,
     path = "/api/v1/retrieval/rerank",
     tag = "retrieval",
-    summary = "Results in the order that their past suggests",
+    summary = "Rerank results by their past usage",
     request_body(content = RerankRequest, example = json!({"query": "How do users log in?", "results": [{"entity_id": "e1", "score": 0.8}]})),
-    responses((status = 200, description = "The best first, with multipliers and why", body = RerankResponse))
+    responses((status = 200, description = "Results, best first, with multipliers and reasons", body = RerankResponse))
 )]
 pub(crate) async fn rerank_results(
     State(engine): State<Arc<Engine>>,
@@ -220,8 +215,8 @@ pub(crate) async fn rerank_results(
         None | Some("seed") => Estimator::Seed,
         Some("legacy") => Estimator::Legacy,
         Some("coec") => Estimator::Coec,
-        Some(_) => {
-            let detail = "estimator: expected seed, legacy or coec";
+        Some(other) => {
+            let detail = format!("estimator is {}, expected seed, legacy or coec", quote(other));
             return Err(Problem::invalid("estimator", detail));
         }
     };
@@ -239,7 +234,7 @@ fn receipt_response(receipt: &Receipt) -> (StatusCode, Json<Value>) {
     (status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed})))
 }
 
-/// One report or several, with what the request is known by.
+/// Reads one report, or several in `items`, with the MAC of the request.
 fn read_reports<T: DeserializeOwned>(
     engine: &Engine,
     payload: &Payload,
@@ -253,7 +248,7 @@ fn read_reports<T: DeserializeOwned>(
         false => vec![body::decode_fields::<T>(fields)?],
     };
     if requests.is_empty() || requests.len() > MAX_ITEMS {
-        let detail = format!("items has {}, expected 1 to {MAX_ITEMS}", requests.len());
+        let detail = format!("items has {} reports, expected 1 to {MAX_ITEMS}", requests.len());
         return Err(Problem::invalid("items", detail));
     }
     Ok((requests, mark))

@@ -1,4 +1,4 @@
-//! Routers: which model serves the next query, learnt from how earlier ones went.
+//! Routers, which learn the model that serves a request best.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::feedback::read_request_key;
 use crate::body::{self, Payload};
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
 use crate::params::{self, PathParams};
 use crate::wire::routing::{
@@ -21,13 +21,12 @@ use crate::wire::routing::{
 
 const REWARD_MAC_DOMAIN: &str = "reward";
 
-/// `GET /api/v1/routers`
 #[utoipa::path(
     get,
     path = "/api/v1/routers",
     tag = "routing",
-    summary = "The project's routers",
-    responses((status = 200, description = "All of them", body = Object))
+    summary = "List the routers of the project",
+    responses((status = 200, description = "All routers with their state", body = Object))
 )]
 pub(crate) async fn list_routers(
     State(engine): State<Arc<Engine>>,
@@ -40,15 +39,14 @@ pub(crate) async fn list_routers(
     Ok(Json(json!({"routers": routers})))
 }
 
-/// `PUT /api/v1/routers/{name}`
 #[utoipa::path(
     put,
     path = "/api/v1/routers/{name}",
     tag = "routing",
-    summary = "Set a router: its arms, how they are chosen, what a turn is worth",
+    summary = "Create or replace a router: arms, algorithm and reward",
     params(("name" = String, Path)),
     request_body(content = RouterRequest, example = json!({"arms": [{"id": "gpt-4o-mini"}, {"id": "gpt-4o"}]})),
-    responses((status = 200, description = "As it is now; what arms have learnt stays", body = RouterBody))
+    responses((status = 200, description = "The router; what its arms have learned is kept", body = RouterBody))
 )]
 pub(crate) async fn set_router(
     State(engine): State<Arc<Engine>>,
@@ -61,12 +59,11 @@ pub(crate) async fn set_router(
     Ok(Json(engine.set_router(scope.get(), &name, definition).await?.into()))
 }
 
-/// `GET /api/v1/routers/{name}`
 #[utoipa::path(
     get,
     path = "/api/v1/routers/{name}",
     tag = "routing",
-    summary = "What a router has learnt: posteriors, shares, rewards and the recent trend",
+    summary = "Show a router: posteriors, shares, rewards and the recent trend",
     params(("name" = String, Path)),
     responses((status = 200, description = "The router", body = RouterBody))
 )]
@@ -78,14 +75,13 @@ pub(crate) async fn show_router(
     Ok(Json(engine.router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
-/// `POST /api/v1/routers/{name}/reset`
 #[utoipa::path(
     post,
     path = "/api/v1/routers/{name}/reset",
     tag = "routing",
-    summary = "A router forgets what it has learnt",
+    summary = "Reset what a router has learned",
     params(("name" = String, Path)),
-    responses((status = 200, description = "As it is now", body = RouterBody))
+    responses((status = 200, description = "The router after the reset", body = RouterBody))
 )]
 pub(crate) async fn reset_router(
     State(engine): State<Arc<Engine>>,
@@ -95,14 +91,13 @@ pub(crate) async fn reset_router(
     Ok(Json(engine.reset_router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
-/// `POST /api/v1/route`
 #[utoipa::path(
     post,
     path = "/api/v1/route",
     tag = "routing",
-    summary = "Which arm serves this request",
+    summary = "Choose the arm that serves a request",
     request_body(content = RouteRequestBody, example = json!({"router": "chat", "text": "Laptops under $1000?", "turn_id": "t1"})),
-    responses((status = 200, description = "The choice; give its decision_id back with the completed turn", body = RouteBody))
+    responses((status = 200, description = "The choice; send its decision_id with the completed turn", body = RouteBody))
 )]
 pub(crate) async fn choose_route(
     State(engine): State<Arc<Engine>>,
@@ -142,14 +137,13 @@ fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Proble
     })
 }
 
-/// `POST /api/v1/rewards`
 #[utoipa::path(
     post,
     path = "/api/v1/rewards",
     tag = "routing",
-    summary = "What an answer was worth, said outright",
+    summary = "Record an explicit reward for a turn",
     request_body(content = RewardRequest, example = json!({"turn_id": "t1", "quality_score": 0.95, "user_rating": 5, "met_expectations": true})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Stored before; nothing changed", body = Object))
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
 )]
 pub(crate) async fn submit_reward(
     State(engine): State<Arc<Engine>>,
@@ -188,20 +182,20 @@ fn parse_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
     };
     let met_expectations = request.met_expectations;
     if quality_score.is_none() && user_rating.is_none() && met_expectations.is_none() {
-        let detail = "nothing is said; expected quality_score, user_rating or met_expectations";
+        let detail =
+            "the body has no reward, expected quality_score, user_rating or met_expectations";
         return Err(Problem::invalid("body", detail));
     }
     Ok(GivenReward { quality_score, user_rating, met_expectations })
 }
 
-/// `POST /api/v1/policies/evaluate`
 #[utoipa::path(
     post,
     path = "/api/v1/policies/evaluate",
     tag = "routing",
-    summary = "What another policy would have earned, by the choices that were made",
+    summary = "Estimate the reward of another policy from logged choices",
     request_body(content = EvaluateRequest, example = json!({"router": "chat", "policy": {"kind": "fixed", "arm": "gpt-4o"}})),
-    responses((status = 200, description = "Estimates with intervals of 95%", body = Object))
+    responses((status = 200, description = "Estimates with 95% confidence intervals", body = Object))
 )]
 pub(crate) async fn evaluate_policy(
     State(engine): State<Arc<Engine>>,
@@ -212,7 +206,8 @@ pub(crate) async fn evaluate_policy(
     let since = match request.since.as_deref() {
         None => None,
         Some(text) => Some(model::Timestamp::parse(text).map_err(|_| {
-            let detail = format!("since is {text:?}, expected a time such as 2026-01-31T00:00:00Z");
+            let detail =
+                format!("since is {}, expected a time such as 2026-01-31T00:00:00Z", quote(text));
             Problem::invalid("since", detail)
         })?),
     };

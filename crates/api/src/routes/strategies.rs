@@ -1,4 +1,4 @@
-//! Which earlier strategy to reuse, and which to avoid.
+//! Search for earlier strategies to reuse or to avoid.
 
 use std::sync::Arc;
 
@@ -8,22 +8,20 @@ use engine::{Engine, RankMode, StrategySearch};
 use model::UserId;
 
 use crate::body::{self, Payload};
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, UseAccess};
 use crate::params;
 use crate::wire::strategy::{StrategiesBody, StrategySearchRequest};
 
 const MAX_RESULTS: usize = 100;
-const MODES: &str = "tiered or formula";
 
-/// `POST /api/v1/strategies/search`
 #[utoipa::path(
     post,
     path = "/api/v1/strategies/search",
     tag = "strategies",
-    summary = "Earlier turns like a question, by how their answers were taken",
+    summary = "Search earlier turns similar to a question, ranked by their feedback",
     request_body(content = StrategySearchRequest, example = json!({"query": "laptops under $1000", "k": 5, "include_rejected": true})),
-    responses((status = 200, description = "The best first", body = StrategiesBody))
+    responses((status = 200, description = "Strategies, best first", body = StrategiesBody))
 )]
 pub(crate) async fn search_strategies(
     State(engine): State<Arc<Engine>>,
@@ -37,13 +35,16 @@ pub(crate) async fn search_strategies(
 
 fn parse_search(request: StrategySearchRequest) -> Result<StrategySearch, Problem> {
     if request.query.trim().is_empty() {
-        return Err(Problem::invalid("query", "query: empty, expected a question"));
+        return Err(Problem::invalid("query", "query is empty, expected a question"));
     }
     body::check_length("query", &request.query)?;
     let mode = match request.mode.as_deref() {
         None | Some("tiered") => RankMode::Tiered,
         Some("formula") => RankMode::Formula,
-        Some(_) => return Err(Problem::invalid("mode", format!("mode: expected {MODES}"))),
+        Some(other) => {
+            let detail = format!("mode is {}, expected tiered or formula", quote(other));
+            return Err(Problem::invalid("mode", detail));
+        }
     };
     let min_similarity = request.min_similarity.unwrap_or(0.5);
     if !(-1.0..=1.0).contains(&min_similarity) {

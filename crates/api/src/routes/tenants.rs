@@ -1,4 +1,4 @@
-//! What tenants set for themselves, and what is known of users.
+//! Privacy settings of tenants, and data of users: attributes, question history, erasure.
 
 use std::sync::Arc;
 
@@ -14,15 +14,14 @@ use crate::middleware::auth::{AdminAccess, Authorized, Caller, ReadAccess, Write
 use crate::params::{self, PathParams};
 use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileRequest};
 
-/// `PUT /api/v1/tenants/{tenant}/privacy`
 #[utoipa::path(
     put,
     path = "/api/v1/tenants/{tenant}/privacy",
     tag = "management",
-    summary = "What is removed from texts before they are kept",
+    summary = "Set which personal data is redacted before storage, and the retention",
     params(("tenant" = String, Path)),
     request_body(content = PrivacyRequest, example = json!({"redact": {"phone": false}})),
-    responses((status = 200, description = "As it is now", body = PrivacyBody))
+    responses((status = 200, description = "The stored settings", body = PrivacyBody))
 )]
 pub(crate) async fn set_privacy(
     State(engine): State<Arc<Engine>>,
@@ -38,14 +37,13 @@ pub(crate) async fn set_privacy(
     Ok(Json(PrivacyBody::new(&tenant, engine.privacy_of(&tenant))))
 }
 
-/// `GET /api/v1/tenants/{tenant}/privacy`
 #[utoipa::path(
     get,
     path = "/api/v1/tenants/{tenant}/privacy",
     tag = "management",
-    summary = "What is removed from texts",
+    summary = "Show the privacy settings of a tenant",
     params(("tenant" = String, Path)),
-    responses((status = 200, description = "As it is", body = PrivacyBody))
+    responses((status = 200, description = "The settings", body = PrivacyBody))
 )]
 pub(crate) async fn show_privacy(
     State(engine): State<Arc<Engine>>,
@@ -56,7 +54,7 @@ pub(crate) async fn show_privacy(
     Ok(Json(PrivacyBody::new(&tenant, engine.privacy_of(&tenant))))
 }
 
-/// The tenant of an address, for whoever may set its rules.
+/// Checks that the caller may change settings of the tenant in the path.
 pub(crate) fn authorize_tenant(
     scope: &Authorized<AdminAccess>,
     tenant: PathParams<String>,
@@ -65,20 +63,21 @@ pub(crate) fn authorize_tenant(
     if let Caller::Key(key) = scope.caller()
         && key.project.is_some()
     {
-        return Err(Problem::forbidden("rules of a tenant are not for keys of one project"));
+        return Err(Problem::forbidden(
+            "the key is limited to one project, expected a key of the whole tenant",
+        ));
     }
     scope.resolve_path(&name, scope.get().project.as_str()).map(|scope| scope.tenant)
 }
 
-/// `PUT /api/v1/users/{user_id}`
 #[utoipa::path(
     put,
     path = "/api/v1/users/{user_id}",
     tag = "users",
-    summary = "Describe a user by attributes",
+    summary = "Set the attributes of a user",
     params(("user_id" = String, Path)),
     request_body(content = ProfileRequest, example = json!({"attributes": {"plan": "pro", "locale": "de"}})),
-    responses((status = 200, description = "As it is kept", body = Object))
+    responses((status = 200, description = "The stored attributes", body = Object))
 )]
 pub(crate) async fn set_profile(
     State(engine): State<Arc<Engine>>,
@@ -92,14 +91,13 @@ pub(crate) async fn set_profile(
     load_profile(&engine, scope.get(), &user).await
 }
 
-/// `GET /api/v1/users/{user_id}/history`
 #[utoipa::path(
     get,
     path = "/api/v1/users/{user_id}/history",
     tag = "users",
-    summary = "The latest questions of a user, which a new one is compared with to see a retry",
+    summary = "Show the recent questions of a user, used for retry detection",
     params(("user_id" = String, Path)),
-    responses((status = 200, description = "The newest first", body = Object))
+    responses((status = 200, description = "Questions, newest first", body = Object))
 )]
 pub(crate) async fn show_question_history(
     State(engine): State<Arc<Engine>>,
@@ -107,20 +105,19 @@ pub(crate) async fn show_question_history(
     user: PathParams<String>,
 ) -> Result<Json<Value>, Problem> {
     let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
-    let asked = engine.question_history(scope.get(), &user).await?.into_iter().map(
+    let queries = engine.question_history(scope.get(), &user).await?.into_iter().map(
         |(turn, text, ts)| json!({"turn_id": turn.as_str(), "text": &*text, "ts": ts.to_string()}),
     );
-    Ok(Json(json!({"user_id": user.as_str(), "queries": asked.collect::<Vec<Value>>()})))
+    Ok(Json(json!({"user_id": user.as_str(), "queries": queries.collect::<Vec<Value>>()})))
 }
 
-/// `DELETE /api/v1/users/{user_id}/history`
 #[utoipa::path(
     delete,
     path = "/api/v1/users/{user_id}/history",
     tag = "users",
-    summary = "Forget what a user asked lately, for telling retries; the turns themselves stay",
+    summary = "Clear the recent questions of a user; the turns stay stored",
     params(("user_id" = String, Path)),
-    responses((status = 200, description = "Forgotten", body = Object))
+    responses((status = 200, description = "Number of removed questions", body = Object))
 )]
 pub(crate) async fn forget_questions(
     State(engine): State<Arc<Engine>>,
@@ -132,14 +129,13 @@ pub(crate) async fn forget_questions(
     Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
 }
 
-/// `DELETE /api/v1/users/{user_id}`
 #[utoipa::path(
     delete,
     path = "/api/v1/users/{user_id}",
     tag = "users",
-    summary = "Erase a user: nothing of their words or name is left",
+    summary = "Erase a user with all their texts and ids",
     params(("user_id" = String, Path)),
-    responses((status = 200, description = "What was erased", body = ErasedBody))
+    responses((status = 200, description = "Counts of erased data", body = ErasedBody))
 )]
 pub(crate) async fn erase_user(
     State((engine, copies)): State<(Arc<Engine>, Copies)>,
@@ -151,12 +147,11 @@ pub(crate) async fn erase_user(
     Ok(Json(ErasedBody::from(erased)))
 }
 
-/// `GET /api/v1/users/{user_id}`
 #[utoipa::path(
     get,
     path = "/api/v1/users/{user_id}",
     tag = "users",
-    summary = "The attributes of a user",
+    summary = "Show the attributes of a user",
     params(("user_id" = String, Path)),
     responses((status = 200, description = "The attributes", body = Object))
 )]
@@ -169,13 +164,16 @@ pub(crate) async fn show_profile(
     load_profile(&engine, scope.get(), &user).await
 }
 
-/// As it is kept.
 async fn load_profile(
     engine: &Engine,
     scope: &Scope,
     user: &UserId,
 ) -> Result<Json<Value>, Problem> {
-    let unknown = || Problem::not_found("nothing is known of this user here");
+    let unknown = || {
+        Problem::not_found(format!(
+            "user {user} not found: no attributes in this tenant and project"
+        ))
+    };
     let attributes = engine.profile(scope, user).await?.ok_or_else(unknown)?;
     Ok(Json(json!({"user_id": user.as_str(), "attributes": attributes})))
 }
