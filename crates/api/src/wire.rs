@@ -1,4 +1,4 @@
-//! Request and response shapes: the public contract, and only that.
+//! Request and response bodies: the public contract. Their doc comments become OpenAPI descriptions.
 
 pub(crate) mod feedback;
 pub(crate) mod verdict;

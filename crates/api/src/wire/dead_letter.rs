@@ -1,11 +1,11 @@
-//! Dead letters on the wire.
+//! Dead letters.
 
 use engine::DeadLetter;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// One that was accepted and could not be stored.
+/// A write that was accepted but not stored.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeadLetterBody {
     id: String,
@@ -32,14 +32,14 @@ impl From<DeadLetter> for DeadLetterBody {
     }
 }
 
-/// A page of them.
+/// A page of dead letters; `next` continues it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DeadLettersBody {
     pub(crate) items: Vec<DeadLetterBody>,
     pub(crate) next: u64,
 }
 
-/// The answer to a replay.
+/// Response to a replay.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReplayedBody {
     pub(crate) id: String,

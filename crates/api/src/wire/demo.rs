@@ -1,24 +1,24 @@
-//! Demo data as clients see it.
+//! Demo data.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Whether there is any.
+/// Status of the demo data.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"loaded": true, "tenant": "demo"}))]
 pub(crate) struct DemoBody {
-    /// Whether the store holds demo data.
+    /// True when the store holds demo data.
     pub(crate) loaded: bool,
-    /// The tenant that it is in.
+    /// Tenant of the demo data.
     pub(crate) tenant: Option<String>,
 }
 
-/// What was removed.
+/// Result of removing the demo data.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"removed": true, "events": 26000}))]
 pub(crate) struct DemoRemovedBody {
-    /// Whether there was something.
+    /// False when there was no demo data.
     pub(crate) removed: bool,
-    /// How many events.
+    /// Number of removed events.
     pub(crate) events: u64,
 }

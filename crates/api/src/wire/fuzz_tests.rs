@@ -1,4 +1,4 @@
-//! Whatever is sent is read or refused with a 4xx.
+//! Fuzz tests: every body is either accepted or refused with a 4xx status.
 
 use serde::de::DeserializeOwned;
 
@@ -10,24 +10,24 @@ use super::retrieval::SignalsRequest;
 use super::turn::OpeningRequest;
 use crate::body::{decode_fields, parse_json_bytes};
 
-/// Bodies of this shape, and mangled ones.
+/// Decodes the rows and mutations of them.
 fn check<T: DeserializeOwned>(rows: &[&str]) {
-    let mut read = 0;
+    let mut accepted = 0;
     testkit::mangled(rows, 2000, |bytes| {
         match parse_json_bytes(bytes).and_then(decode_fields::<T>) {
-            Ok(_) => read += 1,
+            Ok(_) => accepted += 1,
             Err(problem) => {
                 let status = problem.status.as_u16();
                 assert!((400..500).contains(&status), "{status} {}", problem.detail);
-                assert!(problem.detail.len() < 5000, "an answer as long as the question");
+                assert!(problem.detail.len() < 5000, "the detail grows with the request");
             }
         }
     });
-    assert!(read > 50, "only {read} were read");
+    assert!(accepted > 50, "only {accepted} were accepted");
 }
 
 #[test]
-fn any_event_is_read_or_refused() {
+fn mutated_events_are_accepted_or_refused() {
     check::<EventRequest>(&[
         r#"{"id":"e1","type":"explicit","source":"user_rating","category":"quality","user_id":"u","session_id":"c","message_id":"t","timestamp":"2026-01-02T03:04:05Z","tags":["x"],"data":{"rating":4}}"#,
         r#"{"type":"log","source":"trace","category":"cost","data":{"a":[1,{"b":null}]}}"#,
@@ -35,14 +35,14 @@ fn any_event_is_read_or_refused() {
 }
 
 #[test]
-fn any_turn_is_read_or_refused() {
+fn mutated_turns_are_accepted_or_refused() {
     check::<OpeningRequest>(&[
         r#"{"turn_id":"t","conversation_id":"c","user_id":"u","text":"q","include":["context","route"],"router":"r","ts":"2026-01-02T03:04:05Z"}"#,
     ]);
 }
 
 #[test]
-fn any_reaction_decision_signal_or_question_for_a_period_is_read_or_refused() {
+fn other_mutated_bodies_are_accepted_or_refused() {
     check::<ReactionRequest>(&[
         r#"{"reaction":"ok","text":"x","user_id":"u","origin":"machine","confidence":0.5}"#,
     ]);

@@ -1,4 +1,4 @@
-//! Reactions on the wire.
+//! Reactions.
 
 use engine::{RawReaction, ReactionCounts};
 use model::{Origin, Reaction};
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`
+/// Body of `POST /conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReactionRequest {
-    // Null means something here, so absent and null are told apart.
+    // Null clears the reaction, so absent and null must be distinguished.
     #[serde(default, deserialize_with = "deserialize_present")]
     #[schema(value_type = Option<Object>)]
     reaction: Option<Value>,
@@ -41,7 +41,7 @@ impl From<ReactionRequest> for RawReaction {
     }
 }
 
-/// The answer to a reaction.
+/// Response to a reaction.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum ReactionResponse {
@@ -59,7 +59,7 @@ pub(crate) enum ReactionResponse {
     },
 }
 
-/// One reaction, flat.
+/// A reaction in the flat format.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FeedbackBody {
     rn: String,
@@ -88,7 +88,7 @@ impl From<&FeedbackItem> for FeedbackBody {
     }
 }
 
-/// One reaction, as the source system's record.
+/// A reaction in the record format.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecordBody {
     reaction: RecordReaction,
@@ -144,7 +144,7 @@ impl From<&FeedbackItem> for RecordBody {
     }
 }
 
-/// Reactions counted: total = user + machine = ok + not_ok + neutral.
+/// Reaction counts: total = user + machine = ok + not_ok + neutral.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CountsBody {
     total: u64,
@@ -168,7 +168,7 @@ impl From<&ReactionCounts> for CountsBody {
     }
 }
 
-/// How content the users are, with how sure that is.
+/// Satisfaction rate of users with its confidence interval.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SatisfactionBody {
     rate: Option<f64>,

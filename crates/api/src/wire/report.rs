@@ -1,4 +1,4 @@
-//! Reports on the wire.
+//! Conversation reports and the artifact search.
 
 use engine::{StoredEvent, StoredTurn};
 use model::{Body, TurnHalf};
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::reaction::{CountsBody, FeedbackBody, RecordBody, SatisfactionBody};
 
-/// `POST …/turns-with-feedbacks`
+/// Body of `POST …/turns-with-feedbacks`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConversationRequestBody {
@@ -18,7 +18,7 @@ pub(crate) struct ConversationRequestBody {
     pub(crate) include: Option<Vec<String>>,
 }
 
-/// `POST …/feedback/conversations-in-period`
+/// Body of `POST …/feedback/conversations-in-period`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PeriodRequestBody {
@@ -32,7 +32,7 @@ pub(crate) struct PeriodRequestBody {
     pub(crate) reaction: Option<String>,
 }
 
-/// `POST /api/v1/artifacts/search`
+/// Body of `POST /api/v1/artifacts/search`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchRequestBody {
@@ -50,7 +50,7 @@ pub(crate) struct SearchRequestBody {
     pub(crate) cursor: Option<String>,
 }
 
-/// One bound of a search in time.
+/// A time bound of a search.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimestampFilter {
@@ -58,7 +58,7 @@ pub(crate) struct TimestampFilter {
     pub(crate) value: String,
 }
 
-/// The turns of a conversation.
+/// The turns of a conversation with their reactions.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConversationBody {
     pub(crate) user_id: Option<String>,
@@ -86,7 +86,7 @@ pub(crate) struct TurnReportBody {
     reactions: Vec<RecordBody>,
 }
 
-/// What to bring with each turn.
+/// Optional sections of a turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Include {
     pub(crate) turn_log: bool,
@@ -109,7 +109,7 @@ impl TurnReportBody {
     }
 }
 
-/// What the user asked, as it was sent.
+/// The question as it was sent.
 pub(crate) fn user_message(turn: &StoredTurn) -> Option<Value> {
     turn.events.iter().find_map(|stored| match turn_half(stored)? {
         TurnHalf::Opened(_) => Some(message_json(stored)),
@@ -117,7 +117,7 @@ pub(crate) fn user_message(turn: &StoredTurn) -> Option<Value> {
     })
 }
 
-/// What was answered, as it was sent.
+/// The answer as it was sent.
 pub(crate) fn assistant_message(turn: &StoredTurn) -> Option<Value> {
     turn.events.iter().find_map(|stored| match turn_half(stored)? {
         TurnHalf::Completed(_) => Some(message_json(stored)),

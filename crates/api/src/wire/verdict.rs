@@ -1,4 +1,4 @@
-//! What is found in messages and answers, on the wire.
+//! Verdicts, signals and planner context of turns.
 
 use engine::{PlannerContext, Previous, Signals, TurnView};
 use model::{Contrast, Evidence, FoundVerdict, Retry, Timestamp, VerdictStatus};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// A stretch of a text, in bytes, and the rule that it set off.
+/// A byte range of a text and the rule that it matched.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct EvidenceBody {
     start: usize,
@@ -34,7 +34,7 @@ impl From<&Contrast> for ContrastBody {
     }
 }
 
-/// What the message says about an earlier turn.
+/// The verdict of the message about an earlier turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PreviousBody {
     turn_id: String,
@@ -67,7 +67,7 @@ impl From<Previous> for PreviousBody {
     }
 }
 
-/// The question that is asked again.
+/// The earlier question that this one repeats.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RetryBody {
     original_turn_id: String,
@@ -87,7 +87,7 @@ impl From<Retry> for RetryBody {
     }
 }
 
-/// What a planner should know.
+/// Context for the planner of an agent.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ContextBody {
     markdown: String,
@@ -117,7 +117,7 @@ impl From<PlannerContext> for ContextBody {
     }
 }
 
-/// What an answer shows by itself.
+/// Signals detected in an answer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct SignalsBody {
     error: ErrorBody,
@@ -158,14 +158,14 @@ impl From<&Signals> for SignalsBody {
     }
 }
 
-/// `POST /api/v1/turns/{turn_id}/review`
+/// Body of `POST /api/v1/turns/{turn_id}/review`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReviewRequest {
     pub(crate) status: String,
 }
 
-/// The answer to a review.
+/// Response to a review.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReviewResponse {
     pub(crate) turn_id: String,
@@ -174,7 +174,7 @@ pub(crate) struct ReviewResponse {
     pub(crate) replayed: bool,
 }
 
-/// How a turn was taken and why we think so.
+/// The current verdict of a turn, with its evidence.
 pub(crate) fn verdict_json(view: &TurnView) -> Value {
     let standing = &view.exchange.standing;
     let found = view.verdict.as_ref();
@@ -192,7 +192,7 @@ pub(crate) fn verdict_json(view: &TurnView) -> Value {
     })
 }
 
-/// Whose word counts.
+/// The source that decides: a review, else a user's reaction, else the detected verdict.
 fn deciding_source(view: &TurnView) -> Option<&'static str> {
     if view.exchange.standing.review.is_some() {
         return Some("review");
@@ -224,7 +224,7 @@ fn found_json(found: &FoundVerdict, at: Timestamp) -> Value {
     })
 }
 
-/// The source system's `metadata.json`, letter for letter.
+/// Renders a turn in the `metadata.json` format.
 pub(crate) fn metadata_json(view: &TurnView) -> Value {
     let (exchange, standing) = (&view.exchange, &view.exchange.standing);
     let mut feedback = json!({
@@ -237,7 +237,7 @@ pub(crate) fn metadata_json(view: &TurnView) -> Value {
     });
     let by_users = view.reactions.iter().filter(|r| r.origin == model::Origin::User);
     let by_user = by_users.max_by_key(|r| r.position);
-    // A review that confirms the verdict leaves it its particulars.
+    // A review that confirms the verdict keeps its details.
     let confirmed = |(found, _): &&(FoundVerdict, Timestamp)| {
         standing.review.is_some_and(|(status, _)| status == found.verdict.status)
     };
@@ -274,7 +274,7 @@ fn fill_from_verdict(feedback: &mut Value, found: &FoundVerdict, at: Timestamp) 
     feedback["correction_type"] = correction_word(found).into();
 }
 
-/// The source system says `explicit_correction` where we say `explicit`.
+/// `metadata.json` uses `explicit_correction` for `explicit`.
 fn correction_word(found: &FoundVerdict) -> Option<&'static str> {
     let rejected = found.verdict.status == VerdictStatus::Rejected;
     let kind = found.verdict.correction_type.filter(|_| rejected)?;
