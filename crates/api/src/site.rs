@@ -1,4 +1,4 @@
-//! The page: its addresses, who may see them, and what every answer carries.
+//! The web interface: its routes and the security headers of every response.
 
 mod page_error;
 mod session_cookie;
@@ -26,13 +26,11 @@ use axum::middleware::map_response;
 use axum::routing::{get, post};
 use engine::Engine;
 
-/// What pages need.
 #[derive(Clone, Debug)]
 struct Site {
     engine: Arc<Engine>,
 }
 
-/// Every address of the page.
 pub(crate) fn routes(engine: &Arc<Engine>) -> Router<Arc<Engine>> {
     let site = Site { engine: Arc::clone(engine) };
     Router::new()

@@ -1,4 +1,4 @@
-//! Styles and script. Their address says what they hold, so they may be kept for ever.
+//! Styles and scripts. Their names contain a content hash, so browsers may cache them forever.
 
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -8,7 +8,7 @@ use crate::error::Problem;
 
 /// `GET /assets/{name}`
 pub(super) async fn show_asset(uri: Uri) -> Result<Response, PageError> {
-    let unknown = || Problem::not_found("there is nothing at this address");
+    let unknown = || Problem::not_found("asset not found; reload the page");
     let asset = web::asset(uri.path()).ok_or_else(unknown)?;
     let headers = [
         (header::CONTENT_TYPE, asset.media),

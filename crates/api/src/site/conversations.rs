@@ -1,4 +1,4 @@
-//! The list of conversations.
+//! The list of conversations, with search.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -11,11 +11,10 @@ use super::html_response::html_page;
 use super::overview::load_choices;
 use super::page_error::PageError;
 use super::visitor::Visitor;
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 
-/// Conversations on a page.
 const PAGE_CONVERSATIONS: usize = 50;
-/// Characters of a search that count.
+/// The rest of a longer search is ignored.
 const MAX_SEARCH_CHARS: usize = 500;
 
 /// `GET /conversations`
@@ -50,7 +49,8 @@ fn parse_filter(visitor: &Visitor) -> Result<Asked, Problem> {
     let word = visitor.parameter("show").unwrap_or("all");
     let unknown = || {
         let words: Vec<&str> = TurnMark::ALL.iter().map(|mark| mark.as_word()).collect();
-        Problem::invalid("show", format!("show: expected one of {}", words.join(", ")))
+        let shown = quote(word);
+        Problem::invalid("show", format!("show is {shown}, expected one of {}", words.join(", ")))
     };
     Ok(Asked {
         mark: TurnMark::from_word(word).ok_or_else(unknown)?,
@@ -62,7 +62,8 @@ fn parse_filter(visitor: &Visitor) -> Result<Asked, Problem> {
 }
 
 fn parse_cursor(text: &str) -> Result<ListMark, Problem> {
-    let bad = || Problem::invalid("after", "after: expected the end of an earlier page");
+    let bad =
+        || Problem::invalid("after", "after is invalid, expected the cursor of an earlier page");
     let (one, other) = text.split_once('.').ok_or_else(bad)?;
     Ok(ListMark(one.parse().map_err(|_| bad())?, other.parse().map_err(|_| bad())?))
 }
@@ -79,7 +80,7 @@ async fn load_page(
     Ok(Found { rows, next: page.next, stopped_at: page.stopped_at, how: None })
 }
 
-/// By an id of a conversation, turn or user, else by words, else by meaning.
+/// Searches by id of a conversation, turn or user, then by words, then by similarity.
 async fn search_conversations(
     site: &Site,
     visitor: &Visitor,
@@ -94,7 +95,7 @@ async fn search_conversations(
         |how: String, rows: Vec<Row>| Found { rows, next: None, stopped_at: None, how: Some(how) };
     let meaning = || {
         format!(
-            "Questions in {} that mean something like it, the most similar first, whatever else is chosen",
+            "Questions in {} with a similar meaning, most similar first; other filters do not apply",
             scope.project
         )
     };
@@ -105,20 +106,20 @@ async fn search_conversations(
     }
     if let Ok(user) = UserId::new(asked.words.as_str()) {
         let query = ListQuery { user: Some(user), ..query.clone() };
-        let theirs = load_page(site, visitor, asked, query).await?;
-        if !theirs.rows.is_empty() {
+        let of_user = load_page(site, visitor, asked, query).await?;
+        if !of_user.rows.is_empty() {
             let how = format!("Conversations of the user {}", asked.words);
-            return Ok(Found { how: Some(how), ..theirs });
+            return Ok(Found { how: Some(how), ..of_user });
         }
     }
     Ok(match site.engine.find_conversations(&scope, &asked.words, query).await? {
-        FoundConversations::ById(found) => by("Found by its id".to_owned(), rows(found)),
+        FoundConversations::ById(found) => by("Found by id".to_owned(), rows(found)),
         FoundConversations::ByMeaning(found) => by(meaning(), rows(found)),
         FoundConversations::ByWords(page) => Found {
             rows: page.items.iter().map(|item| Row::of(item, visitor.filter())).collect(),
             next: page.next,
             stopped_at: page.stopped_at,
-            how: Some("Where these words were said, the newest first".to_owned()),
+            how: Some("Conversations that contain these words, newest first".to_owned()),
         },
     })
 }

@@ -1,4 +1,4 @@
-//! Data for training, and what waits for a person.
+//! Training data and the annotation queue.
 
 use axum::extract::State;
 use axum::http::header;
@@ -16,7 +16,7 @@ use super::page_error::PageError;
 use super::visitor::Visitor;
 use crate::routes::preferences::stream_rows;
 
-/// Turns of each sort on the page.
+/// Turns listed per kind of feedback.
 const MAX_TURNS: usize = 6;
 
 /// `GET /data`
@@ -33,7 +33,7 @@ pub(super) async fn show_data(
     Ok(html_page(&Data::of(visitor.shell(&site, Some(View::Data)), &scope, &readings)))
 }
 
-/// Pairs that the newest conversations make of which somebody or something says that an answer is better.
+/// Preference pairs of the newest conversations that have feedback.
 async fn load_pairs(
     site: &Site,
     visitor: &Visitor,
@@ -84,7 +84,7 @@ async fn load_conversations(
     Ok(site.engine.list_conversations(query, ListOrder::Newest).await?.items)
 }
 
-/// `GET /data/pairs`: the rows as the API gives them, as a file.
+/// `GET /data/pairs`: the export of the API as a file.
 pub(super) async fn export_pairs(
     State(site): State<Site>,
     visitor: Visitor,

@@ -1,4 +1,4 @@
-//! Experiments, and what is done with them.
+//! The experiments page.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -13,12 +13,11 @@ use super::html_response::html_page;
 use super::login::redirect_to;
 use super::page_error::PageError;
 use super::visitor::Visitor;
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::params;
 
-/// Experiments on a page.
 const PAGE_EXPERIMENTS: usize = 20;
-/// Definitions that are read together.
+/// Definitions read per query.
 const BATCH_ROWS: usize = 500;
 
 /// `GET /experiments`
@@ -28,7 +27,8 @@ pub(super) async fn show_experiments(
 ) -> Result<Response, PageError> {
     let scope = visitor.scope();
     let before = visitor.parameter("before").map(str::parse).transpose();
-    let bad = |_| Problem::invalid("before", "before: expected the end of an earlier page");
+    let bad =
+        |_| Problem::invalid("before", "before is invalid, expected the cursor of an earlier page");
     let before: Option<u64> = before.map_err(bad)?;
     let (found, last) =
         newest_page(load_experiments(&site, &scope).await?, |view| view.position.0, before);
@@ -51,7 +51,7 @@ pub(super) async fn show_experiments(
     }))
 }
 
-/// Those of a project, in the order in which they were defined.
+/// Loads all experiments of a project, oldest first.
 async fn load_experiments(site: &Site, scope: &Scope) -> Result<Vec<ExperimentView>, FlowError> {
     let (mut found, mut after) = (Vec::new(), Position(0));
     loop {
@@ -62,17 +62,17 @@ async fn load_experiments(site: &Site, scope: &Scope) -> Result<Vec<ExperimentVi
     }
 }
 
-/// A page of the newest before a place, and from where the next one goes on.
+/// Returns a page of the newest before a position, and the cursor of the next page.
 fn newest_page<T>(
     mut all: Vec<T>,
-    place: impl Fn(&T) -> u64,
+    position: impl Fn(&T) -> u64,
     before: Option<u64>,
 ) -> (Vec<T>, Option<u64>) {
-    all.retain(|one| before.is_none_or(|before| place(one) < before));
+    all.retain(|one| before.is_none_or(|before| position(one) < before));
     all.reverse();
     let is_more = all.len() > PAGE_EXPERIMENTS;
     all.truncate(PAGE_EXPERIMENTS);
-    let last = all.last().filter(|_| is_more).map(&place);
+    let last = all.last().filter(|_| is_more).map(&position);
     (all, last)
 }
 
@@ -84,7 +84,7 @@ pub(super) async fn act_on_experiment(
 ) -> Result<Response, PageError> {
     let SubmittedForm { visitor, .. } = posted.require_manager()?;
     let id = params::parse_id("id", id, ExperimentId::new)?;
-    let unknown = || Problem::not_found("there is nothing at this address");
+    let unknown = || Problem::not_found(format!("action {} not found", quote(&word)));
     let action = Action::from_word(&word).ok_or_else(unknown)?;
     let scope = visitor.scope();
     site.engine.act_on_experiment(&scope, &id, action, None).await?;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_are_on_the_first_page() {
+    fn newest_page_lists_newest_first_with_a_cursor() {
         let all: Vec<u64> = (1..=45).collect();
         let down = |from: u64, to: u64| -> Vec<u64> { (from..=to).rev().collect() };
         let rows = [
@@ -107,7 +107,7 @@ mod tests {
             (Some(1), Vec::new(), None),
         ];
         for (before, expected, next) in rows {
-            assert_eq!(newest_page(all.clone(), |place| *place, before), (expected, next));
+            assert_eq!(newest_page(all.clone(), |position| *position, before), (expected, next));
         }
     }
 }

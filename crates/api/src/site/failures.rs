@@ -1,4 +1,4 @@
-//! What goes wrong, and trying what might help.
+//! The failures page, and experiments from suggestions.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::params;
 
 const MAC_DOMAIN: &str = "suggestion experiment";
 const REFRESH: HeaderName = HeaderName::from_static("refresh");
-/// When a browser comes again by itself while there is nothing to show yet.
+/// Reload interval of the browser while the analysis is pending.
 const REFRESH_SECS: &str = "2";
 
 /// `GET /failures`
@@ -36,24 +36,24 @@ pub(super) async fn show_failures(
     let (scope, shell) = (visitor.scope(), visitor.shell(&site, Some(View::Failures)));
     let may_try = visitor.may_manage();
     let from = visitor.parameter("from").map(str::parse).transpose();
-    let bad = |_| Problem::invalid("from", "from: expected the number of a pattern");
+    let bad = |_| Problem::invalid("from", "from is invalid, expected the number of a pattern");
     let place = (scope.project.as_str(), from.map_err(bad)?.unwrap_or(0));
     let page = Failures::of(shell, choices, place, &found, may_try);
-    let mut answer = html_page(&page);
+    let mut response = html_page(&page);
     if page.is_sought() {
-        answer.headers_mut().insert(REFRESH, HeaderValue::from_static(REFRESH_SECS));
+        response.headers_mut().insert(REFRESH, HeaderValue::from_static(REFRESH_SECS));
     }
-    Ok(answer)
+    Ok(response)
 }
 
-/// Of one project: what is concluded is kept in the one it is concluded from.
+/// Restricts the query to one project, because suggestions are stored in a project.
 fn failures_query(site: &Site, visitor: &Visitor) -> QualityQuery {
     let project = Some(visitor.scope().project);
-    // By the day, so that what was found can be shown again.
+    // Daily buckets, so that cached results can be reused.
     QualityQuery { project, ..visitor.query(site.engine.now(), 24) }
 }
 
-/// `POST /failures/experiment`: keeps the suggestion and defines the experiment that tries it.
+/// `POST /failures/experiment`: stores the suggestion and defines an experiment for it.
 pub(super) async fn create_experiment(
     State(site): State<Site>,
     posted: SubmittedForm,
@@ -67,7 +67,7 @@ pub(super) async fn create_experiment(
         one.found.pattern_id == pattern && one.found.instruction == instruction
     };
     let gone =
-        || Problem::not_found("this suggestion does not follow from what went wrong any more");
+        || Problem::not_found("suggestion not found: the failures have changed; reload the page");
     let suggestion = kept.iter().find(wanted).ok_or_else(gone)?;
     let mac = engine.fingerprint(MAC_DOMAIN, &json!({}));
     engine.try_suggestion(&scope, &suggestion.id, Map::new(), mac, None).await?;
@@ -75,7 +75,7 @@ pub(super) async fn create_experiment(
     Ok(redirect_to(&visitor.filter().place_link("/experiments", project, &[("done", "started")])))
 }
 
-/// `GET /turns/{id}`: to where the turn is in its conversation.
+/// `GET /turns/{id}`: redirects to the turn in its conversation.
 pub(super) async fn redirect_to_turn(
     State(site): State<Site>,
     visitor: Visitor,
@@ -84,7 +84,7 @@ pub(super) async fn redirect_to_turn(
     let turn = params::parse_id("turn", turn, TurnId::new)?;
     let scope: Scope = visitor.scope();
     let found = site.engine.turn_view(&scope, turn.clone()).await?;
-    let unknown = || Problem::not_found("there is no turn with this id here");
+    let unknown = || Problem::not_found(format!("turn {turn} not found in this project"));
     let conversation = found.and_then(|view| view.exchange.conversation).ok_or_else(unknown)?;
     let path = format!("/conversations/{}", encoded(conversation.as_str()));
     let link = visitor.filter().place_link(&path, scope.project.as_str(), &[]);

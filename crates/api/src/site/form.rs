@@ -1,4 +1,4 @@
-//! A form that was sent: from a page of ours, by whom it was made for.
+//! Submitted forms, with protection against cross-site request forgery.
 
 use axum::extract::{Form, FromRequest, Request};
 
@@ -9,40 +9,37 @@ use crate::body::READ_TIMEOUT;
 use crate::error::Problem;
 use crate::middleware::origin::is_same_origin;
 
-/// The fields of a form.
 #[derive(Debug)]
 pub(super) struct FormFields(Vec<(String, String)>);
 
 impl FormFields {
-    /// A field, if it was sent and is not empty.
+    /// Returns `None` for absent and empty fields.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let mut found = self.0.iter().filter(|(one, value)| one == name && !value.is_empty());
         found.next().map(|(_, value)| value.as_str())
     }
 
-    /// A field that must be there.
     pub(super) fn require(&self, name: &'static str) -> Result<&str, Problem> {
-        self.get(name).ok_or_else(|| Problem::invalid(name, format!("{name}: expected a value")))
+        self.get(name)
+            .ok_or_else(|| Problem::invalid(name, format!("{name} is missing, expected a value")))
     }
 
-    /// Reads a body, if it was sent by a page of ours.
+    /// Reads the form if it was submitted by a page of this server.
     pub(super) async fn from_request(request: Request, site: &Site) -> Result<Self, Problem> {
         if !is_same_origin(request.headers()) {
-            return Err(Problem::forbidden("this form was sent from another origin"));
+            return Err(Problem::forbidden("the form was submitted from another origin"));
         }
-        let bad = || Problem::malformed("the form could not be read");
+        let bad = || Problem::malformed("the form body is malformed; submit the form again");
         let reading = tokio::time::timeout(READ_TIMEOUT, Form::from_request(request, site));
         let Form(fields) = reading.await.map_err(|_| bad())?.map_err(|_| bad())?;
         Ok(Self(fields))
     }
 }
 
-/// A form by somebody who may change something.
+/// A form with a valid token of the visitor's session.
 #[derive(Debug)]
 pub(super) struct SubmittedForm {
-    /// Who sent it.
     pub(super) visitor: Visitor,
-    /// What it says.
     pub(super) fields: FormFields,
 }
 
@@ -59,7 +56,7 @@ impl FromRequest<Site> for SubmittedForm {
         let token = fields.get("token").unwrap_or("");
         if !site.engine.is_form_token(visitor.csrf_subject(), token) {
             let detail =
-                "this form is not of this visit; go back, load the page again and repeat it";
+                "the form token is invalid; go back, reload the page and submit the form again";
             return Err(Problem::forbidden(detail).into());
         }
         Ok(Self { visitor, fields })
@@ -67,21 +64,17 @@ impl FromRequest<Site> for SubmittedForm {
 }
 
 impl SubmittedForm {
-    /// Refuses those who may only look.
     pub(super) fn require_writer(self) -> Result<Self, PageError> {
         if self.visitor.may_write() {
             return Ok(self);
         }
-        Err(Problem::forbidden("a key with the role read cannot change anything").into())
+        Err(Problem::forbidden("a key with the role read cannot change anything; log in with a key with the role admin").into())
     }
-}
 
-impl SubmittedForm {
-    /// Refuses those who may not change the rules.
     pub(super) fn require_manager(self) -> Result<Self, PageError> {
         if self.visitor.may_manage() {
             return Ok(self);
         }
-        Err(Problem::forbidden("this needs a key with the role admin").into())
+        Err(Problem::forbidden("this requires a key with the role admin").into())
     }
 }

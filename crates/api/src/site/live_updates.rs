@@ -1,4 +1,4 @@
-//! Tells a page that something was stored, at most every two seconds.
+//! Server-sent events that notify a page about new data.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,18 +13,19 @@ use model::Position;
 use super::Site;
 use super::visitor::Visitor;
 
-/// A page is read again no more often than this.
+/// Pages reload at most this often.
 const MIN_UPDATE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// `GET /live`: of the project that is looked at, or of all that are; from the position that a page was made
-/// at, or from now on, as long as the visitor may stay.
+/// `GET /live`: notifies about new data in the selected projects, until the session ends. Starts at
+/// the log position that the page was rendered at.
 pub(super) async fn stream_updates(State(site): State<Site>, visitor: Visitor) -> Response {
     let engine = Arc::clone(&site.engine);
     let (scopes, pass) = (visitor.scopes(), visitor.pass().clone());
     let head = visitor.position();
-    let made_at = visitor.parameter("position").and_then(|text| text.parse().ok()).map(Position);
-    // Another node may have made the page, and may know more of the log.
-    let after = made_at.map_or(head, |made_at| made_at.min(head));
+    let rendered_at =
+        visitor.parameter("position").and_then(|text| text.parse().ok()).map(Position);
+    // Another node may have rendered the page and may be ahead of this one.
+    let after = rendered_at.map_or(head, |rendered_at| rendered_at.min(head));
     let begin = (after, engine, scopes, pass);
     let lines = stream::unfold(begin, |(after, engine, scopes, pass)| async move {
         let stored = engine.wait_for_any(&scopes, after, MIN_UPDATE_INTERVAL, &pass).await;

@@ -1,4 +1,4 @@
-//! Coming in, leaving, and the list of keys.
+//! Login, logout and the help page.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -15,9 +15,9 @@ use crate::error::Problem;
 use crate::middleware::auth::{Identity, Permission, ReadAccess, check_origin};
 use crate::params::{self, ParamKind, QueryParams};
 
-/// What the form at the door is proven by: everybody may have it, and the origin is checked.
+/// The login form has no session yet, so its token is the same for all. The origin is checked too.
 const CSRF_SUBJECT: &str = "door";
-/// Attempts per second that one client address may make.
+/// Login attempts per second and client address.
 const LOGIN_RATE: u32 = 5;
 
 /// `GET /login`
@@ -48,26 +48,28 @@ pub(super) async fn log_in(
     let headers = request.headers().clone();
     let fields = FormFields::from_request(request, &site).await?;
     if !site.engine.is_form_token(CSRF_SUBJECT, fields.get("token").unwrap_or("")) {
-        let detail = "this form is not of this server; load the page again and repeat it";
+        let detail = "the form token is invalid; reload the page and submit the form again";
         return Err(Problem::forbidden(detail).into());
     }
     let next = fields.get("next");
     let key = fields.get("key").and_then(|text| site.engine.authenticate(text.trim()));
-    let refused = |why: &str| {
-        let page = html_page(&login_form(&site, next, Some(why.to_owned())));
+    let refused = |reason: &str| {
+        let page = html_page(&login_form(&site, next, Some(reason.to_owned())));
         Ok((StatusCode::UNAUTHORIZED, page).into_response())
     };
-    let Some(key) = key else { return refused("This API key is not valid.") };
+    let Some(key) = key else { return refused("This API key is unknown or revoked.") };
     if !ReadAccess::ROLES.contains(&key.role) {
         let role = key.role.as_word();
         return refused(&format!(
-            "A key with the role {role} cannot see the page; read or admin can."
+            "A key with the role {role} cannot open the web interface; use one with read or admin."
         ));
     }
     if check_origin(&key, &headers).is_err() {
-        return refused("This API key belongs to a page of another origin and opens no page here.");
+        return refused(
+            "This API key is restricted to another origin and cannot open the web interface.",
+        );
     }
-    tracing::info!(key = key.id, "somebody came in");
+    tracing::info!(key = key.id, "web login");
     let cookie = session_cookie::set_cookie(&site.engine.begin_visit(&key), &headers);
     Ok(([(header::SET_COOKIE, cookie)], redirect_to(local_path(next))).into_response())
 }
@@ -80,7 +82,7 @@ pub(super) async fn log_out(
 ) -> Result<Response, PageError> {
     drop(posted);
     if let Some(visit) =
-        session_cookie::read_session(&headers).and_then(|note| site.engine.visit(note))
+        session_cookie::read_session(&headers).and_then(|token| site.engine.visit(token))
     {
         site.engine.end_visit(&visit).await?;
     }
@@ -101,20 +103,20 @@ fn login_form(site: &Site, next: Option<&str>, trouble: Option<String>) -> Login
     }
 }
 
-/// An address of ours, whatever was asked for: nobody is sent elsewhere.
+/// Prevents open redirects: anything but a local path becomes `/`.
 fn local_path(next: Option<&str>) -> &str {
-    let is_own = |next: &&str| {
+    let is_local = |next: &&str| {
         next.starts_with('/')
             && !next.starts_with("//")
             && !next.starts_with("/\\")
             && next.bytes().all(|byte| byte.is_ascii_graphic())
     };
-    next.filter(is_own).unwrap_or("/")
+    next.filter(is_local).unwrap_or("/")
 }
 
-/// Sends a browser on after a form.
-pub(super) fn redirect_to(address: &str) -> Response {
-    (StatusCode::SEE_OTHER, [(header::LOCATION, address.to_owned())]).into_response()
+/// Redirects after a form (303).
+pub(super) fn redirect_to(path: &str) -> Response {
+    (StatusCode::SEE_OTHER, [(header::LOCATION, path.to_owned())]).into_response()
 }
 
 #[cfg(test)]
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_sent_elsewhere() {
+    fn login_redirects_only_to_local_paths() {
         for bad in ["https://evil.example", "//evil.example", "/\\evil.example", "x", "/a\nb", "/é"]
         {
             assert_eq!(local_path(Some(bad)), "/", "{bad}");

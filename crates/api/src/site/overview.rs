@@ -1,4 +1,4 @@
-//! The first page.
+//! The overview page.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,6 @@ use super::html_response::html_page;
 use super::page_error::PageError;
 use super::visitor::Visitor;
 
-/// Alerts that are looked at.
 const MAX_ALERTS: usize = 20;
 
 /// `GET /`
@@ -25,7 +24,7 @@ pub(super) async fn show_overview(
     Ok(html_page(&Overview::of(visitor.shell(&site, Some(View::Overview)), readings)))
 }
 
-/// What the figures of a period are made of.
+/// Loads the data for the metrics of a period.
 pub(super) async fn load_readings(
     site: &Site,
     visitor: &Visitor,
@@ -48,7 +47,7 @@ pub(super) async fn load_readings(
     })
 }
 
-/// Hours that are put together, so that a chart has some thirty stretches.
+/// Bucket size that gives a chart about thirty points.
 pub(super) fn bucket_hours(days: u32) -> u32 {
     match days {
         0..=2 => 1,
@@ -58,7 +57,7 @@ pub(super) fn bucket_hours(days: u32) -> u32 {
     }
 }
 
-/// What can be chosen: models and prompts of the period, whatever is chosen now.
+/// Models and prompts of the period, regardless of the current selection.
 pub(super) async fn load_choices(
     site: &Site,
     query: &QualityQuery,

@@ -1,4 +1,4 @@
-//! What goes wrong on a page, as a page.
+//! Errors rendered as HTML pages.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,12 +8,10 @@ use web::{Trouble as Page, encoded};
 use super::html_response::html_page;
 use crate::error::Problem;
 
-/// Why a page is not shown.
 #[derive(Debug)]
 pub(super) enum PageError {
-    /// Somebody must log in first, to see this address.
+    /// Redirects to the login, then to this path.
     LoginRequired(String),
-    /// Anything else.
     Problem(Problem),
 }
 
@@ -33,11 +31,11 @@ impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         match self {
             Self::LoginRequired(next) => {
-                let to = match next.as_str() {
+                let location = match next.as_str() {
                     "/" => "/login".to_owned(),
                     next => format!("/login?next={}", encoded(next)),
                 };
-                (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
+                (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
             }
             Self::Problem(problem) => {
                 let (status, title) = problem.status_and_title();

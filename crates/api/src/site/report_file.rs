@@ -1,4 +1,4 @@
-//! The report as one file, for people who do not come to the server.
+//! The report as a self-contained HTML file.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -17,16 +17,15 @@ use super::routing;
 use super::visitor::Visitor;
 use crate::error::Problem;
 
-/// Conversations and models in it.
 const MAX_CONVERSATIONS: usize = 8;
 const MAX_MODELS: usize = 12;
 
-/// `GET /report`: of one project. What is wrong is told as the API tells it: a command asks for this too.
+/// `GET /report`: errors are problem responses, because the command line uses this route too.
 pub(super) async fn show_report(State(site): State<Site>, visitor: Visitor) -> Response {
     match build_report(&site, &visitor).await {
-        Ok(answer) => answer,
+        Ok(response) => response,
         Err(PageError::Problem(problem)) => problem.into_response(),
-        Err(door @ PageError::LoginRequired(_)) => door.into_response(),
+        Err(error @ PageError::LoginRequired(_)) => error.into_response(),
     }
 }
 
@@ -39,8 +38,7 @@ async fn build_report(site: &Site, visitor: &Visitor) -> Result<Response, PageEr
         let others =
             known.others("project").map(|others| format!(", {others}")).unwrap_or_default();
         let known = known.names.join(", ");
-        let detail =
-            format!("project: nothing is stored for {asked}, expected one of {known}{others}");
+        let detail = format!("project {asked} not found, expected one of {known}{others}");
         return Err(Problem::not_found(detail).into());
     }
     let engine = &site.engine;
@@ -48,26 +46,26 @@ async fn build_report(site: &Site, visitor: &Visitor) -> Result<Response, PageEr
     let query =
         QualityQuery { project: Some(scope.project.clone()), ..visitor.query(engine.now(), hours) };
     let by_day = QualityQuery { bucket_hours: 24, ..query.clone() };
-    let of_all = QualityQuery { model: None, prompt: None, ..query.clone() };
+    let unfiltered = QualityQuery { model: None, prompt: None, ..query.clone() };
     let readings = PaperReadings {
         at: engine.now(),
         failures: engine.failures(by_day).await?,
         worst: load_worst(site, &scope, &query).await?,
         models: load_models(site, &query).await?,
-        routers: routing::load_readings(site, &scope, &of_all).await?,
+        routers: routing::load_readings(site, &scope, &unfiltered).await?,
         overview: load_readings(site, visitor, query).await?,
         scope,
     };
     let name = format!("uptake-{}-{}.html", readings.scope.tenant, readings.scope.project);
-    let mut answer = html_page(&Paper::of(&visitor.shell(site, None), readings));
-    let shown = format!("attachment; filename=\"{name}\"");
-    if let Ok(shown) = HeaderValue::from_str(&shown) {
-        answer.headers_mut().insert(header::CONTENT_DISPOSITION, shown);
+    let mut response = html_page(&Paper::of(&visitor.shell(site, None), readings));
+    let disposition = format!("attachment; filename=\"{name}\"");
+    if let Ok(value) = HeaderValue::from_str(&disposition) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
     }
-    Ok(answer)
+    Ok(response)
 }
 
-/// The conversations of which most went wrong.
+/// Loads the conversations with the most failures.
 async fn load_worst(
     site: &Site,
     scope: &Scope,
@@ -94,7 +92,7 @@ async fn load_worst(
     Ok(found)
 }
 
-/// What each model answered in the period, those that answered most first.
+/// Loads the metrics of each model, most answers first.
 async fn load_models(
     site: &Site,
     query: &QualityQuery,
@@ -106,8 +104,9 @@ async fn load_models(
             *counts.entry(one.model).or_default() += one.answered;
         }
     }
-    let mut names: Vec<(String, u64)> = counts.into_iter().filter(|(_, many)| *many > 0).collect();
-    names.sort_by_key(|(_, many)| std::cmp::Reverse(*many));
+    let mut names: Vec<(String, u64)> =
+        counts.into_iter().filter(|(_, answers)| *answers > 0).collect();
+    names.sort_by_key(|(_, answers)| std::cmp::Reverse(*answers));
     let mut found = Vec::new();
     for (name, _) in names.into_iter().take(MAX_MODELS) {
         let by = QualityQuery { model: Some(name.clone()), ..query.clone() };

@@ -1,4 +1,4 @@
-//! What was retrieved.
+//! The retrieval page.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -11,7 +11,7 @@ use super::html_response::html_page;
 use super::page_error::PageError;
 use super::visitor::Visitor;
 
-/// Items of each sort.
+/// Items per list.
 const MAX_ITEMS: usize = 25;
 
 /// `GET /retrieval`

@@ -1,4 +1,4 @@
-//! Routers.
+//! The routing page.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,10 +15,9 @@ use super::overview::bucket_hours;
 use super::page_error::PageError;
 use super::visitor::Visitor;
 
-/// Routers on the page, and arms of each whose answers are counted.
 const MAX_ROUTERS: usize = 10;
 const MAX_ARMS: usize = 12;
-/// How many choices are shown, and among how many of the newest findings of the project they are looked for.
+/// Choices shown per router. They are searched in the newest `PAGE_EVENTS * MAX_PAGES` findings.
 const MAX_CHOICES: usize = 30;
 const PAGE_EVENTS: usize = 250;
 const MAX_PAGES: usize = 8;
@@ -41,7 +40,7 @@ pub(super) async fn show_routing(
     Ok(html_page(&Routing::of(shell, scope.project.as_str(), query.window, hours, &readings)))
 }
 
-/// A project's routers, with what their arms answered.
+/// Loads the routers of a project with the answers of their arms.
 pub(super) async fn load_readings(
     site: &Site,
     scope: &Scope,
@@ -73,7 +72,7 @@ pub(super) async fn load_readings(
 
 type Choice = (Timestamp, Option<String>, RouterChoice);
 
-/// The newest choices of a project, the newest first, until there are enough for each of its routers.
+/// Loads choices, newest first, until every router has enough.
 async fn load_choices(
     site: &Site,
     scope: &Scope,
@@ -92,8 +91,8 @@ async fn load_choices(
                 found.push((stored.event.ts, turn, choice));
             }
         }
-        let of = |name: &String| found.iter().filter(|(_, _, one)| one.router == *name).count();
-        if routers.iter().take(MAX_ROUTERS).all(|name| of(name) >= MAX_CHOICES) {
+        let count = |name: &String| found.iter().filter(|(_, _, one)| one.router == *name).count();
+        if routers.iter().take(MAX_ROUTERS).all(|name| count(name) >= MAX_CHOICES) {
             break;
         }
     }

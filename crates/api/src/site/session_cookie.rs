@@ -1,10 +1,10 @@
-//! The cookie that says who visits.
+//! The session cookie of the web interface.
 
 use axum::http::{HeaderMap, header};
 
 const COOKIE_NAME: &str = "uptake_visit";
 
-/// The note in a request's cookies.
+/// Reads the session token from the cookies of a request.
 pub(super) fn read_session(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(header::COOKIE).into_iter();
     let texts = cookies.filter_map(|value| value.to_str().ok());
@@ -13,12 +13,11 @@ pub(super) fn read_session(headers: &HeaderMap) -> Option<&str> {
     pairs.find(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value)
 }
 
-/// The header that keeps a note until the visitor leaves.
-pub(super) fn set_cookie(note: &str, headers: &HeaderMap) -> String {
-    format!("{COOKIE_NAME}={note}; Path=/; HttpOnly; SameSite=Strict{}", secure_attribute(headers))
+/// Value of a `Set-Cookie` header that lasts until the browser closes.
+pub(super) fn set_cookie(token: &str, headers: &HeaderMap) -> String {
+    format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Strict{}", secure_attribute(headers))
 }
 
-/// The header that takes it away.
 pub(super) fn clear_cookie(headers: &HeaderMap) -> String {
     format!(
         "{COOKIE_NAME}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict{}",
@@ -26,7 +25,7 @@ pub(super) fn clear_cookie(headers: &HeaderMap) -> String {
     )
 }
 
-/// A browser that came by TLS shall never send the cookie without.
+/// Browsers that connected by TLS must never send the cookie unencrypted.
 fn secure_attribute(headers: &HeaderMap) -> &'static str {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let by_tls = text("origin").is_some_and(|origin| origin.starts_with("https://"))
@@ -39,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_note_is_found_among_other_cookies() {
+    fn session_token_is_found_among_other_cookies() {
         let mut headers = HeaderMap::new();
         headers.insert(header::COOKIE, "a=b; uptake_visit=abc; c=d".parse().unwrap());
         assert_eq!(read_session(&headers), Some("abc"));
@@ -48,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_that_came_by_tls_stays_there() {
+    fn session_cookie_is_secure_over_tls() {
         let mut headers = HeaderMap::new();
         assert!(!set_cookie("abc", &headers).contains("Secure"));
         headers.insert(header::ORIGIN, "https://u.example".parse().unwrap());

@@ -1,4 +1,4 @@
-//! How the program itself is doing.
+//! The system page: health, dead letters and keys.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -11,7 +11,6 @@ use super::html_response::html_page;
 use super::page_error::PageError;
 use super::visitor::Visitor;
 
-/// Dead letters on the page.
 const MAX_DEAD_LETTERS: usize = 50;
 
 /// `GET /system`
@@ -30,7 +29,7 @@ pub(super) async fn show_system(
     let mut gauges = load_gauges(&site).await;
     gauges.insert(
         1,
-        new_gauge("Turns, last 24 h", count(turns.unsigned_abs()), "of this tenant", true),
+        new_gauge("Turns, last 24 h", count(turns.unsigned_abs()), "in this tenant", true),
     );
     Ok(html_page(&System {
         gauges,
@@ -50,8 +49,8 @@ pub(super) async fn show_system(
     }))
 }
 
-fn new_gauge(name: &'static str, value: String, about: &str, fine: bool) -> Gauge {
-    Gauge { name, value, about: about.to_owned(), class: if fine { "none" } else { "bad" } }
+fn new_gauge(name: &'static str, value: String, about: &str, healthy: bool) -> Gauge {
+    Gauge { name, value, about: about.to_owned(), class: if healthy { "none" } else { "bad" } }
 }
 
 async fn load_gauges(site: &Site) -> Vec<Gauge> {
@@ -62,34 +61,34 @@ async fn load_gauges(site: &Site) -> Vec<Gauge> {
     let mean = if commits.count > 0 { commits.sum / commits.count as f64 } else { 0.0 };
     let together = &stats.commit_writes;
     let each = if together.count > 0 { together.sum / together.count as f64 } else { 0.0 };
-    let about = format!("{} commits of {each:.1} writes", count(commits.count));
+    let about = format!("{} commits with {each:.1} writes on average", count(commits.count));
     let state = if ready { "ready" } else { "not ready" };
     let mut gauges = vec![
-        new_gauge("Store", state.to_owned(), "whether something could be stored now", ready),
-        new_gauge("Events", count(engine.head().0), "in the whole log, since the start", true),
+        new_gauge("Store", state.to_owned(), "readiness for writes", ready),
+        new_gauge("Events", count(engine.head().0), "in the whole log", true),
         new_gauge("Commit", seconds(mean), &about, true),
         new_gauge(
-            "Waiting writes",
+            "Queued writes",
             count(stats.queued_writes),
-            "for the disk",
+            "waiting for a commit",
             stats.queued_writes < 1000,
         ),
         new_gauge(
             "Failed commits",
             count(stats.failed_commits),
-            "since the start",
+            "since this node started",
             stats.failed_commits == 0,
         ),
         new_gauge(
-            "History of questions",
-            if history.away { "away" } else { "there" }.to_owned(),
-            "by which repeats are seen",
+            "Retry detection",
+            if history.away { "off" } else { "on" }.to_owned(),
+            "compares questions with recent ones",
             !history.away,
         ),
         new_gauge(
             "Clock skew",
             count(engine.skewed_clocks()),
-            "answers that ended before they began",
+            "turns that end before they start",
             true,
         ),
     ];

@@ -1,4 +1,4 @@
-//! A conversation, and what people say about its answers right there.
+//! The timeline of a conversation, with forms for reviews, reactions and corrections.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -13,10 +13,9 @@ use super::html_response::html_page;
 use super::login::redirect_to;
 use super::page_error::PageError;
 use super::visitor::Visitor;
-use crate::error::Problem;
+use crate::error::{Problem, quote};
 use crate::params;
 
-/// Turns on a page.
 const PAGE_TURNS: usize = 50;
 const REVIEW_MAC_DOMAIN: &str = "review";
 const REACTION_MAC_DOMAIN: &str = "page reaction";
@@ -32,20 +31,21 @@ pub(super) async fn show_timeline(
     let before = visitor.parameter("before").map(parse_cursor).transpose()?;
     let scope = visitor.scope();
     let found = site.engine.timeline(&scope, id.clone(), before, PAGE_TURNS).await?;
-    let unknown = || Problem::not_found("there is no conversation with this id here");
+    let unknown = || Problem::not_found(format!("conversation {id} not found in this project"));
     let found = found.ok_or_else(unknown)?;
     let shell = visitor.shell(&site, Some(View::Conversations));
     Ok(html_page(&Conversation::of(shell, &scope, id.as_str(), &found, before.is_some())))
 }
 
 fn parse_cursor(text: &str) -> Result<(Timestamp, Position), Problem> {
-    let bad = || Problem::invalid("before", "before: expected the end of an earlier page");
+    let bad =
+        || Problem::invalid("before", "before is invalid, expected the cursor of an earlier page");
     let (micros, position) = text.rsplit_once('-').ok_or_else(bad)?;
     let micros = micros.parse().map_err(|_| bad())?;
     Ok((Timestamp::from_micros(micros), Position(position.parse().map_err(|_| bad())?)))
 }
 
-/// `POST /turns/{id}/review`: a person says that the machine is right.
+/// `POST /turns/{id}/review`: confirms the detected verdict.
 pub(super) async fn confirm_verdict(
     State(site): State<Site>,
     Path(turn): Path<String>,
@@ -54,7 +54,7 @@ pub(super) async fn confirm_verdict(
     review_turn(&site, turn, posted, "confirmed").await
 }
 
-/// `POST /turns/{id}/flip`: a person says that it is wrong.
+/// `POST /turns/{id}/flip`: changes the detected verdict.
 pub(super) async fn flip_verdict(
     State(site): State<Site>,
     Path(turn): Path<String>,
@@ -74,7 +74,8 @@ async fn review_turn(
     let word = fields.require("status")?;
     let status = VerdictStatus::from_word(word).ok_or_else(|| {
         let expected = VerdictStatus::WORDS.join(", ");
-        Problem::invalid("status", format!("status: expected one of {expected}"))
+        let word = quote(word);
+        Problem::invalid("status", format!("status is {word}, expected one of {expected}"))
     })?;
     let mac = site.engine.fingerprint(REVIEW_MAC_DOMAIN, &json!({ "status": word }));
     site.engine.review(&visitor.scope(), turn.clone(), status, mac, None).await?;
@@ -105,7 +106,7 @@ pub(super) async fn react_to_turn(
         reaction: Some(reaction),
         text: None,
         ts: None,
-        // Somebody of their own, so that nobody's reaction is replaced.
+        // An id of its own, so that no user's reaction is replaced.
         user_id: Some(visitor.author_id()),
         origin: None,
         confidence: None,
@@ -131,7 +132,7 @@ pub(super) async fn correct_turn(
     }
     let whole = json!([turn.as_str(), visitor.author_id(), data]);
     let raw = RawEvent {
-        // The same words about the same turn are one correction, however often the form is sent.
+        // Derived from the content, so that resubmitting the form stores one correction.
         id: Some(format!("page-{}", site.engine.form_token(&whole.to_string()))),
         event_type: "explicit".to_owned(),
         source: "user_correction".to_owned(),
@@ -150,7 +151,7 @@ pub(super) async fn correct_turn(
     Ok(redirect_back(&visitor, conversation, &turn, "corrected"))
 }
 
-/// Back to where the form was.
+/// Redirects to the turn that the form belongs to.
 fn redirect_back(visitor: &Visitor, conversation: &str, turn: &TurnId, done: &str) -> Response {
     let path = format!("/conversations/{}", encoded(conversation));
     let scope = visitor.scope();

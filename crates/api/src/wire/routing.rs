@@ -166,8 +166,8 @@ fn explain_router(view: &RouterView) -> String {
     let untried = view.arms.iter().find(|arm| arm.enabled && arm.observations == 0);
     let turns = if seen == 1 { "turn" } else { "turns" };
     let mut text = format!(
-        "After {seen} observed {turns} {}: a turn it serves earns {:.2} of 1 ({low:.2} to \
-         {high:.2}), and it gets {:.0}% of the choices.",
+        "After {seen} observed {turns}, {}: mean reward {:.2} (95% interval {low:.2} to \
+         {high:.2}), {:.0}% of the choices.",
         match untried {
             Some(_) => format!("{} has the highest mean so far", best.id),
             None => format!("{} looks best", best.id),

@@ -1,4 +1,4 @@
-//! How a visitor is known, and what they look at.
+//! Extracts the visitor from a request: authentication and selected data.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,6 @@ use crate::site::{Site, session_cookie};
 
 const MAX_DAYS: u32 = 3650;
 
-/// Who it is, before it is known what they look at.
 struct IdentifiedVisitor {
     csrf_subject: String,
     caller: Caller,
@@ -30,24 +29,32 @@ impl FromRequestParts<Site> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         let position = site.engine.head();
-        let known = identify_visitor(parts, site)?;
-        let role = known.caller.role();
+        let identified = identify_visitor(parts, site)?;
+        let role = identified.caller.role();
         if !ReadAccess::ROLES.contains(&role) {
-            let detail = format!("a key with the role {} cannot see the page", role.as_word());
+            let detail = format!(
+                "a key with the role {} cannot open the web interface, expected read or admin",
+                role.as_word()
+            );
             return Err(Problem::forbidden(detail).into());
         }
         let query = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
-        let bad = |_| Problem::invalid("query", "query: it could not be read");
+        let bad = |_| {
+            Problem::invalid(
+                "query",
+                "query: the query string is malformed, expected name=value pairs",
+            )
+        };
         let Query(parameters) = query.map_err(bad)?;
-        let visitor = resolve_visitor(site, known, parameters).await?;
+        let visitor = resolve_visitor(site, identified, parameters).await?;
         Ok(Self { address: public_url(&parts.headers), position, ..visitor })
     }
 }
 
-/// By a key in a header, by being on this machine without keys, or by the cookie.
+/// Authenticates by a key in a header, as local caller of an open server, or by the session cookie.
 fn identify_visitor(parts: &Parts, site: &Site) -> Result<IdentifiedVisitor, PageError> {
     let Some(identity) = parts.extensions.get::<Identity>() else {
-        return Err(Problem::unauthorized("nobody looked at this request").into());
+        return Err(Problem::unauthorized("the request was not authenticated").into());
     };
     match &identity.caller {
         Ok(caller) => {
@@ -62,28 +69,28 @@ fn identify_visitor(parts: &Parts, site: &Site) -> Result<IdentifiedVisitor, Pag
             };
             return Ok(IdentifiedVisitor { csrf_subject, caller: caller.clone(), pass });
         }
-        // Without keys there is nothing to log in with.
+        // An open server has no keys to log in with.
         Err(problem) if site.engine.is_open() => return Err(problem.clone().into()),
         Err(_) => {}
     }
-    let asked = parts.uri.path_and_query().map_or("/", |asked| asked.as_str());
-    let next = if parts.method == Method::GET { asked } else { "/" };
-    let door = || PageError::LoginRequired(next.to_owned());
-    let note = session_cookie::read_session(&parts.headers).ok_or_else(door)?;
-    // Where its key may be used from was asked at the door: browsers do not say it of every page they get.
-    let visit = site.engine.visit(note).ok_or_else(door)?;
+    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+    let next = if parts.method == Method::GET { target } else { "/" };
+    let login = || PageError::LoginRequired(next.to_owned());
+    let token = session_cookie::read_session(&parts.headers).ok_or_else(login)?;
+    // The origin of the key was checked at login: browsers do not send it with every page request.
+    let visit = site.engine.visit(token).ok_or_else(login)?;
     identity.check_rate_limit(&visit.key, site.engine.now())?;
     let caller = Caller::Key(Arc::clone(&visit.key));
-    Ok(IdentifiedVisitor { csrf_subject: note.to_owned(), caller, pass: Pass::Visit(visit) })
+    Ok(IdentifiedVisitor { csrf_subject: token.to_owned(), caller, pass: Pass::Visit(visit) })
 }
 
-/// Whose data is looked at. A key's own names cannot be changed by the address.
+/// Resolves the selected tenant and project. The query cannot leave the scope of the key.
 async fn resolve_visitor(
     site: &Site,
-    known: IdentifiedVisitor,
+    identified: IdentifiedVisitor,
     parameters: Vec<(String, String)>,
 ) -> Result<Visitor, PageError> {
-    let caller = &known.caller;
+    let caller = &identified.caller;
     let given = |name: &str| {
         let mut found = parameters.iter().filter(|(one, value)| one == name && !value.is_empty());
         found.next().map(|(_, value)| value.clone())
@@ -93,17 +100,17 @@ async fn resolve_visitor(
         Caller::Key(key) => (check_tenant(&key.tenant, given("tenant"))?, None),
         Caller::Open | Caller::Owner => choose_tenant(&scopes, given("tenant"))?,
     };
-    let own_project = match caller {
+    let key_project = match caller {
         Caller::Key(key) => key.project.clone(),
         Caller::Open | Caller::Owner => None,
     };
     let asked = given("project")
         .map(|name| Project::new(name).map_err(invalid_name("project")))
         .transpose()?;
-    let project = match (&own_project, asked) {
+    let project = match (&key_project, asked) {
         (Some(own), Some(asked)) if *own != asked => return Err(scope_mismatch()),
         (Some(own), _) => Some(own.clone()),
-        // Whoever chooses another tenant leaves the projects of the one before behind.
+        // After a change of tenant, the project of the previous one is dropped.
         (None, asked) => asked.filter(|asked| has_project(&scopes, &tenant, asked)),
     };
     let tenants = match caller {
@@ -115,11 +122,11 @@ async fn resolve_visitor(
     };
     let of_tenant = scopes.iter().filter(|scope| scope.tenant == tenant);
     let projects = of_tenant.map(|scope| &scope.project);
-    let visible = projects.filter(|project| own_project.as_ref().is_none_or(|own| own == *project));
+    let visible = projects.filter(|project| key_project.as_ref().is_none_or(|own| own == *project));
     let days = given("days").and_then(|days| days.parse().ok()).unwrap_or(DEFAULT_DAYS);
     let filter = Filter {
         tenant: choice,
-        project: project.as_ref().filter(|_| own_project.is_none()).map(ToString::to_string),
+        project: project.as_ref().filter(|_| key_project.is_none()).map(ToString::to_string),
         model: given("model"),
         prompt: given("prompt"),
         days: days.clamp(1, MAX_DAYS),
@@ -127,11 +134,11 @@ async fn resolve_visitor(
     Ok(Visitor {
         role: caller.role(),
         reader: build_reader(caller),
-        csrf_subject: known.csrf_subject,
-        pass: known.pass,
+        csrf_subject: identified.csrf_subject,
+        pass: identified.pass,
         tenants,
         projects: visible.map(ToString::to_string).collect(),
-        own_project: own_project.is_some(),
+        is_project_key: key_project.is_some(),
         is_demo: tenant.as_str() == DEMO_TENANT && site.engine.holds_demo().await?,
         tenant,
         project,
@@ -142,7 +149,7 @@ async fn resolve_visitor(
     })
 }
 
-/// Whether a tenant has a project; of one without any nothing is known.
+/// True also for tenants without any known project.
 fn has_project(scopes: &[Scope], tenant: &Tenant, project: &Project) -> bool {
     let mut own = scopes.iter().filter(|scope| scope.tenant == *tenant).peekable();
     own.peek().is_none() || own.any(|scope| scope.project == *project)
@@ -164,28 +171,28 @@ fn check_tenant(own: &Tenant, asked: Option<String>) -> Result<Tenant, PageError
 }
 
 fn scope_mismatch() -> PageError {
-    Problem::forbidden("this key is not good for the scope of this request").into()
+    Problem::forbidden("the tenant or project in the query is outside the scope of the key").into()
 }
 
 fn invalid_name(field: &'static str) -> impl Fn(model::BadId) -> Problem {
     move |bad| Problem::invalid(field, format!("{field}: {bad}"))
 }
 
-/// The tenant, and its name where links must say it: the usual one goes without saying.
+/// Returns the tenant, and its name when links must contain it. The default tenant is omitted.
 fn choose_tenant(
     scopes: &[Scope],
     asked: Option<String>,
 ) -> Result<(Tenant, Option<String>), PageError> {
-    let usual = Scope::default().tenant;
-    let has_usual = scopes.is_empty() || scopes.iter().any(|scope| scope.tenant == usual);
-    let usual = if has_usual { usual } else { scopes[0].tenant.clone() };
-    let Some(asked) = asked else { return Ok((usual, None)) };
+    let default = Scope::default().tenant;
+    let has_default = scopes.is_empty() || scopes.iter().any(|scope| scope.tenant == default);
+    let default = if has_default { default } else { scopes[0].tenant.clone() };
+    let Some(asked) = asked else { return Ok((default, None)) };
     let tenant = Tenant::new(asked).map_err(invalid_name("tenant"))?;
-    let choice = (tenant != usual).then(|| tenant.to_string());
+    let choice = (tenant != default).then(|| tenant.to_string());
     Ok((tenant, choice))
 }
 
-/// Where this server is, as the visitor sees it.
+/// Base URL of this server as the visitor sees it.
 fn public_url(headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let scheme = text("x-forwarded-proto").filter(|scheme| *scheme == "https").unwrap_or("http");
