@@ -19,14 +19,10 @@ const DEFAULT_DAYS: u32 = 365;
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/artifacts/search",
-    tag = "reports",
+#[utoipa::path(post, path = "/api/v1/artifacts/search", tag = "reports",
     summary = "Search reactions, newest first",
     request_body(content = SearchRequestBody, example = json!({"kinds": ["artifact:turn.log.reaction"], "scope": "conversation", "conversation_id": "c1", "with_payload": true})),
-    responses((status = 200, description = "A page; next_cursor continues it", body = ArtifactsBody))
-)]
+    responses((status = 200, description = "A page; next_cursor continues it", body = ArtifactsBody)))]
 pub(crate) async fn search_artifacts(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

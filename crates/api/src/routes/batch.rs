@@ -24,14 +24,10 @@ use crate::wire::feedback::{BatchError, BatchResponse, EventRequest};
 const MAX_EVENTS: usize = 10_000;
 const BATCH_MAC_DOMAIN: &str = "batch";
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/feedback/batch",
-    tag = "events",
+#[utoipa::path(post, path = "/api/v1/feedback/batch", tag = "events",
     summary = "Store many events, as a JSON array or NDJSON (application/x-ndjson)",
     request_body(content = Vec<EventRequest>, example = json!([{"id": "e2", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}}])),
-    responses((status = 200, description = "All events were stored", body = BatchResponse), (status = 207, description = "Some events were rejected; `errors` lists them", body = BatchResponse))
-)]
+    responses((status = 200, description = "All events were stored", body = BatchResponse), (status = 207, description = "Some events were rejected; `errors` lists them", body = BatchResponse)))]
 pub(crate) async fn submit_batch(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,

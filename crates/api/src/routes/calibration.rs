@@ -10,13 +10,9 @@ use serde_json::{Value, json};
 use crate::error::Problem;
 use crate::middleware::auth::{Authorized, ReadAccess};
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/calibration",
-    tag = "turns",
+#[utoipa::path(get, path = "/api/v1/calibration", tag = "turns",
     summary = "Show how well verdict confidences match ratings and reviews, and the curve that corrects them",
-    responses((status = 200, description = "Labels, curve and reliability", body = Object))
-)]
+    responses((status = 200, description = "Labels, curve and reliability", body = Object)))]
 pub(crate) async fn show_calibration(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

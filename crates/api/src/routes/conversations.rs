@@ -25,14 +25,10 @@ struct TimelineRequest {
     cursor: Option<String>,
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/conversations/{id}",
-    tag = "turns",
+#[utoipa::path(get, path = "/api/v1/conversations/{id}", tag = "turns",
     summary = "Show the timeline of a conversation: turns with verdicts, signals and reactions",
     params(("id" = String, Path), ("limit" = Option<usize>, Query), ("cursor" = Option<String>, Query)),
-    responses((status = 200, description = "The latest turns, oldest first; next_cursor continues with older ones", body = Object))
-)]
+    responses((status = 200, description = "The latest turns, oldest first; next_cursor continues with older ones", body = Object)))]
 pub(crate) async fn show_timeline(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

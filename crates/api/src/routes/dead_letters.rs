@@ -14,14 +14,10 @@ use crate::wire::dead_letter::{DeadLetterBody, DeadLettersBody, ReplayedBody};
 
 const MAX_LIMIT: usize = 500;
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/dead-letters",
-    tag = "operation",
+#[utoipa::path(get, path = "/api/v1/dead-letters", tag = "operation",
     summary = "List writes that were accepted but not stored, with the reason",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page; `next` continues it", body = DeadLettersBody))
-)]
+    responses((status = 200, description = "A page; `next` continues it", body = DeadLettersBody)))]
 pub(crate) async fn list_dead_letters(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -33,14 +29,10 @@ pub(crate) async fn list_dead_letters(
     Ok(Json(DeadLettersBody { items: found.into_iter().map(DeadLetterBody::from).collect(), next }))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/dead-letters/{id}/replay",
-    tag = "operation",
+#[utoipa::path(post, path = "/api/v1/dead-letters/{id}/replay", tag = "operation",
     summary = "Store a dead letter again and remove it from the list",
     params(("id" = String, Path)),
-    responses((status = 200, description = "The event is stored", body = ReplayedBody))
-)]
+    responses((status = 200, description = "The event is stored", body = ReplayedBody)))]
 pub(crate) async fn replay_dead_letter(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,

@@ -24,14 +24,10 @@ const MAC_DOMAIN: &str = "decision";
 const OUTCOME_MAC_DOMAIN: &str = "outcome";
 const MAX_LIMIT: usize = 500;
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/decisions",
-    tag = "decisions",
+#[utoipa::path(post, path = "/api/v1/decisions", tag = "decisions",
     summary = "Record a decision",
     request_body(content = DecisionRequest, example = json!({"decision_id": "d1", "session_id": "c1", "decision_type": "sql_generation", "decision_data": {"tables": ["orders"]}, "confidence": 0.8})),
-    responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Already stored by an earlier request; nothing changed", body = DecisionReceipt))
-)]
+    responses((status = 201, description = "Stored", body = DecisionReceipt), (status = 200, description = "Already stored by an earlier request; nothing changed", body = DecisionReceipt)))]
 pub(crate) async fn record_decision(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -46,15 +42,11 @@ pub(crate) async fn record_decision(
     Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
 }
 
-#[utoipa::path(
-    patch,
-    path = "/api/v1/decisions/{id}",
-    tag = "decisions",
+#[utoipa::path(patch, path = "/api/v1/decisions/{id}", tag = "decisions",
     summary = "Record the outcome of a decision",
     params(("id" = String, Path)),
     request_body(content = OutcomeRequest, example = json!({"outcome": "success", "outcome_data": {"needed": ["orders"]}})),
-    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = DecisionReceipt))
-)]
+    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = DecisionReceipt)))]
 pub(crate) async fn record_outcome(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -71,14 +63,10 @@ pub(crate) async fn record_outcome(
     Ok(Json(DecisionReceipt { decision_id: id.to_string(), replayed }))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/decisions/{id}",
-    tag = "decisions",
+#[utoipa::path(get, path = "/api/v1/decisions/{id}", tag = "decisions",
     summary = "Show a decision and its latest outcome",
     params(("id" = String, Path)),
-    responses((status = 200, description = "The decision", body = DecisionBody))
-)]
+    responses((status = 200, description = "The decision", body = DecisionBody)))]
 pub(crate) async fn show_decision(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -99,14 +87,10 @@ struct ListRequest {
     limit: Option<usize>,
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/decisions",
-    tag = "decisions",
+#[utoipa::path(get, path = "/api/v1/decisions", tag = "decisions",
     summary = "List the decisions of a session, oldest first",
     params(("session_id" = String, Query), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page; `next` continues it", body = DecisionsBody))
-)]
+    responses((status = 200, description = "A page; `next` continues it", body = DecisionsBody)))]
 pub(crate) async fn list_decisions(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -128,14 +112,10 @@ pub(crate) async fn list_decisions(
     Ok(Json(DecisionsBody { items: found.into_iter().map(DecisionBody::from).collect(), next }))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/feedback/decisions/{session}",
-    tag = "decisions",
+#[utoipa::path(get, path = "/api/v1/feedback/decisions/{session}", tag = "decisions",
     summary = "Show the decisions of a session, with success rates by confidence",
     params(("session" = String, Path)),
-    responses((status = 200, description = "Up to 500 decisions", body = SessionDecisionsBody))
-)]
+    responses((status = 200, description = "Up to 500 decisions", body = SessionDecisionsBody)))]
 pub(crate) async fn list_session_decisions(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

@@ -10,13 +10,9 @@ use crate::error::Problem;
 use crate::middleware::auth::{AdminAccess, Authorized, Caller, ReadAccess};
 use crate::wire::demo::{DemoBody, DemoRemovedBody};
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/demo",
-    tag = "operation",
+#[utoipa::path(get, path = "/api/v1/demo", tag = "operation",
     summary = "Show whether the store holds demo data, and in which tenant",
-    responses((status = 200, description = "Status of the demo data", body = DemoBody))
-)]
+    responses((status = 200, description = "Status of the demo data", body = DemoBody)))]
 pub(crate) async fn show_demo(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -25,13 +21,9 @@ pub(crate) async fn show_demo(
     Ok(Json(DemoBody { loaded, tenant: loaded.then(|| DEMO_TENANT.to_owned()) }))
 }
 
-#[utoipa::path(
-    delete,
-    path = "/api/v1/demo",
-    tag = "operation",
+#[utoipa::path(delete, path = "/api/v1/demo", tag = "operation",
     summary = "Remove the demo tenant with everything in it",
-    responses((status = 200, description = "Number of removed events", body = DemoRemovedBody))
-)]
+    responses((status = 200, description = "Number of removed events", body = DemoRemovedBody)))]
 pub(crate) async fn remove_demo(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,

@@ -31,14 +31,10 @@ struct ListRequest {
     source: Option<String>,
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/events",
-    tag = "events",
+#[utoipa::path(get, path = "/api/v1/events", tag = "events",
     summary = "List events in log order, or stream them with Accept: text/event-stream",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query), ("type" = Option<String>, Query), ("source" = Option<String>, Query)),
-    responses((status = 200, description = "A page of the log; `next` continues it", body = StretchResponse))
-)]
+    responses((status = 200, description = "A page of the log; `next` continues it", body = StretchResponse)))]
 pub(crate) async fn list_events(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -60,14 +56,10 @@ pub(crate) async fn list_events(
     respond(&engine, &scope, &request, vec![kind], &headers).await
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/topics/{topic}",
-    tag = "events",
+#[utoipa::path(get, path = "/api/v1/topics/{topic}", tag = "events",
     summary = "List the events of a topic: feedback-events, feedback-ratings, feedback-corrections, feedback-metrics",
     params(("topic" = String, Path), ("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page of the topic; `next` continues it", body = StretchResponse))
-)]
+    responses((status = 200, description = "A page of the topic; `next` continues it", body = StretchResponse)))]
 pub(crate) async fn list_topic_events(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

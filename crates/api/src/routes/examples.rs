@@ -13,14 +13,10 @@ use crate::wire::example::{ExampleRequest, ExamplesBody};
 
 const MAX_EXAMPLES: usize = 50;
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/examples/select",
-    tag = "learning",
+#[utoipa::path(post, path = "/api/v1/examples/select", tag = "learning",
     summary = "Select few-shot examples: corrected, well-rated or accepted answers to similar questions",
     request_body(content = ExampleRequest, example = json!({"query": "Show total sales", "k": 3, "diversity": 0.3})),
-    responses((status = 200, description = "Examples, best first", body = ExamplesBody))
-)]
+    responses((status = 200, description = "Examples, best first", body = ExamplesBody)))]
 pub(crate) async fn select_examples(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<UseAccess>,

@@ -24,14 +24,10 @@ const MAC_DOMAIN: &str = "experiment";
 const ACTION_MAC_DOMAIN: &str = "experiment action";
 const MAX_LIMIT: usize = 500;
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/experiments",
-    tag = "experiments",
+#[utoipa::path(post, path = "/api/v1/experiments", tag = "experiments",
     summary = "Define an experiment; start it when the application is ready",
     request_body(content = ExperimentRequest, example = json!({"id": "greeting", "name": "A warmer greeting", "unit": "user", "variants": [{"name": "control", "weight": 1, "payload": {"prompt": "greet@3"}}, {"name": "treatment", "weight": 1, "payload": {"prompt": "greet@4"}}], "metric": "satisfaction", "guardrails": [{"metric": "error_rate", "limit": 0.05}], "rollout": {"steps": [1, 5, 25, 50, 100], "margin": 0.01}})),
-    responses((status = 201, description = "The experiment, in DRAFT", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody))
-)]
+    responses((status = 201, description = "The experiment, in DRAFT", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody)))]
 pub(crate) async fn create_experiment(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -54,14 +50,10 @@ pub(crate) async fn create_experiment(
     Ok((status, Json(view.into())))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/experiments",
-    tag = "experiments",
+#[utoipa::path(get, path = "/api/v1/experiments", tag = "experiments",
     summary = "List the experiments of the project, oldest first",
     params(("after" = Option<u64>, Query), ("limit" = Option<u16>, Query)),
-    responses((status = 200, description = "A page; `next` continues it", body = ExperimentsBody))
-)]
+    responses((status = 200, description = "A page; `next` continues it", body = ExperimentsBody)))]
 pub(crate) async fn list_experiments(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -74,14 +66,10 @@ pub(crate) async fn list_experiments(
     Ok(Json(ExperimentsBody { experiments, next }))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/experiments/{id}",
-    tag = "experiments",
+#[utoipa::path(get, path = "/api/v1/experiments/{id}", tag = "experiments",
     summary = "Show an experiment: status, shares, rollout moves with their evidence",
     params(("id" = String, Path)),
-    responses((status = 200, description = "The experiment", body = ExperimentBody))
-)]
+    responses((status = 200, description = "The experiment", body = ExperimentBody)))]
 pub(crate) async fn show_experiment(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -95,15 +83,11 @@ pub(crate) async fn show_experiment(
 #[serde(deny_unknown_fields)]
 struct NoFields {}
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/experiments/{id}/{action}",
-    tag = "experiments",
+#[utoipa::path(post, path = "/api/v1/experiments/{id}/{action}", tag = "experiments",
     summary = "Start, pause, resume, complete or archive an experiment",
     params(("id" = String, Path), ("action" = String, Path, description = "start, pause, resume, complete or archive")),
     request_body(content = Object, example = json!({})),
-    responses((status = 200, description = "The experiment after the action", body = ExperimentBody))
-)]
+    responses((status = 200, description = "The experiment after the action", body = ExperimentBody)))]
 pub(crate) async fn act_on_experiment(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -124,15 +108,11 @@ pub(crate) async fn act_on_experiment(
     Ok(Json(engine.act_on_experiment(scope.get(), &id, action, key).await?.into()))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/experiments/{id}/assign",
-    tag = "experiments",
+#[utoipa::path(post, path = "/api/v1/experiments/{id}/assign", tag = "experiments",
     summary = "Assign a variant to a user or conversation",
     params(("id" = String, Path)),
     request_body(content = AssignRequest, example = json!({"unit_id": "ann"})),
-    responses((status = 200, description = "The variant; the exposure is logged", body = AssignedBody))
-)]
+    responses((status = 200, description = "The variant; the exposure is logged", body = AssignedBody)))]
 pub(crate) async fn assign_variant(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -149,14 +129,10 @@ pub(crate) async fn assign_variant(
     }))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/experiments/{id}/results",
-    tag = "experiments",
+#[utoipa::path(get, path = "/api/v1/experiments/{id}/results", tag = "experiments",
     summary = "Show the results so far; intervals stay valid however often they are read",
     params(("id" = String, Path)),
-    responses((status = 200, description = "Means, differences with anytime-valid intervals, guardrails and verdict", body = ResultsBody))
-)]
+    responses((status = 200, description = "Means, differences with anytime-valid intervals, guardrails and verdict", body = ResultsBody)))]
 pub(crate) async fn show_results(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

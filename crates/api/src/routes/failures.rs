@@ -27,14 +27,10 @@ const FAILURE_DAYS: u32 = 7;
 const INSIGHT_DAYS: u32 = 30;
 const MAX_INSIGHT_PATTERNS: usize = 5;
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/failures",
-    tag = "learning",
+#[utoipa::path(get, path = "/api/v1/failures", tag = "learning",
     summary = "List failure patterns with examples, trends and over-represented attributes",
     params(("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
-    responses((status = 200, description = "Failure patterns, largest first", body = FailuresBody))
-)]
+    responses((status = 200, description = "Failure patterns, largest first", body = FailuresBody)))]
 pub(crate) async fn list_failures(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -46,14 +42,10 @@ pub(crate) async fn list_failures(
     Ok(Json((&*engine.failures(query).await?).into()))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/feedback/insights/{tenant}",
-    tag = "quality",
+#[utoipa::path(get, path = "/api/v1/feedback/insights/{tenant}", tag = "quality",
     summary = "Show satisfaction, the top failure patterns and trends of a tenant",
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query)),
-    responses((status = 200, description = "Insights", body = InsightsBody))
-)]
+    responses((status = 200, description = "Insights", body = InsightsBody)))]
 pub(crate) async fn show_insights(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -87,14 +79,10 @@ pub(crate) async fn show_insights(
     }))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/prompts/suggestions",
-    tag = "learning",
+#[utoipa::path(post, path = "/api/v1/prompts/suggestions", tag = "learning",
     summary = "Suggest prompt instructions from corrections and complaints that agree",
     request_body(content = SuggestionsRequest, example = json!({"window_days": 7})),
-    responses((status = 200, description = "Suggestions in the order of their patterns", body = SuggestionsBody))
-)]
+    responses((status = 200, description = "Suggestions in the order of their patterns", body = SuggestionsBody)))]
 pub(crate) async fn suggest_prompts(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -124,15 +112,11 @@ pub(crate) async fn suggest_prompts(
     Ok(Json(SuggestionsBody { suggestions: kept.into_iter().map(SuggestionBody::from).collect() }))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/prompts/suggestions/{suggestion_id}/experiment",
-    tag = "learning",
+#[utoipa::path(post, path = "/api/v1/prompts/suggestions/{suggestion_id}/experiment", tag = "learning",
     summary = "Define an experiment that tests a suggestion; name, unit, metric, guardrails and rollout are optional",
     params(("suggestion_id" = String, Path)),
     request_body(content = Object, example = json!({"metric": "satisfaction"})),
-    responses((status = 201, description = "The experiment, in DRAFT; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody))
-)]
+    responses((status = 201, description = "The experiment, in DRAFT; start it when the application is ready", body = ExperimentBody), (status = 200, description = "Already defined by an earlier request; nothing changed", body = ExperimentBody)))]
 pub(crate) async fn create_suggestion_experiment(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,

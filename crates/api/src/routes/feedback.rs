@@ -20,14 +20,10 @@ use crate::wire::feedback::{CorrectionRequest, EventRequest, EventResponse, Rece
 pub(super) const EVENT_MAC_DOMAIN: &str = "event";
 const CORRECTION_MAC_DOMAIN: &str = "correction";
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/feedback",
-    tag = "events",
+#[utoipa::path(post, path = "/api/v1/feedback", tag = "events",
     summary = "Store an event",
     request_body(content = EventRequest, example = json!({"id": "e1", "type": "explicit", "source": "user_rating", "category": "accuracy", "session_id": "c1", "message_id": "t1", "user_id": "ann", "data": {"rating": "positive"}})),
-    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse))
-)]
+    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse)))]
 pub(crate) async fn submit_event(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<FeedbackAccess>,
@@ -45,14 +41,10 @@ pub(crate) async fn submit_event(
     record_event(&engine, &scope, value, mac, key, trust).await
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/feedback/correction",
-    tag = "events",
+#[utoipa::path(post, path = "/api/v1/feedback/correction", tag = "events",
     summary = "Store a correction: an event whose type, source and category have defaults",
     request_body(content = CorrectionRequest, example = json!({"message_id": "t1", "data": {"original_sql": "SELECT 1", "corrected_sql": "SELECT 2"}})),
-    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse))
-)]
+    responses((status = 201, description = "Stored", body = ReceiptResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = ReceiptResponse)))]
 pub(crate) async fn submit_correction(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -86,14 +78,10 @@ async fn record_event(
     Ok((status, Json(receipt.into())))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/feedback/{id}",
-    tag = "events",
+#[utoipa::path(get, path = "/api/v1/feedback/{id}", tag = "events",
     summary = "Show an event; comments include their sentiment and topic",
     params(("id" = String, Path)),
-    responses((status = 200, description = "The event", body = EventResponse))
-)]
+    responses((status = 200, description = "The event", body = EventResponse)))]
 pub(crate) async fn show_event(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

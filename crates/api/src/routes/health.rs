@@ -9,24 +9,16 @@ use serde_json::{Value, json};
 
 use crate::error::Problem;
 
-#[utoipa::path(
-    get,
-    path = "/health/live",
-    tag = "operation",
+#[utoipa::path(get, path = "/health/live", tag = "operation",
     summary = "Liveness probe",
-    responses((status = 200, description = "The process is running", body = Object))
-)]
+    responses((status = 200, description = "The process is running", body = Object)))]
 pub(crate) async fn check_live() -> Json<Value> {
     Json(json!({"status": "live"}))
 }
 
-#[utoipa::path(
-    get,
-    path = "/health/ready",
-    tag = "operation",
+#[utoipa::path(get, path = "/health/ready", tag = "operation",
     summary = "Readiness probe",
-    responses((status = 200, description = "The store accepts writes", body = Object))
-)]
+    responses((status = 200, description = "The store accepts writes", body = Object)))]
 pub(crate) async fn check_ready(State(engine): State<Arc<Engine>>) -> Result<Json<Value>, Problem> {
     if !engine.is_ready().await {
         return Err(Problem::unavailable("the store accepts no writes"));

@@ -14,14 +14,10 @@ use crate::middleware::auth::{AdminAccess, Authorized, Caller};
 use crate::params::{self, PathParams};
 use crate::wire::key::{KeyBody, KeyRequest, KeysBody, NewKeyBody, RevokedBody};
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/keys",
-    tag = "management",
+#[utoipa::path(post, path = "/api/v1/keys", tag = "management",
     summary = "Create a key; its secret is shown only in this response",
     request_body(content = KeyRequest, example = json!({"tenant": "default", "role": "read"})),
-    responses((status = 201, description = "The key with its secret", body = NewKeyBody))
-)]
+    responses((status = 201, description = "The key with its secret", body = NewKeyBody)))]
 pub(crate) async fn create_key(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -38,13 +34,9 @@ pub(crate) async fn create_key(
     Ok((StatusCode::CREATED, Json(NewKeyBody { key: text, record: KeyBody::from(&key) })))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/keys",
-    tag = "management",
+#[utoipa::path(get, path = "/api/v1/keys", tag = "management",
     summary = "List keys, without their secrets",
-    responses((status = 200, description = "The keys", body = KeysBody))
-)]
+    responses((status = 200, description = "The keys", body = KeysBody)))]
 pub(crate) async fn list_keys(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -54,14 +46,10 @@ pub(crate) async fn list_keys(
     Json(KeysBody { keys })
 }
 
-#[utoipa::path(
-    delete,
-    path = "/api/v1/keys/{id}",
-    tag = "management",
+#[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "management",
     summary = "Revoke a key",
     params(("id" = String, Path)),
-    responses((status = 200, description = "The key is revoked", body = RevokedBody))
-)]
+    responses((status = 200, description = "The key is revoked", body = RevokedBody)))]
 pub(crate) async fn revoke_key(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,

@@ -12,13 +12,9 @@ use crate::error::Problem;
 use crate::middleware::auth::{Authorized, Caller, ReadAccess};
 use crate::middleware::metrics::{self, RequestMetrics};
 
-#[utoipa::path(
-    get,
-    path = "/metrics",
-    tag = "operation",
+#[utoipa::path(get, path = "/metrics", tag = "operation",
     summary = "Metrics for Prometheus",
-    responses((status = 200, description = "Prometheus text format", body = String, content_type = "text/plain"))
-)]
+    responses((status = 200, description = "Prometheus text format", body = String, content_type = "text/plain")))]
 pub(crate) async fn show_metrics(
     State((requests, engine)): State<(RequestMetrics, Arc<Engine>)>,
     caller: Authorized<ReadAccess>,

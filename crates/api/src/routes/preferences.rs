@@ -34,14 +34,10 @@ struct ExportRequest {
     after: Option<String>,
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/preferences/export",
-    tag = "learning",
+#[utoipa::path(get, path = "/api/v1/preferences/export", tag = "learning",
     summary = "Export preference data as NDJSON, or as Parquet with Accept: application/vnd.apache.parquet",
     params(("format" = Option<String>, Query), ("split" = Option<String>, Query), ("since" = Option<String>, Query), ("until" = Option<String>, Query), ("min_confidence" = Option<f64>, Query), ("sources" = Option<String>, Query), ("cap" = Option<String>, Query), ("after" = Option<String>, Query)),
-    responses((status = 200, description = "Rows in the given format: dpo, kto, sft, reward or openai_dpo", content_type = "application/x-ndjson", body = String))
-)]
+    responses((status = 200, description = "Rows in the given format: dpo, kto, sft, reward or openai_dpo", content_type = "application/x-ndjson", body = String)))]
 pub(crate) async fn export_preferences(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

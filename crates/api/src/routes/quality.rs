@@ -20,14 +20,10 @@ use crate::wire::quality::{
 
 const DEFAULT_DAYS: u32 = 30;
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/feedback/quality/{tenant}",
-    tag = "quality",
+#[utoipa::path(get, path = "/api/v1/feedback/quality/{tenant}", tag = "quality",
     summary = "Show quality metrics with intervals, targets and series; attr.NAME=VALUE filters by user attribute",
     params(("tenant" = String, Path), ("project" = Option<String>, Query), ("model" = Option<String>, Query), ("prompt" = Option<String>, Query), ("user_id" = Option<String>, Query), ("period_days" = Option<u16>, Query), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("bucket" = Option<String>, Query)),
-    responses((status = 200, description = "Metrics by name", body = QualityBody))
-)]
+    responses((status = 200, description = "Metrics by name", body = QualityBody)))]
 pub(crate) async fn show_quality(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -55,15 +51,11 @@ pub(crate) async fn show_quality(
     }))
 }
 
-#[utoipa::path(
-    put,
-    path = "/api/v1/tenants/{tenant}/targets",
-    tag = "quality",
+#[utoipa::path(put, path = "/api/v1/tenants/{tenant}/targets", tag = "quality",
     summary = "Replace the targets of quality metrics and the alert webhook",
     params(("tenant" = String, Path)),
     request_body(content = TargetsRequest, example = json!({"satisfaction": {"min": 0.85}, "error_rate": {"max": 0.05}, "window_hours": 24})),
-    responses((status = 200, description = "The stored targets", body = TargetsBody))
-)]
+    responses((status = 200, description = "The stored targets", body = TargetsBody)))]
 pub(crate) async fn set_targets(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -78,14 +70,10 @@ pub(crate) async fn set_targets(
     Ok(Json(targets_body(&engine, &tenant)))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/tenants/{tenant}/targets",
-    tag = "quality",
+#[utoipa::path(get, path = "/api/v1/tenants/{tenant}/targets", tag = "quality",
     summary = "Show the targets and the webhook with its signing secret",
     params(("tenant" = String, Path)),
-    responses((status = 200, description = "The targets", body = TargetsBody))
-)]
+    responses((status = 200, description = "The targets", body = TargetsBody)))]
 pub(crate) async fn show_targets(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -99,14 +87,10 @@ fn targets_body(engine: &Engine, tenant: &Tenant) -> TargetsBody {
     TargetsBody::new(tenant, &engine.targets_of(tenant), || engine.webhook_secret(tenant))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/alerts",
-    tag = "quality",
+#[utoipa::path(get, path = "/api/v1/alerts", tag = "quality",
     summary = "List alerts: metrics that miss or missed their targets, newest first",
     params(("project" = Option<String>, Query), ("limit" = Option<usize>, Query)),
-    responses((status = 200, description = "Alerts", body = AlertsBody))
-)]
+    responses((status = 200, description = "Alerts", body = AlertsBody)))]
 pub(crate) async fn list_alerts(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

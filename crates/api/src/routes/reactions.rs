@@ -18,15 +18,11 @@ use crate::wire::reaction::{ReactionRequest, ReactionResponse};
 
 const MAC_DOMAIN: &str = "reaction";
 
-#[utoipa::path(
-    post,
-    path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback",
-    tag = "reactions",
+#[utoipa::path(post, path = "/conversations/{tenant}/{project}/{conversation_id}/turns/{turn_id}/feedback", tag = "reactions",
     summary = "Set, replace or clear (null) the reaction to a turn",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_id" = String, Path)),
     request_body(content = ReactionRequest, example = json!({"reaction": "not_ok", "text": "I meant gaming laptops"})),
-    responses((status = 200, description = "The current reaction", body = ReactionResponse), (status = 202, description = "The confidence is too low; nothing was stored", body = ReactionResponse))
-)]
+    responses((status = 200, description = "The current reaction", body = ReactionResponse), (status = 202, description = "The confidence is too low; nothing was stored", body = ReactionResponse)))]
 pub(crate) async fn submit_reaction(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<FeedbackAccess>,

@@ -26,15 +26,11 @@ const MAX_LIMIT: usize = 500;
 
 type ConversationPath = (String, String, String);
 
-#[utoipa::path(
-    post,
-    path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
-    tag = "reports",
+#[utoipa::path(post, path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks", tag = "reports",
     summary = "Report the turns of a conversation that have reactions",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path)),
     request_body(content = ConversationRequestBody, example = json!({"days": 365, "include": ["turn_log"]})),
-    responses((status = 200, description = "The turns with their reactions", body = ConversationBody))
-)]
+    responses((status = 200, description = "The turns with their reactions", body = ConversationBody)))]
 pub(crate) async fn report_conversation(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -44,14 +40,10 @@ pub(crate) async fn report_conversation(
     build_conversation_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
-#[utoipa::path(
-    get,
-    path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks",
-    tag = "reports",
+#[utoipa::path(get, path = "/conversations/{tenant}/{project}/{conversation_id}/turns-with-feedbacks", tag = "reports",
     summary = "Report the turns of a conversation that have reactions; turn_ids and include are comma-separated",
     params(("tenant" = String, Path), ("project" = String, Path), ("conversation_id" = String, Path), ("turn_ids" = Option<String>, Query), ("days" = Option<u16>, Query), ("include" = Option<String>, Query)),
-    responses((status = 200, description = "The turns with their reactions", body = ConversationBody))
-)]
+    responses((status = 200, description = "The turns with their reactions", body = ConversationBody)))]
 pub(crate) async fn report_conversation_by_query(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -123,15 +115,11 @@ fn parse_include(words: Vec<String>) -> Result<Include, Problem> {
     Ok(include)
 }
 
-#[utoipa::path(
-    post,
-    path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
-    tag = "reports",
+#[utoipa::path(post, path = "/conversations/{tenant}/{project}/feedback/conversations-in-period", tag = "reports",
     summary = "List conversations with feedback in a period, newest activity first",
     params(("tenant" = String, Path), ("project" = String, Path)),
     request_body(content = PeriodRequestBody, example = json!({"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z", "include_turns": true, "limit": 100})),
-    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody))
-)]
+    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody)))]
 pub(crate) async fn report_period(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -141,14 +129,10 @@ pub(crate) async fn report_period(
     build_period_report(&engine, &scope, parts, body::parse_json_or_empty(&payload)?).await
 }
 
-#[utoipa::path(
-    get,
-    path = "/conversations/{tenant}/{project}/feedback/conversations-in-period",
-    tag = "reports",
+#[utoipa::path(get, path = "/conversations/{tenant}/{project}/feedback/conversations-in-period", tag = "reports",
     summary = "List conversations with feedback in a period; parameters in the query",
     params(("tenant" = String, Path), ("project" = String, Path), ("start" = Option<String>, Query), ("end" = Option<String>, Query), ("include_turns" = Option<bool>, Query), ("limit" = Option<u16>, Query), ("cursor" = Option<String>, Query), ("user_id" = Option<String>, Query), ("origin" = Option<String>, Query), ("reaction" = Option<String>, Query)),
-    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody))
-)]
+    responses((status = 200, description = "A page; next_cursor continues it", body = PeriodBody)))]
 pub(crate) async fn report_period_by_query(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

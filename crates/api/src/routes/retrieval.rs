@@ -28,14 +28,10 @@ const MAX_ITEMS: usize = 1_000;
 const MAX_RESULTS: usize = 10_000;
 const MAX_LIMIT: usize = 1_000;
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/retrieval/returned",
-    tag = "retrieval",
+#[utoipa::path(post, path = "/api/v1/retrieval/returned", tag = "retrieval",
     summary = "Record the items a query returned, or several queries with `items`",
     request_body(content = ReturnedRequest, example = json!({"query_id": "q1", "query": "How do users log in?", "entities": [{"entity_id": "e1", "name": "LoginService", "rank": 1}]})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
-)]
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object)))]
 pub(crate) async fn record_returned(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -51,14 +47,10 @@ pub(crate) async fn record_returned(
     Ok(receipt_response(&receipt))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/retrieval/usage",
-    tag = "retrieval",
+#[utoipa::path(post, path = "/api/v1/retrieval/usage", tag = "retrieval",
     summary = "Detect which returned items an answer used; may be repeated for later answers and code",
     request_body(content = UsageRequest, example = json!({"query_id": "q1", "response": "The LoginService checks the password."})),
-    responses((status = 200, description = "A signal per returned item", body = UsageResponse))
-)]
+    responses((status = 200, description = "A signal per returned item", body = UsageResponse)))]
 pub(crate) async fn record_usage(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -80,14 +72,10 @@ pub(crate) async fn record_usage(
     Ok(Json(UsageResponse { signals: found.into_iter().map(Into::into).collect() }))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/retrieval/signals",
-    tag = "retrieval",
+#[utoipa::path(post, path = "/api/v1/retrieval/signals", tag = "retrieval",
     summary = "Record explicit signals about returned items, or several reports with `items`",
     request_body(content = SignalsRequest, example = json!({"query_id": "q1", "signals": [{"entity_id": "e1", "signal": "used"}]})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
-)]
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object)))]
 pub(crate) async fn record_signals(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -106,14 +94,10 @@ pub(crate) async fn record_signals(
     Ok(receipt_response(&engine.weigh(scope.get(), incoming, mark).await?))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/retrieval/feedback",
-    tag = "retrieval",
+#[utoipa::path(post, path = "/api/v1/retrieval/feedback", tag = "retrieval",
     summary = "Record whether an item was helpful, or several reports with `items`",
     request_body(content = HelpfulRequest, example = json!({"query_id": "q1", "entity_id": "e1", "helpful": true})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
-)]
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object)))]
 pub(crate) async fn record_feedback(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -139,14 +123,10 @@ pub(crate) async fn record_feedback(
     Ok(receipt_response(&engine.weigh(scope.get(), incoming, mark).await?))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/retrieval/entities/{entity_id}/stats",
-    tag = "retrieval",
+#[utoipa::path(get, path = "/api/v1/retrieval/entities/{entity_id}/stats", tag = "retrieval",
     summary = "Show how often an item was returned and used",
     params(("entity_id" = String, Path)),
-    responses((status = 200, description = "Counters of the item", body = StatsBody))
-)]
+    responses((status = 200, description = "Counters of the item", body = StatsBody)))]
 pub(crate) async fn show_stats(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -156,14 +136,10 @@ pub(crate) async fn show_stats(
     Ok(Json(engine.entity_stats(scope.get(), entity.to_string()).await?.into()))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/retrieval/most-helpful",
-    tag = "retrieval",
+#[utoipa::path(get, path = "/api/v1/retrieval/most-helpful", tag = "retrieval",
     summary = "List the most helpful items",
     params(("limit" = Option<usize>, Query)),
-    responses((status = 200, description = "Items, best first", body = EntitiesBody))
-)]
+    responses((status = 200, description = "Items, best first", body = EntitiesBody)))]
 pub(crate) async fn list_most_helpful(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -174,14 +150,10 @@ pub(crate) async fn list_most_helpful(
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/retrieval/most-ignored",
-    tag = "retrieval",
+#[utoipa::path(get, path = "/api/v1/retrieval/most-ignored", tag = "retrieval",
     summary = "List the most ignored items",
     params(("limit" = Option<usize>, Query)),
-    responses((status = 200, description = "Items, most ignored first", body = EntitiesBody))
-)]
+    responses((status = 200, description = "Items, most ignored first", body = EntitiesBody)))]
 pub(crate) async fn list_most_ignored(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -192,14 +164,10 @@ pub(crate) async fn list_most_ignored(
     Ok(Json(EntitiesBody { entities: found.into_iter().map(Into::into).collect() }))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/retrieval/rerank",
-    tag = "retrieval",
+#[utoipa::path(post, path = "/api/v1/retrieval/rerank", tag = "retrieval",
     summary = "Rerank results by their past usage",
     request_body(content = RerankRequest, example = json!({"query": "How do users log in?", "results": [{"entity_id": "e1", "score": 0.8}]})),
-    responses((status = 200, description = "Results, best first, with multipliers and reasons", body = RerankResponse))
-)]
+    responses((status = 200, description = "Results, best first, with multipliers and reasons", body = RerankResponse)))]
 pub(crate) async fn rerank_results(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<UseAccess>,

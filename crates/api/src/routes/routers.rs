@@ -21,13 +21,9 @@ use crate::wire::routing::{
 
 const REWARD_MAC_DOMAIN: &str = "reward";
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/routers",
-    tag = "routing",
+#[utoipa::path(get, path = "/api/v1/routers", tag = "routing",
     summary = "List the routers of the project",
-    responses((status = 200, description = "All routers with their state", body = Object))
-)]
+    responses((status = 200, description = "All routers with their state", body = Object)))]
 pub(crate) async fn list_routers(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -39,15 +35,11 @@ pub(crate) async fn list_routers(
     Ok(Json(json!({"routers": routers})))
 }
 
-#[utoipa::path(
-    put,
-    path = "/api/v1/routers/{name}",
-    tag = "routing",
+#[utoipa::path(put, path = "/api/v1/routers/{name}", tag = "routing",
     summary = "Create or replace a router: arms, algorithm and reward",
     params(("name" = String, Path)),
     request_body(content = RouterRequest, example = json!({"arms": [{"id": "gpt-4o-mini"}, {"id": "gpt-4o"}]})),
-    responses((status = 200, description = "The router; what its arms have learned is kept", body = RouterBody))
-)]
+    responses((status = 200, description = "The router; what its arms have learned is kept", body = RouterBody)))]
 pub(crate) async fn set_router(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -59,14 +51,10 @@ pub(crate) async fn set_router(
     Ok(Json(engine.set_router(scope.get(), &name, definition).await?.into()))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/routers/{name}",
-    tag = "routing",
+#[utoipa::path(get, path = "/api/v1/routers/{name}", tag = "routing",
     summary = "Show a router: posteriors, shares, rewards and the recent trend",
     params(("name" = String, Path)),
-    responses((status = 200, description = "The router", body = RouterBody))
-)]
+    responses((status = 200, description = "The router", body = RouterBody)))]
 pub(crate) async fn show_router(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -75,14 +63,10 @@ pub(crate) async fn show_router(
     Ok(Json(engine.router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/routers/{name}/reset",
-    tag = "routing",
+#[utoipa::path(post, path = "/api/v1/routers/{name}/reset", tag = "routing",
     summary = "Reset what a router has learned",
     params(("name" = String, Path)),
-    responses((status = 200, description = "The router after the reset", body = RouterBody))
-)]
+    responses((status = 200, description = "The router after the reset", body = RouterBody)))]
 pub(crate) async fn reset_router(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -91,14 +75,10 @@ pub(crate) async fn reset_router(
     Ok(Json(engine.reset_router(scope.get(), &params::read_path(name)?).await?.into()))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/route",
-    tag = "routing",
+#[utoipa::path(post, path = "/api/v1/route", tag = "routing",
     summary = "Choose the arm that serves a request",
     request_body(content = RouteRequestBody, example = json!({"router": "chat", "text": "Laptops under $1000?", "turn_id": "t1"})),
-    responses((status = 200, description = "The choice; send its decision_id with the completed turn", body = RouteBody))
-)]
+    responses((status = 200, description = "The choice; send its decision_id with the completed turn", body = RouteBody)))]
 pub(crate) async fn choose_route(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -137,14 +117,10 @@ fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Proble
     })
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/rewards",
-    tag = "routing",
+#[utoipa::path(post, path = "/api/v1/rewards", tag = "routing",
     summary = "Record an explicit reward for a turn",
     request_body(content = RewardRequest, example = json!({"turn_id": "t1", "quality_score": 0.95, "user_rating": 5, "met_expectations": true})),
-    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object))
-)]
+    responses((status = 201, description = "Stored", body = Object), (status = 200, description = "Already stored by an earlier request; nothing changed", body = Object)))]
 pub(crate) async fn submit_reward(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -189,14 +165,10 @@ fn parse_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {
     Ok(GivenReward { quality_score, user_rating, met_expectations })
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/policies/evaluate",
-    tag = "routing",
+#[utoipa::path(post, path = "/api/v1/policies/evaluate", tag = "routing",
     summary = "Estimate the reward of another policy from logged choices",
     request_body(content = EvaluateRequest, example = json!({"router": "chat", "policy": {"kind": "fixed", "arm": "gpt-4o"}})),
-    responses((status = 200, description = "Estimates with 95% confidence intervals", body = Object))
-)]
+    responses((status = 200, description = "Estimates with 95% confidence intervals", body = Object)))]
 pub(crate) async fn evaluate_policy(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

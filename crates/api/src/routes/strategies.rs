@@ -15,14 +15,10 @@ use crate::wire::strategy::{StrategiesBody, StrategySearchRequest};
 
 const MAX_RESULTS: usize = 100;
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/strategies/search",
-    tag = "strategies",
+#[utoipa::path(post, path = "/api/v1/strategies/search", tag = "strategies",
     summary = "Search earlier turns similar to a question, ranked by their feedback",
     request_body(content = StrategySearchRequest, example = json!({"query": "laptops under $1000", "k": 5, "include_rejected": true})),
-    responses((status = 200, description = "Strategies, best first", body = StrategiesBody))
-)]
+    responses((status = 200, description = "Strategies, best first", body = StrategiesBody)))]
 pub(crate) async fn search_strategies(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<UseAccess>,

@@ -14,15 +14,11 @@ use crate::middleware::auth::{AdminAccess, Authorized, Caller, ReadAccess, Write
 use crate::params::{self, PathParams};
 use crate::wire::tenant::{ErasedBody, PrivacyBody, PrivacyRequest, ProfileRequest};
 
-#[utoipa::path(
-    put,
-    path = "/api/v1/tenants/{tenant}/privacy",
-    tag = "management",
+#[utoipa::path(put, path = "/api/v1/tenants/{tenant}/privacy", tag = "management",
     summary = "Set which personal data is redacted before storage, and the retention",
     params(("tenant" = String, Path)),
     request_body(content = PrivacyRequest, example = json!({"redact": {"phone": false}})),
-    responses((status = 200, description = "The stored settings", body = PrivacyBody))
-)]
+    responses((status = 200, description = "The stored settings", body = PrivacyBody)))]
 pub(crate) async fn set_privacy(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -37,14 +33,10 @@ pub(crate) async fn set_privacy(
     Ok(Json(PrivacyBody::new(&tenant, engine.privacy_of(&tenant))))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/tenants/{tenant}/privacy",
-    tag = "management",
+#[utoipa::path(get, path = "/api/v1/tenants/{tenant}/privacy", tag = "management",
     summary = "Show the privacy settings of a tenant",
     params(("tenant" = String, Path)),
-    responses((status = 200, description = "The settings", body = PrivacyBody))
-)]
+    responses((status = 200, description = "The settings", body = PrivacyBody)))]
 pub(crate) async fn show_privacy(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<AdminAccess>,
@@ -70,15 +62,11 @@ pub(crate) fn authorize_tenant(
     scope.resolve_path(&name, scope.get().project.as_str()).map(|scope| scope.tenant)
 }
 
-#[utoipa::path(
-    put,
-    path = "/api/v1/users/{user_id}",
-    tag = "users",
+#[utoipa::path(put, path = "/api/v1/users/{user_id}", tag = "users",
     summary = "Set the attributes of a user",
     params(("user_id" = String, Path)),
     request_body(content = ProfileRequest, example = json!({"attributes": {"plan": "pro", "locale": "de"}})),
-    responses((status = 200, description = "The stored attributes", body = Object))
-)]
+    responses((status = 200, description = "The stored attributes", body = Object)))]
 pub(crate) async fn set_profile(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -91,14 +79,10 @@ pub(crate) async fn set_profile(
     load_profile(&engine, scope.get(), &user).await
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/users/{user_id}/history",
-    tag = "users",
+#[utoipa::path(get, path = "/api/v1/users/{user_id}/history", tag = "users",
     summary = "Show the recent questions of a user, used for retry detection",
     params(("user_id" = String, Path)),
-    responses((status = 200, description = "Questions, newest first", body = Object))
-)]
+    responses((status = 200, description = "Questions, newest first", body = Object)))]
 pub(crate) async fn show_question_history(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -111,14 +95,10 @@ pub(crate) async fn show_question_history(
     Ok(Json(json!({"user_id": user.as_str(), "queries": queries.collect::<Vec<Value>>()})))
 }
 
-#[utoipa::path(
-    delete,
-    path = "/api/v1/users/{user_id}/history",
-    tag = "users",
+#[utoipa::path(delete, path = "/api/v1/users/{user_id}/history", tag = "users",
     summary = "Clear the recent questions of a user; the turns stay stored",
     params(("user_id" = String, Path)),
-    responses((status = 200, description = "Number of removed questions", body = Object))
-)]
+    responses((status = 200, description = "Number of removed questions", body = Object)))]
 pub(crate) async fn forget_questions(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -129,14 +109,10 @@ pub(crate) async fn forget_questions(
     Ok(Json(json!({"user_id": user.as_str(), "forgotten": forgotten})))
 }
 
-#[utoipa::path(
-    delete,
-    path = "/api/v1/users/{user_id}",
-    tag = "users",
+#[utoipa::path(delete, path = "/api/v1/users/{user_id}", tag = "users",
     summary = "Erase a user with all their texts and ids",
     params(("user_id" = String, Path)),
-    responses((status = 200, description = "Counts of erased data", body = ErasedBody))
-)]
+    responses((status = 200, description = "Counts of erased data", body = ErasedBody)))]
 pub(crate) async fn erase_user(
     State((engine, copies)): State<(Arc<Engine>, Copies)>,
     scope: Authorized<AdminAccess>,
@@ -147,14 +123,10 @@ pub(crate) async fn erase_user(
     Ok(Json(ErasedBody::from(erased)))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/users/{user_id}",
-    tag = "users",
+#[utoipa::path(get, path = "/api/v1/users/{user_id}", tag = "users",
     summary = "Show the attributes of a user",
     params(("user_id" = String, Path)),
-    responses((status = 200, description = "The attributes", body = Object))
-)]
+    responses((status = 200, description = "The attributes", body = Object)))]
 pub(crate) async fn show_profile(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,

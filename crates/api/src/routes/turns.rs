@@ -34,14 +34,10 @@ const OPEN_MAC_DOMAIN: &str = "turn";
 const COMPLETE_MAC_DOMAIN: &str = "completion";
 const REVIEW_MAC_DOMAIN: &str = "review";
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/turns",
-    tag = "turns",
+#[utoipa::path(post, path = "/api/v1/turns", tag = "turns",
     summary = "Open a turn: a question, optionally with its answer (any field of /complete)",
     request_body(content = TurnRequest, example = json!({"conversation_id": "c1", "turn_id": "t1", "user_id": "ann", "text": "Laptops under $1000?"})),
-    responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = OpenResponse))
-)]
+    responses((status = 201, description = "Stored", body = OpenResponse), (status = 200, description = "Already stored by an earlier request; nothing changed", body = OpenResponse)))]
 pub(crate) async fn open_turn(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -135,15 +131,11 @@ fn parse_completion(engine: &Engine, fields: Value) -> Result<IncomingCompletion
     Ok(IncomingHalf { raw: RawCompletion::from(request), mac })
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/turns/{turn_id}/complete",
-    tag = "turns",
+#[utoipa::path(post, path = "/api/v1/turns/{turn_id}/complete", tag = "turns",
     summary = "Complete a turn: store the answer to its question",
     params(("turn_id" = String, Path)),
     request_body(content = CompletionRequest, example = json!({"response": "Here are three ...", "model": "m1", "latency_ms": 1250})),
-    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = CompleteResponse))
-)]
+    responses((status = 200, description = "Stored; `replayed` is true when it was stored before", body = CompleteResponse)))]
 pub(crate) async fn complete_turn(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -164,14 +156,10 @@ pub(crate) async fn complete_turn(
     Ok(Json(CompleteResponse::from(receipt)))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/turns/{turn_id}",
-    tag = "turns",
+#[utoipa::path(get, path = "/api/v1/turns/{turn_id}", tag = "turns",
     summary = "Show a turn with its answer, verdict and reactions",
     params(("turn_id" = String, Path)),
-    responses((status = 200, description = "The turn", body = Object))
-)]
+    responses((status = 200, description = "The turn", body = Object)))]
 pub(crate) async fn show_turn(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -182,14 +170,10 @@ pub(crate) async fn show_turn(
     Ok(Json(turn_json(scope.get(), &view, patterns.as_deref())))
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/turns/{turn_id}/metadata",
-    tag = "turns",
+#[utoipa::path(get, path = "/api/v1/turns/{turn_id}/metadata", tag = "turns",
     summary = "Show a turn as a metadata.json document",
     params(("turn_id" = String, Path)),
-    responses((status = 200, description = "The document", body = Object))
-)]
+    responses((status = 200, description = "The document", body = Object)))]
 pub(crate) async fn show_metadata(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<ReadAccess>,
@@ -199,15 +183,11 @@ pub(crate) async fn show_metadata(
     Ok(Json(metadata_json(&view)))
 }
 
-#[utoipa::path(
-    post,
-    path = "/api/v1/turns/{turn_id}/review",
-    tag = "turns",
+#[utoipa::path(post, path = "/api/v1/turns/{turn_id}/review", tag = "turns",
     summary = "Review a turn: confirm or change the detected verdict",
     params(("turn_id" = String, Path)),
     request_body(content = ReviewRequest, example = json!({"status": "accepted"})),
-    responses((status = 200, description = "Stored; the review overrides the detected verdict", body = ReviewResponse))
-)]
+    responses((status = 200, description = "Stored; the review overrides the detected verdict", body = ReviewResponse)))]
 pub(crate) async fn review_turn(
     State(engine): State<Arc<Engine>>,
     scope: Authorized<WriteAccess>,
@@ -276,14 +256,10 @@ pub(super) fn turn_json(scope: &Scope, view: &TurnView, patterns: Option<&Failur
     })
 }
 
-#[utoipa::path(
-    get,
-    path = "/api/v1/turns/{turn_id}/log",
-    tag = "turns",
+#[utoipa::path(get, path = "/api/v1/turns/{turn_id}/log", tag = "turns",
     summary = "Show the log of a turn: timeline and active feedback, also as text",
     params(("turn_id" = String, Path), ("copy" = Option<bool>, Query)),
-    responses((status = 200, description = "The log", body = Object))
-)]
+    responses((status = 200, description = "The log", body = Object)))]
 pub(crate) async fn show_turn_log(
     State((engine, copies)): State<(Arc<Engine>, Copies)>,
     scope: Authorized<ReadAccess>,

@@ -3,11 +3,10 @@
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use super::page_error::PageError;
+use super::page_error::PageResult;
 use crate::error::Problem;
 
-/// `GET /assets/{name}`
-pub(super) async fn show_asset(uri: Uri) -> Result<Response, PageError> {
+pub(super) async fn show_asset(uri: Uri) -> PageResult {
     let unknown = || Problem::not_found("asset not found; reload the page");
     let asset = web::asset(uri.path()).ok_or_else(unknown)?;
     let headers = [

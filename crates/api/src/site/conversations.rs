@@ -9,7 +9,7 @@ use web::{Asked, Conversations, Found, Row, View};
 use super::Site;
 use super::html_response::html_page;
 use super::overview::load_choices;
-use super::page_error::PageError;
+use super::page_error::{PageError, PageResult};
 use super::visitor::Visitor;
 use crate::error::{Problem, quote};
 
@@ -17,11 +17,7 @@ const PAGE_CONVERSATIONS: usize = 50;
 /// The rest of a longer search is ignored.
 const MAX_SEARCH_CHARS: usize = 500;
 
-/// `GET /conversations`
-pub(super) async fn list_conversations(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn list_conversations(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let asked = parse_filter(&visitor)?;
     let period = visitor.query(site.engine.now(), 1);
     let choices = load_choices(&site, &period).await?;

@@ -12,18 +12,14 @@ use web::{Data, DataReadings, View};
 
 use super::Site;
 use super::html_response::html_page;
-use super::page_error::PageError;
+use super::page_error::{PageError, PageResult};
 use super::visitor::Visitor;
 use crate::routes::preferences::stream_rows;
 
 /// Turns listed per kind of feedback.
 const MAX_TURNS: usize = 6;
 
-/// `GET /data`
-pub(super) async fn show_data(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn show_data(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let scope = visitor.scope();
     let readings = DataReadings {
         pairs: load_pairs(&site, &visitor, &scope).await?,
@@ -85,10 +81,7 @@ async fn load_conversations(
 }
 
 /// `GET /data/pairs`: the export of the API as a file.
-pub(super) async fn export_pairs(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn export_pairs(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let wish = PreferenceWish {
         format: visitor.parameter("format").map(str::to_owned),
         ..PreferenceWish::default()

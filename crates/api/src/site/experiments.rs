@@ -11,7 +11,7 @@ use super::Site;
 use super::form::SubmittedForm;
 use super::html_response::html_page;
 use super::login::redirect_to;
-use super::page_error::PageError;
+use super::page_error::PageResult;
 use super::visitor::Visitor;
 use crate::error::{Problem, quote};
 use crate::params;
@@ -20,11 +20,7 @@ const PAGE_EXPERIMENTS: usize = 20;
 /// Definitions read per query.
 const BATCH_ROWS: usize = 500;
 
-/// `GET /experiments`
-pub(super) async fn show_experiments(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn show_experiments(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let scope = visitor.scope();
     let before = visitor.parameter("before").map(str::parse).transpose();
     let bad =
@@ -76,12 +72,11 @@ fn newest_page<T>(
     (all, last)
 }
 
-/// `POST /experiments/{id}/{action}`
 pub(super) async fn act_on_experiment(
     State(site): State<Site>,
     Path((id, word)): Path<(String, String)>,
     posted: SubmittedForm,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let SubmittedForm { visitor, .. } = posted.require_manager()?;
     let id = params::parse_id("id", id, ExperimentId::new)?;
     let unknown = || Problem::not_found(format!("action {} not found", quote(&word)));

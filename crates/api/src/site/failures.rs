@@ -15,7 +15,7 @@ use super::form::SubmittedForm;
 use super::html_response::html_page;
 use super::login::redirect_to;
 use super::overview::load_choices;
-use super::page_error::PageError;
+use super::page_error::PageResult;
 use super::visitor::Visitor;
 use crate::error::Problem;
 use crate::params;
@@ -25,11 +25,7 @@ const REFRESH: HeaderName = HeaderName::from_static("refresh");
 /// Reload interval of the browser while the analysis is pending.
 const REFRESH_SECS: &str = "2";
 
-/// `GET /failures`
-pub(super) async fn show_failures(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn show_failures(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let query = failures_query(&site, &visitor);
     let found = site.engine.failures_at_hand(query.clone()).await?;
     let choices = load_choices(&site, &query).await?;
@@ -57,7 +53,7 @@ fn failures_query(site: &Site, visitor: &Visitor) -> QualityQuery {
 pub(super) async fn create_experiment(
     State(site): State<Site>,
     posted: SubmittedForm,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let SubmittedForm { visitor, fields } = posted.require_manager()?;
     let (pattern, instruction) = (fields.require("pattern")?, fields.require("instruction")?);
     let scope = visitor.scope();
@@ -80,7 +76,7 @@ pub(super) async fn redirect_to_turn(
     State(site): State<Site>,
     visitor: Visitor,
     Path(turn): Path<String>,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let turn = params::parse_id("turn", turn, TurnId::new)?;
     let scope: Scope = visitor.scope();
     let found = site.engine.turn_view(&scope, turn.clone()).await?;

@@ -8,7 +8,7 @@ use web::{Help, Login};
 use super::Site;
 use super::form::{FormFields, SubmittedForm};
 use super::html_response::html_page;
-use super::page_error::PageError;
+use super::page_error::PageResult;
 use super::session_cookie;
 use super::visitor::Visitor;
 use crate::error::Problem;
@@ -20,11 +20,7 @@ const CSRF_SUBJECT: &str = "door";
 /// Login attempts per second and client address.
 const LOGIN_RATE: u32 = 5;
 
-/// `GET /login`
-pub(super) async fn show_login(
-    State(site): State<Site>,
-    parameters: QueryParams,
-) -> Result<Response, PageError> {
+pub(super) async fn show_login(State(site): State<Site>, parameters: QueryParams) -> PageResult {
     if site.engine.is_open() {
         return Ok(redirect_to("/"));
     }
@@ -32,11 +28,7 @@ pub(super) async fn show_login(
     Ok(html_page(&login_form(&site, fields["next"].as_str(), None)))
 }
 
-/// `POST /login`
-pub(super) async fn log_in(
-    State(site): State<Site>,
-    request: Request,
-) -> Result<Response, PageError> {
+pub(super) async fn log_in(State(site): State<Site>, request: Request) -> PageResult {
     if let Some(identity) = request.extensions().get::<Identity>() {
         identity.auth.limits.take_token(
             "page login",
@@ -74,12 +66,11 @@ pub(super) async fn log_in(
     Ok(([(header::SET_COOKIE, cookie)], redirect_to(local_path(next))).into_response())
 }
 
-/// `POST /logout`
 pub(super) async fn log_out(
     State(site): State<Site>,
     headers: HeaderMap,
     posted: SubmittedForm,
-) -> Result<Response, PageError> {
+) -> PageResult {
     drop(posted);
     if let Some(visit) =
         session_cookie::read_session(&headers).and_then(|token| site.engine.visit(token))
@@ -90,7 +81,6 @@ pub(super) async fn log_out(
         .into_response())
 }
 
-/// `GET /help`
 pub(super) async fn show_help(State(site): State<Site>, visitor: Visitor) -> Response {
     html_page(&Help { shell: visitor.shell(&site, None) })
 }

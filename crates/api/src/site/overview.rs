@@ -9,16 +9,12 @@ use web::{Choices, Overview, Readings, View};
 
 use super::Site;
 use super::html_response::html_page;
-use super::page_error::PageError;
+use super::page_error::{PageError, PageResult};
 use super::visitor::Visitor;
 
 const MAX_ALERTS: usize = 20;
 
-/// `GET /`
-pub(super) async fn show_overview(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn show_overview(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let query = visitor.query(site.engine.now(), bucket_hours(visitor.filter().days));
     let readings = load_readings(&site, &visitor, query).await?;
     Ok(html_page(&Overview::of(visitor.shell(&site, Some(View::Overview)), readings)))

@@ -8,6 +8,8 @@ use web::{Trouble as Page, encoded};
 use super::html_response::html_page;
 use crate::error::Problem;
 
+pub(super) type PageResult = Result<Response, PageError>;
+
 #[derive(Debug)]
 pub(super) enum PageError {
     /// Redirects to the login, then to this path.

@@ -12,7 +12,7 @@ use web::{Choices, Paper, PaperReadings};
 use super::Site;
 use super::html_response::html_page;
 use super::overview::{bucket_hours, load_readings};
-use super::page_error::PageError;
+use super::page_error::{PageError, PageResult};
 use super::routing;
 use super::visitor::Visitor;
 use crate::error::Problem;
@@ -29,7 +29,7 @@ pub(super) async fn show_report(State(site): State<Site>, visitor: Visitor) -> R
     }
 }
 
-async fn build_report(site: &Site, visitor: &Visitor) -> Result<Response, PageError> {
+async fn build_report(site: &Site, visitor: &Visitor) -> PageResult {
     let scope = visitor.scope();
     if let Some(asked) =
         visitor.parameter("project").filter(|asked| *asked != scope.project.as_str())

@@ -8,17 +8,13 @@ use web::{Item, Retrieval, View};
 
 use super::Site;
 use super::html_response::html_page;
-use super::page_error::PageError;
+use super::page_error::{PageError, PageResult};
 use super::visitor::Visitor;
 
 /// Items per list.
 const MAX_ITEMS: usize = 25;
 
-/// `GET /retrieval`
-pub(super) async fn show_retrieval(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn show_retrieval(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let scope = visitor.scope();
     let helpful = load_items(&site, &scope, Extreme::Helpful).await?;
     let ignored = load_items(&site, &scope, Extreme::Ignored).await?;

@@ -12,7 +12,7 @@ use web::{RouterReadings, Routing, View};
 use super::Site;
 use super::html_response::html_page;
 use super::overview::bucket_hours;
-use super::page_error::PageError;
+use super::page_error::{PageError, PageResult};
 use super::visitor::Visitor;
 
 const MAX_ROUTERS: usize = 10;
@@ -22,11 +22,7 @@ const MAX_CHOICES: usize = 30;
 const PAGE_EVENTS: usize = 250;
 const MAX_PAGES: usize = 8;
 
-/// `GET /routing`
-pub(super) async fn show_routing(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn show_routing(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let scope = visitor.scope();
     let hours = bucket_hours(visitor.filter().days);
     let query = QualityQuery {

@@ -8,16 +8,12 @@ use web::{Gauge, KeyRow, Letter, Moment, System, View, count, seconds, volume_of
 
 use super::Site;
 use super::html_response::html_page;
-use super::page_error::PageError;
+use super::page_error::PageResult;
 use super::visitor::Visitor;
 
 const MAX_DEAD_LETTERS: usize = 50;
 
-/// `GET /system`
-pub(super) async fn show_system(
-    State(site): State<Site>,
-    visitor: Visitor,
-) -> Result<Response, PageError> {
+pub(super) async fn show_system(State(site): State<Site>, visitor: Visitor) -> PageResult {
     let engine = &site.engine;
     let now = engine.now();
     let window = Window { start: now.plus_secs(-86_400), end: now };

@@ -11,7 +11,7 @@ use super::Site;
 use super::form::SubmittedForm;
 use super::html_response::html_page;
 use super::login::redirect_to;
-use super::page_error::PageError;
+use super::page_error::PageResult;
 use super::visitor::Visitor;
 use crate::error::{Problem, quote};
 use crate::params;
@@ -21,12 +21,11 @@ const REVIEW_MAC_DOMAIN: &str = "review";
 const REACTION_MAC_DOMAIN: &str = "page reaction";
 const CORRECTION_MAC_DOMAIN: &str = "correction";
 
-/// `GET /conversations/{id}`
 pub(super) async fn show_timeline(
     State(site): State<Site>,
     visitor: Visitor,
     Path(id): Path<String>,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let id = params::parse_id("id", id, ConversationId::new)?;
     let before = visitor.parameter("before").map(parse_cursor).transpose()?;
     let scope = visitor.scope();
@@ -50,7 +49,7 @@ pub(super) async fn confirm_verdict(
     State(site): State<Site>,
     Path(turn): Path<String>,
     posted: SubmittedForm,
-) -> Result<Response, PageError> {
+) -> PageResult {
     review_turn(&site, turn, posted, "confirmed").await
 }
 
@@ -59,7 +58,7 @@ pub(super) async fn flip_verdict(
     State(site): State<Site>,
     Path(turn): Path<String>,
     posted: SubmittedForm,
-) -> Result<Response, PageError> {
+) -> PageResult {
     review_turn(&site, turn, posted, "flipped").await
 }
 
@@ -68,7 +67,7 @@ async fn review_turn(
     turn: String,
     posted: SubmittedForm,
     done: &'static str,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let SubmittedForm { visitor, fields } = posted.require_writer()?;
     let turn = params::parse_id("turn", turn, TurnId::new)?;
     let word = fields.require("status")?;
@@ -90,12 +89,11 @@ async fn review_turn(
     Ok(redirect_back(&visitor, fields.require("conversation")?, &turn, done))
 }
 
-/// `POST /turns/{id}/react`
 pub(super) async fn react_to_turn(
     State(site): State<Site>,
     Path(turn): Path<String>,
     posted: SubmittedForm,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let SubmittedForm { visitor, fields } = posted.require_writer()?;
     let turn = params::parse_id("turn", turn, TurnId::new)?;
     let word = fields.require("conversation")?;
@@ -116,12 +114,11 @@ pub(super) async fn react_to_turn(
     Ok(redirect_back(&visitor, word, &turn, "reacted"))
 }
 
-/// `POST /turns/{id}/correct`
 pub(super) async fn correct_turn(
     State(site): State<Site>,
     Path(turn): Path<String>,
     posted: SubmittedForm,
-) -> Result<Response, PageError> {
+) -> PageResult {
     let SubmittedForm { visitor, fields } = posted.require_writer()?;
     let turn = params::parse_id("turn", turn, TurnId::new)?;
     let (conversation, corrected) = (fields.require("conversation")?, fields.require("corrected")?);

@@ -27,7 +27,6 @@ pub(super) struct Visitor {
     tenants: Choices,
     projects: Vec<String>,
     filter: Filter,
-    /// Query parameters.
     parameters: Vec<(String, String)>,
     /// Base URL of this server as the visitor sees it.
     address: String,

@@ -31,7 +31,7 @@ pub(crate) struct ResultsBody {
 #[derive(Debug, Serialize, ToSchema)]
 struct VariantBody {
     name: String,
-    /// Exposed units.
+    /// Number of exposed units.
     units: u64,
     /// Exposed units with at least one observation.
     observed: u64,
