@@ -90,6 +90,10 @@ pub(crate) fn parse_json(payload: &Payload) -> Result<Value, Problem> {
     }
 }
 
+pub(crate) fn decode_json<T: DeserializeOwned>(payload: &Payload) -> Result<T, Problem> {
+    decode_fields(parse_json(payload)?)
+}
+
 /// An empty body counts as an empty object.
 pub(crate) fn parse_json_or_empty(payload: &Payload) -> Result<Value, Problem> {
     if payload.bytes.is_empty() { Ok(Value::Object(Map::new())) } else { parse_json(payload) }

@@ -3,7 +3,6 @@
 //! This crate takes no decisions and never accesses a database.
 
 mod body;
-mod docs;
 mod error;
 mod loopback_client;
 mod middleware;

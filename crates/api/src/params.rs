@@ -4,6 +4,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query};
 use model::{BadId, Position, Timestamp};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::body;
@@ -74,6 +75,14 @@ pub(crate) fn query_to_json(
     Ok(Value::Object(fields))
 }
 
+/// Decodes query parameters like the equivalent JSON body.
+pub(crate) fn decode_query<T: DeserializeOwned>(
+    parameters: QueryParams,
+    known: &[(&str, ParamKind)],
+) -> Result<T, Problem> {
+    body::decode_fields(query_to_json(parameters, known)?)
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PageRequest {
@@ -84,7 +93,7 @@ struct PageRequest {
 /// Reads the start position (exclusive) and the size of a page.
 pub(crate) fn read_page(parameters: QueryParams, max: usize) -> Result<(Position, usize), Problem> {
     let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
-    let request: PageRequest = body::decode_fields(query_to_json(parameters, &known)?)?;
+    let request: PageRequest = decode_query(parameters, &known)?;
     Ok((check_position("after", request.after)?, check_limit(request.limit, max, max)?))
 }
 

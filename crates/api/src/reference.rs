@@ -1,8 +1,13 @@
-//! Renders the OpenAPI document as one self-contained HTML page.
+//! Serves the OpenAPI document, as JSON and as a self-contained HTML page.
 
 use std::fmt::Write;
 
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
 use serde_json::Value;
+
+use crate::openapi;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;\
     padding:0 1rem;color:#1c2430;background:#fff}h1{margin-bottom:0}h2{margin-top:2.5rem;\
@@ -13,7 +18,35 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;mar
     @media(prefers-color-scheme:dark){body{color:#dfe5ec;background:#14181d}code,pre{background:#1f262e}\
     h2{border-color:#333c46}.m{color:#7fb8f0}.s{color:#9aa7b5}}";
 
-pub(crate) fn render_page(document: &Value) -> String {
+/// Rendered once and leaked: they are needed as long as the process runs.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiDocs {
+    document: &'static str,
+    page: &'static str,
+}
+
+impl ApiDocs {
+    pub(crate) fn new() -> Self {
+        let document = openapi::build_document();
+        let page = render_page(&document);
+        Self { document: document.to_string().leak(), page: page.leak() }
+    }
+}
+
+pub(crate) async fn show_openapi(State(docs): State<ApiDocs>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], docs.document)
+}
+
+pub(crate) async fn show_reference(State(docs): State<ApiDocs>) -> impl IntoResponse {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, policy),
+    ];
+    (headers, docs.page)
+}
+
+fn render_page(document: &Value) -> String {
     let mut page = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
     append(&mut page, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
     append(&mut page, &format!("<title>Uptake API reference</title><style>{STYLE}</style>"));

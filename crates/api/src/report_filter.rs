@@ -5,7 +5,6 @@ use engine::{QualityQuery, QualityUsers};
 use model::{Project, Tenant, Timestamp, UserId, Window};
 use serde::Deserialize;
 
-use crate::body;
 use crate::error::Problem;
 use crate::params::{self, ParamKind, QueryParams};
 use crate::scope::RequestScope;
@@ -57,7 +56,7 @@ pub(crate) fn parse_filter(
         ("end", ParamKind::Text),
         ("bucket", ParamKind::Text),
     ];
-    let fields: Fields = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let fields: Fields = params::decode_query(parameters, &known)?;
     let (tenant, project) = resolve_tenant(scope, tenant, fields.project.as_deref())?;
     let window = parse_window(&fields, now, days)?;
     let user =

@@ -11,7 +11,6 @@ use axum::routing::{delete, get, post, put};
 use engine::{Copies, Engine};
 use tower_service::Service;
 
-use crate::docs::{self, ApiDocs};
 use crate::error::Problem;
 use crate::middleware::RateLimits;
 use crate::middleware::auth::{self, AuthState, identify_caller};
@@ -20,10 +19,11 @@ use crate::middleware::cors;
 use crate::middleware::metrics::{RequestMetrics, measure_requests};
 use crate::middleware::request_id::{self, RequestIds};
 use crate::middleware::trailing_newline::add_trailing_newline;
+use crate::reference::{self, ApiDocs};
 use crate::routes::{
-    artifacts, batch, calibration, conversations, dead_letters, decisions, demo, events, examples,
-    experiments, failures, feedback, health, keys, metrics, preferences, quality, reactions,
-    reports, retrieval, routers, strategies, tenants, turns,
+    artifacts, batch, conversations, decisions, events, examples, experiments, failures, feedback,
+    keys, operations, preferences, quality, reactions, reports, retrieval, routers, strategies,
+    tenants, turns,
 };
 use crate::site;
 use crate::widget;
@@ -103,7 +103,7 @@ impl MiddlewareStack {
 }
 
 fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetrics) -> Router {
-    let figures = get(metrics::show_metrics).with_state((requests, Arc::clone(&engine)));
+    let figures = get(operations::show_metrics).with_state((requests, Arc::clone(&engine)));
     let with_copies = (Arc::clone(&engine), settings.copies);
     let log = get(turns::show_turn_log).with_state(with_copies.clone());
     let users = delete(tenants::erase_user).with_state(with_copies);
@@ -119,11 +119,11 @@ fn build_routes(engine: Arc<Engine>, settings: Settings, requests: RequestMetric
         .merge(site::routes(&engine))
         .route("/api/v1/turns/{turn_id}/log", log)
         .route("/api/v1/users/{user_id}", users)
-        .route("/health/live", get(health::check_live))
-        .route("/health/ready", get(health::check_ready))
+        .route("/health/live", get(operations::check_live))
+        .route("/health/ready", get(operations::check_ready))
         .route("/metrics", figures)
-        .route("/openapi.json", get(docs::show_openapi).with_state(api_docs.clone()))
-        .route("/docs", get(docs::show_reference).with_state(api_docs))
+        .route("/openapi.json", get(reference::show_openapi).with_state(api_docs.clone()))
+        .route("/docs", get(reference::show_reference).with_state(api_docs))
         .route("/widget.js", get(widget::serve_script))
         .layer(DefaultBodyLimit::max(settings.body_bytes))
         .fallback(route_not_found)
@@ -150,7 +150,7 @@ fn turn_routes(batch_bytes: usize) -> Router<Arc<Engine>> {
         .route("/api/v1/strategies/search", post(strategies::search_strategies))
         .route("/api/v1/examples/select", post(examples::select_examples))
         .route("/api/v1/preferences/export", get(preferences::export_preferences))
-        .route("/api/v1/calibration", get(calibration::show_calibration))
+        .route("/api/v1/calibration", get(quality::show_calibration))
         .route(
             "/api/v1/users/{user_id}/history",
             get(tenants::show_question_history).delete(tenants::forget_questions),
@@ -210,9 +210,9 @@ fn widget_routes(engine: Arc<Engine>) -> Router<Arc<Engine>> {
 
 fn management_routes() -> Router<Arc<Engine>> {
     Router::new()
-        .route("/api/v1/dead-letters", get(dead_letters::list_dead_letters))
-        .route("/api/v1/dead-letters/{id}/replay", post(dead_letters::replay_dead_letter))
-        .route("/api/v1/demo", get(demo::show_demo).delete(demo::remove_demo))
+        .route("/api/v1/dead-letters", get(operations::list_dead_letters))
+        .route("/api/v1/dead-letters/{id}/replay", post(operations::replay_dead_letter))
+        .route("/api/v1/demo", get(operations::show_demo).delete(operations::remove_demo))
         .route("/api/v1/keys", post(keys::create_key).get(keys::list_keys))
         .route("/api/v1/keys/{id}", delete(keys::revoke_key))
         .route(

@@ -1,12 +1,10 @@
 //! The web interface: its routes and the security headers of every response.
 
-mod page_error;
 mod session_cookie;
 mod visitor;
 mod form;
-mod html_response;
+mod page_response;
 mod login;
-mod assets;
 mod live_updates;
 mod overview;
 mod conversations;
@@ -56,7 +54,7 @@ pub(crate) fn routes(engine: &Arc<Engine>) -> Router<Arc<Engine>> {
         .route("/login", get(login::show_login).post(login::log_in))
         .route("/logout", post(login::log_out))
         .route("/live", get(live_updates::stream_updates))
-        .route("/assets/{name}", get(assets::show_asset))
-        .route_layer(map_response(html_response::add_security_headers))
+        .route("/assets/{name}", get(page_response::show_asset))
+        .route_layer(map_response(page_response::add_security_headers))
         .with_state(site)
 }

@@ -1,7 +1,7 @@
 //! Request metrics, and the Prometheus text format.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::extract::{MatchedPath, Request, State};
@@ -75,56 +75,7 @@ pub(crate) fn render_metrics(
     alerts: &[(Scope, String)],
 ) -> String {
     let mut page = String::new();
-    let stats = engine.stats();
-    push_gauge(&mut page, "uptake_log_position", "Position of the newest event", engine.head().0);
-    let help = "Bytes of writes waiting for a commit";
-    push_gauge(&mut page, "uptake_commit_queue_bytes", help, stats.queued_bytes);
-    let help = "Writes waiting for a commit";
-    push_gauge(&mut page, "uptake_commit_queue_writes", help, stats.queued_writes);
-    let history = engine.history_health();
-    let help = "1 while the question history is unreachable and retry detection is off";
-    push_gauge(&mut page, "uptake_history_unavailable", help, u64::from(history.away));
-    let name = "uptake_commit_failures_total";
-    push_header(&mut page, name, "Failed group commits", "counter");
-    push_line(&mut page, format_args!("{name} {}", stats.failed_commits));
-    let name = "uptake_clock_skew_total";
-    push_header(
-        &mut page,
-        name,
-        "Turns whose completion time is before their start time",
-        "counter",
-    );
-    push_line(&mut page, format_args!("{name} {}", engine.skewed_clocks()));
-    let name = "uptake_turn_log_copy_failures_total";
-    push_header(&mut page, name, "Failed attempts to copy turn logs", "counter");
-    push_line(&mut page, format_args!("{name} {}", engine.failed_copies()));
-    let (faults, relaxed) = engine.route_troubles();
-    let counters = [
-        (
-            "uptake_route_faults_total",
-            "Router computations that returned an invalid number",
-            faults,
-        ),
-        (
-            "uptake_route_relaxed_total",
-            "Routing choices that ignored exclude, max_cost or the budget",
-            relaxed,
-        ),
-        (
-            "uptake_choices_dropped_total",
-            "Routing choices that were not written to the log",
-            engine.dropped_choices(),
-        ),
-        (
-            "uptake_history_missed_total",
-            "Failed operations of the question history",
-            history.missed,
-        ),
-    ];
-    for (name, help, value) in counters {
-        push_header(&mut page, name, help, "counter");
-        push_line(&mut page, format_args!("{name} {value}"));
-    }
+    push_values(&mut page, engine);
     push_kafka_lag(&mut page, engine);
     let name = "uptake_alert";
     push_header(&mut page, name, "1 for each metric that misses its target", "gauge");
@@ -133,6 +84,7 @@ pub(crate) fn render_metrics(
         let labels = format!("tenant=\"{tenant}\",project=\"{project}\",metric=\"{metric}\"");
         push_line(&mut page, format_args!("{name}{{{labels}}} 1"));
     }
+    let stats = engine.stats();
     let name = "uptake_commit_seconds";
     push_header(&mut page, name, "Duration of group commits", "histogram");
     push_histogram(&mut page, name, "", &stats.commit_seconds);
@@ -149,22 +101,47 @@ pub(crate) fn render_metrics(
     page
 }
 
+fn push_values(page: &mut String, engine: &Engine) {
+    let (stats, history) = (engine.stats(), engine.history_health());
+    let (faults, relaxed) = engine.route_troubles();
+    let mut push = |name, help, value| push_value(page, name, help, value);
+    push("uptake_log_position", "Position of the newest event", engine.head().0);
+    let help = "Bytes of writes waiting for a commit";
+    push("uptake_commit_queue_bytes", help, stats.queued_bytes);
+    push("uptake_commit_queue_writes", "Writes waiting for a commit", stats.queued_writes);
+    let help = "1 while the question history is unreachable and retry detection is off";
+    push("uptake_history_unavailable", help, u64::from(history.away));
+    push("uptake_commit_failures_total", "Failed group commits", stats.failed_commits);
+    let help = "Turns whose completion time is before their start time";
+    push("uptake_clock_skew_total", help, engine.skewed_clocks());
+    let help = "Failed attempts to copy turn logs";
+    push("uptake_turn_log_copy_failures_total", help, engine.failed_copies());
+    let help = "Router computations that returned an invalid number";
+    push("uptake_route_faults_total", help, faults);
+    let help = "Routing choices that ignored exclude, max_cost or the budget";
+    push("uptake_route_relaxed_total", help, relaxed);
+    let help = "Routing choices that were not written to the log";
+    push("uptake_choices_dropped_total", help, engine.dropped_choices());
+    let help = "Failed operations of the question history";
+    push("uptake_history_missed_total", help, history.missed);
+}
+
 fn push_kafka_lag(page: &mut String, engine: &Engine) {
     let Some(lag) = engine.publish_lag() else { return };
     let help = "Events in the log that Kafka has not confirmed";
-    push_gauge(page, "uptake_kafka_lag_events", help, lag.events);
-    let name = "uptake_kafka_lag_seconds";
-    push_header(page, name, "Age of the oldest event that Kafka has not confirmed", "gauge");
-    push_line(page, format_args!("{name} {}", lag.seconds));
+    push_value(page, "uptake_kafka_lag_events", help, lag.events);
+    let help = "Age of the oldest event that Kafka has not confirmed";
+    push_value(page, "uptake_kafka_lag_seconds", help, lag.seconds);
     let help = "1 on the node that publishes to Kafka";
-    push_gauge(page, "uptake_kafka_publisher", help, u64::from(lag.is_holder));
-    let name = "uptake_kafka_refused_total";
-    push_header(page, name, "Messages that Kafka rejected permanently", "counter");
-    push_line(page, format_args!("{name} {}", lag.refused));
+    push_value(page, "uptake_kafka_publisher", help, u64::from(lag.is_holder));
+    let help = "Messages that Kafka rejected permanently";
+    push_value(page, "uptake_kafka_refused_total", help, lag.refused);
 }
 
-fn push_gauge(page: &mut String, name: &str, help: &str, value: u64) {
-    push_header(page, name, help, "gauge");
+/// Names that end with `_total` are counters, all others gauges.
+fn push_value(page: &mut String, name: &str, help: &str, value: impl Display) {
+    let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
+    push_header(page, name, help, kind);
     push_line(page, format_args!("{name} {value}"));
 }
 

@@ -28,7 +28,7 @@ pub(crate) async fn search_artifacts(
     scope: Authorized<ReadAccess>,
     payload: Payload,
 ) -> Result<Json<ArtifactsBody>, Problem> {
-    let request: SearchRequestBody = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: SearchRequestBody = body::decode_json(&payload)?;
     let with_payload = request.with_payload.unwrap_or(false);
     let page = match parse_search(scope.get().clone(), engine.now(), request)? {
         Some(search) => engine.artifacts(search).await?,

@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::turns::{load_patterns, turn_json};
-use crate::body;
 use crate::error::Problem;
 use crate::middleware::auth::{Authorized, ReadAccess};
 use crate::params::{self, ParamKind, PathParams, QueryParams};
@@ -37,7 +36,7 @@ pub(crate) async fn show_timeline(
 ) -> Result<Json<Value>, Problem> {
     let id = params::parse_id("id", params::read_path(id)?, ConversationId::new)?;
     let known = [("limit", ParamKind::Scalar), ("cursor", ParamKind::Text)];
-    let request: TimelineRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let request: TimelineRequest = params::decode_query(parameters, &known)?;
     let limit = params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let bad = || {
         Problem::invalid(

@@ -101,7 +101,7 @@ pub(crate) async fn list_decisions(
         ("after", ParamKind::Scalar),
         ("limit", ParamKind::Scalar),
     ];
-    let request: ListRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let request: ListRequest = params::decode_query(parameters, &known)?;
     let conversation = params::parse_id("session_id", request.session_id, ConversationId::new)?;
     let limit = params::check_limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let after = params::check_position("after", request.after)?;

@@ -13,7 +13,6 @@ use futures_util::stream;
 use model::{Position, Source, Type};
 use serde::Deserialize;
 
-use crate::body;
 use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, Caller, ReadAccess};
 use crate::params::{self, ParamKind, PathParams, QueryParams};
@@ -47,7 +46,7 @@ pub(crate) async fn list_events(
         ("type", ParamKind::Text),
         ("source", ParamKind::Text),
     ];
-    let request: ListRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let request: ListRequest = params::decode_query(parameters, &known)?;
     let event_type =
         params::parse_word("type", request.event_type.clone(), Type::from_word, Type::WORDS)?;
     let source =
@@ -75,7 +74,7 @@ pub(crate) async fn list_topic_events(
     };
     let topic = Topic::from_name(&name).ok_or_else(unknown)?;
     let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
-    let request: ListRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let request: ListRequest = params::decode_query(parameters, &known)?;
     respond(&engine, &scope, &request, topic.kinds(), &headers).await
 }
 

@@ -22,7 +22,7 @@ pub(crate) async fn select_examples(
     scope: Authorized<UseAccess>,
     payload: Payload,
 ) -> Result<Json<ExamplesBody>, Problem> {
-    let request: ExampleRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: ExampleRequest = body::decode_json(&payload)?;
     let found = engine.examples(scope.get(), parse_search(request)?).await?;
     Ok(Json(found.into()))
 }

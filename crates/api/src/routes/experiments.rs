@@ -120,7 +120,7 @@ pub(crate) async fn assign_variant(
     payload: Payload,
 ) -> Result<Json<AssignedBody>, Problem> {
     let id = params::parse_id("id", params::read_path(id)?, ExperimentId::new)?;
-    let request: AssignRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: AssignRequest = body::decode_json(&payload)?;
     let found = engine.assign(scope.get(), &id, &request.unit_id).await?;
     Ok(Json(AssignedBody {
         variant: found.variant,

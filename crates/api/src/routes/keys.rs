@@ -23,7 +23,7 @@ pub(crate) async fn create_key(
     scope: Authorized<AdminAccess>,
     payload: Payload,
 ) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
-    let request: KeyRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: KeyRequest = body::decode_json(&payload)?;
     let new = parse_request(request)?;
     if !may_manage(scope.caller(), &new.tenant, new.project.as_ref()) {
         return Err(Problem::forbidden(

@@ -10,7 +10,6 @@ use engine::{Engine, PreferenceEncoding, PreferenceExport, PreferenceQuery, Pref
 use futures_util::stream;
 use serde::Deserialize;
 
-use crate::body;
 use crate::error::Problem;
 use crate::middleware::auth::{Authorized, ReadAccess};
 use crate::params::{self, ParamKind, QueryParams};
@@ -54,7 +53,7 @@ pub(crate) async fn export_preferences(
         ("cap", ParamKind::List),
         ("after", ParamKind::Text),
     ];
-    let request: ExportRequest = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let request: ExportRequest = params::decode_query(parameters, &known)?;
     let query = PreferenceQuery::read(read_wish(request, &headers))?;
     let media = match query.encoding() {
         PreferenceEncoding::Jsonl => NDJSON,

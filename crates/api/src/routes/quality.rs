@@ -1,4 +1,4 @@
-//! Quality metrics, targets and alerts.
+//! Quality metrics, targets, alerts and the calibration of verdicts.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use engine::Engine;
 use model::Tenant;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::tenants::authorize_tenant;
 use crate::body::{self, Payload};
@@ -97,11 +97,33 @@ pub(crate) async fn list_alerts(
     parameters: QueryParams,
 ) -> Result<Json<AlertsBody>, Problem> {
     let known = [("project", ParamKind::Text), ("limit", ParamKind::Scalar)];
-    let query: AlertsQuery = body::decode_fields(params::query_to_json(parameters, &known)?)?;
+    let query: AlertsQuery = params::decode_query(parameters, &known)?;
     let limit = params::check_limit(query.limit, 100, 1000)?;
     let tenant = scope.get().tenant.as_str();
     let (tenant, project) =
         report_filter::resolve_tenant(&scope, tenant, query.project.as_deref())?;
     let found = engine.alerts(&tenant, project.as_ref(), limit).await?;
     Ok(Json(AlertsBody { alerts: found.iter().map(AlertBody::new).collect() }))
+}
+
+#[utoipa::path(get, path = "/api/v1/calibration", tag = "turns",
+    summary = "Show how well verdict confidences match ratings and reviews, and the curve that corrects them",
+    responses((status = 200, description = "Labels, curve and reliability", body = Object)))]
+pub(crate) async fn show_calibration(
+    State(engine): State<Arc<Engine>>,
+    scope: Authorized<ReadAccess>,
+) -> Result<Json<Value>, Problem> {
+    let found = engine.calibration(scope.get()).await?;
+    let bins = found.reliability.iter().map(|bin| {
+        json!({"from": bin.from, "to": bin.to, "confidence": bin.confidence,
+            "calibrated": bin.calibrated, "right": bin.right, "n": bin.labels})
+    });
+    Ok(Json(json!({
+        "labels": found.labels,
+        "labels_needed": found.labels_needed,
+        "curve": found.curve.map(|curve| json!({"slope": curve.slope, "offset": curve.offset})),
+        "error": found.error.map(|(without, with)| json!({"without": without, "with": with})),
+        "calibrated_at_position": found.position.map(|position| position.0),
+        "reliability": bins.collect::<Vec<Value>>(),
+    })))
 }

@@ -173,7 +173,7 @@ pub(crate) async fn rerank_results(
     scope: Authorized<UseAccess>,
     payload: Payload,
 ) -> Result<Json<RerankResponse>, Problem> {
-    let request: RerankRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: RerankRequest = body::decode_json(&payload)?;
     if request.results.len() > MAX_RESULTS {
         let got = request.results.len();
         let detail = format!("results has {got} items, expected at most {MAX_RESULTS}");
@@ -243,8 +243,7 @@ struct Listing {
 }
 
 fn parse_limit(parameters: QueryParams) -> Result<usize, Problem> {
-    let listing: Listing =
-        body::decode_fields(params::query_to_json(parameters, &[("limit", ParamKind::Scalar)])?)?;
+    let listing: Listing = params::decode_query(parameters, &[("limit", ParamKind::Scalar)])?;
     match listing.limit {
         None => Ok(20),
         Some(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),

@@ -46,7 +46,7 @@ pub(crate) async fn set_router(
     name: PathParams<String>,
     payload: Payload,
 ) -> Result<Json<RouterBody>, Problem> {
-    let definition: RouterDefinition = body::decode_fields(body::parse_json(&payload)?)?;
+    let definition: RouterDefinition = body::decode_json(&payload)?;
     let name = params::read_path(name)?;
     Ok(Json(engine.set_router(scope.get(), &name, definition).await?.into()))
 }
@@ -84,7 +84,7 @@ pub(crate) async fn choose_route(
     scope: Authorized<WriteAccess>,
     payload: Payload,
 ) -> Result<Json<RouteBody>, Problem> {
-    let request: RouteRequestBody = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: RouteRequestBody = body::decode_json(&payload)?;
     let request = parse_route_request(request)?;
     Ok(Json(engine.route(scope.get(), &request)?.into()))
 }
@@ -174,7 +174,7 @@ pub(crate) async fn evaluate_policy(
     scope: Authorized<ReadAccess>,
     payload: Payload,
 ) -> Result<Json<Value>, Problem> {
-    let request: EvaluateRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: EvaluateRequest = body::decode_json(&payload)?;
     let since = match request.since.as_deref() {
         None => None,
         Some(text) => Some(model::Timestamp::parse(text).map_err(|_| {

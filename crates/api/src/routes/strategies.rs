@@ -24,7 +24,7 @@ pub(crate) async fn search_strategies(
     scope: Authorized<UseAccess>,
     payload: Payload,
 ) -> Result<Json<StrategiesBody>, Problem> {
-    let request: StrategySearchRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: StrategySearchRequest = body::decode_json(&payload)?;
     let found = engine.strategies(scope.get(), parse_search(request)?).await?;
     Ok(Json(found.into()))
 }

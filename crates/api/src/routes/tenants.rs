@@ -74,7 +74,7 @@ pub(crate) async fn set_profile(
     payload: Payload,
 ) -> Result<Json<Value>, Problem> {
     let user = params::parse_id("user_id", params::read_path(user)?, UserId::new)?;
-    let request: ProfileRequest = body::decode_fields(body::parse_json(&payload)?)?;
+    let request: ProfileRequest = body::decode_json(&payload)?;
     engine.set_profile(scope.get(), user.clone(), request.attributes).await?;
     load_profile(&engine, scope.get(), &user).await
 }

@@ -266,8 +266,7 @@ pub(crate) async fn show_turn_log(
     turn: PathParams<String>,
     parameters: QueryParams,
 ) -> Result<Json<Value>, Problem> {
-    let request: LogRequest =
-        body::decode_fields(params::query_to_json(parameters, &[("copy", ParamKind::Scalar)])?)?;
+    let request: LogRequest = params::decode_query(parameters, &[("copy", ParamKind::Scalar)])?;
     let (turn, log) = load_log(&engine, scope.get(), turn).await?;
     let document = if request.copy.unwrap_or(false) {
         let none = || {

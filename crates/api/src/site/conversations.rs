@@ -1,15 +1,13 @@
 //! The list of conversations, with search.
 
 use axum::extract::State;
-use axum::response::Response;
 use engine::{FoundConversations, ListMark, ListOrder, ListQuery, StoredExchange, TurnMark};
 use model::UserId;
 use web::{Asked, Conversations, Found, Row, View};
 
 use super::Site;
-use super::html_response::html_page;
 use super::overview::load_choices;
-use super::page_error::{PageError, PageResult};
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
 use crate::error::{Problem, quote};
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use engine::{
     ListOrder, ListQuery, ListedConversation, PreferencePair, PreferenceQuery, PreferenceWish,
     TurnMark, TurnView,
@@ -11,8 +11,7 @@ use model::Scope;
 use web::{Data, DataReadings, View};
 
 use super::Site;
-use super::html_response::html_page;
-use super::page_error::{PageError, PageResult};
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
 use crate::routes::preferences::stream_rows;
 

@@ -1,7 +1,6 @@
 //! The experiments page.
 
 use axum::extract::{Path, State};
-use axum::response::Response;
 use engine::experiment::Action;
 use engine::{ExperimentView, FlowError};
 use model::{ExperimentId, Position, Scope};
@@ -9,9 +8,8 @@ use web::{Experiments, Trial, View};
 
 use super::Site;
 use super::form::SubmittedForm;
-use super::html_response::html_page;
 use super::login::redirect_to;
-use super::page_error::PageResult;
+use super::page_response::{PageResult, html_page};
 use super::visitor::Visitor;
 use crate::error::{Problem, quote};
 use crate::params;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderName, HeaderValue};
-use axum::response::Response;
 use engine::{KeptSuggestion, QualityQuery};
 use model::{Scope, TurnId};
 use serde_json::{Map, json};
@@ -12,10 +11,9 @@ use web::{Failures, View, encoded};
 
 use super::Site;
 use super::form::SubmittedForm;
-use super::html_response::html_page;
 use super::login::redirect_to;
 use super::overview::load_choices;
-use super::page_error::PageResult;
+use super::page_response::{PageResult, html_page};
 use super::visitor::Visitor;
 use crate::error::Problem;
 use crate::params;

@@ -3,7 +3,7 @@
 use axum::extract::{Form, FromRequest, Request};
 
 use super::Site;
-use super::page_error::PageError;
+use super::page_response::PageError;
 use super::visitor::Visitor;
 use crate::body::READ_TIMEOUT;
 use crate::error::Problem;

@@ -7,8 +7,7 @@ use web::{Help, Login};
 
 use super::Site;
 use super::form::{FormFields, SubmittedForm};
-use super::html_response::html_page;
-use super::page_error::PageResult;
+use super::page_response::{PageResult, html_page};
 use super::session_cookie;
 use super::visitor::Visitor;
 use crate::error::Problem;

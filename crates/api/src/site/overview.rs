@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use axum::response::Response;
 use engine::QualityQuery;
 use web::{Choices, Overview, Readings, View};
 
 use super::Site;
-use super::html_response::html_page;
-use super::page_error::{PageError, PageResult};
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
 
 const MAX_ALERTS: usize = 20;

@@ -10,9 +10,8 @@ use model::Scope;
 use web::{Choices, Paper, PaperReadings};
 
 use super::Site;
-use super::html_response::html_page;
 use super::overview::{bucket_hours, load_readings};
-use super::page_error::{PageError, PageResult};
+use super::page_response::{PageError, PageResult, html_page};
 use super::routing;
 use super::visitor::Visitor;
 use crate::error::Problem;

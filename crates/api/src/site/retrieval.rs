@@ -1,14 +1,12 @@
 //! The retrieval page.
 
 use axum::extract::State;
-use axum::response::Response;
 use engine::{Estimator, Extreme};
 use model::Scope;
 use web::{Item, Retrieval, View};
 
 use super::Site;
-use super::html_response::html_page;
-use super::page_error::{PageError, PageResult};
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
 
 /// Items per list.

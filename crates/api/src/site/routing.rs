@@ -3,16 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use axum::extract::State;
-use axum::response::Response;
 use engine::{KindFilter, QualityQuery};
 use model::{Body, Finding, Position, RouterChoice, Scope, Source, Timestamp, Type};
 use serde_json::json;
 use web::{RouterReadings, Routing, View};
 
 use super::Site;
-use super::html_response::html_page;
 use super::overview::bucket_hours;
-use super::page_error::{PageError, PageResult};
+use super::page_response::{PageError, PageResult, html_page};
 use super::visitor::Visitor;
 
 const MAX_ROUTERS: usize = 10;

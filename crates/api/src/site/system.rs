@@ -1,14 +1,12 @@
 //! The system page: health, dead letters and keys.
 
 use axum::extract::State;
-use axum::response::Response;
 use engine::{QualityQuery, StoredKey};
 use model::Window;
 use web::{Gauge, KeyRow, Letter, Moment, System, View, count, seconds, volume_of};
 
 use super::Site;
-use super::html_response::html_page;
-use super::page_error::PageResult;
+use super::page_response::{PageResult, html_page};
 use super::visitor::Visitor;
 
 const MAX_DEAD_LETTERS: usize = 50;

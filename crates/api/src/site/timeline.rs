@@ -9,9 +9,8 @@ use web::{Conversation, View, encoded};
 
 use super::Site;
 use super::form::SubmittedForm;
-use super::html_response::html_page;
 use super::login::redirect_to;
-use super::page_error::PageResult;
+use super::page_response::{PageResult, html_page};
 use super::visitor::Visitor;
 use crate::error::{Problem, quote};
 use crate::params;

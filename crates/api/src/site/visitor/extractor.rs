@@ -13,7 +13,7 @@ use web::{Choices, DEFAULT_DAYS, Filter, Reader};
 use super::Visitor;
 use crate::error::Problem;
 use crate::middleware::auth::{Caller, Identity, Permission, ReadAccess, check_origin};
-use crate::site::page_error::PageError;
+use crate::site::page_response::PageError;
 use crate::site::{Site, session_cookie};
 
 const MAX_DAYS: u32 = 3650;

@@ -1,4 +1,4 @@
-//! Dead letters.
+//! Dead letters and demo data.
 
 use engine::DeadLetter;
 use serde::Serialize;
@@ -44,4 +44,24 @@ pub(crate) struct DeadLettersBody {
 pub(crate) struct ReplayedBody {
     pub(crate) id: String,
     pub(crate) stored: bool,
+}
+
+/// Status of the demo data.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"loaded": true, "tenant": "demo"}))]
+pub(crate) struct DemoBody {
+    /// True when the store holds demo data.
+    pub(crate) loaded: bool,
+    /// Tenant of the demo data.
+    pub(crate) tenant: Option<String>,
+}
+
+/// Result of removing the demo data.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"removed": true, "events": 26000}))]
+pub(crate) struct DemoRemovedBody {
+    /// False when there was no demo data.
+    pub(crate) removed: bool,
+    /// Number of removed events.
+    pub(crate) events: u64,
 }
