@@ -33,6 +33,19 @@ pub(crate) fn parse_id<T>(
 /// The parameters of a query string, in order.
 pub(crate) type QueryParams = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
+pub(crate) fn parse_optional_id<T>(
+    field: &str,
+    text: Option<String>,
+    new: impl Fn(String) -> Result<T, BadId>,
+) -> Result<Option<T>, Problem> {
+    text.map(|text| parse_id(field, text, new)).transpose()
+}
+
+pub(crate) fn parse_time(field: &str, text: &str) -> Result<Timestamp, Problem> {
+    Timestamp::parse_window_end(text)
+        .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
+}
+
 /// The JSON type that a query parameter is converted to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParamKind {
@@ -94,10 +107,11 @@ struct PageRequest {
 pub(crate) fn read_page(parameters: QueryParams, max: usize) -> Result<(Position, usize), Problem> {
     let known = [("after", ParamKind::Scalar), ("limit", ParamKind::Scalar)];
     let request: PageRequest = decode_query(parameters, &known)?;
-    Ok((check_position("after", request.after)?, check_limit(request.limit, max, max)?))
+    Ok((check_position("after", request.after)?, check_count("limit", request.limit, max, max)?))
 }
 
-pub(crate) fn check_limit(
+pub(crate) fn check_count(
+    field: &str,
     given: Option<usize>,
     default: usize,
     max: usize,
@@ -105,7 +119,7 @@ pub(crate) fn check_limit(
     match given {
         None => Ok(default),
         Some(n) if (1..=max).contains(&n) => Ok(n),
-        Some(n) => Err(Problem::invalid("limit", format!("limit is {n}, expected 1 to {max}"))),
+        Some(n) => Err(Problem::invalid(field, format!("{field} is {n}, expected 1 to {max}"))),
     }
 }
 

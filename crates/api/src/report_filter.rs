@@ -59,8 +59,7 @@ pub(crate) fn parse_filter(
     let fields: Fields = params::decode_query(parameters, &known)?;
     let (tenant, project) = resolve_tenant(scope, tenant, fields.project.as_deref())?;
     let window = parse_window(&fields, now, days)?;
-    let user =
-        fields.user_id.map(|text| params::parse_id("user_id", text, UserId::new)).transpose()?;
+    let user = params::parse_optional_id("user_id", fields.user_id, UserId::new)?;
     let users = match (user, attributes.is_empty()) {
         (Some(_), false) => {
             let detail =
@@ -99,13 +98,9 @@ fn take_attributes(
 }
 
 fn parse_window(fields: &Fields, now: Timestamp, days: u32) -> Result<Window, Problem> {
-    let moment = |field: &str, text: &Option<String>| {
-        text.as_deref()
-            .map(Timestamp::parse_window_end)
-            .transpose()
-            .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
-    };
-    let (start, end) = (moment("start", &fields.start)?, moment("end", &fields.end)?);
+    let start =
+        fields.start.as_deref().map(|text| params::parse_time("start", text)).transpose()?;
+    let end = fields.end.as_deref().map(|text| params::parse_time("end", text)).transpose()?;
     if fields.period_days.is_some() && start.is_some() {
         let detail = "period_days is given together with start, expected either of them";
         return Err(Problem::invalid("period_days", detail));

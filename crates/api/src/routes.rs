@@ -20,3 +20,10 @@ pub(crate) mod artifacts;
 pub(crate) mod keys;
 pub(crate) mod tenants;
 pub(crate) mod operations;
+
+use axum::http::StatusCode;
+
+/// 200 for a request that was stored before, 201 otherwise.
+fn stored_status(replayed: bool) -> StatusCode {
+    if replayed { StatusCode::OK } else { StatusCode::CREATED }
+}

@@ -46,12 +46,9 @@ fn parse_search(
     require_only("kinds", request.kinds, KIND)?;
     require_only("roles", request.roles, "artifact")?;
     require_only("sort", request.sort.map(|sort| vec![sort]), "recency")?;
-    let user =
-        request.user_id.map(|text| params::parse_id("user_id", text, UserId::new)).transpose()?;
-    let conversation = request
-        .conversation_id
-        .map(|text| params::parse_id("conversation_id", text, ConversationId::new))
-        .transpose()?;
+    let user = params::parse_optional_id("user_id", request.user_id, UserId::new)?;
+    let conversation =
+        params::parse_optional_id("conversation_id", request.conversation_id, ConversationId::new)?;
     check_scope(request.scope.as_deref(), user.is_some(), conversation.is_some())?;
     let start = params::days_before(now, request.days.unwrap_or(DEFAULT_DAYS))?;
     // The window is open-ended, because client clocks may be ahead of ours.
@@ -64,7 +61,7 @@ fn parse_search(
         track: None,
         window: narrow_window(open_ended, request.timestamp_filters.unwrap_or_default())?,
         before: None,
-        limit: params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
+        limit: params::check_count("limit", request.limit, DEFAULT_LIMIT, MAX_LIMIT)?,
     };
     let mut possible = true;
     for (index, tag) in request.all_tags.unwrap_or_default().into_iter().enumerate() {

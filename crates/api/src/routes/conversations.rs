@@ -37,7 +37,7 @@ pub(crate) async fn show_timeline(
     let id = params::parse_id("id", params::read_path(id)?, ConversationId::new)?;
     let known = [("limit", ParamKind::Scalar), ("cursor", ParamKind::Text)];
     let request: TimelineRequest = params::decode_query(parameters, &known)?;
-    let limit = params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
+    let limit = params::check_count("limit", request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let bad = || {
         Problem::invalid(
             "cursor",

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::feedback::read_request_key;
+use super::stored_status;
 use crate::body::{self, Payload};
 use crate::error::Problem;
 use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
@@ -38,8 +39,7 @@ pub(crate) async fn record_decision(
     let mac = engine.fingerprint(MAC_DOMAIN, &value);
     let request: DecisionRequest = body::decode_fields(value)?;
     let (id, replayed) = engine.decide(scope.get(), request.into(), mac, key).await?;
-    let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
+    Ok((stored_status(replayed), Json(DecisionReceipt { decision_id: id.to_string(), replayed })))
 }
 
 #[utoipa::path(patch, path = "/api/v1/decisions/{id}", tag = "decisions",
@@ -103,7 +103,7 @@ pub(crate) async fn list_decisions(
     ];
     let request: ListRequest = params::decode_query(parameters, &known)?;
     let conversation = params::parse_id("session_id", request.session_id, ConversationId::new)?;
-    let limit = params::check_limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let limit = params::check_count("limit", request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let after = params::check_position("after", request.after)?;
     let scope = scope.get();
     let found = engine.decisions_of(scope, &conversation, after, limit).await?;

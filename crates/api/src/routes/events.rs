@@ -86,7 +86,7 @@ async fn respond(
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let after = params::check_position("after", request.after)?;
-    let limit = params::check_limit(request.limit, MAX_LIMIT, MAX_LIMIT)?;
+    let limit = params::check_count("limit", request.limit, MAX_LIMIT, MAX_LIMIT)?;
     let key = match scope.caller() {
         Caller::Open | Caller::Owner => None,
         Caller::Key(key) => Some(key.id.clone()),

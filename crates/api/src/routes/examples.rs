@@ -9,6 +9,7 @@ use engine::{Engine, ExampleSearch};
 use crate::body::{self, Payload};
 use crate::error::Problem;
 use crate::middleware::auth::{Authorized, UseAccess};
+use crate::params;
 use crate::wire::example::{ExampleRequest, ExamplesBody};
 
 const MAX_EXAMPLES: usize = 50;
@@ -34,13 +35,7 @@ fn parse_search(request: ExampleRequest) -> Result<ExampleSearch, Problem> {
     }
     body::check_length("query", &query)?;
     let defaults = ExampleSearch::default();
-    let k = match k {
-        None => defaults.k,
-        Some(k) if (1..=MAX_EXAMPLES).contains(&k) => k,
-        Some(k) => {
-            return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MAX_EXAMPLES}")));
-        }
-    };
+    let k = params::check_count("k", k, defaults.k, MAX_EXAMPLES)?;
     let diversity = diversity.unwrap_or(defaults.diversity);
     if !(0.0..=1.0).contains(&diversity) {
         let detail = format!("diversity is {diversity}, expected 0 to 1");

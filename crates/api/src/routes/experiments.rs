@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::feedback::read_request_key;
+use super::stored_status;
 use crate::body::{self, Payload};
 use crate::error::{Problem, quote};
 use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
@@ -46,8 +47,7 @@ pub(crate) async fn create_experiment(
     };
     let definition: ExperimentDefinition = body::decode_fields(fields)?;
     let (view, replayed) = engine.create_experiment(scope.get(), id, &definition, mac, key).await?;
-    let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(view.into())))
+    Ok((stored_status(replayed), Json(view.into())))
 }
 
 #[utoipa::path(get, path = "/api/v1/experiments", tag = "experiments",

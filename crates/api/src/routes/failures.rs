@@ -11,6 +11,7 @@ use report::Figure;
 use serde_json::Value;
 
 use super::feedback::read_request_key;
+use super::stored_status;
 use crate::body::{self, Payload};
 use crate::error::Problem;
 use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess};
@@ -136,6 +137,5 @@ pub(crate) async fn create_suggestion_experiment(
         return Err(Problem::invalid(other.clone(), detail));
     }
     let (view, replayed) = engine.try_suggestion(scope.get(), &id, wishes, mac, key).await?;
-    let status = if replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(view.into())))
+    Ok((stored_status(replayed), Json(view.into())))
 }

@@ -10,6 +10,7 @@ use engine::{Engine, Incoming, RequestKey, Trust};
 use model::{EventId, Mac};
 use serde_json::{Value, json};
 
+use super::stored_status;
 use crate::body::{self, Payload};
 use crate::error::Problem;
 use crate::middleware::auth::{Authorized, FeedbackAccess, ReadAccess, WriteAccess};
@@ -74,8 +75,7 @@ async fn record_event(
     let request: EventRequest = body::decode_fields(value)?;
     let scope = scope.resolve_tenant(request.tenant_id.as_deref())?;
     let receipt = engine.record(&scope, Incoming { raw: request.into(), mac, key, trust }).await?;
-    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(receipt.into())))
+    Ok((stored_status(receipt.replayed), Json(receipt.into())))
 }
 
 #[utoipa::path(get, path = "/api/v1/feedback/{id}", tag = "events",

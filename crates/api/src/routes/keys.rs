@@ -90,10 +90,7 @@ fn parse_request(request: KeyRequest) -> Result<NewKey, Problem> {
     };
     Ok(NewKey {
         tenant: params::parse_id("tenant", request.tenant, Tenant::new)?,
-        project: request
-            .project
-            .map(|name| params::parse_id("project", name, Project::new))
-            .transpose()?,
+        project: params::parse_optional_id("project", request.project, Project::new)?,
         role: role.ok_or_else(|| {
             Problem::invalid("role", "role is missing, expected one of widget, ingest, read, admin")
         })?,

@@ -98,7 +98,7 @@ pub(crate) async fn list_alerts(
 ) -> Result<Json<AlertsBody>, Problem> {
     let known = [("project", ParamKind::Text), ("limit", ParamKind::Scalar)];
     let query: AlertsQuery = params::decode_query(parameters, &known)?;
-    let limit = params::check_limit(query.limit, 100, 1000)?;
+    let limit = params::check_count("limit", query.limit, 100, 1000)?;
     let tenant = scope.get().tenant.as_str();
     let (tenant, project) =
         report_filter::resolve_tenant(&scope, tenant, query.project.as_deref())?;

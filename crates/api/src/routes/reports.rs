@@ -172,8 +172,8 @@ fn parse_period_request(
     scope: Scope,
     request: PeriodRequestBody,
 ) -> Result<PeriodRequest, Problem> {
-    let start = request.start.map(|text| parse_moment("start", &text)).transpose()?;
-    let end = request.end.map(|text| parse_moment("end", &text)).transpose()?;
+    let start = request.start.map(|text| params::parse_time("start", &text)).transpose()?;
+    let end = request.end.map(|text| params::parse_time("end", &text)).transpose()?;
     let window = match (start, end) {
         (Some(start), Some(end)) if start > end => {
             return Err(Problem::invalid(
@@ -194,10 +194,7 @@ fn parse_period_request(
         }
     };
     let filter = ReactionFilter {
-        user: request
-            .user_id
-            .map(|text| params::parse_id("user_id", text, UserId::new))
-            .transpose()?,
+        user: params::parse_optional_id("user_id", request.user_id, UserId::new)?,
         origin: params::parse_word("origin", request.origin, Origin::from_word, Origin::WORDS)?,
         reaction: params::parse_word(
             "reaction",
@@ -206,12 +203,7 @@ fn parse_period_request(
             Reaction::WORDS,
         )?,
     };
-    let limit = params::check_limit(request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
+    let limit = params::check_count("limit", request.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
     let include_turns = request.include_turns.unwrap_or(false);
     Ok(PeriodRequest { scope, window, now, filter, limit, include_turns, cursor: request.cursor })
-}
-
-fn parse_moment(field: &str, text: &str) -> Result<Timestamp, Problem> {
-    Timestamp::parse_window_end(text)
-        .map_err(|bad| Problem::invalid(field, format!("{field}: {bad}")))
 }

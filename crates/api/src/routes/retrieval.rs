@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::feedback::read_request_key;
+use super::stored_status;
 use crate::body::{self, Payload};
 use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, ReadAccess, UseAccess, WriteAccess};
@@ -198,8 +199,10 @@ pub(crate) async fn rerank_results(
 }
 
 fn receipt_response(receipt: &Receipt) -> (StatusCode, Json<Value>) {
-    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    (status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed})))
+    (
+        stored_status(receipt.replayed),
+        Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed})),
+    )
 }
 
 /// Reads one report, or several in `items`, with the MAC of the request.
@@ -244,12 +247,5 @@ struct Listing {
 
 fn parse_limit(parameters: QueryParams) -> Result<usize, Problem> {
     let listing: Listing = params::decode_query(parameters, &[("limit", ParamKind::Scalar)])?;
-    match listing.limit {
-        None => Ok(20),
-        Some(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
-        Some(limit) => {
-            let detail = format!("limit is {limit}, expected 1 to {MAX_LIMIT}");
-            Err(Problem::invalid("limit", detail))
-        }
-    }
+    params::check_count("limit", listing.limit, 20, MAX_LIMIT)
 }

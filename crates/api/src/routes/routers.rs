@@ -10,6 +10,7 @@ use model::{ConversationId, GivenReward, TurnId, UnitInterval, UserId};
 use serde_json::{Value, json};
 
 use super::feedback::read_request_key;
+use super::stored_status;
 use crate::body::{self, Payload};
 use crate::error::{Problem, quote};
 use crate::middleware::auth::{AdminAccess, Authorized, ReadAccess, WriteAccess};
@@ -98,14 +99,10 @@ fn parse_route_request(request: RouteRequestBody) -> Result<RouteRequest, Proble
         let detail = format!("max_cost is {cost}, expected a number not below 0");
         return Err(Problem::invalid("max_cost", detail));
     }
-    let turn =
-        request.turn_id.map(|id| params::parse_id("turn_id", id, TurnId::new)).transpose()?;
-    let conversation = request.conversation_id;
-    let conversation = conversation
-        .map(|id| params::parse_id("conversation_id", id, ConversationId::new))
-        .transpose()?;
-    let user =
-        request.user_id.map(|id| params::parse_id("user_id", id, UserId::new)).transpose()?;
+    let turn = params::parse_optional_id("turn_id", request.turn_id, TurnId::new)?;
+    let conversation =
+        params::parse_optional_id("conversation_id", request.conversation_id, ConversationId::new)?;
+    let user = params::parse_optional_id("user_id", request.user_id, UserId::new)?;
     Ok(RouteRequest {
         router: request.router,
         text,
@@ -134,8 +131,10 @@ pub(crate) async fn submit_reward(
     let user = request.user_id.clone().map(|id| params::parse_id("user_id", id, UserId::new));
     let given = parse_reward(&request)?;
     let receipt = engine.reward(scope.get(), turn, user.transpose()?, given, mac, key).await?;
-    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed}))))
+    Ok((
+        stored_status(receipt.replayed),
+        Json(json!({"id": receipt.id.as_str(), "replayed": receipt.replayed})),
+    ))
 }
 
 fn parse_reward(request: &RewardRequest) -> Result<GivenReward, Problem> {

@@ -47,15 +47,8 @@ fn parse_search(request: StrategySearchRequest) -> Result<StrategySearch, Proble
         let detail = format!("min_similarity is {min_similarity}, expected -1 to 1");
         return Err(Problem::invalid("min_similarity", detail));
     }
-    let k = match request.k {
-        None => 5,
-        Some(k) if (1..=MAX_RESULTS).contains(&k) => k,
-        Some(k) => {
-            return Err(Problem::invalid("k", format!("k is {k}, expected 1 to {MAX_RESULTS}")));
-        }
-    };
-    let user =
-        request.user_id.map(|id| params::parse_id("user_id", id, UserId::new)).transpose()?;
+    let k = params::check_count("k", request.k, 5, MAX_RESULTS)?;
+    let user = params::parse_optional_id("user_id", request.user_id, UserId::new)?;
     Ok(StrategySearch {
         query: request.query,
         k,

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::feedback::read_request_key;
+use super::stored_status;
 use crate::body::{self, Payload};
 use crate::error::{Problem, quote};
 use crate::middleware::auth::{Authorized, ReadAccess, WriteAccess};
@@ -55,8 +56,7 @@ pub(crate) async fn open_turn(
     let opening = IncomingHalf { raw: request.into(), mac };
     let incoming = IncomingTurn { opening, completion, key, include, router };
     let receipt = engine.open_turn(scope.get(), incoming).await?;
-    let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(OpenResponse::from(receipt))))
+    Ok((stored_status(receipt.replayed), Json(OpenResponse::from(receipt))))
 }
 
 /// Adds the fields of the answer to the list of expected fields.

@@ -123,14 +123,6 @@ pub(crate) struct EventResponse {
     topic: Option<Option<TopicBody>>,
 }
 
-impl EventResponse {
-    pub(crate) fn attach_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
-        let sentiment = comment.sentiment.as_ref().map(SentimentBody::from);
-        let topic = patterns.topic_of(&comment.text).map(TopicBody::from);
-        Self { sentiment: Some(sentiment), topic: Some(topic), ..self }
-    }
-}
-
 impl From<StoredEvent> for EventResponse {
     /// Hides the webhook URL and secret.
     fn from(mut stored: StoredEvent) -> Self {
@@ -140,6 +132,12 @@ impl From<StoredEvent> for EventResponse {
 }
 
 impl EventResponse {
+    pub(crate) fn attach_comment(self, comment: &CommentView, patterns: &FailureReport) -> Self {
+        let sentiment = comment.sentiment.as_ref().map(SentimentBody::from);
+        let topic = patterns.topic_of(&comment.text).map(TopicBody::from);
+        Self { sentiment: Some(sentiment), topic: Some(topic), ..self }
+    }
+
     /// Converts the event with all of its fields.
     fn from_stored(stored: StoredEvent) -> Self {
         let StoredEvent { position, event } = stored;

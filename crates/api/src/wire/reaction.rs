@@ -30,14 +30,8 @@ fn deserialize_present<'de, D: serde::Deserializer<'de>>(
 
 impl From<ReactionRequest> for RawReaction {
     fn from(request: ReactionRequest) -> Self {
-        Self {
-            reaction: request.reaction,
-            text: request.text,
-            ts: request.ts,
-            user_id: request.user_id,
-            origin: request.origin,
-            confidence: request.confidence,
-        }
+        let ReactionRequest { reaction, text, ts, user_id, origin, confidence } = request;
+        Self { reaction, text, ts, user_id, origin, confidence }
     }
 }
 

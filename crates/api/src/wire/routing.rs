@@ -118,11 +118,9 @@ impl From<RouterView> for RouterBody {
             trend: RewardTrendBody::from(view.trend),
             spent_today: view.spent_today,
             faults: view.faults,
-            lead: view.lead.map(|lead| LeadBody {
-                estimate: lead.estimate,
-                interval: lead.interval,
-                turns: lead.turns,
-                serving: lead.serving,
+            lead: view.lead.map(|lead| {
+                let (estimate, interval) = (lead.estimate, lead.interval);
+                LeadBody { estimate, interval, turns: lead.turns, serving: lead.serving }
             }),
             definition,
         }
