@@ -38,9 +38,28 @@ fn is_line_text(media: &HeaderValue) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::Request;
+    use axum::http::Method;
+    use axum::middleware::map_response;
+    use axum::routing::get;
+    use axum::{Json, Router};
     use futures_util::stream;
+    use serde_json::json;
+    use tower_service::Service;
 
     use super::*;
+
+    #[tokio::test]
+    async fn content_length_counts_the_trailing_newline() {
+        let router = Router::new().route("/", get(async || Json(json!({"a": 1}))));
+        let mut router = router.layer(map_response(add_trailing_newline));
+        for (method, expected) in [(Method::GET, "{\"a\":1}\n"), (Method::HEAD, "")] {
+            let request = Request::builder().method(method).uri("/").body(Body::empty()).unwrap();
+            let response = router.call(request).await.unwrap();
+            assert_eq!(response.headers()[CONTENT_LENGTH], "8");
+            assert_eq!(to_bytes(response.into_body(), 100).await.unwrap(), expected);
+        }
+    }
 
     async fn respond(media: &'static str, body: Body) -> String {
         let response = Response::builder().header(CONTENT_TYPE, media).body(body).unwrap();
