@@ -154,9 +154,9 @@ fn add_headers(path: &str, method: &str, operation: &mut Value) {
     if path.starts_with("/api/v1") {
         headers.push(header(
             "X-Uptake-Project",
-            "The project; needed when the key has none, default otherwise",
+            "The project, for keys that cover several projects and for servers without keys",
         ));
-        headers.push(header("X-Uptake-Tenant", "The tenant, while the server has no keys"));
+        headers.push(header("X-Uptake-Tenant", "The tenant, for servers without keys"));
     }
     if matches!(method, "post" | "patch") && accepts_idempotency_key(path) {
         headers.push(header(

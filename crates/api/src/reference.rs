@@ -199,7 +199,7 @@ pub(crate) fn curl_command(path: &str, method: &str, operation: &Value) -> Strin
 }
 
 fn append(page: &mut String, text: &str) {
-    // WriteAccess to a string cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(page, "{text}");
 }
 

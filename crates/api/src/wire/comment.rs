@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// The detected sentiment of a comment. It does not count as a reaction.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SentimentBody {
-    /// positive, negative or neutral.
+    /// `positive`, `negative` or `neutral`.
     sentiment: &'static str,
     confidence: f64,
     /// Detector and version; `rating` when the comment came with a rating.

@@ -1,4 +1,4 @@
-//! Few-shot examples.
+//! Bodies of few-shot example requests and responses.
 
 use engine::FoundExample;
 use serde::{Deserialize, Serialize};

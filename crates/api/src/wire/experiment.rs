@@ -1,4 +1,4 @@
-//! Experiments.
+//! Bodies of experiment requests and responses.
 
 mod results;
 

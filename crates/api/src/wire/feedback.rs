@@ -1,4 +1,4 @@
-//! Events.
+//! Bodies of event requests and responses.
 
 use engine::{CommentView, FailureReport, RawEvent, Receipt, StoredEvent, Stretch};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! API keys.
+//! Bodies of API key requests and responses.
 
 use engine::StoredKey;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Reactions.
+//! Bodies of reaction requests and responses.
 
 use engine::{RawReaction, ReactionCounts};
 use model::{Origin, Reaction};

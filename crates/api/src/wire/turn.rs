@@ -1,4 +1,4 @@
-//! Turns.
+//! Bodies of turn requests and responses.
 
 use engine::{
     CompleteReceipt, FoundExample, IncomingHalf, OpenReceipt, RawCompletion, RawOpening,
