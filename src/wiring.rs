@@ -59,7 +59,7 @@ impl Opened {
         let api = api::Api::new(Arc::clone(&self.engine), settings, run);
         let door = Arc::new(agents::Within(api.clone().into_router()));
         let tools = mcp::http_service(door, config.server.max_body_kib << 10);
-        Ok(api.with_face("/mcp", tools))
+        Ok(api.into_router_with("/mcp", tools))
     }
 
     /// Whether commits wait until they are on disk.

@@ -10,7 +10,7 @@ pub(super) struct Within(pub(super) api::Router);
 impl ApiClient for Within {
     async fn post(&self, headers: Option<&HeaderMap>, call: ApiCall) -> Result<Value, ApiError> {
         let nobody = HeaderMap::new();
-        api::ask(&self.0, headers.unwrap_or(&nobody), call.path, &call.body)
+        api::post_loopback(&self.0, headers.unwrap_or(&nobody), call.path, &call.body)
             .await
             .map_err(|(status, detail)| ApiError { status: Some(status), detail })
     }

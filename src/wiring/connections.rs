@@ -19,7 +19,10 @@ pub(crate) fn connection_limits(section: &ServerSection) -> ConnectionLimits {
             "fewer connections than configured: so many files may be open"
         );
     }
-    ConnectionLimits { most, idle: Duration::from_secs(section.idle_secs.max(1)) }
+    ConnectionLimits {
+        max_connections: most,
+        idle_timeout: Duration::from_secs(section.idle_secs.max(1)),
+    }
 }
 
 /// Some of the files stay for others, and half of them where there are few.

@@ -239,7 +239,7 @@ fn a_widget_key_works_from_its_own_page_only() {
     arguments.extend(bad);
     let (code, _, err) = uptake(server.folder(), &arguments);
     assert_eq!(code, Some(1));
-    assert!(err.contains("expected one like https://example.org"), "{err}");
+    assert!(err.contains("expected one such as https://example.org"), "{err}");
 }
 
 #[test]

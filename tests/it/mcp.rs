@@ -263,7 +263,7 @@ fn feedback_and_strategies_reach_the_same_turns_as_over_the_api() {
         agent.fails(tool, &arguments);
     }
     let usage = json!({"query_id": "q", "response": "Xylo"});
-    assert!(agent.fails("record_usage", &usage).contains("no query"), "nothing was stored");
+    assert!(agent.fails("record_usage", &usage).contains("query not found"), "nothing was stored");
     let wrong = agent.fails("rerank", &json!({"results": "e1"}));
     assert!(wrong.contains("results"), "{wrong}");
     agent.leave();
@@ -316,7 +316,7 @@ fn keys_apply() {
     let mut reader = Agent::over_http(&server, Some(&read));
     assert_eq!(reader.multipliers(), learnt());
     let refused = reader.fails("mark_helpful", &json!({"query_id": "q1", "entity_id": "used"}));
-    assert!(refused.contains("role read may not"), "{refused}");
+    assert!(refused.contains("the role read, expected"), "{refused}");
     reader.leave();
     let mut stranger = Agent::over_http(&server, Some(&other));
     assert!(stranger.multipliers().iter().all(|(_, multiplier)| *multiplier == 1.0));

@@ -98,7 +98,7 @@ fn one_comes_in_with_a_key_and_leaves_again() {
     assert_eq!(enter("uk_no_no").status, 401);
     let refused = enter(&ingest);
     assert_eq!((refused.status, refused.header("set-cookie")), (401, ""));
-    assert!(refused.body.contains("cannot see the page"));
+    assert!(refused.body.contains("cannot open the web interface"));
     let came_in = enter(&read);
     assert_eq!((came_in.status, came_in.header("location")), (303, "/conversations?days=7"));
     let cookie = came_in.header("set-cookie").to_owned();
@@ -216,13 +216,13 @@ fn people_react_correct_and_review_without_a_script() {
         reader.get(to.split('#').next().unwrap()).1
     };
     let flipped = send("/turns/dates-1/flip", &[("status", "accepted")]);
-    assert!(flipped.contains("Flipped.") && flipped.contains("reviewed by a person"));
+    assert!(flipped.contains("Verdict changed.") && flipped.contains("reviewed by a person"));
     assert_eq!(rejected(), before - 1.0, "the rates follow");
     let (_, turn) = server.get("/api/v1/turns/dates-1");
     assert_eq!(turn["verdict"]["status"], "accepted");
     assert_eq!(labels(), known + 1, "and the detector has a label more");
     let reacted = send("/turns/dates-2/react", &[("reaction", "not_ok")]);
-    assert!(reacted.contains("Your reaction is stored."));
+    assert!(reacted.contains("Reaction stored."));
     let (_, turn) = server.get("/api/v1/turns/dates-2");
     let users: Vec<&str> = turn["reactions"]
         .as_array()
@@ -314,7 +314,7 @@ fn the_list_is_filtered_searched_and_paged() {
     assert!(list("?q=revenue+by+region+in+march") >= 1, "by words, or by its meaning");
     assert!(list("?q=revenue+by+region+in+march&by=meaning") >= 1, "by its meaning");
     let page = reader.get("/conversations?q=revenue+by+region&by=meaning&show=failed").1;
-    assert!(page.contains("whatever else is chosen"), "it is not filtered, and says so");
+    assert!(page.contains("other filters do not apply"), "it is not filtered, and says so");
     assert_eq!(reader.get("/conversations?show=nonsense").0, 422);
     assert_eq!(reader.get("/conversations?after=x").0, 422);
 }
@@ -339,7 +339,7 @@ fn a_pattern_of_failures_becomes_an_experiment() {
     let answer = reader.answer("POST", "/failures/experiment", Some(&body));
     assert_eq!(answer.status, 303, "{}", answer.body);
     let page = reader.get(answer.header("location")).1;
-    assert!(page.contains("The experiment is defined") && page.contains(">draft<"));
+    assert!(page.contains("Experiment created") && page.contains(">draft<"));
     let (_, found) = server.get("/api/v1/experiments");
     let id = found["experiments"][0]["id"].as_str().unwrap();
     let path = format!("/experiments/{id}/start");

@@ -131,7 +131,7 @@ fn a_conversation_is_shown_in_the_terminal_with_the_words_that_tell() {
         let (_, out, _) = uptake(folder, &["report"]);
         assert!(out.lines().nth(1).unwrap().starts_with("c1 "), "{out}");
         let (code, _, err) = uptake(folder, &["report", "nowhere"]);
-        assert!(code == Some(1) && err.contains("there is no conversation"), "{err}");
+        assert!(code == Some(1) && err.contains("conversation nowhere not found"), "{err}");
         let (_, out, _) = uptake(folder, &["report", "--tenant", "acme"]);
         assert!(out.starts_with("no feedback in this period"), "{out}");
     };
