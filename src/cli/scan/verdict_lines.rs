@@ -1,12 +1,12 @@
-//! What was found, as JSON lines.
+//! Writes the findings of a scan as JSON Lines.
 
 use std::io::Write;
 
 use engine::Scanned;
 use serde_json::json;
 
-/// One line for each turn.
-pub(super) fn verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
+/// Writes one line per turn.
+pub(super) fn write_verdicts(file: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
     for (number, turn) in scanned.turns.iter().enumerate() {
         let line = json!({
             "conversation_id": scanned.conversation,

@@ -1,60 +1,60 @@
-//! Addresses of other servers as they are shown: without the passwords that they may hold.
-//!
-//! Where it is not clear what is a password, more is taken for one.
+//! Removes passwords from addresses that are printed. In doubt it removes too much.
 
-/// What becomes of a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Password {
-    Hidden,
-    LeftOut,
+enum PasswordStyle {
+    Masked,
+    Removed,
 }
 
-/// The address with stars for its passwords.
-pub(super) fn with_stars(address: &str) -> String {
-    match url(address) {
-        Some((scheme, rest)) => format!("{scheme}://{}", place(rest, Password::Hidden)),
-        None => words(address),
+/// Replaces passwords by `***`.
+pub(super) fn mask_passwords(address: &str) -> String {
+    match split_scheme(address) {
+        Some((scheme, rest)) => {
+            format!("{scheme}://{}", rewrite_authority(rest, PasswordStyle::Masked))
+        }
+        None => mask_keywords(address),
     }
 }
 
-/// The address without its passwords, for a command that finds them in ~/.pgpass or PGPASSWORD; `ADDRESS` where it
-/// is no URL.
-pub(super) fn without_password(address: &str) -> String {
-    match url(address) {
-        Some((scheme, rest)) => format!("{scheme}://{}", place(rest, Password::LeftOut)),
+/// The address without passwords, for a command that reads them from ~/.pgpass or PGPASSWORD.
+/// `ADDRESS` when the address is not a URL.
+pub(super) fn strip_passwords(address: &str) -> String {
+    match split_scheme(address) {
+        Some((scheme, rest)) => {
+            format!("{scheme}://{}", rewrite_authority(rest, PasswordStyle::Removed))
+        }
         None => "ADDRESS".to_owned(),
     }
 }
 
-/// The scheme of a URL and what stands behind it; a password among words may hold `://` too.
-fn url(address: &str) -> Option<(&str, &str)> {
+/// Splits a URL after its scheme. A password in a keyword string may contain `://` too.
+fn split_scheme(address: &str) -> Option<(&str, &str)> {
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     address.split_once("://").filter(|(scheme, _)| scheme.chars().all(in_scheme))
 }
 
-/// What stands behind the scheme.
-fn place(rest: &str, password: Password) -> String {
-    let (login, place) = match end_of_login(rest) {
+/// Rewrites the part after the scheme.
+fn rewrite_authority(rest: &str, password: PasswordStyle) -> String {
+    let (login, place) = match find_login_end(rest) {
         Some(at) => (&rest[..=at], &rest[at + 1..]),
         None => ("", rest),
     };
     let login = match (login.split_once(':'), password) {
         (None, _) => login.to_owned(),
-        (Some((user, _)), Password::Hidden) => format!("{user}:***@"),
-        (Some((user, _)), Password::LeftOut) => format!("{user}@"),
+        (Some((user, _)), PasswordStyle::Masked) => format!("{user}:***@"),
+        (Some((user, _)), PasswordStyle::Removed) => format!("{user}@"),
     };
     let Some((path, query)) = place.split_once('?') else { return login + place };
     let parameters: Vec<String> =
-        query.split('&').filter_map(|pair| parameter(pair, password)).collect();
+        query.split('&').filter_map(|pair| rewrite_parameter(pair, password)).collect();
     if parameters.is_empty() {
         return login + path;
     }
     format!("{login}{path}?{}", parameters.join("&"))
 }
 
-/// Where the `@` behind a login stands. Passwords hold slashes, question marks and more of it, whether they may or
-/// not.
-fn end_of_login(rest: &str) -> Option<usize> {
+/// Position of the `@` after the login. Passwords contain unescaped slashes, question marks and `@`.
+fn find_login_end(rest: &str) -> Option<usize> {
     let before = rest.split_once('?').map_or(rest, |(before, _)| before);
     let has_port = before.rsplit_once(':').is_some_and(|(_, port)| {
         let behind = port.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -65,18 +65,18 @@ fn end_of_login(rest: &str) -> Option<usize> {
     before.rfind('@').or_else(further)
 }
 
-/// A parameter as it is shown, if it is.
-fn parameter(pair: &str, password: Password) -> Option<String> {
+/// `None` when the parameter is a password that is removed.
+fn rewrite_parameter(pair: &str, password: PasswordStyle) -> Option<String> {
     let name = pair.split_once('=').map_or(pair, |(name, _)| name);
     match (name.to_ascii_lowercase().ends_with("password"), password) {
         (false, _) => Some(pair.to_owned()),
-        (true, Password::Hidden) => Some(format!("{name}=***")),
-        (true, Password::LeftOut) => None,
+        (true, PasswordStyle::Masked) => Some(format!("{name}=***")),
+        (true, PasswordStyle::Removed) => None,
     }
 }
 
-/// Names and values as Postgres takes them too: `host=h password='two words'`.
-fn words(text: &str) -> String {
+/// Masks a Postgres keyword string: `host=h password='two words'`.
+fn mask_keywords(text: &str) -> String {
     const NAME: &str = "password";
     let (mut shown, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(NAME) {
@@ -86,13 +86,13 @@ fn words(text: &str) -> String {
         if let Some(value) = behind.trim_start().strip_prefix('=') {
             let value = value.trim_start();
             shown.push_str("=***");
-            rest = &value[end_of_value(value)..];
+            rest = &value[find_value_end(value)..];
         }
     }
     shown + rest
 }
 
-fn end_of_value(value: &str) -> usize {
+fn find_value_end(value: &str) -> usize {
     let is_quoted = value.starts_with('\'');
     let mut is_escaped = false;
     for (at, letter) in value.char_indices().skip(usize::from(is_quoted)) {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_not_shown() {
+    fn passwords_in_urls_and_keyword_strings_are_masked() {
         let rows = [
             ("redis://:secret@h:6379/0", "redis://:***@h:6379/0"),
             ("postgres://u:s@cret@h/db?x=1", "postgres://u:***@h/db?x=1"),
@@ -137,12 +137,12 @@ mod tests {
             ("", ""),
         ];
         for (address, expected) in rows {
-            assert_eq!(with_stars(address), expected);
+            assert_eq!(mask_passwords(address), expected);
         }
     }
 
     #[test]
-    fn a_command_has_the_address_without_its_password() {
+    fn passwords_are_removed_from_urls_for_commands() {
         let rows = [
             ("postgres://u:s3cret@db/uptake", "postgres://u@db/uptake"),
             (
@@ -155,7 +155,7 @@ mod tests {
             ("host=db password=s3://cret", "ADDRESS"),
         ];
         for (address, expected) in rows {
-            assert_eq!(without_password(address), expected);
+            assert_eq!(strip_passwords(address), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Asks the server that has the data folder, or one started for this question alone.
+//! Queries the server that holds the data folder, or a temporary one started for the query.
 
 use std::path::Path;
 
@@ -8,27 +8,28 @@ use outbound::RunningServer;
 use crate::config::Config;
 use crate::wiring;
 
-/// Asks the server that has the folder, or one started for this question alone. A folder without a store is
-/// an error: who mistyped its name should not be told that nothing happened yet.
-pub(super) fn ask<A>(
+/// Queries the server that holds the folder, or a temporary one. A folder without a store is an
+/// error, so that a mistyped --data does not look like an empty store.
+pub(super) fn query_server<A>(
     config: &Config,
     question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     if store::holder_of(Path::new(&config.store.data)).is_none() {
-        wiring::log(&config.store).context("nothing to ask; --data names the server's folder")?;
+        wiring::open_log(&config.store)
+            .context("nothing to query; --data must name the server's data folder")?;
     }
-    ask_or_make(config, question)
+    query_or_create_store(config, question)
 }
 
-/// The same; where there is no store yet, one is made.
-pub(super) fn ask_or_make<A>(
+/// Like [`query_server`], but creates the store when the folder has none.
+pub(super) fn query_or_create_store<A>(
     config: &Config,
     question: impl FnOnce(&RunningServer) -> Result<A, outbound::RemoteError>,
 ) -> anyhow::Result<A> {
     let folder = Path::new(&config.store.data);
     if let Some(holder) = store::holder_of(folder) {
         let (url, token) = holder.server.with_context(|| {
-            format!("{} has the data folder and cannot be asked; try again", holder.process)
+            format!("{} holds the data folder but serves no requests; try again", holder.process)
         })?;
         return Ok(question(&RunningServer::new(&url, &token))?);
     }
@@ -39,12 +40,11 @@ pub(super) fn ask_or_make<A>(
     Ok(answer?)
 }
 
-/// A name that may stand in an address as it is. Another one would be asked about than was given: what comes
-/// after a `#` is left out, and `..` leads elsewhere.
-pub(super) fn in_path<'a>(what: &str, name: &'a str) -> anyhow::Result<&'a str> {
+/// Refuses a name that would change the URL it is put into: `#` cuts the path, `..` leaves it.
+pub(super) fn check_path_segment<'a>(what: &str, name: &'a str) -> anyhow::Result<&'a str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let fits = name.chars().all(plain) && !matches!(name, "" | "." | "..");
-    anyhow::ensure!(fits, "{name:?} is no {what}");
+    anyhow::ensure!(fits, "{name:?} is not a {what}: expected letters, digits, `-`, `_` and `.`");
     Ok(name)
 }
 
@@ -53,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_mean_themselves_stand_in_an_address() {
+    fn names_that_would_change_the_url_are_refused() {
         for good in ["4k2p9x0a7dqz", "chat", "my-router_2.1"] {
-            assert_eq!(in_path("name", good).unwrap(), good);
+            assert_eq!(check_path_segment("name", good).unwrap(), good);
         }
         for bad in ["", ".", "..", "x#y", "x?y", "x/y", "x%2Fy", "x y"] {
-            assert!(in_path("name", bad).is_err(), "{bad}");
+            assert!(check_path_segment("name", bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The report, for people and for machines.
+//! The report of a scan, as text and as JSON.
 
 use std::fmt::Write;
 
@@ -7,38 +7,35 @@ use serde_json::{Value, json};
 
 mod patterns;
 
-use crate::cli::excerpt::{marked, one_line};
+use crate::cli::excerpt::{highlight_evidence, truncate_line};
 
 const CORRECTIONS: [&str; 3] = ["explicit", "rephrased", "abandonment"];
 const FAILURES: [&str; 4] = ["execution_error", "empty_response", "model_refusal", "error_text"];
 
-/// Everything that a scan found.
 pub(super) struct Report<'a> {
     pub(super) total: &'a ScanReport,
     pub(super) found: Option<&'a ScanPatterns>,
-    /// How many pairs were written, if any were wanted.
+    /// Counts of the written pairs, when --pairs is given.
     pub(super) pairs: Option<&'a Value>,
 }
 
 impl Report<'_> {
-    /// For machines.
     pub(super) fn as_json(&self) -> Value {
-        let mut report = as_json(self.total);
+        let mut report = total_as_json(self.total);
         report["failure_patterns"] = self.found.map_or(Value::Null, patterns::as_json);
         report["pairs"] = self.pairs.cloned().unwrap_or_default();
         report
     }
 
-    /// For people.
     pub(super) fn as_text(&self, colour: bool) -> String {
         let mut out = String::new();
-        // Writing into a string cannot fail.
-        let _ = text(self, colour, &mut out);
+        // Writing to a string cannot fail.
+        let _ = write_text(self, colour, &mut out);
         out
     }
 }
 
-fn as_json(report: &ScanReport) -> Value {
+fn total_as_json(report: &ScanReport) -> Value {
     let named = |names: &[&str], counts: &[u64]| -> Value {
         names.iter().zip(counts).map(|(n, c)| ((*n).to_owned(), json!(c))).collect()
     };
@@ -74,11 +71,11 @@ fn as_json(report: &ScanReport) -> Value {
     })
 }
 
-fn percent(part: u64, of: u64) -> String {
+fn format_percent(part: u64, of: u64) -> String {
     if of == 0 { "–".to_owned() } else { format!("{:.1}%", 100.0 * part as f64 / of as f64) }
 }
 
-fn text(whole: &Report<'_>, colour: bool, out: &mut String) -> std::fmt::Result {
+fn write_text(whole: &Report<'_>, colour: bool, out: &mut String) -> std::fmt::Result {
     let report = whole.total;
     let (turns, judged) = (report.turns, report.judged());
     let conversations = report.conversations;
@@ -87,40 +84,40 @@ fn text(whole: &Report<'_>, colour: bool, out: &mut String) -> std::fmt::Result 
         "{conversations} conversations, {turns} answers, {judged} followed by a message"
     )?;
     if report.unreadable > 0 {
-        writeln!(out, "{} lines were no conversation and were left out", report.unreadable)?;
+        writeln!(out, "{} lines are not conversations and were skipped", report.unreadable)?;
     }
     writeln!(out)?;
-    verdicts(report, out)?;
-    failures(report, out)?;
-    models(report, out)?;
-    contrasts(report, out)?;
+    write_verdicts(report, out)?;
+    write_failures(report, out)?;
+    write_models(report, out)?;
+    write_contrasts(report, out)?;
     if let Some(found) = whole.found {
-        patterns::as_text(found, out)?;
+        patterns::write_text(found, out)?;
     }
     if !report.worst.is_empty() {
         writeln!(out, "\nWorst conversations")?;
         for (place, worst) in report.worst.iter().enumerate() {
-            conversation(place + 1, worst, colour, out)?;
+            write_conversation(place + 1, worst, colour, out)?;
         }
     }
     match whole.pairs {
-        Some(pairs) => written(pairs, out),
+        Some(pairs) => write_pair_counts(pairs, out),
         None => Ok(()),
     }
 }
 
-fn written(pairs: &Value, out: &mut String) -> std::fmt::Result {
+fn write_pair_counts(pairs: &Value, out: &mut String) -> std::fmt::Result {
     let sources = pairs["sources"].as_object().into_iter().flatten();
     let sources: Vec<String> = sources.map(|(source, rows)| format!("{source} {rows}")).collect();
     let sources = if sources.is_empty() { "none".to_owned() } else { sources.join(", ") };
     writeln!(out, "\n{} preference rows written ({sources})", pairs["rows"])
 }
 
-fn row(out: &mut String, name: &str, count: u64, of: u64, more: &str) -> std::fmt::Result {
-    writeln!(out, "{name:<18} {count:>7}  {:>6}  {more}", percent(count, of))
+fn write_row(out: &mut String, name: &str, count: u64, of: u64, more: &str) -> std::fmt::Result {
+    writeln!(out, "{name:<18} {count:>7}  {:>6}  {more}", format_percent(count, of))
 }
 
-fn verdicts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
+fn write_verdicts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
     let share = report.satisfaction();
     match (share.rate, share.interval) {
         (Some(rate), Some((low, high))) => {
@@ -134,31 +131,31 @@ fn verdicts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
         (_, _) => writeln!(out, "Satisfaction unknown: no answer had a clear reaction\n")?,
     }
     let judged = report.judged();
-    row(out, "Rejected", report.status[0], judged, "")?;
+    write_row(out, "Rejected", report.status[0], judged, "")?;
     for (name, count) in CORRECTIONS.iter().zip(report.corrections) {
-        row(out, &format!("  {name}"), count, judged, "")?;
+        write_row(out, &format!("  {name}"), count, judged, "")?;
     }
-    let liked = format!("{} of them clearly: thanked, acted on, built upon", report.liked);
-    row(out, "Accepted", report.status[1], judged, &liked)?;
-    row(out, "Neutral", report.status[2], judged, "")?;
-    let explored = format!("and {} that only explored", report.retries[1]);
-    row(out, "Asked again", report.retries[0], report.turns, &explored)
+    let liked = format!("{} of them explicitly: thanks, or acted on the answer", report.liked);
+    write_row(out, "Accepted", report.status[1], judged, &liked)?;
+    write_row(out, "Neutral", report.status[2], judged, "")?;
+    let explored = format!("and {} exploratory", report.retries[1]);
+    write_row(out, "Retries", report.retries[0], report.turns, &explored)
 }
 
-fn failures(report: &ScanReport, out: &mut String) -> std::fmt::Result {
-    row(out, "Failed answers", report.failures.iter().sum(), report.turns, "")?;
+fn write_failures(report: &ScanReport, out: &mut String) -> std::fmt::Result {
+    write_row(out, "Failed answers", report.failures.iter().sum(), report.turns, "")?;
     for (name, count) in FAILURES.iter().zip(report.failures).filter(|(_, count)| *count > 0) {
-        row(out, &format!("  {name}"), count, report.turns, "")?;
+        write_row(out, &format!("  {name}"), count, report.turns, "")?;
     }
     let timed: u64 = report.paces.iter().sum();
     if timed > 0 {
-        row(out, "Slow", report.paces[1], timed, "")?;
-        row(out, "Very slow", report.paces[2], timed, "")?;
+        write_row(out, "Slow", report.paces[1], timed, "")?;
+        write_row(out, "Very slow", report.paces[2], timed, "")?;
     }
     Ok(())
 }
 
-fn models(report: &ScanReport, out: &mut String) -> std::fmt::Result {
+fn write_models(report: &ScanReport, out: &mut String) -> std::fmt::Result {
     if report.models.len() < 2 {
         return Ok(());
     }
@@ -169,14 +166,14 @@ fn models(report: &ScanReport, out: &mut String) -> std::fmt::Result {
         writeln!(
             out,
             "  {:<26} {turns:>8}   {:>8}",
-            one_line(model, 26),
-            percent(*rejected, *judged)
+            truncate_line(model, 26),
+            format_percent(*rejected, *judged)
         )?;
     }
     Ok(())
 }
 
-fn contrasts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
+fn write_contrasts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
     let named: Vec<_> = report
         .contrasts
         .iter()
@@ -188,27 +185,38 @@ fn contrasts(report: &ScanReport, out: &mut String) -> std::fmt::Result {
     }
     writeln!(out, "\nWhat users wanted, and what they got")?;
     for (wants, got) in named {
-        writeln!(out, "  {}  –  not {}", one_line(wants, 40), one_line(got, 40))?;
+        writeln!(out, "  {}  –  not {}", truncate_line(wants, 40), truncate_line(got, 40))?;
     }
     Ok(())
 }
 
-fn conversation(place: usize, worst: &Worst, colour: bool, out: &mut String) -> std::fmt::Result {
+fn write_conversation(
+    place: usize,
+    worst: &Worst,
+    colour: bool,
+    out: &mut String,
+) -> std::fmt::Result {
     writeln!(
         out,
         "{place}. {}: {} of {} answers went wrong",
-        one_line(&worst.conversation, 60),
+        truncate_line(&worst.conversation, 60),
         worst.bad,
         worst.turns
     )?;
     for turn in &worst.excerpts {
         let failed = FAILURES.contains(&turn.what.as_str());
         let (answer, next) = if failed {
-            (marked(&turn.answer, &turn.evidence, colour), one_line(&turn.next, 100))
+            (
+                highlight_evidence(&turn.answer, &turn.evidence, colour),
+                truncate_line(&turn.next, 100),
+            )
         } else {
-            (one_line(&turn.answer, 100), marked(&turn.next, &turn.evidence, colour))
+            (
+                truncate_line(&turn.answer, 100),
+                highlight_evidence(&turn.next, &turn.evidence, colour),
+            )
         };
-        writeln!(out, "     asked     {}", one_line(&turn.question, 100))?;
+        writeln!(out, "     asked     {}", truncate_line(&turn.question, 100))?;
         writeln!(out, "     answered  {answer}")?;
         if !turn.next.is_empty() {
             writeln!(out, "     then      {next}")?;

@@ -1,4 +1,4 @@
-//! Where copies of turn logs go, and where they may have gone before.
+//! Storage of turn log copies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,18 +10,19 @@ use store::{Blobs, FolderBlobs};
 use super::scaled;
 use crate::config::{Config, KeepCopies};
 
-/// The place of copies, if they are wanted, and the other places that the configuration names.
-pub(crate) fn copies(config: &Config) -> anyhow::Result<Copies> {
+/// The configured storage, if copies are on, and the other places that may hold earlier copies.
+/// Erasure covers both.
+pub(crate) fn build_copies(config: &Config) -> anyhow::Result<Copies> {
     let section = &config.turn_log;
     let folder = match section.folder.as_str() {
         "" => Path::new(&config.store.data).join("turn-logs"),
         folder => folder.into(),
     };
-    let folder = FolderBlobs::new(&folder).context("turn_log.folder cannot be found")?;
+    let folder = FolderBlobs::new(&folder).context("cannot use turn_log.folder")?;
     let folder: Arc<dyn Blobs> = Arc::new(folder);
     let bucket = match section.bucket.as_str() {
         "" => None,
-        _ => Some(scaled::bucket(section).context("turn_log.bucket cannot be used")?),
+        _ => Some(scaled::open_bucket(section).context("cannot use turn_log.bucket")?),
     };
     let (place, others) = match (section.mirror, section.keep) {
         (false, _) => (None, [Some(folder), bucket]),

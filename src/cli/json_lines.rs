@@ -1,10 +1,10 @@
-//! Files of JSON lines, or of one JSON array.
+//! Reads JSON Lines files, and files that hold one JSON array.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
-/// The file's lines. One that is a JSON array is read item by item, as if each stood on its own line.
-pub(super) fn lines_of(mut file: File) -> std::io::Result<Box<dyn BufRead>> {
+/// Opens the file line by line. Each item of a JSON array is returned as one line.
+pub(super) fn open_lines(mut file: File) -> std::io::Result<Box<dyn BufRead>> {
     let mut head = [0u8; 256];
     let read = file.read(&mut head)?;
     file.seek(SeekFrom::Start(0))?;

@@ -1,5 +1,5 @@
-//! A file that a command writes: for its owner alone, since it has what users wrote, and under its name only when it
-//! is whole.
+//! A file that a command writes. Only its owner can read it, since it contains user text.
+//! It gets its name when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// The file. What was begun and not finished is taken away.
-pub(super) struct Output {
+/// Dropping an unfinished file removes it.
+pub(super) struct OutputFile {
     file: File,
     path: PathBuf,
-    /// Where it is until it is whole; nothing for what is no plain file, as a pipe.
+    /// Temporary path until the file is complete. `None` for pipes and devices.
     unfinished: Option<PathBuf>,
 }
 
-impl Output {
+impl OutputFile {
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
         let failed = || format!("cannot write {}", path.display());
         let is_special = fs::metadata(path).is_ok_and(|known| !known.is_file());
@@ -34,7 +34,7 @@ impl Output {
         Ok(Self { file, path: path.to_owned(), unfinished: Some(unfinished) })
     }
 
-    /// Gives it its name, whatever had that before.
+    /// Renames the file to its final name and replaces an existing one.
     pub(super) fn finish(mut self) -> anyhow::Result<()> {
         let failed = || format!("cannot write {}", self.path.display());
         if let Some(unfinished) = &self.unfinished {
@@ -46,18 +46,18 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes).map_err(|cause| named(cause, &self.path))
+        self.file.write(bytes).map_err(|cause| add_path(cause, &self.path))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().map_err(|cause| named(cause, &self.path))
+        self.file.flush().map_err(|cause| add_path(cause, &self.path))
     }
 }
 
-/// "No space left on device" does not say on which.
-fn named(cause: io::Error, path: &Path) -> io::Error {
+/// Adds the path: "No space left on device" does not name the device.
+fn add_path(cause: io::Error, path: &Path) -> io::Error {
     let kind = cause.kind();
     if matches!(kind, io::ErrorKind::Interrupted | io::ErrorKind::BrokenPipe) {
         return cause;
@@ -65,10 +65,10 @@ fn named(cause: io::Error, path: &Path) -> io::Error {
     io::Error::new(kind, format!("cannot write {}: {cause}", path.display()))
 }
 
-impl Drop for Output {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(unfinished) = &self.unfinished {
-            // Whoever failed has said why already.
+            // The error that stopped the command is reported already.
             let _ = fs::remove_file(unfinished);
         }
     }
@@ -79,16 +79,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_finished_leaves_what_was_there() {
+    fn unfinished_output_keeps_the_existing_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log.jsonl");
         fs::write(&path, "before").unwrap();
-        let mut output = Output::create(&path).unwrap();
+        let mut output = OutputFile::create(&path).unwrap();
         output.write_all(b"half").unwrap();
         drop(output);
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        let mut output = Output::create(&path).unwrap();
+        let mut output = OutputFile::create(&path).unwrap();
         output.write_all(b"whole").unwrap();
         output.finish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
@@ -98,7 +98,7 @@ mod tests {
                 std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
             assert_eq!(mode & 0o777, 0o600);
         }
-        let mut output = Output::create(Path::new("/dev/full")).unwrap();
+        let mut output = OutputFile::create(Path::new("/dev/full")).unwrap();
         let error = output.write_all(b"x").unwrap_err().to_string();
         assert!(error.contains("cannot write /dev/full"), "{error}");
         output.finish().unwrap();

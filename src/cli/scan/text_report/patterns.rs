@@ -1,16 +1,14 @@
-//! What goes wrong, in patterns.
+//! The failure patterns of a scan.
 
 use std::fmt::Write;
 
 use engine::{FailurePattern, ScanPatterns};
 use serde_json::{Value, json};
 
-use crate::cli::excerpt::one_line;
+use crate::cli::excerpt::truncate_line;
 
-/// What was wanted, of one pattern.
-const MOST_CONTRASTS: usize = 2;
+const MAX_CONTRASTS_PER_PATTERN: usize = 2;
 
-/// For machines.
 pub(super) fn as_json(found: &ScanPatterns) -> Value {
     let patterns: Vec<Value> = found.patterns.iter().map(pattern_json).collect();
     json!({"negatives": found.negatives, "looked_at": found.looked_at, "patterns": patterns})
@@ -36,8 +34,7 @@ fn pattern_json(pattern: &FailurePattern) -> Value {
         "error_type": pattern.error_type, "examples": examples, "contrasts": contrasts, "lifts": lifts})
 }
 
-/// For people.
-pub(super) fn as_text(found: &ScanPatterns, out: &mut String) -> std::fmt::Result {
+pub(super) fn write_text(found: &ScanPatterns, out: &mut String) -> std::fmt::Result {
     if found.patterns.is_empty() {
         return Ok(());
     }
@@ -48,23 +45,28 @@ pub(super) fn as_text(found: &ScanPatterns, out: &mut String) -> std::fmt::Resul
     }
     for pattern in &found.patterns {
         let share = 100.0 * pattern.share;
-        writeln!(out, "  {:>6}  {share:>5.1}%  {}", pattern.count, one_line(&pattern.label, 70))?;
+        writeln!(
+            out,
+            "  {:>6}  {share:>5.1}%  {}",
+            pattern.count,
+            truncate_line(&pattern.label, 70)
+        )?;
         if let Some(example) = pattern.examples.first() {
-            writeln!(out, "                  asked   {}", one_line(&example.question, 80))?;
+            writeln!(out, "                  asked   {}", truncate_line(&example.question, 80))?;
             if let Some(said) = &example.said {
-                writeln!(out, "                  then    {}", one_line(said, 80))?;
+                writeln!(out, "                  then    {}", truncate_line(said, 80))?;
             }
         }
-        for contrast in pattern.contrasts.iter().take(MOST_CONTRASTS) {
-            let wants = contrast.wants.as_deref().map(|wants| one_line(wants, 40));
-            let instead = contrast.instead_of.as_deref().map(|got| one_line(got, 40));
-            let told = match (wants, instead) {
+        for contrast in pattern.contrasts.iter().take(MAX_CONTRASTS_PER_PATTERN) {
+            let wants = contrast.wants.as_deref().map(|wants| truncate_line(wants, 40));
+            let instead = contrast.instead_of.as_deref().map(|got| truncate_line(got, 40));
+            let wish = match (wants, instead) {
                 (Some(wants), Some(instead)) => format!("{wants}, not {instead}"),
                 (Some(wants), None) => wants,
                 (None, Some(instead)) => format!("not {instead}"),
                 (None, None) => continue,
             };
-            writeln!(out, "                  wanted  {told} ({} times)", contrast.count)?;
+            writeln!(out, "                  wanted  {wish} ({} times)", contrast.count)?;
         }
     }
     Ok(())
