@@ -212,15 +212,15 @@ fn real_data_is_not_mixed_with_it_unless_asked() {
     let (_, folder) = server.stop();
     let (code, _, err) = uptake(folder.path(), &["demo"]);
     assert_eq!(code, Some(1));
-    assert!(err.contains("holds data already") && err.contains("--beside"), "{err}");
+    assert!(err.contains("already holds other data") && err.contains("--beside"), "{err}");
     let output = command(folder.path(), "127.0.0.1:0").arg("--demo").output().unwrap();
     assert_eq!(output.status.code(), Some(1), "serve --demo refuses as well");
     let (code, _, err) = uptake(folder.path(), &["demo", "--beside", "--conversations", "20"]);
     assert_eq!(code, Some(0), "{err}");
     let (_, out, _) = uptake(folder.path(), &["demo", "--beside"]);
-    assert_eq!(out, "demo data is there already\n");
+    assert_eq!(out, "demo data is already loaded\n");
     let (code, out, _) = uptake(folder.path(), &["demo", "--remove"]);
-    assert!(code == Some(0) && out.starts_with("the demo data is gone"), "{out}");
+    assert!(code == Some(0) && out.starts_with("removed the demo data"), "{out}");
     let server = Server::start_in(folder);
     assert_eq!(get(&server.client(), "/api/v1/turns/t-mine")["turn_id"], "t-mine");
 }
@@ -236,7 +236,7 @@ fn a_tenant_of_that_name_with_other_data_is_left_alone() {
     assert_eq!(own.get("/api/v1/turns/t1").0, 200);
     let (_, folder) = server.stop();
     let (code, _, err) = uptake(folder.path(), &["demo", "--beside"]);
-    assert!(code == Some(1) && err.contains("no demo data"), "{err}");
+    assert!(code == Some(1) && err.contains("not loaded by `uptake demo`"), "{err}");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn what_an_interrupted_attempt_left_is_replaced() {
     child.wait().unwrap();
     let (code, out, err) = uptake(folder.path(), &["demo", "--conversations", "30"]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("demo data is in the tenant demo"), "{out}");
+    assert!(out.contains("demo data loaded into the tenant demo"), "{out}");
     let server = Server::start_in(folder);
     let period = "/conversations/demo/default/feedback/conversations-in-period?start=2000-01-01T00:00:00Z&end=2100-01-01T00:00:00Z&limit=500";
     let found = get(&visitor(&server), period);

@@ -45,7 +45,7 @@ fn conversations_in_which_nothing_was_said_are_counted() {
     };
     let told = json!({"imported": 0, "replayed": 0, "rejected": 0, "empty": 2});
     assert_eq!(serde_json::from_str::<Value>(&import(&["--json"])).unwrap(), told);
-    assert!(import(&[]).contains("nothing was said in 2 of the conversations"));
+    assert!(import(&[]).contains("skipped 2 conversations without messages"));
 }
 
 #[test]

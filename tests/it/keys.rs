@@ -44,7 +44,7 @@ fn the_first_key_ends_open_mode_at_once_and_for_good() {
     check(&server);
     let id = admin.split('_').nth(1).unwrap().to_owned();
     let (code, _, err) = uptake(server.folder(), &["keys", "revoke", &format!("{id}#other")]);
-    assert!(code == Some(1) && err.contains("is no key's id"), "{err}");
+    assert!(code == Some(1) && err.contains("is not a key id"), "{err}");
     let (code, out, _) = uptake(server.folder(), &["keys", "revoke", &id]);
     assert_eq!((code, out.as_str()), (Some(0), format!("revoked {id}\n").as_str()));
     assert_eq!(with_key(&server, &admin).get("/api/v1/events").0, 401);

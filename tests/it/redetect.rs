@@ -116,11 +116,11 @@ fn a_conversation_is_shown_in_the_terminal_with_the_words_that_tell() {
         "conversation c1 with ann",
         "  user       Find me laptops under $1000",
         "  assistant  Here are three laptops made for  [2Jbusiness.",
-        "  shows      very slow: 42.0 s",
-        "  taken      rejected (100% sure, by the user's reaction)",
-        "  because    negation_start: \"»No«, I meant gaming laptops, not business laptops\"",
+        "  signal     very slow: 42.0 s",
+        "  verdict    rejected (confidence 100%, from the user's reaction)",
+        "  evidence   negation_start: \"»No«, I meant gaming laptops, not business laptops\"",
         "  reaction   not_ok by ann: too heavy",
-        "  assistant  (not answered yet)",
+        "  assistant  (no answer yet)",
     ];
     let check = |folder: &std::path::Path| {
         let (code, out, err) = uptake(folder, &["report", "c1"]);

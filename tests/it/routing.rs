@@ -306,7 +306,7 @@ fn arms_come_and_go_and_what_the_others_learnt_stays() {
     let server = server.kill_and_restart();
     assert_eq!(router(&server, "chat")["arms"], reset["arms"], "still forgotten");
     let (_, out, _) = uptake(server.folder(), &["routers", "reset", "chat"]);
-    assert!(out.contains("forgotten"), "{out}");
+    assert!(out.contains("learned state was discarded"), "{out}");
 }
 
 #[test]

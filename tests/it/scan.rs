@@ -214,7 +214,7 @@ fn conversations_without_a_name_are_told_by_their_line() {
     let nothing = file(folder.path(), "nothing.jsonl", &[json!({"foo": 1})]);
     let (code, _, err) = uptake(folder.path(), &["scan", nothing.to_str().unwrap()]);
     assert_eq!(code, Some(1));
-    assert!(err.contains("no conversation with an answer was found"), "{err}");
+    assert!(err.contains("no conversation with an answer found"), "{err}");
 }
 
 /// The rows that a scan writes.

@@ -29,7 +29,7 @@ fn without_keys_only_this_machine_may_reach_it() {
     let folder = tempfile::tempdir().unwrap();
     check_refused(folder.path(), "0.0.0.0:0", "no keys exist");
     check_refused(folder.path(), "[::]:0", "no keys exist");
-    check_refused(folder.path(), "here", "expected one like 127.0.0.1:8787");
+    check_refused(folder.path(), "here", "expected an address like 127.0.0.1:8787");
 }
 
 #[test]
@@ -40,18 +40,53 @@ fn a_second_server_on_the_same_folder_is_told_who_has_it() {
 }
 
 #[test]
-fn an_address_of_redis_that_is_of_no_use_is_told_at_once() {
+fn serve_refuses_an_unusable_redis_address_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(folder.path(), "127.0.0.1:0");
     command.env("UPTAKE__HISTORY__REDIS", "http://:secret@127.0.0.1:1").stderr(Stdio::piped());
     let output = command.output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{message}");
-    let expected = match cfg!(feature = "scaled") {
-        true => "the address of Redis cannot be read",
-        false => "build with `--features scaled`, or leave history.redis empty",
+    let (code, expected) = match cfg!(feature = "scaled") {
+        true => (1, "the address of Redis cannot be read"),
+        false => (2, "this build has no Redis support: build with `cargo build --release --features scaled`"),
     };
+    assert_eq!(output.status.code(), Some(code), "{message}");
     assert!(message.contains(expected) && !message.contains("secret"), "{message}");
+}
+
+#[test]
+#[cfg(not(feature = "scaled"))]
+fn a_default_build_names_the_missing_feature_of_commands_and_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, service) in [
+        (&["consume"][..], "Kafka"),
+        (&["consume", "--topic", "t", "--group", "g", "--brokers", "h:1"], "Kafka"),
+        (&["migrate-store"], "Postgres"),
+        (&["migrate-store", "--from", "data", "--to", "postgres://h/db"], "Postgres"),
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_uptake"));
+        check_unsupported(command.args(arguments).current_dir(folder.path()), service);
+    }
+    for (variable, value, service) in [
+        ("UPTAKE__STORE__POSTGRES", "postgres://u:secret@h/db", "Postgres"),
+        ("UPTAKE__HISTORY__REDIS", "redis://:secret@h", "Redis"),
+        ("UPTAKE__KAFKA__BROKERS", "h:9092", "Kafka"),
+        ("UPTAKE__TURN_LOG__BUCKET", "copies", "S3"),
+    ] {
+        check_unsupported(command(folder.path(), "127.0.0.1:0").env(variable, value), service);
+    }
+}
+
+#[cfg(not(feature = "scaled"))]
+#[track_caller]
+fn check_unsupported(command: &mut std::process::Command, service: &str) {
+    let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    let expected = format!(
+        "this build has no {service} support: build with `cargo build --release --features scaled`"
+    );
+    assert!(message.contains(&expected) && !message.contains("secret"), "{message}");
 }
 
 #[test]

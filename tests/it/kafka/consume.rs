@@ -128,7 +128,7 @@ fn a_poisoned_message_is_set_aside_and_the_rest_goes_on() {
     let consumer = Consumer::start(kafka, &prefix, &["mixed"]);
     until("the last one is there", || stored_in(&consumer) == 2);
     let (text, folder) = consumer.stop();
-    let told = "stored 2 events, 1 were there already, 3 set aside, 0 users erased";
+    let told = "stored 2 events, 1 already stored, 3 dead letters, 0 users erased";
     assert_eq!(text.trim(), told);
     let server = Server::start_in(folder);
     let letters = server.get("/api/v1/dead-letters").1;

@@ -51,7 +51,7 @@ fn what_was_erased_is_followed_by_tombstones_and_is_erased_where_it_was_copied()
     assert_eq!(all.iter().filter(|message| message.value.is_none()).count(), 5);
     until("the copy has heard of it", || stored_in(&copy) >= 14);
     let (text, folder) = copy.stop();
-    let told = "stored 13 events, 0 were there already, 0 set aside, 1 users erased";
+    let told = "stored 13 events, 0 already stored, 0 dead letters, 1 users erased";
     assert_eq!(text.trim(), told);
     let copy = Server::start_in(folder);
     let user = |id: &str| copy.get(&format!("/api/v1/feedback/{id}")).1;
