@@ -1,6 +1,6 @@
-//! Demo data: loaded once, seen everywhere, and gone without a trace.
+//! Demo data: loaded once, visible in every view, removed completely.
 
-mod seen;
+mod browser_views;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::feedback_calls::turn;
 use crate::keys::create;
 use crate::privacy::is_on_disk;
-use crate::reports::turn;
 use crate::server::{Client, Server, command, uptake};
 
-/// Loaded once for all tests; each works on a copy.
+/// Loaded once for all tests; each test works on a copy.
 static LOADED: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (code, out, err) = uptake(folder.path(), &["demo", "--json"]);
@@ -28,22 +28,22 @@ static LOADED: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-fn copy() -> TempDir {
+fn copy_loaded_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir(LOADED.path()).unwrap() {
         let file = file.unwrap();
-        std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        std::fs::copy_loaded_folder(file.path(), folder.path().join(file.file_name())).unwrap();
     }
     folder
 }
 
-fn with_demo(folder: TempDir) -> Server {
+fn start_with_demo(folder: TempDir) -> Server {
     let mut command = command(folder.path(), "127.0.0.1:0");
     command.arg("--demo");
     Server::spawn(command, folder)
 }
 
-fn visitor(server: &Server) -> Client {
+fn demo_client(server: &Server) -> Client {
     server.client().with("X-Uptake-Tenant", "demo")
 }
 
@@ -59,9 +59,9 @@ fn list<'a>(body: &'a Value, name: &str) -> &'a Vec<Value> {
 }
 
 #[test]
-fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
-    let server = with_demo(copy());
-    let demo = visitor(&server);
+fn demo_data_fills_every_view_and_is_loaded_once() {
+    let server = start_with_demo(copy_loaded_folder());
+    let demo = demo_client(&server);
     assert_eq!(get(&demo, "/api/v1/demo"), json!({"loaded": true, "tenant": "demo"}));
     let quality = get(&demo, "/api/v1/feedback/quality/demo?period_days=31");
     let of = |metric: &str, field: &str| quality["metrics"][metric][field].as_f64().unwrap();
@@ -105,7 +105,7 @@ fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
     assert!(list(&get(&demo, "/api/v1/dead-letters"), "items").len() >= 3);
     let calibration = get(&demo, "/api/v1/calibration");
     assert!(calibration.to_string().len() > 50, "{calibration}");
-    assert!(unsure(&demo) >= 10, "there is something to review");
+    assert!(list_unsure_verdicts(&demo) >= 10, "there is something to review");
     let (status, pairs) = demo.get("/api/v1/preferences/export?format=dpo");
     assert_eq!(status, 200, "{pairs}");
     assert!(pairs.as_str().unwrap().lines().count() > 20, "{pairs}");
@@ -115,12 +115,12 @@ fn every_view_has_something_to_show_and_a_restart_loads_nothing_again() {
     assert!(!list(&examples, "examples").is_empty(), "{examples}");
 
     let (_, folder) = server.stop();
-    let server = with_demo(folder);
-    let quality = get(&visitor(&server), "/api/v1/feedback/quality/demo?period_days=31");
+    let server = start_with_demo(folder);
+    let quality = get(&demo_client(&server), "/api/v1/feedback/quality/demo?period_days=31");
     assert_eq!(quality["metrics"]["error_rate"]["denominator"].as_f64(), Some(turns));
 }
 
-/// Three mistakes that many users ran into, and who makes them.
+/// Three failure patterns with many users, and the models that cause them.
 fn check_patterns(demo: &Client) {
     let failures = get(demo, "/api/v1/failures?period_days=31");
     let patterns = list(&failures, "patterns");
@@ -136,8 +136,8 @@ fn check_patterns(demo: &Client) {
     assert!(about(&["time zone", "utc"]), "{patterns:?}");
 }
 
-/// Verdicts that nobody can be sure of.
-fn unsure(client: &Client) -> usize {
+/// Verdicts below the confidence threshold.
+fn list_unsure_verdicts(client: &Client) -> usize {
     let (mut after, mut count) = (0, 0);
     loop {
         let page = get(client, &format!("/api/v1/events?source=engine&limit=1000&after={after}"));
@@ -154,8 +154,8 @@ fn unsure(client: &Client) -> usize {
 }
 
 #[test]
-fn removing_it_leaves_nothing_of_it_and_everything_else() {
-    let server = with_demo(copy());
+fn removing_demo_data_keeps_all_other_data() {
+    let server = start_with_demo(copy_loaded_folder());
     turn(&server, "mine", "t-mine");
     let before = get(&server.client(), "/api/v1/events");
     let (code, out, err) = uptake(server.folder(), &["demo", "--remove", "--json"]);
@@ -163,7 +163,7 @@ fn removing_it_leaves_nothing_of_it_and_everything_else() {
     let gone: Value = serde_json::from_str(&out).unwrap();
     assert!(gone["removed"] == true && gone["events"].as_u64().unwrap() > 10_000, "{gone}");
     let check = |server: &Server| {
-        let demo = visitor(server);
+        let demo = demo_client(server);
         assert_eq!(get(&demo, "/api/v1/demo")["loaded"], false);
         assert_eq!(list(&get(&demo, "/api/v1/events"), "items").len(), 0);
         assert_eq!(list(&get(&demo, "/api/v1/routers"), "routers").len(), 0);
@@ -180,7 +180,7 @@ fn removing_it_leaves_nothing_of_it_and_everything_else() {
     check(&server);
     let (_, out, _) = uptake(server.folder(), &["demo", "--remove"]);
     assert_eq!(out, "there is no demo data\n");
-    // What comes later stands behind what was removed, also after a restart.
+    // Later events follow the removed ones, also after a restart.
     let last = |server: &Server| {
         turn(server, "mine", "t-later");
         let items = get(&server.client(), "/api/v1/events");
@@ -206,7 +206,7 @@ fn removing_it_leaves_nothing_of_it_and_everything_else() {
 }
 
 #[test]
-fn real_data_is_not_mixed_with_it_unless_asked() {
+fn demo_is_not_loaded_beside_other_data_without_the_flag() {
     let server = Server::start();
     turn(&server, "mine", "t-mine");
     let (_, folder) = server.stop();
@@ -226,9 +226,9 @@ fn real_data_is_not_mixed_with_it_unless_asked() {
 }
 
 #[test]
-fn a_tenant_of_that_name_with_other_data_is_left_alone() {
+fn demo_tenant_with_other_data_is_not_changed() {
     let server = Server::start();
-    let own = visitor(&server);
+    let own = demo_client(&server);
     assert_eq!(own.post("/api/v1/turns", &json!({"turn_id": "t1", "text": "q"})).0, 201);
     assert_eq!(get(&own, "/api/v1/demo")["loaded"], false);
     let (_, out, _) = uptake(server.folder(), &["demo", "--remove"]);
@@ -240,7 +240,7 @@ fn a_tenant_of_that_name_with_other_data_is_left_alone() {
 }
 
 #[test]
-fn no_client_can_make_a_real_tenant_pass_for_demo_data() {
+fn clients_cannot_forge_the_demo_marker() {
     let server = Server::start();
     let ingest = create(&server, &["--tenant", "demo", "--role", "ingest"]);
     let admin = create(&server, &["--tenant", "demo", "--role", "admin"]);
@@ -265,18 +265,18 @@ fn no_client_can_make_a_real_tenant_pass_for_demo_data() {
     assert_eq!(owner.get("/api/v1/turns/t1").0, 200);
 }
 
-fn loading(folder: &Path) -> Child {
+fn spawn_loading(folder: &Path) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
     crate::engine::equip(&mut command, folder);
-    // So many that it is not done before it is killed.
+    // Enough conversations that loading is not done before the kill.
     command.args(["demo", "--conversations", "1300", "--data"]).arg(folder);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 #[test]
-fn what_an_interrupted_attempt_left_is_replaced() {
+fn interrupted_demo_load_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = loading(folder.path());
+    let mut child = spawn_loading(folder.path());
     let written = |folder: &Path| -> u64 {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         files.filter_map(|file| file.metadata().ok()).map(|about| about.len()).sum()
@@ -292,7 +292,7 @@ fn what_an_interrupted_attempt_left_is_replaced() {
     assert!(out.contains("demo data loaded into the tenant demo"), "{out}");
     let server = Server::start_in(folder);
     let period = "/conversations/demo/default/feedback/conversations-in-period?start=2000-01-01T00:00:00Z&end=2100-01-01T00:00:00Z&limit=500";
-    let found = get(&visitor(&server), period);
+    let found = get(&demo_client(&server), period);
     let numbers = list(&found, "items").iter().map(|item| {
         let id = item["conversation_id"].as_str().unwrap();
         id.rsplit('-').next().unwrap().parse::<u32>().unwrap()

@@ -1,10 +1,10 @@
-//! What the pages say can be pasted and does what they say.
+//! Every code block of the documentation runs and prints what the page shows.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs the blocks of these pages: whether all went well, and what was said.
-fn run(pages: &[PathBuf]) -> (bool, String) {
+/// Runs the blocks of these pages: true when all passed, and the script's output.
+fn run_pages(pages: &[PathBuf]) -> (bool, String) {
     let mut command = Command::new("scripts/run-doc");
     let output = command.arg(env!("CARGO_BIN_EXE_uptake")).args(pages).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
@@ -22,25 +22,25 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// How many blocks of a page ran, by what the script said.
-fn ran(said: &str, page: &str) -> u32 {
+/// Number of blocks of a page that ran, from the script's output.
+fn count_blocks(said: &str, page: &str) -> u32 {
     let line = said.lines().find(|line| line.starts_with(&format!("{page}: "))).unwrap();
     line.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 #[test]
-fn every_block_of_every_page_runs_and_is_answered_as_shown() {
-    let (went_well, said) = run(&pages());
+fn documentation_blocks_run_and_print_the_shown_output() {
+    let (went_well, said) = run_pages(&pages());
     assert!(went_well, "{said}");
     eprintln!("{said}");
     // A page whose blocks are no longer found would pass as well.
     for (page, least) in [("docs/quickstart.md", 10), ("docs/api.md", 10), ("README.md", 4)] {
-        assert!(ran(&said, page) >= least, "{page}\n{said}");
+        assert!(count_blocks(&said, page) >= least, "{page}\n{said}");
     }
 }
 
 #[test]
-fn a_page_that_is_not_true_is_named_with_its_line_and_what_was_seen() {
+fn wrong_page_is_reported_with_line_and_actual_output() {
     let folder = tempfile::tempdir().unwrap();
     let page = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -75,7 +75,7 @@ fn a_page_that_is_not_true_is_named_with_its_line_and_what_was_seen() {
         ```sh fails\nfalse\n```\n```python\nprint({'a': 1.234, 'b': [1, 2]})\n```\n```json\n{\"a\": 1.23, \"b\": [2]}\n```\n";
     let mut all = wrong.clone();
     all.push(page("fine.md", fine));
-    let (went_well, said) = run(&all);
+    let (went_well, said) = run_pages(&all);
     assert!(!went_well, "{said}");
     for (path, (_, line, seen)) in wrong.iter().zip(&cases) {
         let place = format!("FAILED {}:{line}: ", path.display());
@@ -86,7 +86,7 @@ fn a_page_that_is_not_true_is_named_with_its_line_and_what_was_seen() {
 }
 
 #[test]
-fn links_between_pages_lead_somewhere_and_the_index_names_all_of_them() {
+fn documentation_links_resolve_and_the_index_lists_every_page() {
     let mut all = pages();
     all.extend(["ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from));
     for page in &all {

@@ -3,17 +3,17 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::scan::{ASKED, file, shapes};
+use crate::scan::{ASKED, all_formats, write_file};
 use crate::server::{Server, uptake};
 
 #[test]
-fn a_chat_log_is_imported_once_and_served() {
+fn chat_log_is_imported_once_and_served() {
     let told = |imported: u64, replayed: u64| -> Value {
         json!({"imported": imported, "replayed": replayed, "rejected": 0, "empty": 0})
     };
-    for (name, lines) in shapes() {
+    for (name, lines) in all_formats() {
         let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let log = file(folder.path(), "log.jsonl", &lines);
+        let log = write_file(folder.path(), "log.jsonl", &lines);
         let import = || {
             let import = ["import", "--json", log.to_str().unwrap()];
             let (code, out, err) = uptake(data.path(), &import);
@@ -32,11 +32,11 @@ fn a_chat_log_is_imported_once_and_served() {
 }
 
 #[test]
-fn conversations_in_which_nothing_was_said_are_counted() {
+fn conversations_without_messages_are_counted() {
     let folder = TempDir::new().unwrap();
     let system = json!({"messages": [{"role": "system", "content": "Be kind."}]});
     let lines = [json!({"id": "a", "messages": []}), system];
-    let log = file(folder.path(), "log.jsonl", &lines);
+    let log = write_file(folder.path(), "log.jsonl", &lines);
     let import = |more: &[&str]| {
         let arguments = [&["import", log.to_str().unwrap()][..], more].concat();
         let (code, out, err) = uptake(&folder.path().join("data"), &arguments);
@@ -49,7 +49,7 @@ fn conversations_in_which_nothing_was_said_are_counted() {
 }
 
 #[test]
-fn an_answer_after_a_tool_call_is_the_answer() {
+fn answer_after_a_tool_call_is_imported_as_the_answer() {
     let folder = TempDir::new().unwrap();
     let tool = json!({"id": "w", "messages": [
         {"role": "user", "content": "weather in Rome?"},
@@ -59,7 +59,8 @@ fn an_answer_after_a_tool_call_is_the_answer() {
         {"role": "user", "content": "thanks"}]});
     let again =
         |answer: &str| json!({"conversation_id": "c", "text": "try again", "response": answer});
-    let log = file(folder.path(), "log.jsonl", &[tool, again("one"), again("two"), again("one")]);
+    let log =
+        write_file(folder.path(), "log.jsonl", &[tool, again("one"), again("two"), again("one")]);
     let data = folder.path().join("data");
     let (code, out, err) = uptake(&data, &["import", "--json", log.to_str().unwrap()]);
     assert_eq!((code, err.as_str()), (Some(0), ""));

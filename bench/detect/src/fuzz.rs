@@ -47,7 +47,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn one(rows: &[&str], seed: u64) {
-    let row = testkit::mangle(rows, seed);
+    let row = testkit::mangle_row(rows, seed);
     let mut detectors = Detectors::default();
     detectors.verdict.mode = MODES[(seed % MODES.len() as u64) as usize];
     for task in TASKS {

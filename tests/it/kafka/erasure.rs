@@ -1,4 +1,4 @@
-//! A user is erased, and whoever keeps copies hears of it.
+//! Erasure is published as tombstones, and consumers erase too.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::consume::{Consumer, stored_in};
 use crate::server::Server;
 
 #[test]
-fn what_was_erased_is_followed_by_tombstones_and_is_erased_where_it_was_copied() {
+fn erasure_publishes_tombstones_and_consumers_erase() {
     let Some(kafka) = or_skip(Kafka::shared()) else { return };
     let prefix = kafka.prefix();
     let server = publishing(kafka, &prefix, &[]);

@@ -13,7 +13,7 @@ use crate::body::{parse, shape};
 /// Bodies of this shape, and mangled ones.
 fn check<T: DeserializeOwned>(rows: &[&str]) {
     let mut read = 0;
-    testkit::mangled(rows, 2000, |bytes| match parse(bytes).and_then(shape::<T>) {
+    testkit::fuzz_rows(rows, 2000, |bytes| match parse(bytes).and_then(shape::<T>) {
         Ok(_) => read += 1,
         Err(problem) => {
             let status = problem.status.as_u16();

@@ -1,29 +1,29 @@
-//! The calls that the journeys about conversations make.
+//! Calls of the tests about conversations.
 
 use serde_json::{Value, json};
 
 use crate::server::Server;
 
 /// A conversation of one user with an application.
-pub(crate) struct Talk<'a> {
+pub(crate) struct TestConversation<'a> {
     pub(crate) server: &'a Server,
     pub(crate) conversation: &'a str,
     pub(crate) user: &'a str,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> TestConversation<'a> {
     pub(crate) fn new(server: &'a Server, conversation: &'a str, user: &'a str) -> Self {
         Self { server, conversation, user }
     }
 
-    /// Says something, and returns what Uptake makes of it.
-    pub(crate) fn say(&self, turn: &str, text: &str) -> Value {
+    /// Sends a message and returns the response of Uptake.
+    pub(crate) fn send_message(&self, turn: &str, text: &str) -> Value {
         self.send(turn, text, &json!({"include": ["context", "strategies"]}))
     }
 
-    /// The same at a moment of the past, in seconds from the start of a day long ago.
-    pub(crate) fn say_at(&self, turn: &str, text: &str, secs: u32) -> Value {
-        self.send(turn, text, &json!({"ts": moment(secs)}))
+    /// Sends a message at a past time, in seconds from the start of a fixed day.
+    pub(crate) fn send_message_at(&self, turn: &str, text: &str, secs: u32) -> Value {
+        self.send(turn, text, &json!({"ts": past_time(secs)}))
     }
 
     pub(crate) fn send(&self, turn: &str, text: &str, more: &Value) -> Value {
@@ -37,7 +37,6 @@ impl<'a> Talk<'a> {
         answer
     }
 
-    /// The application answers.
     pub(crate) fn answer(&self, turn: &str, response: &str) -> Value {
         self.complete(turn, &json!({"response": response}))
     }
@@ -49,8 +48,8 @@ impl<'a> Talk<'a> {
         answer
     }
 
-    /// The application answers by a strategy with a query.
-    pub(crate) fn answer_by(&self, turn: &str, response: &str, query: &str) -> Value {
+    /// Completes the turn with an answer, a strategy and a query.
+    pub(crate) fn answer_with_query(&self, turn: &str, response: &str, query: &str) -> Value {
         let body = json!({"response": response, "validation_outcome": "APPROVE",
             "quality_score": 0.85,
             "strategy": {"name": "commerce_search", "params": {"query": query}}});
@@ -58,13 +57,13 @@ impl<'a> Talk<'a> {
     }
 }
 
-/// A moment of the past, in seconds from the start of a day long ago.
-pub(crate) fn moment(secs: u32) -> String {
+/// A past time, in seconds from the start of a fixed day.
+pub(crate) fn past_time(secs: u32) -> String {
     format!("2026-01-05T{:02}:{:02}:{:02}Z", secs / 3600, secs / 60 % 60, secs % 60)
 }
 
-/// How a turn was taken: status, confidence.
-pub(crate) fn status_of(server: &Server, turn: &str) -> (String, f64) {
+/// Verdict status and confidence of a turn.
+pub(crate) fn read_verdict(server: &Server, turn: &str) -> (String, f64) {
     let (code, shown) = server.get(&format!("/api/v1/turns/{turn}/metadata"));
     assert_eq!(code, 200, "{shown}");
     let feedback = &shown["user_feedback"];
@@ -72,15 +71,14 @@ pub(crate) fn status_of(server: &Server, turn: &str) -> (String, f64) {
     (status, feedback["confidence"].as_f64().unwrap())
 }
 
-/// The turns that a search offers, in order.
-pub(crate) fn offered(server: &Server, body: &Value) -> Vec<String> {
+/// The turns that a strategy search returns, in order.
+pub(crate) fn search_strategies(server: &Server, body: &Value) -> Vec<String> {
     let (status, found) = server.post("/api/v1/strategies/search", body);
     assert_eq!(status, 200, "{found}");
-    ids(&found["strategies"])
+    turn_ids(&found["strategies"])
 }
 
-/// The ids of a list of turns.
-pub(crate) fn ids(turns: &Value) -> Vec<String> {
+pub(crate) fn turn_ids(turns: &Value) -> Vec<String> {
     let turns = turns.as_array().unwrap();
     turns.iter().map(|turn| turn["turn_id"].as_str().unwrap().to_owned()).collect()
 }

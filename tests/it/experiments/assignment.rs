@@ -1,12 +1,12 @@
-//! Who gets which variant.
+//! Assignment of variants.
 
 use serde_json::json;
 
-use super::lab::{act, assign, exposures, for_each, rebuilt, results, run, units};
+use super::experiment_calls::{act, assign, exposures, for_each, rebuilt, results, run, units};
 use crate::server::Server;
 
 #[test]
-fn shares_are_kept_units_are_exposed_once_and_nothing_changes_by_a_kill() {
+fn assignment_keeps_shares_and_exposes_units_once_across_a_kill() {
     let server = Server::start();
     let weights = json!({"variants": [
         {"name": "control", "weight": 1, "payload": {"prompt": "p@1"}},
@@ -30,7 +30,7 @@ fn shares_are_kept_units_are_exposed_once_and_nothing_changes_by_a_kill() {
 }
 
 #[test]
-fn the_same_unit_at_once_is_exposed_once() {
+fn concurrent_assignments_of_a_unit_expose_it_once() {
     let server = Server::start();
     run(&server.client(), "x", "satisfaction", &json!({}));
     let given = for_each(&server.client(), 0..64, |client, _| assign(client, "x", "u1"));
@@ -39,7 +39,7 @@ fn the_same_unit_at_once_is_exposed_once() {
 }
 
 #[test]
-fn a_pause_keeps_what_units_have_and_takes_no_new_ones() {
+fn paused_experiment_keeps_assignments_and_takes_no_new_units() {
     let server = Server::start();
     run(&server.client(), "x", "satisfaction", &json!({}));
     let give = |n: usize| assign(&server.client(), "x", &format!("u{n}"));
@@ -56,7 +56,7 @@ fn a_pause_keeps_what_units_have_and_takes_no_new_ones() {
 }
 
 #[test]
-fn lost_units_block_a_verdict() {
+fn sample_ratio_mismatch_blocks_a_verdict() {
     let server = Server::start();
     let other = server.client().with("X-Uptake-Tenant", "other");
     run(&server.client(), "x", "satisfaction", &json!({}));
@@ -64,7 +64,7 @@ fn lost_units_block_a_verdict() {
     let given =
         for_each(&server.client(), 0..300, |client, n| assign(client, "x", &format!("u{n}")));
     assert_eq!(results(&server.client(), "x")["srm"]["ok"], true);
-    // The other application loses most of the control's units before they are assigned.
+    // The application loses most of the control units before they are assigned.
     for_each(&other, 0..300, |client, n| {
         if given[n] == "treatment" || n % 4 == 0 {
             assert_eq!(assign(client, "x", &format!("u{n}")), given[n], "by the same id");

@@ -1,4 +1,4 @@
-//! A few conversations in which something happens, sent as an application sends them.
+//! Sample conversations, sent as an application sends them.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::server::Client;
 
 pub(super) const CONVERSATIONS: [&str; 5] = ["c-dates", "c-leave", "c-error", "c-laptop", "c-mail"];
 
-/// A question, its answer, and what else is known of it.
+/// A question with its answer and further fields.
 fn turn(
     client: &Client,
     id: &str,
@@ -30,7 +30,7 @@ fn turn(
     assert_eq!(status, 201, "{said}");
 }
 
-/// Plays them.
+/// Sends the conversations.
 pub(super) fn play(client: &Client) {
     let revenue = "Revenue in March: EMEA 1.2 M, AMER 2.4 M, by booked date.";
     turn(
@@ -82,7 +82,7 @@ pub(super) fn play(client: &Client) {
     }
 }
 
-/// Words that would do harm if they were more than words.
+/// Texts that would do harm if they were not escaped.
 pub(super) fn hostile(client: &Client) {
     let script =
         "<script>window.hacked = 1</script><img src=x onerror=\"window.hacked=1\">\u{202e}gnp.exe";
@@ -98,7 +98,7 @@ pub(super) fn hostile(client: &Client) {
     );
 }
 
-/// A router, an experiment and something retrieved, all of this name.
+/// A router, an experiment and a retrieved item of this name.
 pub(super) fn learn(client: &Client, name: &str) {
     let router =
         json!({"arms": [{"id": format!("{name}-small")}, {"id": format!("{name}-large")}]});
@@ -125,7 +125,7 @@ pub(super) fn learn(client: &Client, name: &str) {
     }
 }
 
-/// The same complaint by several people.
+/// The same complaint by several users.
 pub(super) fn complain(client: &Client) {
     for n in 0..6 {
         let (user, conversation) = (format!("user-{n}"), format!("c-{n}"));

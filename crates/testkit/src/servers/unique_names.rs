@@ -1,4 +1,4 @@
-//! Names, ports and folders that nobody else has.
+//! Names, ports and folders that no other test uses.
 
 use std::env;
 use std::fs;
@@ -8,25 +8,23 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Below the ports that outgoing connections get: a restarted server must find its port free.
+/// Below the ephemeral ports: a restarted server must find its port free.
 const FIRST_PORT: u32 = 20_000;
 const PORTS: u32 = 12_000;
 
-/// A name that no other test of this machine has, of lower-case letters and digits.
+/// A name of lower-case letters and digits, unique on this machine.
 pub(super) fn fresh_name() -> String {
     format!("uptaketest{}n{}", process::id(), next())
 }
 
-/// An empty folder under the temporary folder.
 pub(super) fn fresh_folder() -> io::Result<PathBuf> {
     let folder = env::temp_dir().join(fresh_name());
     fs::create_dir(&folder)?;
     Ok(folder)
 }
 
-/// A loopback port on which nobody listens.
 pub(super) fn free_port() -> io::Result<u16> {
-    // Processes begin at different places, so that two at once do not find the same port.
+    // Processes start at different offsets, so that two do not find the same port.
     let begin = process::id().wrapping_mul(97);
     for _ in 0..PORTS {
         let port = FIRST_PORT + begin.wrapping_add(next()) % PORTS;

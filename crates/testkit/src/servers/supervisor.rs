@@ -1,4 +1,4 @@
-//! The shell that keeps one server process, and outlives the test only to clean up after it.
+//! A shell that supervises one server process and cleans up when the test process ends.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
@@ -6,35 +6,35 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// What to run, and the signals that end it.
+/// A command, and the signals that end it.
 pub(super) struct Launch {
     pub(super) command: Vec<OsString>,
-    /// Ends it in order.
+    /// Graceful shutdown.
     pub(super) stop: &'static str,
-    /// Ends it quickly, when its data are no longer needed.
+    /// Fast shutdown, when the data are no longer needed.
     pub(super) end: &'static str,
 }
 
-/// A shell that starts and signals one server, and ends it when we are gone.
-pub(super) struct Keeper {
+/// Starts and signals one server, and ends it when the test process is gone.
+pub(super) struct Supervisor {
     shell: Child,
-    /// Closed to end everything.
+    /// Closing standard input ends the shell and the server.
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-impl Keeper {
-    /// Takes over the folder; nothing runs yet.
-    pub(super) fn of(folder: &Path, launch: &Launch) -> io::Result<Self> {
+impl Supervisor {
+    /// Starts the shell, which takes over the folder. The server is not started yet.
+    pub(super) fn start(folder: &Path, launch: &Launch) -> io::Result<Self> {
         let mut shell = Command::new("bash")
-            .args(["-c", include_str!("keeper.sh"), "keeper"])
+            .args(["-c", include_str!("supervisor.sh"), "supervisor"])
             .arg(folder)
             .args([launch.stop, launch.end])
             .args(&launch.command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            // Whoever ends our process group must leave the one that cleans up.
+            // Its own process group, so that killing ours leaves the cleanup running.
             .process_group(0)
             .spawn()?;
         let orders = shell.stdin.take();
@@ -42,7 +42,7 @@ impl Keeper {
         Ok(Self { shell, orders, answers: BufReader::new(answers) })
     }
 
-    /// Gives an order and waits for the answer.
+    /// Sends an order and waits for the response.
     pub(super) fn order(&mut self, order: &str) -> io::Result<String> {
         let orders = self.orders.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
         writeln!(orders, "{order}")?;
@@ -52,10 +52,10 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Supervisor {
     fn drop(&mut self) {
         self.orders = None;
-        // Nothing can be done about a shell that is gone already.
+        // The shell may have ended already.
         let _ = self.shell.wait();
     }
 }

@@ -1,11 +1,11 @@
-//! What a node does when it does not know what became of a commit, or of the log.
+//! A node with an unconfirmed commit, or with a log that was set back.
 
 use std::io::Read;
 use std::process::Stdio;
 
 use serde_json::json;
 use testkit::servers::{Database, Postgres, or_skip};
-use testkit::{Cutter, Fate};
+use testkit::{CommitFate, FaultProxy};
 
 use super::{database, node, until};
 use crate::server::{Server, command};
@@ -14,28 +14,28 @@ fn metric() -> serde_json::Value {
     json!({"type": "metric", "source": "system_metric", "category": "cost"})
 }
 
-/// Events without ids, which a client that is told to send them again would store twice.
+/// Events without ids, which a client that retries would store twice.
 #[test]
-fn a_commit_that_was_not_confirmed_is_looked_up() {
+fn unconfirmed_commit_is_verified() {
     let Some(database) = database() else { return };
-    let cutter = Cutter::before(database.url()).unwrap();
+    let cutter = FaultProxy::start(database.url()).unwrap();
     let server = node(cutter.url(), &[]);
     let mut sent = 0;
-    while cutter.cuts() < 5 {
+    while cutter.count_cuts() < 5 {
         if sent % 3 == 0 {
-            cutter.arm(Fate::Done);
+            cutter.cut_next_commit(CommitFate::Done);
         }
         let (status, answer) = server.post("/api/v1/feedback", &metric());
         assert_eq!(status, 201, "{answer}");
         sent += 1;
-        assert!(sent < 200, "{} cuts", cutter.cuts());
+        assert!(sent < 200, "{} cuts", cutter.count_cuts());
     }
     let stored = database.run("SELECT count(*) FROM events").unwrap();
     assert_eq!(stored.trim(), sent.to_string());
 }
 
-/// A node looks at the head of the log again and again, to hear of what others write. Until it has done so once more.
-fn until_it_has_looked(database: &Database) {
+/// Waits until the node has polled the head of the log once more.
+fn wait_for_poll(database: &Database) {
     let now = database.run("SELECT clock_timestamp()").unwrap();
     let looks = format!(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
@@ -45,9 +45,9 @@ fn until_it_has_looked(database: &Database) {
     until("it has looked", || database.run(&looks).unwrap().trim() != "0");
 }
 
-/// As after a failover to a copy that was behind.
+/// As after a failover to a replica that lagged.
 #[test]
-fn a_node_ends_when_the_log_is_shorter_than_it_was() {
+fn node_exits_when_the_log_was_set_back() {
     let Some(postgres) = or_skip(Postgres::shared()) else { return };
     let database = postgres.database().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -59,8 +59,8 @@ fn a_node_ends_when_the_log_is_shorter_than_it_was() {
     }
     let cut = "UPDATE log_head SET position = 7; DELETE FROM events WHERE position > 7;
         DELETE FROM claims WHERE position > 7";
-    // The second look begins when the node knows what the first one saw.
-    (0..2).for_each(|_| until_it_has_looked(&database));
+    // The second poll begins when the node has the result of the first.
+    (0..2).for_each(|_| wait_for_poll(&database));
     database.run(cut).unwrap();
     let mut ended = None;
     until("it ends", || {

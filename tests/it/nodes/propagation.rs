@@ -1,22 +1,22 @@
-//! What is said to one node counts on the others.
+//! Writes to one node take effect on the others.
 
 use std::fs::File;
 
 use serde_json::{Value, json};
-use testkit::Cutter;
+use testkit::FaultProxy;
 
 use super::{database, node, until};
 use crate::server::{Server, command};
 
-fn text_of(server: &Server, turn: &str) -> String {
+fn read_text(server: &Server, turn: &str) -> String {
     server.get(&format!("/api/v1/turns/{turn}")).1["user"]["text"].as_str().unwrap_or("").to_owned()
 }
 
 #[test]
-fn rules_routers_and_erasures_of_one_node_are_heard_by_the_other() {
+fn settings_routers_and_erasures_reach_the_other_node() {
     let Some(database) = database() else { return };
     let (one, other) = (node(database.url(), &[]), node(database.url(), &[]));
-    // What a tenant does not want to be kept secret.
+    // Redaction settings of a tenant.
     let rule = json!({"redact": {"phone": false}});
     let (status, answer) = one.client().put("/api/v1/tenants/default/privacy", &rule);
     assert_eq!(status, 200, "{answer}");
@@ -26,9 +26,9 @@ fn rules_routers_and_erasures_of_one_node_are_heard_by_the_other() {
         let turn = json!({"turn_id": format!("p{n}"), "conversation_id": "c", "user_id": "ann",
             "text": "call 555-123-4567"});
         assert_eq!(other.post("/api/v1/turns", &turn).0, 201);
-        text_of(&other, &format!("p{n}")).contains("4567")
+        read_text(&other, &format!("p{n}")).contains("4567")
     });
-    // A router that learns by features, and somebody who is erased.
+    // A router with features, and an erased user.
     let definition = json!({"arms": [{"id": "a"}, {"id": "b"}], "algorithm": "lints", "seed": 1});
     assert_eq!(one.client().put("/api/v1/routers/chat", &definition).0, 200);
     let ask = json!({"router": "chat", "text": "q"});
@@ -52,7 +52,7 @@ fn rules_routers_and_erasures_of_one_node_are_heard_by_the_other() {
     });
     let (status, answer) = one.client().delete("/api/v1/users/bob");
     assert_eq!(status, 200, "{answer}");
-    assert_eq!(text_of(&other, "t0"), "", "nothing is left of it");
+    assert_eq!(read_text(&other, "t0"), "", "nothing is left of it");
     until("the other node does not remember what they asked", || {
         let remembered = other.get("/api/v1/users/bob/history").1["queries"].clone();
         remembered.as_array().is_none_or(Vec::is_empty)
@@ -69,11 +69,11 @@ fn rules_routers_and_erasures_of_one_node_are_heard_by_the_other() {
     assert_eq!(left.trim(), "0");
 }
 
-/// Nothing comes behind it that could bring it along.
+/// No later event would trigger the read.
 #[test]
-fn what_could_not_be_read_when_the_log_had_moved_is_heard_later() {
+fn failed_log_read_is_retried() {
     let Some(database) = database() else { return };
-    let cutter = Cutter::before(database.url()).unwrap();
+    let cutter = FaultProxy::start(database.url()).unwrap();
     let (folder, said) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
     let mut command = command(folder.path(), "127.0.0.1:0");
     command.env("UPTAKE__STORE__POSTGRES", cutter.url()).env("UPTAKE__LOG__LEVEL", "debug");
@@ -81,9 +81,9 @@ fn what_could_not_be_read_when_the_log_had_moved_is_heard_later() {
     let (one, other) = (node(database.url(), &[]), Server::spawn(command, folder));
     let path = "/api/v1/tenants/default/privacy";
     assert_eq!(other.get(path).1["redact"]["phone"], true);
-    // Statements that are ready are not said again.
-    cutter.shut();
-    cutter.forbid("ORDER BY e.position LIMIT");
+    // Prepared statements are not sent again.
+    cutter.cut_all();
+    cutter.forbid_text("ORDER BY e.position LIMIT");
     let missed = || {
         let said = std::fs::read_to_string(said.path()).unwrap();
         said.matches("what other nodes wrote is heard later").count()
@@ -91,14 +91,14 @@ fn what_could_not_be_read_when_the_log_had_moved_is_heard_later() {
     let before = missed();
     let (status, answer) = one.client().put(path, &json!({"redact": {"phone": false}}));
     assert_eq!(status, 200, "{answer}");
-    cutter.open();
+    cutter.accept_connections();
     until("it has missed that", || missed() > before);
-    cutter.allow();
+    cutter.allow_all_texts();
     until("it has heard of it", || other.get(path).1["redact"]["phone"] == false);
 }
 
 #[test]
-fn keys_of_one_node_open_the_other_and_close_it_again() {
+fn keys_created_and_revoked_on_one_node_apply_on_the_other() {
     let Some(database) = database() else { return };
     let (one, other) = (node(database.url(), &[]), node(database.url(), &[]));
     let body = json!({"tenant": "acme", "role": "admin"});
@@ -120,7 +120,7 @@ fn keys_of_one_node_open_the_other_and_close_it_again() {
 }
 
 #[test]
-fn of_three_nodes_one_raises_an_alert_and_another_takes_over_when_it_is_gone() {
+fn alerts_are_raised_by_one_node_and_taken_over_after_a_kill() {
     let Some(database) = database() else { return };
     let nodes = [(); 3].map(|()| node(database.url(), &[]));
     let targets = json!({"satisfaction": {"min": 0.85}, "correction_rate": null});
@@ -140,11 +140,11 @@ fn of_three_nodes_one_raises_an_alert_and_another_takes_over_when_it_is_gone() {
     until("an alert", || raised(&nodes[1]) == [true]);
     let held = "SELECT max(epoch) FROM leases WHERE name = 'chores'";
     let epoch: u32 = database.run(held).unwrap().trim().parse().unwrap();
-    // A machine that stalls for seconds may take it from one.
+    // A machine that stalls for seconds may cause one takeover.
     assert!((1..=3).contains(&epoch), "one node does it for all, not each in its turn: {epoch}");
     let said = "SELECT count(*) FROM alerts";
     assert_eq!(database.run(said).unwrap().trim(), "1", "and says it once");
-    // Two of three die, perhaps the one that did it among them.
+    // Two of three nodes die, perhaps the leader among them.
     let [first, second, third] = nodes;
     drop((first, second));
     (0..300).for_each(|_| rate(&third, "positive"));

@@ -1,13 +1,13 @@
-//! What turns and what is heard of them say about variants.
+//! Results of experiments from turns and feedback.
 
 use serde_json::{Value, json};
 
-use super::lab::{act, assign, failed, for_each, rate, rebuilt, results, run, turn};
+use super::experiment_calls::{act, assign, failed, for_each, rate, rebuilt, results, run, turn};
 use crate::privacy::is_on_disk;
 use crate::server::{Client, Server};
 
-/// A unit of each variant.
-fn two(client: &Client, id: &str, names: &str) -> [String; 2] {
+/// One unit of each variant.
+fn unit_of_each_variant(client: &Client, id: &str, names: &str) -> [String; 2] {
     let mut found = [None, None];
     for n in 0.. {
         let unit = format!("{names}{n}");
@@ -26,7 +26,7 @@ fn means(client: &Client, id: &str) -> (Value, Value) {
 }
 
 #[test]
-fn results_move_with_what_is_said_also_late() {
+fn results_include_late_feedback() {
     let server = Server::start();
     let client = server.client();
     run(&client, "rated", "satisfaction", &json!({}));
@@ -42,7 +42,7 @@ fn results_move_with_what_is_said_also_late() {
         (&json!(null), &json!({"p": null, "ok": true}))
     );
     assert_eq!((&found["verdict"], &found["status"]), (&json!("undecided"), &json!("RUNNING")));
-    let [a, b] = two(&client, "rated", "u");
+    let [a, b] = unit_of_each_variant(&client, "rated", "u");
     assert_eq!(means(&client, "rated"), (json!(null), json!(null)), "nobody said anything");
     for n in 0..4 {
         turn(&client, &format!("a{n}"), &a, &json!({}));
@@ -71,16 +71,16 @@ fn results_move_with_what_is_said_also_late() {
 }
 
 #[test]
-fn a_turn_counts_for_what_its_unit_had_then() {
+fn turn_counts_for_the_variant_at_its_time() {
     let server = Server::start();
     let client = server.client();
     run(&client, "x", "error_rate", &json!({}));
     run(&client, "talks", "latency", &json!({"unit": "conversation"}));
     turn(&client, "early", "u0", &failed());
-    let [a, b] = two(&client, "x", "u");
+    let [a, b] = unit_of_each_variant(&client, "x", "u");
     rate(&client, "early", 1);
     assert_eq!(means(&client, "x"), (json!(null), json!(null)), "before, it counts for nobody");
-    // Asked, assigned, answered: in this order applications do it too.
+    // Asked, assigned, answered: applications do it in this order too.
     let question =
         json!({"turn_id": "q", "conversation_id": "c9", "user_id": "u99", "text": "Why?"});
     assert_eq!(client.post("/api/v1/turns", &question).0, 201);
@@ -93,7 +93,7 @@ fn a_turn_counts_for_what_its_unit_had_then() {
     let talks = results(&client, "talks");
     let both = [0, 1].map(|n| talks["variants"][n]["mean"].clone());
     assert!(both.contains(&json!(1.5)) && both.contains(&json!(null)), "{talks}");
-    // What happened long ago is not an effect of what was assigned today.
+    // A turn before the assignment is not an effect of it.
     turn(
         &client,
         "old",
@@ -110,7 +110,7 @@ fn a_turn_counts_for_what_its_unit_had_then() {
 }
 
 #[test]
-fn what_units_did_before_narrows_the_difference() {
+fn pre_experiment_data_narrows_the_interval() {
     let server = Server::start();
     run(&server.client(), "x", "quality_score", &json!({}));
     for_each(&server.client(), 0..260, |client, n| {
@@ -136,11 +136,11 @@ fn what_units_did_before_narrows_the_difference() {
 }
 
 #[test]
-fn an_erased_unit_keeps_its_sums_and_loses_its_name() {
+fn erased_unit_keeps_its_sums_without_its_name() {
     let server = Server::start();
     let client = server.client();
     run(&client, "x", "satisfaction", &json!({}));
-    let [a, b] = two(&client, "x", "zqxwv-unit-");
+    let [a, b] = unit_of_each_variant(&client, "x", "zqxwv-unit-");
     for (n, unit) in [&a, &b, &a].into_iter().enumerate() {
         turn(&client, &format!("t{n}"), unit, &json!({"conversation_id": "c1"}));
         rate(&client, &format!("t{n}"), if n == 0 { 1 } else { 5 });

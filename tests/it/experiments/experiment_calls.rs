@@ -1,4 +1,4 @@
-//! The calls that journeys with experiments make.
+//! Calls of the tests about experiments.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -27,14 +27,14 @@ pub(crate) fn act(client: &Client, id: &str, action: &str) -> (u16, Value) {
     client.post(&format!("/api/v1/experiments/{id}/{action}"), &json!({}))
 }
 
-/// Defined and running.
+/// Creates and starts an experiment.
 pub(crate) fn run(client: &Client, id: &str, metric: &str, more: &Value) {
     create(client, &definition(id, metric, more));
     let (status, answer) = act(client, id, "start");
     assert_eq!((status, &answer["status"]), (200, &json!("RUNNING")), "{answer}");
 }
 
-/// The variant of a unit.
+/// Assigns a unit and returns its variant.
 pub(crate) fn assign(client: &Client, id: &str, unit: &str) -> String {
     let path = format!("/api/v1/experiments/{id}/assign");
     let (status, answer) = client.post(&path, &json!({"unit_id": unit}));
@@ -44,7 +44,7 @@ pub(crate) fn assign(client: &Client, id: &str, unit: &str) -> String {
     answer["variant"].as_str().unwrap().to_owned()
 }
 
-/// A whole turn of somebody in a conversation of their own.
+/// A complete turn in a conversation of its own.
 pub(crate) fn turn(client: &Client, turn: &str, user: &str, more: &Value) {
     let mut body = json!({"turn_id": turn, "conversation_id": format!("c-{user}"), "user_id": user,
         "text": "What do the orders of this month add up to?", "response": "They add up to 12."});
@@ -53,7 +53,7 @@ pub(crate) fn turn(client: &Client, turn: &str, user: &str, more: &Value) {
     assert_eq!(status, 201, "{answer}");
 }
 
-/// An answer that could not be given.
+/// A failed answer.
 pub(crate) fn failed() -> Value {
     json!({"status": "error", "error": "timeout", "response": null})
 }
@@ -77,14 +77,14 @@ pub(crate) fn results(client: &Client, id: &str) -> Value {
     body
 }
 
-/// Units of control and treatment.
+/// Numbers of units in control and treatment.
 pub(crate) fn units(client: &Client, id: &str) -> (u64, u64) {
     let found = results(client, id);
     let of = |n: usize| found["variants"][n]["units"].as_u64().unwrap();
     (of(0), of(1))
 }
 
-/// Until something is so, or too late.
+/// Polls until the condition holds, or fails after a timeout.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..6000 {
         if is_so() {
@@ -95,7 +95,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     panic!("in vain: {what}");
 }
 
-/// Several at a time, since each waits for the disk. Answers in order.
+/// Runs several calls at a time, since each waits for the disk. Results are in order.
 pub(crate) fn for_each<T: Send>(
     client: &Client,
     units: std::ops::Range<usize>,
@@ -142,7 +142,7 @@ pub(crate) fn moves(client: &Client) -> Vec<Value> {
     events(client, "log", |data| data["rule"] == "experiment" && data["change"] == "moved")
 }
 
-/// Stops, rebuilds, which must change nothing, and starts again.
+/// Stops, rebuilds (which must change nothing) and restarts the server.
 pub(crate) fn rebuilt(server: Server) -> Server {
     let (_, folder) = server.stop();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);

@@ -1,13 +1,13 @@
-//! Experiments that cannot be read do not keep others from being taken back.
+//! Unreadable experiments do not block the rollback of others.
 
 use serde_json::json;
 
-use super::lab::{assign, failed, for_each, results, run, show, turn, until};
+use super::experiment_calls::{assign, failed, for_each, results, run, show, turn, until};
 use crate::engine::tamper;
 use crate::server::{Server, uptake};
 
 #[test]
-fn unreadable_definitions_and_evidence_stop_nobody_else() {
+fn unreadable_experiments_do_not_block_others() {
     let more = json!({"guardrails": [{"metric": "error_rate", "limit": 0.05}],
         "rollout": {"steps": [50, 100], "margin": 0.5}});
     let server = Server::start();

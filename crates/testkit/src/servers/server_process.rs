@@ -1,4 +1,4 @@
-//! A server process of ours: started, stopped, killed, paused, started again.
+//! A server process that tests start, stop, kill, pause and restart.
 
 #![expect(clippy::expect_used, reason = "a server that cannot be signalled must stop the test")]
 
@@ -12,50 +12,48 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::keeper::{Keeper, Launch};
-use super::missing::NoServer;
-use super::place;
+use super::missing_server::NoServer;
+use super::supervisor::{Launch, Supervisor};
+use super::unique_names;
 
-/// Between two attempts to reach a server that starts.
-const PAUSE: Duration = Duration::from_millis(20);
-/// On a busy machine a JVM takes its time.
-const PATIENCE: Duration = Duration::from_secs(180);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Long enough for a JVM on a busy machine.
+const START_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// One kind of server: how it is started and asked.
+/// One kind of server: its launch command and its health check.
 pub(super) trait Server: Sized {
-    /// As people call it.
     const NAME: &'static str;
-    /// The environment variable with the address of one that runs already.
+    /// Environment variable with the address of a server that already runs.
     const VARIABLE: &'static str;
 
-    /// One that runs elsewhere.
-    fn at(address: &str) -> Result<Self, String>;
-    /// One that will run here, and how.
+    /// A server that already runs at this address.
+    fn from_address(address: &str) -> Result<Self, String>;
+    /// A server to be started in this folder, and its launch command.
     fn plan(folder: &Path) -> Result<(Self, Launch), NoServer>;
-    /// Fills the folder before the first start.
+    /// Prepares the folder before the first start.
     fn prepare(&self, folder: &Path) -> Result<(), NoServer>;
-    /// Whether it answers a request of its own protocol.
+    /// Succeeds when the server answers a request of its own protocol.
     fn answers(&self) -> io::Result<()>;
 
-    /// A fault of the machine on the way to a server.
+    /// A local fault, not one of the server.
     fn broken(error: impl ToString) -> NoServer {
         NoServer::Broken { server: Self::NAME, reason: error.to_string() }
     }
 }
 
-/// A server for one test alone. It ends, and its data go, when this is dropped or when the test process
-/// ends in whatever way.
-pub struct Running<S> {
+/// A server for one test. It ends and its data are removed when this is dropped or when the test
+/// process ends, for whatever reason.
+pub struct ServerProcess<S> {
     server: S,
     folder: PathBuf,
-    keeper: Mutex<Keeper>,
+    supervisor: Mutex<Supervisor>,
     pid: AtomicU32,
 }
 
 #[expect(private_bounds, reason = "the four kinds of server are all there are")]
-impl<S: Server> Running<S> {
+impl<S: Server> ServerProcess<S> {
     pub(super) fn start() -> Result<Self, NoServer> {
-        if given_address::<S>().is_some() {
+        if configured_address::<S>().is_some() {
             let reason = format!("{} names one that this test must not stop", S::VARIABLE);
             return Err(NoServer::Missing { server: S::NAME, reason });
         }
@@ -63,98 +61,94 @@ impl<S: Server> Running<S> {
     }
 
     fn start_here() -> Result<Self, NoServer> {
-        let folder = place::fresh_folder().map_err(S::broken)?;
+        let folder = unique_names::fresh_folder().map_err(S::broken)?;
         let planned = S::plan(&folder).and_then(|(server, launch)| {
-            let keeper = Keeper::of(&folder, &launch).map_err(S::broken)?;
-            Ok((server, Mutex::new(keeper)))
+            let supervisor = Supervisor::start(&folder, &launch).map_err(S::broken)?;
+            Ok((server, Mutex::new(supervisor)))
         });
-        let (server, keeper) = planned.inspect_err(|_| {
+        let (server, supervisor) = planned.inspect_err(|_| {
             let _ = fs::remove_dir(&folder);
         })?;
-        // From here on the keeper removes the folder.
-        let running = Self { server, folder, keeper, pid: AtomicU32::new(0) };
+        // From here on the supervisor removes the folder.
+        let running = Self { server, folder, supervisor, pid: AtomicU32::new(0) };
         running.server.prepare(&running.folder)?;
         running.launch()?;
         Ok(running)
     }
 
     fn launch(&self) -> Result<(), NoServer> {
-        let pid = self.keeper().order("start").map_err(S::broken)?;
+        let pid = self.supervisor().order("start").map_err(S::broken)?;
         self.pid.store(pid.parse().map_err(S::broken)?, Ordering::Relaxed);
-        self.wait_until_it_answers()
+        self.wait_until_ready()
     }
 
-    /// Waits until it answers a request of its own protocol.
     #[expect(clippy::disallowed_methods, reason = "a real process takes real time")]
-    pub fn wait_until_it_answers(&self) -> Result<(), NoServer> {
+    pub fn wait_until_ready(&self) -> Result<(), NoServer> {
         let begin = Instant::now();
         while self.server.answers().is_err() {
             if !self.is_alive() {
                 return Err(S::broken(format!("it ended by itself: {}", self.log_end())));
             }
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > START_TIMEOUT {
                 return Err(S::broken(format!("it does not answer: {}", self.log_end())));
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
 
-    /// Ends it in order and waits until it is gone.
+    /// Stops the server with its regular signal and waits for its end.
     pub fn stop(&self) {
         self.order("stop");
     }
 
-    /// Kills it and its processes with −9, as a crash would.
+    /// Kills the server and its child processes with SIGKILL.
     pub fn kill(&self) {
         self.order("kill");
     }
 
-    /// Stops it in its tracks: its port is open and nobody answers.
+    /// Stops the process with SIGSTOP: the port stays open, requests get no answer.
     pub fn pause(&self) {
         self.order("pause");
     }
 
-    /// Lets it go on after [`Running::pause`].
     pub fn resume(&self) {
         self.order("resume");
     }
 
-    /// Starts it again on the same port with the same data, and waits until it answers. Ends it first
-    /// if it still runs. What is left of one that was killed may hold its memory or its port for a while;
-    /// then it ends by itself, and is started once more.
+    /// Restarts the server on the same port with the same data and waits until it answers. Remains of a
+    /// killed process may hold its memory or port for a while; the new process then exits and is started
+    /// once more.
     #[expect(clippy::disallowed_methods, reason = "a real process takes real time")]
     pub fn restart(&self) {
         self.stop();
         let begin = Instant::now();
         while let Err(error) = self.launch() {
-            let is_over = self.is_alive() || begin.elapsed() > PATIENCE;
+            let is_over = self.is_alive() || begin.elapsed() > START_TIMEOUT;
             assert!(!is_over, "a server that started once starts again: {error:?}");
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// Whether the process is there.
     pub fn is_alive(&self) -> bool {
         self.order("alive") == "yes"
     }
 
-    /// Whether it answers a request of its own protocol now.
+    /// True when the server answers a request of its own protocol.
     pub fn answers(&self) -> bool {
         self.server.answers().is_ok()
     }
 
-    /// The process that was started last.
     pub fn pid(&self) -> u32 {
         self.pid.load(Ordering::Relaxed)
     }
 
-    /// The folder with its data and its log.
+    /// The folder with data and log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The last lines that it wrote.
+    /// The last lines of the server's log.
     pub fn log_end(&self) -> String {
         let log = fs::read(self.folder.join("log")).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
@@ -163,15 +157,15 @@ impl<S: Server> Running<S> {
     }
 
     fn order(&self, order: &str) -> String {
-        self.keeper().order(order).expect("the keeper answers as long as we live")
+        self.supervisor().order(order).expect("the supervisor answers as long as we live")
     }
 
-    fn keeper(&self) -> MutexGuard<'_, Keeper> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    fn supervisor(&self) -> MutexGuard<'_, Supervisor> {
+        self.supervisor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<S> Deref for Running<S> {
+impl<S> Deref for ServerProcess<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
@@ -181,22 +175,22 @@ impl<S> Deref for Running<S> {
 
 /// The server that all tests of a binary share.
 pub(super) enum Shared<S> {
-    Ours(Running<S>),
+    Ours(ServerProcess<S>),
     Elsewhere(S),
 }
 
-/// A place for the shared server; filled when the first test asks.
+/// Filled by the first test that uses the server.
 pub(super) type Slot<S> = OnceLock<Result<Shared<S>, NoServer>>;
 
-/// The server of this slot. Nobody can stop it, for others use it too.
+/// The server in this slot. Tests cannot stop it, since others use it too.
 pub(super) fn shared<S: Server>(slot: &'static Slot<S>) -> Result<&'static S, NoServer> {
-    let server = slot.get_or_init(|| match given_address::<S>() {
+    let server = slot.get_or_init(|| match configured_address::<S>() {
         Some(address) => {
-            let server = S::at(&address);
+            let server = S::from_address(&address);
             let explain = |why| S::broken(format!("{}: {why}", S::VARIABLE));
             server.map(Shared::Elsewhere).map_err(explain)
         }
-        None => Running::start_here().map(Shared::Ours),
+        None => ServerProcess::start_here().map(Shared::Ours),
     });
     match server {
         Ok(Shared::Ours(running)) => Ok(running),
@@ -205,8 +199,8 @@ pub(super) fn shared<S: Server>(slot: &'static Slot<S>) -> Result<&'static S, No
     }
 }
 
-/// Where a server runs already, if the environment says so.
-fn given_address<S: Server>() -> Option<String> {
+/// The address in the server's environment variable, if set.
+fn configured_address<S: Server>() -> Option<String> {
     let address = env::var_os(S::VARIABLE)?.to_string_lossy().into_owned();
     (!address.is_empty()).then_some(address)
 }

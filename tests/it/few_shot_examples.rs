@@ -1,10 +1,10 @@
-//! Good answers become examples for the next question like theirs, and stop being ones.
+//! Few-shot examples: good answers become examples for similar questions, and are withdrawn.
 
 use serde_json::{Value, json};
 
-use crate::reports::react;
+use crate::conversation_calls::TestConversation;
+use crate::feedback_calls::react;
 use crate::server::{Client, Server};
-use crate::talk::Talk;
 
 const QUESTION: &str = "Show total sales by region for 2024";
 const ALIKE: &str = "show the total sales per region in 2024";
@@ -15,14 +15,14 @@ fn select(client: &Client, body: &Value) -> Vec<Value> {
     answer["examples"].as_array().unwrap().clone()
 }
 
-/// What the examples for a question answer, in order.
+/// The answers of the selected examples, in order.
 fn shown(client: &Client, query: &str) -> Vec<String> {
     let found = select(client, &json!({"query": query, "k": 10, "diversity": 0}));
     found.iter().map(|example| example["output_text"].as_str().unwrap().to_owned()).collect()
 }
 
 fn answered(server: &Server, turn: &str, user: &str, question: &str, answer: &str) {
-    let talk = Talk::new(server, turn, user);
+    let talk = TestConversation::new(server, turn, user);
     talk.send(turn, question, &json!({"response": answer}));
 }
 
@@ -41,7 +41,7 @@ fn loose(query: &str, corrected: &str) -> Value {
 }
 
 #[test]
-fn a_correction_is_the_top_example_on_the_very_next_call_and_after_a_crash() {
+fn correction_is_the_top_example_on_the_next_call_and_after_a_kill() {
     let server = Server::start();
     answered(&server, "t1", "u1", QUESTION, "SELECT 1");
     answered(&server, "t2", "u1", "List all customers of the Berlin office", "SELECT 2");
@@ -58,7 +58,7 @@ fn a_correction_is_the_top_example_on_the_very_next_call_and_after_a_crash() {
         assert_eq!((&top["source"], &top["turn_id"]), (&json!("correction"), &json!("t1")));
         assert!(top["similarity"].as_f64().unwrap() > 0.7, "{top}");
         assert!(top.get("rating").is_none(), "{top}");
-        // A question in the same words is as near as can be.
+        // An identical question has similarity 1.
         let same =
             select(&server.client(), &json!({"query": "SHOW total sales by region, for 2024!"}));
         assert_eq!(same[0]["similarity"], 1.0);
@@ -66,7 +66,7 @@ fn a_correction_is_the_top_example_on_the_very_next_call_and_after_a_crash() {
     check(&server);
     let server = server.kill_and_restart();
     check(&server);
-    // Alternating writes and questions: each is seen by the next.
+    // Alternating writes and reads: each write is visible to the next read.
     for n in 0..10 {
         let (turn, text) = (format!("n{n}"), format!("How tall is mountain number {n} in Peru?"));
         answered(&server, &turn, "u1", &text, "wrong");
@@ -76,7 +76,7 @@ fn a_correction_is_the_top_example_on_the_very_next_call_and_after_a_crash() {
 }
 
 #[test]
-fn what_is_rejected_later_is_no_example() {
+fn rejected_answer_is_withdrawn_as_example() {
     let server = Server::start();
     let client = server.client();
     answered(&server, "t1", "u1", QUESTION, "the old way");
@@ -89,25 +89,25 @@ fn what_is_rejected_later_is_no_example() {
     assert_eq!(shown(&client, ALIKE), ["the old way"], "they changed their mind");
     react(&server, "t1", "t1", &json!({"reaction": null, "user_id": "u1"}));
     assert_eq!(shown(&client, ALIKE), [""; 0], "taken back");
-    // The user says so in the next message, after a thumb up.
+    // The user rejects the answer in the next message, after a thumbs up.
     react(&server, "t1", "t1", &json!({"reaction": "ok", "user_id": "u1"}));
     assert_eq!(shown(&client, ALIKE), ["the old way"]);
-    let talk = Talk::new(&server, "t1", "u1");
+    let talk = TestConversation::new(&server, "t1", "u1");
     let heard = talk.send("t1b", "No, that is wrong, I meant completed orders only", &json!({}));
     assert_eq!(heard["previous"]["status"], "rejected", "{heard}");
     assert_eq!(shown(&client, ALIKE), [""; 0]);
     let server = server.kill_and_restart();
     assert_eq!(shown(&server.client(), ALIKE), [""; 0]);
-    // What somebody wrote instead stays good, whatever becomes of the answer.
+    // A correction stays valid, whatever happens to the original answer.
     correct(&server.client(), &correction("t1", "the right way"));
     react(&server, "t1", "t1", &json!({"reaction": "not_ok", "user_id": "u2"}));
     assert_eq!(shown(&server.client(), ALIKE), ["the right way"]);
 }
 
 #[test]
-fn an_accepted_answer_is_an_example_and_a_failed_one_is_not() {
+fn accepted_answers_are_examples_and_failed_ones_are_not() {
     let server = Server::start();
-    let talk = Talk::new(&server, "c1", "u1");
+    let talk = TestConversation::new(&server, "c1", "u1");
     talk.send("t1", QUESTION, &json!({"response": "North 10, south 12."}));
     assert_eq!(shown(&server.client(), ALIKE), [""; 0]);
     let heard = talk.send("t2", "Perfect, thank you so much!", &json!({}));
@@ -115,13 +115,13 @@ fn an_accepted_answer_is_an_example_and_a_failed_one_is_not() {
     let found = select(&server.client(), &json!({"query": ALIKE}));
     assert_eq!((&found[0]["source"], &found[0]["turn_id"]), (&json!("accepted"), &json!("t1")));
     let failed = json!({"response": "oops", "status": "error"});
-    Talk::new(&server, "c2", "u1").send("t3", "List all customers", &failed);
+    TestConversation::new(&server, "c2", "u1").send("t3", "List all customers", &failed);
     react(&server, "c2", "t3", &json!({"reaction": "ok"}));
     assert_eq!(shown(&server.client(), "list all customers"), [""; 0]);
 }
 
 #[test]
-fn the_latest_correction_wins_with_or_without_a_turn() {
+fn latest_correction_wins_with_or_without_a_turn() {
     let server = Server::start();
     let client = server.client();
     answered(&server, "t1", "u1", QUESTION, "SELECT 1");
@@ -130,9 +130,9 @@ fn the_latest_correction_wins_with_or_without_a_turn() {
     assert_eq!(shown(&client, ALIKE), ["second"]);
     correct(&client, &loose("show total SALES by region for 2024?", "third"));
     assert_eq!(shown(&client, ALIKE), ["third"], "the same question, in the same words");
-    // Without a question it counts in rates and is no example.
+    // A correction without a question counts in rates and is not an example.
     correct(&client, &json!({"data": {"original": "a", "corrected": "no question"}}));
-    // Of a turn that came in later.
+    // A correction of a turn that arrives later.
     correct(
         &client,
         &json!({"message_id": "late", "data": {"corrected": "early", "query": "What is the capital of Peru"}}),
@@ -154,7 +154,7 @@ fn the_latest_correction_wins_with_or_without_a_turn() {
 }
 
 #[test]
-fn nothing_of_an_erased_user_is_shown() {
+fn erased_users_are_in_no_example() {
     let server = Server::start();
     let client = server.client();
     answered(&server, "t1", "ann", QUESTION, "ann's");
@@ -180,7 +180,7 @@ fn nothing_of_an_erased_user_is_shown() {
 }
 
 #[test]
-fn examples_fit_the_budget_and_differ_when_asked_to() {
+fn examples_fit_the_token_budget_and_are_diverse_on_request() {
     let server = Server::start();
     let client = server.client();
     let rows = [
@@ -229,18 +229,18 @@ fn examples_fit_the_budget_and_differ_when_asked_to() {
 }
 
 #[test]
-fn a_turn_brings_examples_along() {
+fn turn_response_includes_examples_on_request() {
     let server = Server::start();
     answered(&server, "t1", "u1", QUESTION, "SELECT 1");
     correct(&server.client(), &correction("t1", "SELECT 2"));
-    let talk = Talk::new(&server, "c2", "u2");
+    let talk = TestConversation::new(&server, "c2", "u2");
     let opened = talk.send("t2", ALIKE, &json!({"include": ["examples"]}));
     assert_eq!(opened["examples"][0]["output_text"], "SELECT 2", "{opened}");
     assert_eq!(opened["examples"][0]["turn_id"], "t1");
     let plain = talk.send("t3", ALIKE, &json!({}));
     assert!(plain.get("examples").is_none(), "{plain}");
-    // Its own answer is no example for itself.
-    let own = Talk::new(&server, "c3", "u3");
+    // A turn's own answer is not an example for it.
+    let own = TestConversation::new(&server, "c3", "u3");
     let body = json!({"response": "SELECT 3"});
     own.send("t4", "Which orders are late today?", &body);
     react(&server, "c3", "t4", &json!({"reaction": "ok"}));

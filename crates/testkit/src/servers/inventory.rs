@@ -1,22 +1,22 @@
-//! Where the servers' programs are: the inventory that `scripts/servers install` leaves.
+//! Paths of the server programs, from the inventory that `scripts/servers install` writes.
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use super::missing::NoServer;
+use super::missing_server::NoServer;
 
-const HINT: &str = "`make servers` installs it";
+const INSTALL_HINT: &str = "`make servers` installs it";
 
-/// The path that the inventory has for a server under this name, `kafka_jars` for instance.
-pub(super) fn path_of(server: &'static str, name: &str) -> Result<PathBuf, NoServer> {
+/// The path stored under this name, such as `kafka_jars`.
+pub(super) fn find_path(server: &'static str, name: &str) -> Result<PathBuf, NoServer> {
     let inventory = inventory().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
     let path = look_up(&inventory, name).map(PathBuf::from);
     let path = path.map_err(|reason| NoServer::Missing { server, reason })?;
     if path.exists() {
         return Ok(path);
     }
-    let reason = format!("{} is gone; {HINT} again", path.display());
+    let reason = format!("{} is gone; {INSTALL_HINT} again", path.display());
     Err(NoServer::Missing { server, reason })
 }
 
@@ -35,7 +35,7 @@ fn look_up<'a>(inventory: &'a str, name: &str) -> Result<&'a str, String> {
     let server = name.split('_').next().unwrap_or(name);
     value(name).ok_or_else(|| match value(&format!("{server}_missing")) {
         Some(reason) => format!("`make servers` could not install it: {reason}"),
-        None => HINT.to_owned(),
+        None => INSTALL_HINT.to_owned(),
     })
 }
 
@@ -46,17 +46,17 @@ mod tests {
     const INVENTORY: &str = "redis_server=/usr/bin/redis-server\nkafka_missing=no Java\n";
 
     #[test]
-    fn a_path_is_found_by_its_name() {
+    fn inventory_paths_are_found_by_name() {
         assert_eq!(look_up(INVENTORY, "redis_server"), Ok("/usr/bin/redis-server"));
     }
 
     #[test]
-    fn what_could_not_be_installed_says_why() {
+    fn failed_installation_is_reported_with_its_reason() {
         assert!(look_up(INVENTORY, "kafka_jars").unwrap_err().ends_with("no Java"));
     }
 
     #[test]
-    fn what_was_never_installed_says_how() {
+    fn missing_program_is_reported_with_the_install_command() {
         assert!(look_up("", "s3_server").unwrap_err().contains("make servers"));
     }
 }

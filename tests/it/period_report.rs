@@ -1,16 +1,16 @@
-//! The period report: pages without gaps or repeats, whatever is written elsewhere meanwhile.
+//! The period report: pages without gaps or duplicates, also under concurrent writes.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::Server;
 
 const PATH: &str = "/conversations/default/default/feedback/conversations-in-period";
 const DAY: i64 = 86_400;
 
-/// 2026-01-10T00:00:00Z plus so many seconds.
+/// 2026-01-10T00:00:00Z plus this many seconds.
 fn at(secs: i64) -> String {
     model::Timestamp::parse("2026-01-10T00:00:00Z").unwrap().plus_secs(secs).to_string()
 }
@@ -27,12 +27,12 @@ fn page(server: &Server, body: &Value) -> Value {
 }
 
 #[test]
-fn many_conversations_are_paged_while_others_are_written() {
+fn period_report_pages_are_stable_under_concurrent_writes() {
     let mut server = Server::start();
     let name = |n: usize| format!("c{n:03}");
     for n in 0..250 {
         turn(&server, &name(n), &format!("t{n}"));
-        // Ties in time are frequent, and the days are mixed.
+        // Equal times are frequent, and the days are mixed.
         react_at(&server, &name(n), &format!("t{n}"), "ok", &at((n as i64 % 40) * DAY / 10));
     }
     let window = json!({"start": at(-DAY), "end": at(30 * DAY), "limit": 100});
@@ -51,7 +51,7 @@ fn many_conversations_are_paged_while_others_are_written() {
         if cursor.is_null() {
             break;
         }
-        // Elsewhere: new conversations, newer than everything and in the middle; and a crash.
+        // Concurrently: newer conversations, some in the middle, and a kill.
         for (place, secs) in [("new", 29 * DAY), ("middle", 2 * DAY)] {
             let (conversation, t) = (format!("{place}{pages}"), format!("{place}{pages}"));
             turn(&server, &conversation, &t);
@@ -65,7 +65,7 @@ fn many_conversations_are_paged_while_others_are_written() {
 }
 
 #[test]
-fn both_ends_belong_to_the_window_and_counts_are_cut_at_them() {
+fn window_bounds_are_inclusive_and_limit_the_counts() {
     let server = Server::start();
     for n in 0..6_i64 {
         let id = format!("t{n}");
@@ -93,13 +93,13 @@ fn both_ends_belong_to_the_window_and_counts_are_cut_at_them() {
 }
 
 #[test]
-fn a_window_that_ended_long_ago_pages_as_well() {
+fn past_window_is_paged() {
     let server = Server::start();
     for n in 0..9_i64 {
         let (conversation, id) = (format!("c{n}"), format!("t{n}"));
         turn(&server, &conversation, &id);
         react_at(&server, &conversation, &id, "ok", &at(n * 60));
-        // Every conversation goes on after the window, on the same day and on a later one.
+        // Every conversation continues after the window, on the same day and on a later one.
         let (later, last) = (format!("{id}-later"), format!("{id}-last"));
         turn(&server, &conversation, &later);
         react_at(&server, &conversation, &later, "not_ok", &at(DAY / 2 + n));
@@ -123,7 +123,7 @@ fn a_window_that_ended_long_ago_pages_as_well() {
 }
 
 #[test]
-fn filters_hold_for_counts_items_and_newest_activity_alike() {
+fn filters_apply_to_counts_items_and_latest_activity() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     turn(&server, "c2", "t2");
@@ -175,7 +175,7 @@ fn filters_hold_for_counts_items_and_newest_activity_alike() {
 }
 
 #[test]
-fn a_cursor_is_good_for_its_own_request_only() {
+fn cursor_is_valid_for_its_own_request_only() {
     let server = Server::start();
     for id in ["1", "2", "3"] {
         turn(&server, id, id);
@@ -204,7 +204,7 @@ fn a_cursor_is_good_for_its_own_request_only() {
 }
 
 #[test]
-fn what_does_not_fit_a_report_is_named() {
+fn invalid_report_requests_are_refused_with_the_field() {
     let server = Server::start();
     let rows = [
         (json!({"limit": 0}), "limit"),
@@ -230,7 +230,7 @@ fn what_does_not_fit_a_report_is_named() {
 }
 
 #[test]
-fn a_window_may_end_whenever_it_likes() {
+fn window_may_end_at_any_time() {
     let server = Server::start();
     turn(&server, "c1", "t1");
     react(&server, "c1", "t1", &json!({"reaction": "ok"}));
@@ -239,9 +239,9 @@ fn a_window_may_end_whenever_it_likes() {
 }
 
 #[test]
-fn a_page_that_must_pass_over_much_is_cut_short_and_goes_on() {
+fn page_that_skips_many_candidates_is_short_and_continues() {
     let server = Server::start();
-    // Conversations that go on for many days: each is a candidate on every one of them.
+    // Conversations over many days: each is a candidate on every one of them.
     let rating = |n: usize| {
         json!({"type": "explicit", "source": "user_rating", "category": "accuracy",
             "session_id": format!("c{}", n % 400), "message_id": format!("t{n}"), "user_id": "u1",

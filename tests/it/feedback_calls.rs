@@ -1,4 +1,4 @@
-//! The calls that the journeys about reactions make.
+//! Calls of the tests about reactions.
 
 use serde_json::{Value, json};
 
@@ -13,18 +13,15 @@ pub(crate) fn turn(server: &Server, conversation: &str, turn: &str) {
     assert_eq!(server.post("/api/v1/turns", &body).0, 201);
 }
 
-/// Reacts, and returns the answer.
 pub(crate) fn react(server: &Server, conversation: &str, turn: &str, body: &Value) -> (u16, Value) {
     server.post(&react_path(conversation, turn), body)
 }
 
-/// Where reactions on a turn go.
 pub(crate) fn react_path(conversation: &str, turn: &str) -> String {
     format!("{SCOPE}/{conversation}/turns/{turn}/feedback")
 }
 
-/// The counts of one conversation: total, user, machine, ok, not_ok, neutral. Both reports must
-/// agree on them.
+/// The counts of one conversation: total, user, machine, ok, not_ok, neutral. Both reports must agree.
 pub(crate) fn counts(server: &Server, conversation: &str) -> [u64; 6] {
     let body = json!({"include_turns": true});
     let (status, page) = server.post(&format!("{SCOPE}/feedback/conversations-in-period"), &body);

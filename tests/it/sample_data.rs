@@ -1,16 +1,16 @@
-//! A bit of everything that a store can hold, and what is answered about it.
+//! Fills a store with every kind of data, and reads every view of it.
 
 use serde_json::{Value, json};
 use testkit::rating_body;
 
 use crate::experiments::lab;
-use crate::reports::{react, turn};
+use crate::feedback_calls::{react, turn};
 use crate::server::{Client, Server};
 
 const UUID: &str = "018f2f9e-7e6d-7c3a-9b1d-0123456789ab";
 
-/// A bit of everything that a store can hold.
-pub(crate) fn live(server: &Server) {
+/// Sends one of every kind of data.
+pub(crate) fn fill_store(server: &Server) {
     let client = server.client();
     let arms = json!({"arms": [{"id": "small"}, {"id": "large"}], "seed": 7});
     assert_eq!(client.put("/api/v1/routers/chat", &arms).0, 200);
@@ -65,8 +65,8 @@ const QUESTIONS: [&str; 21] = [
     "/conversations/default/default/c1/turns-with-feedbacks",
 ];
 
-/// What is answered to each question, but for the moment of asking.
-pub(crate) fn answers(client: &Client) -> Vec<(&'static str, u16, Value)> {
+/// The response of every read endpoint, without timestamps of the request.
+pub(crate) fn read_every_view(client: &Client) -> Vec<(&'static str, u16, Value)> {
     let ask = |path: &'static str| {
         let (status, mut body) = client.get(path);
         assert_eq!(status, if path.ends_with("/u2") { 404 } else { 200 }, "{path}: {body}");

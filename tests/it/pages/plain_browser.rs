@@ -1,8 +1,7 @@
-//! A browser without a script: it follows nothing by itself and shows what came.
+//! A browser without script: it follows no redirect and returns the raw response.
 
 use crate::server::{PATIENCE, Server};
 
-/// An answer as it came.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
@@ -10,14 +9,13 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A header, empty when it is not there.
+    /// A header, empty when it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(one, _)| one == name);
         found.map_or("", |(_, value)| value)
     }
 }
 
-/// Who reads.
 pub(crate) struct Reader {
     url: String,
     agent: ureq::Agent,
@@ -25,7 +23,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn of(server: &Server) -> Self {
+    pub(crate) fn new(server: &Server) -> Self {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -35,12 +33,12 @@ impl Reader {
         Self { url: server.url.clone(), agent, headers: Vec::new() }
     }
 
-    /// With the cookie that a key gets.
+    /// Logs in with a key and keeps the cookie.
     pub(crate) fn logged_in(server: &Server, key: &str) -> Self {
-        let reader = Self::of(server);
+        let reader = Self::new(server);
         let form = reader.get("/login").1;
         let answer =
-            reader.answer("POST", "/login", Some(&[("token", token(&form)), ("key", key)]));
+            reader.answer("POST", "/login", Some(&[("token", find_token(&form)), ("key", key)]));
         assert_eq!(answer.status, 303, "{}", answer.body);
         let cookie = answer.header("set-cookie").split(';').next().unwrap().to_owned();
         reader.with("Cookie", &cookie)
@@ -66,7 +64,7 @@ impl Reader {
             None => self.agent.run(request.body(()).unwrap()).unwrap(),
             Some(fields) => {
                 let request = request.header("Content-Type", "application/x-www-form-urlencoded");
-                self.agent.run(request.body(encoded(fields)).unwrap()).unwrap()
+                self.agent.run(request.body(encode_form(fields)).unwrap()).unwrap()
             }
         };
         let text = |value: &ureq::http::HeaderValue| value.to_str().unwrap().to_owned();
@@ -82,7 +80,7 @@ impl Reader {
     }
 }
 
-fn encoded(fields: &[(&str, &str)]) -> String {
+fn encode_form(fields: &[(&str, &str)]) -> String {
     let text = |text: &str| -> String {
         let byte = |byte: u8| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
@@ -95,8 +93,8 @@ fn encoded(fields: &[(&str, &str)]) -> String {
     pairs.join("&")
 }
 
-/// The token in a page's first form.
-pub(crate) fn token(page: &str) -> &str {
+/// The CSRF token in a page's first form.
+pub(crate) fn find_token(page: &str) -> &str {
     let (_, rest) = page.split_once("name=\"token\" value=\"").unwrap();
     rest.split_once('"').unwrap().0
 }

@@ -1,5 +1,5 @@
-//! Nothing acknowledged is lost, nothing is stored twice, and the projections are what the log
-//! says, whenever the server dies.
+//! Kills under load: no acknowledged write is lost, nothing is stored twice, and the projections match
+//! the log.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::reports::react_path;
+use crate::feedback_calls::react_path;
 use crate::server::{Client, Server, uptake};
 
 const ROUNDS: usize = 20;
 const SENDERS: usize = 4;
 
-/// What senders were told is on disk.
+/// Writes acknowledged to the senders.
 #[derive(Default)]
 struct Acknowledged {
     events: Mutex<HashSet<String>>,
-    // Turns that have their answer and a reaction.
+    // Turns with an answer and a reaction.
     turns: Mutex<HashSet<String>>,
 }
 
 #[test]
-fn twenty_crashes_under_load_lose_and_double_nothing() {
+fn twenty_kills_under_load_lose_and_duplicate_nothing() {
     let mut server = Server::start();
     let acknowledged = Acknowledged::default();
     for round in 0..ROUNDS {
-        let last = random(100) + 5;
-        crash_after(&mut server, round, last, &acknowledged);
+        let last = random_below(100) + 5;
+        send_until_killed(&mut server, round, last, &acknowledged);
         let folder = server.kill_and_leave();
         let (code, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
         let rebuilt: Value =
@@ -36,7 +36,7 @@ fn twenty_crashes_under_load_lose_and_double_nothing() {
         assert_eq!(rebuilt["changed"], false, "the projections were not what the log says");
         server = Server::start_in(folder);
     }
-    let stored = whole_log(&server);
+    let stored = read_log(&server);
     let ids: Vec<&str> = stored.iter().map(|event| event["id"].as_str().unwrap()).collect();
     let unique: HashSet<&str> = ids.iter().copied().collect();
     assert_eq!(unique.len(), ids.len(), "an event is stored twice");
@@ -58,14 +58,14 @@ fn twenty_crashes_under_load_lose_and_double_nothing() {
     assert_eq!(positions, (1..=ids.len() as u64).collect::<Vec<_>>(), "positions have gaps");
 }
 
-/// A random number below this, from the seed that every process gets for its hash maps.
-fn random(below: u64) -> usize {
+/// A random number below the limit, from the process's hash map seed.
+fn random_below(below: u64) -> usize {
     use std::hash::{BuildHasher, RandomState};
     (RandomState::new().hash_one(0) % below) as usize
 }
 
-/// Senders write until the server dies under them, at a random moment.
-fn crash_after(server: &mut Server, round: usize, last: usize, acknowledged: &Acknowledged) {
+/// Sends until the server is killed at a random moment.
+fn send_until_killed(server: &mut Server, round: usize, last: usize, acknowledged: &Acknowledged) {
     let answers = AtomicUsize::new(0);
     let client = server.client();
     std::thread::scope(|scope| {
@@ -89,7 +89,7 @@ fn crash_after(server: &mut Server, round: usize, last: usize, acknowledged: &Ac
         while answers.load(Ordering::SeqCst) < last {
             std::thread::yield_now();
         }
-        // Not right behind an answer: anywhere in the next commits.
+        // Not right after a response: anywhere in the following commits.
         for _ in 0..random(20_000) {
             std::hint::spin_loop();
         }
@@ -97,7 +97,7 @@ fn crash_after(server: &mut Server, round: usize, last: usize, acknowledged: &Ac
     });
 }
 
-/// Each event is sent twice, as a client does that got no answer the first time.
+/// Sends each event twice, like a client that got no response the first time.
 fn send_event(
     client: &Client,
     id: &str,
@@ -113,8 +113,8 @@ fn send_event(
     Ok(())
 }
 
-/// Feedback before its turn, the turn with its answer, a guess of the machine, a reaction, one that
-/// replaces it, one of somebody else that is taken back.
+/// Sends feedback before its turn, the turn with its answer, a machine reaction, a reaction, a
+/// replacement of it, and another user's reaction that is cleared.
 fn send_turn(
     client: &Client,
     id: &str,
@@ -143,11 +143,11 @@ fn send_turn(
     Ok(())
 }
 
-pub(crate) fn whole_log(server: &Server) -> Vec<Value> {
-    whole_log_of(&server.client())
+pub(crate) fn read_log(server: &Server) -> Vec<Value> {
+    read_log_with(&server.client())
 }
 
-pub(crate) fn whole_log_of(client: &Client) -> Vec<Value> {
+pub(crate) fn read_log_with(client: &Client) -> Vec<Value> {
     let mut events: Vec<Value> = Vec::new();
     loop {
         let after = events.last().map_or(0, |event| event["position"].as_u64().unwrap());

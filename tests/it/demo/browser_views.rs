@@ -1,16 +1,16 @@
-//! The page with demo data, in a real browser: what a visitor sees first.
+//! The demo pages in a real browser.
 
 use serde_json::json;
 
-use super::{copy, get, visitor, with_demo};
+use super::{copy_loaded_folder, demo_client, get, start_with_demo};
 use crate::pages::VIEWS;
-use crate::pages::browser::{is_fine, screens};
-use crate::pages::reader::Reader;
+use crate::pages::browser::{check_pages, screenshot_folder};
+use crate::pages::plain_browser::Reader;
 
 #[test]
-fn every_view_is_sound_at_every_size_and_in_both_schemes() {
-    let server = with_demo(copy());
-    let reader = Reader::of(&server);
+fn demo_views_render_at_every_size_and_colour_scheme() {
+    let server = start_with_demo(copy_loaded_folder());
+    let reader = Reader::new(&server);
     let shows = |view: &str, parts: &[&str]| {
         let page = reader.get(view).1;
         for part in parts {
@@ -25,18 +25,21 @@ fn every_view_is_sound_at_every_size_and_in_both_schemes() {
     let worst = rest.split(['#', '"']).next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
     assert!(worst.starts_with("/conversations/demo-"), "{worst}");
     let views: Vec<&str> = VIEWS.iter().copied().chain([worst.as_str()]).collect();
-    is_fine(&server, &json!({"do": "sweep", "views": views, "screens": screens(), "full": true}));
+    check_pages(
+        &server,
+        &json!({"do": "sweep", "views": views, "screens": screenshot_folder(), "full": true}),
+    );
 }
 
 #[test]
-fn the_worst_conversation_is_found_its_verdict_flipped_and_the_rates_move() {
-    let server = with_demo(copy());
-    let demo = visitor(&server);
+fn flipping_the_verdict_of_the_worst_conversation_changes_the_rates() {
+    let server = start_with_demo(copy_loaded_folder());
+    let demo = demo_client(&server);
     let rejected = || {
         let quality = get(&demo, "/api/v1/feedback/quality/demo?period_days=31");
         quality["metrics"]["rejection_rate"]["numerator"].as_f64().unwrap()
     };
     let before = rejected();
-    is_fine(&server, &json!({"do": "worst"}));
+    check_pages(&server, &json!({"do": "worst"}));
     assert_eq!(rejected(), before - 1.0);
 }

@@ -1,30 +1,30 @@
-//! Sending something twice stores it once.
+//! Idempotency: a request sent twice is stored once.
 
 use serde_json::{Value, json};
 use testkit::rating_body;
 
 use crate::server::Server;
 
-fn with_id(id: &str, turn: &str) -> Value {
+fn rating_with_id(id: &str, turn: &str) -> Value {
     let mut body = rating_body(turn);
     body["id"] = json!(id);
     body
 }
 
 #[test]
-fn a_repeat_answers_as_the_first_time_and_another_body_is_refused() {
+fn replay_gets_the_first_response_and_another_body_is_refused() {
     let server = Server::start();
-    assert_eq!(server.post("/api/v1/feedback", &with_id("e1", "t1")).0, 201);
+    assert_eq!(server.post("/api/v1/feedback", &rating_with_id("e1", "t1")).0, 201);
     let server = server.kill_and_restart();
-    let again = server.post("/api/v1/feedback", &with_id("e1", "t1"));
+    let again = server.post("/api/v1/feedback", &rating_with_id("e1", "t1"));
     assert_eq!(again, (200, json!({"id": "e1", "replayed": true})));
-    let (status, problem) = server.post("/api/v1/feedback", &with_id("e1", "t2"));
+    let (status, problem) = server.post("/api/v1/feedback", &rating_with_id("e1", "t2"));
     assert_eq!((status, &problem["type"]), (409, &json!("urn:uptake:problem:conflict")));
     assert_eq!(server.get("/api/v1/events").1["next"], 1);
 }
 
 #[test]
-fn an_idempotency_key_does_the_same_without_an_id() {
+fn idempotency_key_replays_without_an_id() {
     let server = Server::start();
     let keyed = server.client().with("Idempotency-Key", "k1");
     let (first, receipt) = keyed.post("/api/v1/feedback", &rating_body("t1"));
@@ -36,9 +36,9 @@ fn an_idempotency_key_does_the_same_without_an_id() {
 }
 
 #[test]
-fn the_same_batch_twice_stores_once_also_across_a_crash() {
+fn replayed_batch_is_stored_once_across_a_kill() {
     let server = Server::start();
-    let batch: Vec<Value> = (0..2500).map(|n| with_id(&format!("e{n}"), "t1")).collect();
+    let batch: Vec<Value> = (0..2500).map(|n| rating_with_id(&format!("e{n}"), "t1")).collect();
     let batch = Value::Array(batch);
     let (status, first) = server.post("/api/v1/feedback/batch", &batch);
     assert_eq!((status, &first["accepted"], &first["errors"]), (200, &json!(2500), &json!([])));
@@ -47,14 +47,14 @@ fn the_same_batch_twice_stores_once_also_across_a_crash() {
     assert_eq!((status, &second["accepted"], &second["replayed"]), (200, &json!(0), &json!(2500)));
     assert_eq!(server.get("/api/v1/events?after=2500").1["items"], json!([]));
     assert_eq!(
-        server.post("/api/v1/feedback", &with_id("e7", "t1")).0,
+        server.post("/api/v1/feedback", &rating_with_id("e7", "t1")).0,
         200,
         "alone it is a repeat"
     );
 }
 
 #[test]
-fn a_batch_without_ids_is_repeatable_by_its_key() {
+fn batch_without_ids_is_replayed_by_its_key() {
     let server = Server::start();
     let keyed = server.client().with("Idempotency-Key", "b1");
     let batch = json!([rating_body("t1"), rating_body("t1")]);
@@ -64,15 +64,15 @@ fn a_batch_without_ids_is_repeatable_by_its_key() {
 }
 
 #[test]
-fn one_bad_item_never_sinks_the_others() {
+fn one_invalid_item_does_not_fail_the_batch() {
     let server = Server::start();
     let lines = [
-        with_id("a", "t1").to_string(),
+        rating_with_id("a", "t1").to_string(),
         "{not json".to_owned(),
         json!({"type": "explicit"}).to_string(),
         String::new(),
-        with_id("a", "t2").to_string(),
-        with_id("b", "t1").to_string(),
+        rating_with_id("a", "t2").to_string(),
+        rating_with_id("b", "t1").to_string(),
     ];
     let body = lines.join("\n");
     let client = server.client();
@@ -91,7 +91,7 @@ fn one_bad_item_never_sinks_the_others() {
 }
 
 #[test]
-fn a_key_stands_for_one_request_wherever_it_went() {
+fn idempotency_key_is_bound_to_one_request() {
     let server = Server::start();
     let keyed = |key: &str| server.client().with("Idempotency-Key", key);
     let event = |id: &str| {
@@ -99,7 +99,7 @@ fn a_key_stands_for_one_request_wherever_it_went() {
         body["id"] = json!(id);
         body
     };
-    // A repeat that is known by its id uses up its key too.
+    // A replay recognised by its id uses up its key too.
     assert_eq!(server.post("/api/v1/feedback", &event("e1")).0, 201);
     assert_eq!(keyed("k1").post("/api/v1/feedback", &event("e1")).0, 200);
     assert_eq!(keyed("k1").post("/api/v1/feedback", &event("e9")).0, 409);
@@ -111,7 +111,7 @@ fn a_key_stands_for_one_request_wherever_it_went() {
     assert_eq!(keyed("k2").post("/api/v1/turns/t1/complete", &answer).0, 200);
     assert_eq!(keyed("k2").post("/api/v1/turns/t2/complete", &answer).0, 409);
     assert_eq!(server.get("/api/v1/turns/t2").1["completed"], false);
-    // A question with an answer is another request than the question alone.
+    // A question with an answer is not the same request as the question alone.
     assert_eq!(keyed("k3").post("/api/v1/turns", &json!({"text": "q"})).0, 201);
     assert_eq!(keyed("k3").post("/api/v1/turns", &json!({"text": "q", "response": "a"})).0, 409);
     // A longer batch is another batch, and none of it is stored.

@@ -1,21 +1,21 @@
-//! The report as one file: what was sent is in it, and it needs nobody.
+//! The HTML report file: complete and self-contained.
 
-use super::browser::{file_is_fine, screens};
-use super::reader::Reader;
-use super::{key, scene};
+use super::browser::{file_is_fine, screenshot_folder};
+use super::plain_browser::Reader;
+use super::{key, sample_conversations};
 use crate::server::{Client, Server, uptake};
 
-/// Everything at once: what went well and wrong, a router, hostile words.
-fn play(client: &Client) {
-    scene::play(client);
-    scene::learn(client, "own");
-    scene::complain(client);
-    scene::hostile(client);
+/// Sends good and bad conversations, a router and hostile text.
+fn send_sample_data(client: &Client) {
+    sample_conversations::send_sample_data(client);
+    sample_conversations::learn(client, "own");
+    sample_conversations::complain(client);
+    sample_conversations::hostile(client);
 }
 
-/// What must be in it: a figure with its interval, evidence, a pattern, a model, a router.
+/// Checks the contents: a metric with its interval, evidence, a pattern, a model, a router.
 #[track_caller]
-fn tells_all(page: &str) {
+fn check_contents(page: &str) {
     for part in [
         "default/default",
         "Rejections",
@@ -30,13 +30,13 @@ fn tells_all(page: &str) {
     }
 }
 
-/// Nothing in it asks anybody for anything, leads anywhere or runs.
+/// Checks that the page loads nothing, links nowhere and runs no script.
 #[track_caller]
-fn stands_alone(page: &str) {
+fn check_self_contained(page: &str) {
     let (_, style) = page.split_once("<style>").unwrap();
     let style = style.split_once("</style>").unwrap().0;
     assert!(!style.contains("url(") && !style.contains("@import"), "styles ask for nothing");
-    // What people wrote is escaped, so every < begins a tag of ours.
+    // User text is escaped, so every < begins a tag of ours.
     for tag in page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
         let name = tag.split([' ', '\n']).next().unwrap();
         for bad in ["script", "link", "img", "a", "form", "iframe", "object", "base"] {
@@ -50,9 +50,9 @@ fn stands_alone(page: &str) {
 }
 
 #[test]
-fn a_report_is_one_file_that_needs_nobody() {
+fn report_is_one_self_contained_file() {
     let server = Server::start();
-    play(&server.client());
+    send_sample_data(&server.client());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("quality.html");
     let name = file.to_str().unwrap();
@@ -60,9 +60,9 @@ fn a_report_is_one_file_that_needs_nobody() {
     assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
     assert!(err.contains("quality.html"), "{err}");
     let page = std::fs::read_to_string(&file).unwrap();
-    tells_all(&page);
-    stands_alone(&page);
-    file_is_fine(&file, &screens().join("report"));
+    check_contents(&page);
+    check_self_contained(&page);
+    file_is_fine(&file, &screenshot_folder().join("report"));
     let (code, _, err) = uptake(server.folder(), &["report", "--html", "--project", "nobody"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("nobody") && err.contains("expected one of default"), "{err}");
@@ -70,30 +70,30 @@ fn a_report_is_one_file_that_needs_nobody() {
     let (_, store) = server.stop();
     let (code, page, err) = uptake(store.path(), &["report", "--html"]);
     assert_eq!(code, Some(0), "{err}");
-    tells_all(&page);
-    stands_alone(&page);
+    check_contents(&page);
+    check_self_contained(&page);
 }
 
 #[test]
-fn the_page_gives_the_same_file_to_whom_it_is_for() {
+fn report_download_requires_access_and_equals_the_command() {
     let server = Server::start();
     let theirs = server.client().with("X-Uptake-Tenant", "theirs");
-    scene::learn(&theirs, "hush");
-    scene::play(&server.client());
+    sample_conversations::learn(&theirs, "hush");
+    sample_conversations::send_sample_data(&server.client());
     let read = key(&server, &["--tenant", "default", "--role", "read"]);
-    assert_eq!(Reader::of(&server).get("/report").0, 303, "the door first");
+    assert_eq!(Reader::new(&server).get("/report").0, 303, "the door first");
     let visitor = Reader::logged_in(&server, &read);
     assert!(visitor.get("/").1.contains("href=\"/report\""), "the overview leads to it");
     let answer = visitor.answer("GET", "/report?days=7", None);
     assert_eq!(answer.status, 200);
     assert!(answer.header("content-disposition").contains("uptake-default-default.html"));
     assert!(answer.body.contains("negation start") && !answer.body.contains("hush"));
-    stands_alone(&answer.body);
+    check_self_contained(&answer.body);
     assert_eq!(visitor.get("/report?tenant=theirs").0, 403);
 }
 
 #[test]
-fn a_report_of_nothing_says_so() {
+fn report_without_data_states_it() {
     let server = Server::start();
     let (code, page, err) = uptake(server.folder(), &["report", "--html"]);
     assert_eq!(code, Some(0), "{err}");

@@ -1,8 +1,8 @@
-//! What experiments do by themselves: go on, go back, follow what is learnt.
+//! Automatic actions of experiments: rollout, rollback, adaptive shares.
 
 use serde_json::json;
 
-use super::lab::{
+use super::experiment_calls::{
     assign, exposures, failed, for_each, moves, rebuilt, results, run, show, turn, units, until,
 };
 use crate::server::Server;
@@ -13,7 +13,7 @@ fn rollout(steps: &[u32]) -> serde_json::Value {
 }
 
 #[test]
-fn a_treatment_that_fails_more_is_taken_back_with_its_evidence_in_the_log() {
+fn failing_treatment_is_rolled_back_with_evidence_in_the_log() {
     let server = Server::start();
     run(&server.client(), "x", "satisfaction", &rollout(&[50, 100]));
     let given = for_each(&server.client(), 0..300, |client, n| {
@@ -64,7 +64,7 @@ fn a_treatment_that_fails_more_is_taken_back_with_its_evidence_in_the_log() {
 }
 
 #[test]
-fn a_harmless_treatment_goes_on_and_those_who_move_count_where_they_began() {
+fn harmless_treatment_is_rolled_out_and_units_count_in_their_first_variant() {
     let server = Server::start();
     run(&server.client(), "x", "error_rate", &rollout(&[50, 100]));
     let live = |server: &Server, round: usize| {
@@ -94,7 +94,7 @@ fn a_harmless_treatment_goes_on_and_those_who_move_count_where_they_began() {
 }
 
 #[test]
-fn adaptive_shares_follow_what_is_learnt() {
+fn adaptive_shares_follow_the_results() {
     let server = Server::start();
     run(&server.client(), "x", "quality_score", &json!({"adaptive": {"min_share": 0.1}}));
     let given = for_each(&server.client(), 0..280, |client, n| {

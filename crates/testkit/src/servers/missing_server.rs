@@ -1,27 +1,21 @@
-//! What a test does when there is no server for it: it says so, where a reader sees it.
+//! Skips a test whose server is missing, with a visible message.
 
 use std::env;
 use std::fmt;
 use std::io::{self, Write};
 use std::thread;
 
-/// Why there is no server.
+/// Reason why a server is not available.
 #[derive(Clone, Debug)]
 pub enum NoServer {
-    /// It cannot be had here. The test may be skipped.
+    /// Not installed on this machine. The test may be skipped.
     Missing {
-        /// Which.
         server: &'static str,
-        /// What to do about it.
+        /// The action that installs it.
         reason: String,
     },
-    /// It is here and does not work. The test fails.
-    Broken {
-        /// Which.
-        server: &'static str,
-        /// What was seen.
-        reason: String,
-    },
+    /// Installed, but it does not work. The test fails.
+    Broken { server: &'static str, reason: String },
 }
 
 impl fmt::Display for NoServer {
@@ -35,14 +29,14 @@ impl fmt::Display for NoServer {
 
 impl std::error::Error for NoServer {}
 
-/// The server, or `None` after a line `[skipped] TEST: REASON` that no test runner holds back.
+/// Returns the server, or prints `[skipped] TEST: REASON` past the test runner and returns `None`.
 ///
 /// # Panics
 /// When the server is broken, and with `UPTAKE_TEST_NO_SKIP=1` also when it is missing.
 #[track_caller]
 pub fn or_skip<S>(server: Result<S, NoServer>) -> Option<S> {
     let no_skip = env::var_os("UPTAKE_TEST_NO_SKIP").is_some_and(|value| value == "1");
-    // Not `eprintln!`, which the test runner shows for failed tests only.
+    // Not `eprintln!`, which the test runner shows only for failed tests.
     decide(server, no_skip, &mut io::stderr())
 }
 
@@ -68,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_server_skips_the_test_and_says_so() {
+    fn a_missing_server_skips_the_test_with_a_message() {
         let mut said = Vec::new();
         assert!(decide(missing(), false, &mut said).is_none());
         let said = String::from_utf8(said).unwrap();
@@ -77,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_there_is_handed_on_without_a_word() {
+    fn an_available_server_is_returned_without_a_message() {
         let mut said = Vec::new();
         assert_eq!(decide(Ok(7), true, &mut said), Some(7));
         assert!(said.is_empty());
@@ -85,7 +79,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "no Example: made up")]
-    fn a_missing_server_fails_the_test_where_nothing_may_be_skipped() {
+    fn a_missing_server_fails_the_test_when_skipping_is_off() {
         decide(missing(), true, &mut Vec::new());
     }
 

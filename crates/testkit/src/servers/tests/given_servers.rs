@@ -1,11 +1,11 @@
-//! The same tests in a process of their own: with servers that run already, and with none at all.
+//! Runs the tests in another process: with servers that already run, and without any server.
 
 use std::env;
 use std::process::Command;
 
 use crate::servers::{Kafka, Postgres, Redis, S3, or_skip};
 
-/// Runs the tests whose names contain one of these in another environment, where nothing is installed.
+/// Runs the tests whose names contain one of these in an environment without installed servers.
 fn run(names: &[&str], environment: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(env::current_exe().unwrap());
     for server in ["POSTGRES", "REDIS", "KAFKA", "S3"] {
