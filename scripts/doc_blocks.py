@@ -1,4 +1,4 @@
-"""Fenced blocks of a Markdown file, and whether an answer is the one that a page shows."""
+"""Parses fenced blocks of a Markdown file and compares output with what a page shows."""
 
 import ast
 import json
@@ -21,7 +21,7 @@ class Block:
 
 
 def blocks_of(page):
-    """The blocks of a page in order. What a command should answer is in its `answer`."""
+    """The blocks of a page in order. A command's expected output is in its `answer`."""
     found, opened, last = [], None, None
     for number, line in enumerate(page.splitlines(), 1):
         if opened is None and line.startswith("```"):
@@ -43,7 +43,7 @@ def blocks_of(page):
 
 
 def difference(block, printed):
-    """What the page shows and `printed` does not have, in words; None when all is there."""
+    """Describes the first part of the page's output that `printed` lacks; None when all is there."""
     if block.language == "text":
         lines = [line.strip() for line in printed.splitlines()]
         for wanted in filter(None, map(str.strip, block.text.splitlines())):
@@ -57,7 +57,7 @@ def difference(block, printed):
 
 
 def values_of(printed):
-    """The JSON values (or Python's way to write them) in what was printed, one after the other."""
+    """The JSON values or Python literals in the output, in order."""
     values, at = [], 0
     while at < len(printed):
         if printed[at].isspace():
@@ -77,7 +77,7 @@ def values_of(printed):
 
 
 def unlike(wanted, real, where):
-    """Where `real` lacks something of `wanted`. It may have more; `…` stands for anything."""
+    """The path at which `real` lacks a part of `wanted`. Extra fields are allowed; `…` matches anything."""
     if isinstance(wanted, str) and wanted == "…":
         return None
     if isinstance(wanted, dict) and isinstance(real, dict):
@@ -99,7 +99,7 @@ def unlike(wanted, real, where):
 
 
 def unlike_list(wanted, real, where):
-    """Items must be there in this order; others may stand between them. `[]` means none."""
+    """Items must occur in this order, possibly with others between them. `[]` means none."""
     if not wanted and real:
         return f"{where} is not empty"
     at, why = 0, f"{where} is shorter"
@@ -116,7 +116,7 @@ def unlike_list(wanted, real, where):
 
 
 def alike(wanted, real):
-    """Whether a text is the wanted one, in which `…` stands for anything."""
+    """True when the text matches; `…` matches anything."""
     pattern = ".*".join(re.escape(part) for part in wanted.split("…"))
     return re.fullmatch(pattern, real, re.DOTALL) is not None
 
@@ -126,6 +126,6 @@ def is_number(value):
 
 
 def precision(number):
-    """Half a unit of the last digit that is written; whole numbers are exact."""
+    """Half a unit of the last written digit; integers are exact."""
     _, _, digits = repr(number).partition(".")
     return 0 if isinstance(number, int) else 0.51 * 10 ** -len(digits)

@@ -1,20 +1,19 @@
-"""Runs the examples in Markdown files: run_doc.py BINARY FILE.md...
+"""Runs the code blocks of Markdown files: run_doc.py BINARY FILE.md...
 
-Each file is read by one reader, who has a fresh clone, a running server and one terminal:
+Each file gets a fresh clone, a running server and one shell:
 
-- Blocks marked `sh` run one after the other in one shell, those marked `python` in one Python with
-  `requests`, both in a temporary folder in which `examples` and `docs` are those of the clone.
-- `127.0.0.1:8787` becomes the address of a fresh server of BINARY, whose data is in `./data`; BINARY is
-  what `uptake` means. UPTAKE_URL is set to the address, for programs in `examples`.
-- A command that fails, fails the page; so does an HTTP status from 400 on (curl's `fail-with-body`).
-- A `json` block behind a command, under the same heading, is part of what the last command answered:
-  every field must be there with this value, lists may have more items, numbers are compared in the digits
-  that are written, and `…` stands for anything. Of a `text` block every line must have been printed.
-- A word behind the language says what is different: `sh server` starts a server and stays (`make run` and
-  `make demo` are what it may say), so the server is started anew by us; `sh fails` must fail; `sh skip: WHY` is
-  not run.
+- `sh` blocks run one after the other in one shell, `python` blocks in one Python process with `requests`.
+  Both run in a temporary folder with `examples` and `docs` of the clone.
+- `127.0.0.1:8787` is replaced by the address of a fresh server of BINARY with its data in `./data`. `uptake`
+  runs BINARY. UPTAKE_URL is set to the address, for the programs in `examples`.
+- A failing command fails the page, and so does an HTTP status of 400 or above (curl's `fail-with-body`).
+- A `json` block after a command, under the same heading, is part of the last command's output: every field
+  must have this value, lists may have more items, numbers are compared to the written digits, and `…` matches
+  anything. Every line of a `text` block must have been printed.
+- A word after the language changes this: `sh server` (`make run` or `make demo`) restarts the server;
+  `sh fails` must fail; `sh skip: WHY` is not run.
 
-All other blocks are left alone.
+Other blocks are ignored.
 """
 
 import contextlib
@@ -34,16 +33,16 @@ from doc_blocks import RUN, blocks_of, difference  # noqa: E402
 
 CLONE = Path(__file__).resolve().parent.parent
 ADDRESS = "127.0.0.1:8787"
-# Nothing here takes seconds; this ends what hangs.
-PATIENCE = 180
+# Commands take less than a second; this ends hanging ones.
+TIMEOUT_SECS = 180
 
 
 class Failed(Exception):
-    """A block did not do what the page says."""
+    """A block failed or its output differs from the page."""
 
 
 class Reader:
-    """Somebody who pastes the blocks of one page."""
+    """Runs the blocks of one page in order."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder, self.port, self.server = binary, folder, 0, None
@@ -65,7 +64,7 @@ class Reader:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
 
     def serve(self, data):
-        """Starts a server on this folder; the second one of a page where the first one was."""
+        """Starts a server on this folder; later servers of a page use the same address."""
         self.stop()
         command = [self.binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--data", data]
         with open(self.folder / "server.log", "a") as log:
@@ -77,27 +76,27 @@ class Reader:
         self.port = int(line.rsplit(":", 1)[1])
 
     def stop(self):
-        """Stops the server as Ctrl-C does. It must end well."""
+        """Stops the server with SIGINT and checks its exit code."""
         if self.server is not None:
             self.server.send_signal(signal.SIGTERM)
-            if self.server.wait(PATIENCE) != 0:
+            if self.server.wait(TIMEOUT_SECS) != 0:
                 raise Failed(f"the server ended with {self.server.returncode}")
             self.server = None
 
     def run(self, block):
-        """Runs a block and returns what it printed."""
+        """Runs a block and returns its output."""
         text = block.text.replace(ADDRESS, f"127.0.0.1:{self.port}")
         if block.mark == "server":
             return self.start_over(text.split("#")[0].strip())
         if block.mark not in ("", "fails"):
-            raise Failed(f"no such mark: {block.mark!r}")
+            raise Failed(f"unknown mark: {block.mark!r}")
         if block.language == "python":
             return self.run_python(block, text)
         return self.run_shell(block, text)
 
     def start_over(self, command):
         if command == "make demo":
-            # A smaller one: what is shown of it is that it is there.
+            # With less demo data, which is enough for the checks.
             small = ["demo", "--data", "demo-data", "--conversations", "40"]
             subprocess.run([self.binary, *small], cwd=self.folder, env=self.environment, check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -113,7 +112,7 @@ class Reader:
         try:
             os.chdir(self.folder)
             with contextlib.redirect_stdout(printed):
-                # Blank lines in front, so that a traceback names the lines of the page.
+                # Blank lines before the code, so that a traceback has the line numbers of the page.
                 exec(compile("\n" * (block.line - 1) + text, "page", "exec"), self.names)
         except Exception:  # whatever a page's code raises
             raise Failed(f"{traceback.format_exc(limit=-2)}printed: {printed.getvalue()}") from None
@@ -125,7 +124,7 @@ class Reader:
         out, err, script = (self.folder / ".tools" / name for name in ("out", "err", "script"))
         script.write_text(text)
         err.write_text("")
-        # What fails says on which line of the page. A block that may fail must not end the shell.
+        # Errors name the line of the page. A block that must fail must not end the shell.
         keep, trap = "set +e", "trap - ERR"
         if block.mark != "fails":
             keep, trap = "set -eE", f"trap 'echo \"at line $((LINENO + {block.line - 1}))\" >&2' ERR"
@@ -134,14 +133,14 @@ class Reader:
         said = self.wait_for_line()
         printed = out.read_text() if out.exists() else ""
         if (said != "done 0") == (block.mark != "fails"):
-            why = "it did not fail" if block.mark == "fails" else "it failed"
-            raise Failed(f"{why}\nprinted: {printed}\nsaid: {err.read_text()}")
+            why = "the block did not fail" if block.mark == "fails" else "the block failed"
+            raise Failed(f"{why}\nprinted: {printed}\nstderr: {err.read_text()}")
         return printed
 
     def wait_for_line(self):
-        """The shell's next line; nothing when it ended."""
-        if not select.select([self.shell.stdout], [], [], PATIENCE)[0]:
-            raise Failed(f"it was not done after {PATIENCE} s")
+        """The next line of the shell; empty when it has ended."""
+        if not select.select([self.shell.stdout], [], [], TIMEOUT_SECS)[0]:
+            raise Failed(f"timeout: not done after {TIMEOUT_SECS} s")
         return self.shell.stdout.readline().strip()
 
     def end_shell(self):
@@ -156,7 +155,7 @@ class Reader:
 
 
 def read(binary, page):
-    """Runs all blocks of a page. Returns how many ran, how many answers were compared, what was skipped."""
+    """Runs all blocks of a page. Returns the number run, the number compared, and the skipped ones."""
     ran, compared, line, reader = 0, 0, 1, None
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -179,7 +178,7 @@ def read(binary, page):
         except (Failed, ValueError) as failure:
             log = Path(folder) / "server.log"
             said = log.read_text() if log.exists() else ""
-            raise Failed(f"{page}:{line}: {failure}" + (f"\nthe server said: {said}" if said else "")) from None
+            raise Failed(f"{page}:{line}: {failure}" + (f"\nserver log: {said}" if said else "")) from None
         finally:
             if reader is not None:
                 reader.leave()

@@ -68,7 +68,7 @@ fn alerts(server: &Server) -> Vec<Value> {
 fn missed_target_raises_and_clears_one_alert_across_a_kill() {
     let server = Server::start();
     for _ in 0..20 {
-        event(&server, "user_correction", None, &json!({"corrected": "x"}));
+        send_event(&server, "user_correction", None, &json!({"corrected": "x"}));
     }
     assert!(alerts(&server).is_empty(), "nobody is bothered who did not ask for it");
     let (url, hears) = start_receiver(1);
@@ -80,7 +80,7 @@ fn missed_target_raises_and_clears_one_alert_across_a_kill() {
     assert!(set["targets"]["correction_rate"].is_null());
     let secret = set["webhook"]["secret"].as_str().unwrap();
     for n in 0..100 {
-        event(&server, "user_rating", None, &json!({"rating": "negative"}));
+        send_event(&server, "user_rating", None, &json!({"rating": "negative"}));
         if n % 10 == 9 {
             assert!(alerts(&server).len() < 2, "one, however often it is looked at");
         }
@@ -116,7 +116,7 @@ fn missed_target_raises_and_clears_one_alert_across_a_kill() {
     assert_eq!(alerts(&server).len(), 1);
     assert_eq!(server.get("/api/v1/tenants/default/targets").1["webhook"]["secret"], secret);
     for _ in 0..600 {
-        event(&server, "user_rating", None, &json!({"rating": "positive"}));
+        send_event(&server, "user_rating", None, &json!({"rating": "positive"}));
     }
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");
     assert_eq!(alerts(&server).len(), 1);

@@ -14,7 +14,7 @@ use crate::engine;
 use crate::sample_data::{fill_store, read_every_view};
 use crate::server::{Client, Server, uptake};
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Clients that send ratings and turns and record what was acknowledged.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl Load {
     fn wait_for(&self, more: usize) {
         let (begin, before) = (Stopwatch::start(), self.acknowledged().len());
         while self.acknowledged().len() < before + more {
-            assert!(begin.elapsed() < PATIENCE, "nobody is served");
+            assert!(begin.elapsed() < WAIT_TIMEOUT, "nobody is served");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -172,8 +172,8 @@ fn comment_is_linked_to_the_nearest_failure_pattern() {
                 && logged["items"][0].get("sentiment").is_none()
         );
     };
-    check_sentiments(&server);
-    check_sentiments(&server.kill_and_restart());
+    check(&server);
+    check(&server.kill_and_restart());
 }
 
 #[test]

@@ -12,13 +12,13 @@ const LAPTOPS: &str = "Here are three laptops under $1000: the Latitude 3440, th
     the ProBook 450. They are made for business.";
 const CORRECTION: &str = "No, I meant gaming laptops, not business laptops";
 
-fn with_rules() -> Server {
+fn start_with_rules() -> Server {
     let settings = [("UPTAKE__DETECT__MODE", "rules")];
     Server::start_with(tempfile::tempdir().unwrap(), &settings)
 }
 
 /// Checks the response to the correction.
-fn the_planner_knows(second: &Value) {
+fn check_planner_context(second: &Value) {
     let previous = &second["previous"];
     assert_eq!(previous["turn_id"], "turn_1233", "{second}");
     assert_eq!(previous["status"], "rejected");

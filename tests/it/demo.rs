@@ -32,7 +32,7 @@ fn copy_loaded_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in std::fs::read_dir(LOADED.path()).unwrap() {
         let file = file.unwrap();
-        std::fs::copy_loaded_folder(file.path(), folder.path().join(file.file_name())).unwrap();
+        std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
     }
     folder
 }

@@ -34,7 +34,7 @@ fn parse_documents(name: &str) -> Vec<Value> {
 
 #[test]
 fn compose_file_runs_two_nodes_on_one_database_behind_a_proxy() {
-    let compose = documents("compose.yaml").remove(0);
+    let compose = parse_documents("compose.yaml").remove(0);
     let services = compose["services"].as_object().unwrap();
     let proxy = read("haproxy.cfg");
     for node in ["uptake-1", "uptake-2"] {
@@ -50,7 +50,7 @@ fn compose_file_runs_two_nodes_on_one_database_behind_a_proxy() {
 
 #[test]
 fn kubernetes_manifest_has_readiness_probes() {
-    let documents = documents("kubernetes.yaml");
+    let documents = parse_documents("kubernetes.yaml");
     let kinds: Vec<&str> = documents.iter().map(|one| one["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["Deployment", "Service", "PodDisruptionBudget"]);
     let pod = &documents[0]["spec"]["template"]["spec"];

@@ -67,7 +67,7 @@ fn wrong_page_is_reported_with_line_and_actual_output() {
         ),
         ("```sh\necho one two\n```\n```text\none … three\n```\n".to_owned(), 5, "one … three"),
         ("```sh fails\ntrue\n```\n".to_owned(), 2, "did not fail"),
-        ("```sh whatever\ntrue\n```\n".to_owned(), 2, "no such mark"),
+        ("```sh whatever\ntrue\n```\n".to_owned(), 2, "unknown mark"),
     ];
     let wrong: Vec<PathBuf> =
         cases.iter().enumerate().map(|(n, (text, ..))| page(&format!("{n}.md"), text)).collect();

@@ -90,7 +90,7 @@ fn send_until_killed(server: &mut Server, round: usize, last: usize, acknowledge
             std::thread::yield_now();
         }
         // Not right after a response: anywhere in the following commits.
-        for _ in 0..random(20_000) {
+        for _ in 0..random_below(20_000) {
             std::hint::spin_loop();
         }
         server.kill();

@@ -298,7 +298,7 @@ fn every_tool_is_listed_with_its_schema() {
     agent.leave();
 }
 
-fn key(server: &Server, arguments: &[&str]) -> String {
+fn create_key(server: &Server, arguments: &[&str]) -> String {
     let all = [&["keys", "create", "--json"], arguments].concat();
     let (code, out, err) = uptake(server.folder(), &all);
     assert_eq!(code, Some(0), "{err}");
@@ -309,7 +309,7 @@ fn key(server: &Server, arguments: &[&str]) -> String {
 #[test]
 fn tools_enforce_api_keys() {
     let server = Server::start();
-    let key = |arguments: &[&str]| key(&server, arguments);
+    let key = |arguments: &[&str]| create_key(&server, arguments);
     let ingest = key(&["--tenant", "one", "--role", "ingest"]);
     let read = key(&["--tenant", "one", "--role", "read"]);
     let other = key(&["--tenant", "two", "--role", "admin"]);
@@ -345,10 +345,10 @@ fn tools_enforce_api_keys() {
 #[test]
 fn tool_requests_are_checked_and_counted_once() {
     let server = Server::start();
-    let read = key(&server, &["--tenant", "one", "--role", "read"]);
-    let widget = key(&server, &["--tenant", "one", "--role", "widget"]);
+    let read = create_key(&server, &["--tenant", "one", "--role", "read"]);
+    let widget = create_key(&server, &["--tenant", "one", "--role", "widget"]);
     // A tool call counts once against the key's rate.
-    let limited = key(&server, &["--tenant", "one", "--role", "ingest", "--rate", "5"]);
+    let limited = create_key(&server, &["--tenant", "one", "--role", "ingest", "--rate", "5"]);
     let limited = server
         .client()
         .with("Authorization", &format!("Bearer {limited}"))

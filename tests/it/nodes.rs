@@ -18,7 +18,7 @@ use testkit::servers::{Database, Postgres, or_skip};
 use crate::server::Server;
 
 /// Longest wait on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 fn database() -> Option<Database> {
     Some(or_skip(Postgres::shared())?.database().unwrap())
@@ -34,7 +34,7 @@ fn node(address: &str, more: &[(&str, &str)]) -> Server {
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Stopwatch::start();
     while !is_so() {
-        assert!(begin.elapsed() < PATIENCE, "not in {PATIENCE:?}: {what}");
+        assert!(begin.elapsed() < WAIT_TIMEOUT, "not in {WAIT_TIMEOUT:?}: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

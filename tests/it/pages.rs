@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 
 use serde_json::json;
 
-use crate::server::{PATIENCE, Server, uptake};
+use crate::server::{Server, WAIT_TIMEOUT, uptake};
 use plain_browser::{Reader, find_token};
 
 /// Every view without parameters.
@@ -26,7 +26,7 @@ pub(crate) const VIEWS: &[&str] = &[
     "/help",
 ];
 
-fn key(server: &Server, arguments: &[&str]) -> String {
+fn create_key(server: &Server, arguments: &[&str]) -> String {
     let arguments = [&["keys", "create"], arguments].concat();
     let (code, out, err) = uptake(server.folder(), &arguments);
     assert_eq!(code, Some(0), "{err}");
@@ -82,8 +82,8 @@ fn pages_are_not_cached_and_assets_are_cached_forever() {
 fn login_with_a_key_and_logout() {
     let server = Server::start();
     sample_conversations::play(&server.client());
-    let read = key(&server, &["--tenant", "default", "--role", "read"]);
-    let ingest = key(&server, &["--tenant", "default", "--role", "ingest"]);
+    let read = create_key(&server, &["--tenant", "default", "--role", "read"]);
+    let ingest = create_key(&server, &["--tenant", "default", "--role", "ingest"]);
     let reader = Reader::new(&server);
     let door = reader.answer("GET", "/conversations?days=7", None);
     assert_eq!(
@@ -123,14 +123,14 @@ fn login_with_a_key_and_logout() {
 #[test]
 fn logout_ends_the_live_stream() {
     let server = Server::start();
-    let admin = key(&server, &["--tenant", "default", "--role", "admin"]);
+    let admin = create_key(&server, &["--tenant", "default", "--role", "admin"]);
     let reader = Reader::new(&server);
     let form = reader.get("/login").1;
     let came_in =
         reader.answer("POST", "/login", Some(&[("token", find_token(&form)), ("key", &admin)]));
     let cookie = came_in.header("set-cookie").split(';').next().unwrap();
     let mut live = server.connect();
-    live.set_read_timeout(Some(PATIENCE)).unwrap();
+    live.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let asked = format!(
         "GET /live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: {cookie}\r\n\r\n"
     );
@@ -159,7 +159,7 @@ fn logout_ends_the_live_stream() {
 #[test]
 fn revoked_key_ends_its_sessions() {
     let server = Server::start();
-    let read = key(&server, &["--tenant", "default", "--role", "read"]);
+    let read = create_key(&server, &["--tenant", "default", "--role", "read"]);
     let visitor = Reader::logged_in(&server, &read);
     assert_eq!(visitor.get("/").0, 200);
     let id = read.split('_').nth(1).unwrap();
@@ -188,7 +188,7 @@ fn forms_require_the_csrf_token() {
     let own = Reader::new(&server).with("Origin", &format!("http://{host}"));
     assert_eq!(flip(&own, good), 303);
     // A token of one session is not valid in another.
-    let admin = key(&server, &["--tenant", "default", "--role", "admin"]);
+    let admin = create_key(&server, &["--tenant", "default", "--role", "admin"]);
     let visitor = Reader::logged_in(&server, &admin);
     assert_eq!(flip(&visitor, good), 403);
     let theirs = visitor.get("/conversations/c-dates").1;
@@ -257,7 +257,7 @@ fn pages_show_the_own_tenant_only() {
     let ours = server.client().with("X-Uptake-Tenant", "ours");
     sample_conversations::play(&ours);
     sample_conversations::learn(&ours, "own");
-    let own = key(&server, &["--tenant", "ours", "--role", "admin"]);
+    let own = create_key(&server, &["--tenant", "ours", "--role", "admin"]);
     let visitor = Reader::logged_in(&server, &own);
     for view in VIEWS {
         let (status, page) = visitor.get(view);
@@ -286,7 +286,8 @@ fn pages_show_the_own_tenant_only() {
     let body = [("token", find_token(&page)), ("conversation", "c-secret"), ("reaction", "ok")];
     assert_eq!(visitor.answer("POST", "/turns/secret-1/react", Some(&body)).status, 404);
     // A key of one project is limited to it.
-    let narrow = key(&server, &["--tenant", "theirs", "--project", "other", "--role", "read"]);
+    let narrow =
+        create_key(&server, &["--tenant", "theirs", "--project", "other", "--role", "read"]);
     let visitor = Reader::logged_in(&server, &narrow);
     for view in VIEWS {
         assert!(!visitor.get(view).1.contains("hush"), "{view}");
@@ -378,7 +379,7 @@ fn review_queue_is_processed_and_pairs_are_downloaded() {
     assert!(file.header("content-disposition").contains("dpo.jsonl"));
     assert!(file.body.lines().any(|line| line.contains("Hallo!")), "{}", file.body);
     assert_eq!(reader.get("/data/pairs?format=nonsense").0, 422);
-    let read = key(&server, &["--tenant", "default", "--role", "read"]);
+    let read = create_key(&server, &["--tenant", "default", "--role", "read"]);
     let visitor = Reader::logged_in(&server, &read);
     let system = visitor.get("/system").1;
     assert!(!system.contains("uk_"), "who may only read sees no keys");
@@ -395,7 +396,7 @@ fn live_stream_reports_events_stored_while_the_page_loaded() {
     assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
     // The page's script connects only now, and nothing more is stored.
     let mut connection = server.connect();
-    connection.set_read_timeout(Some(PATIENCE)).unwrap();
+    connection.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let ask = format!("GET /live?position={position} HTTP/1.1\r\nHost: localhost\r\n\r\n");
     connection.write_all(ask.as_bytes()).unwrap();
     // Only heartbeats for two minutes: the event does not come.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::rating_body;
 
-use crate::experiments::lab;
+use crate::experiments::experiment_calls;
 use crate::feedback_calls::{react, turn};
 use crate::server::{Client, Server};
 
@@ -14,10 +14,10 @@ pub(crate) fn fill_store(server: &Server) {
     let client = server.client();
     let arms = json!({"arms": [{"id": "small"}, {"id": "large"}], "seed": 7});
     assert_eq!(client.put("/api/v1/routers/chat", &arms).0, 200);
-    lab::run(&client, "x", "satisfaction", &json!({}));
+    experiment_calls::run(&client, "x", "satisfaction", &json!({}));
     for n in 0..30 {
         let (user, id) = (format!("u{}", n % 5), format!("t{n}"));
-        lab::assign(&client, "x", &user);
+        experiment_calls::assign(&client, "x", &user);
         let body = json!({"turn_id": id, "conversation_id": format!("c{}", n % 4),
             "user_id": user, "text": format!("What is the sum of order {n}?"),
             "include": ["route"], "router": "chat"});

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::engine;
 
 /// Response timeout; enough for a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Status and JSON body of a response.
 pub(crate) type Answer = (u16, Value);
@@ -166,7 +166,7 @@ pub(crate) fn client_of(url: &str) -> Client {
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(PATIENCE))
+        .timeout_global(Some(WAIT_TIMEOUT))
         .build()
         .into()
 }

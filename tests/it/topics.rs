@@ -25,7 +25,7 @@ fn mixed_event(n: usize) -> Value {
 fn ten_thousand_events_arrive_once_and_in_order_across_a_kill() {
     let mut server = Server::start();
     for start in (0..10_000).step_by(2500) {
-        let batch: Value = (start..start + 2500).map(mixed).collect();
+        let batch: Value = (start..start + 2500).map(mixed_event).collect();
         assert_eq!(server.post("/api/v1/feedback/batch", &batch).1["accepted"], 2500);
     }
     let topics = [
@@ -144,6 +144,6 @@ fn stream_ends_when_its_key_is_revoked() {
     let (code, _, _) = crate::server::uptake(server.folder(), &["keys", "revoke", id]);
     assert_eq!(code, Some(0));
     let client = server.client().with("X-API-Key", &writer);
-    assert_eq!(client.post("/api/v1/feedback", &mixed(0)).0, 201);
+    assert_eq!(client.post("/api/v1/feedback", &mixed_event(0)).0, 201);
     assert!(!lines.any(|line| line.unwrap().starts_with("data:")), "it went on");
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::engine;
 use crate::experiments::experiment_calls::until;
 use crate::keys::create;
-use crate::server::{PATIENCE, Server};
+use crate::server::{Server, WAIT_TIMEOUT};
 
 fn start(settings: &[(&str, &str)]) -> Server {
     Server::start_with(tempfile::tempdir().unwrap(), settings)
@@ -51,7 +51,7 @@ fn unfinished_requests_are_closed_and_others_are_served() {
     });
     // Connections that send nothing are closed too.
     let mut silent = server.connect();
-    silent.set_read_timeout(Some(PATIENCE)).unwrap();
+    silent.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     assert_eq!(silent.read(&mut [0; 100]).unwrap(), 0, "closed, and not by our own patience");
 }
 
@@ -75,7 +75,7 @@ fn clients_that_never_read_are_closed_and_others_are_served() {
     let deaf: Vec<TcpStream> = (0..5)
         .map(|_| {
             let mut connection = server.connect();
-            connection.set_write_timeout(Some(PATIENCE)).unwrap();
+            connection.set_write_timeout(Some(WAIT_TIMEOUT)).unwrap();
             // The server may close before everything is sent.
             let _ = connection.write_all(asked.as_bytes());
             connection
@@ -97,7 +97,7 @@ fn unfinished_bodies_time_out_on_every_endpoint() {
              Accept: application/json, text/event-stream\r\nContent-Length: 100\r\n\r\n{{\"jsonrpc\""
         );
         connection.write_all(head.as_bytes()).unwrap();
-        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        connection.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         (door, connection)
     });
     for (door, connection) in waiting {

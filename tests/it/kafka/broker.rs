@@ -15,7 +15,7 @@ pub(super) const TOPICS: [&str; 4] =
     ["feedback-events", "feedback-ratings", "feedback-corrections", "feedback-metrics"];
 
 /// Enough for a slow machine.
-pub(super) const PATIENCE: Duration = Duration::from_secs(90);
+pub(super) const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// A server that publishes to topics with its own prefix.
 pub(super) fn publishing(kafka: &Kafka, prefix: &str, more: &[(&str, &str)]) -> Server {
@@ -51,7 +51,7 @@ pub(super) fn metric(client: &Client, name: &str) -> Option<f64> {
 pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let watch = Stopwatch::start();
     while !is_so() {
-        assert!(watch.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        assert!(watch.elapsed() < WAIT_TIMEOUT, "{what}: not within {WAIT_TIMEOUT:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

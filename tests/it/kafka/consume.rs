@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use testkit::rating_body;
 use testkit::servers::{Kafka, Postgres, or_skip};
 
-use super::broker::{PATIENCE, publishing, until, until_published};
+use super::broker::{WAIT_TIMEOUT, publishing, until, until_published};
 use crate::server::Server;
 
 /// A group member that stores into its own folder.
@@ -56,7 +56,7 @@ impl Consumer {
     #[track_caller]
     fn wait_for_line(&self, what: impl Fn(&str) -> bool) -> String {
         loop {
-            let line = self.lines.recv_timeout(PATIENCE).unwrap();
+            let line = self.lines.recv_timeout(WAIT_TIMEOUT).unwrap();
             if what(&line) {
                 return line;
             }

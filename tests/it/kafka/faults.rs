@@ -8,7 +8,7 @@ use store::Stopwatch;
 use testkit::servers::{Kafka, Postgres, or_skip};
 
 use super::broker::{
-    PATIENCE, TOPICS, as_served, check_everything_arrived, distinct, metric, publishing, read,
+    TOPICS, WAIT_TIMEOUT, as_served, check_everything_arrived, distinct, metric, publishing, read,
     until, until_published,
 };
 use crate::server::{Client, Server};
@@ -102,7 +102,7 @@ fn server_starts_stores_and_stops_without_kafka() {
     let watch = Stopwatch::start();
     let (status, folder) = server.stop();
     assert_eq!(status.code(), Some(0));
-    assert!(watch.elapsed() < PATIENCE / 3, "it waited for Kafka: {:?}", watch.elapsed());
+    assert!(watch.elapsed() < WAIT_TIMEOUT / 3, "it waited for Kafka: {:?}", watch.elapsed());
     kafka.restart();
     let server = super::broker::publishing_in(folder, &kafka, &prefix, &[]);
     until_published(&server);
@@ -139,7 +139,7 @@ fn second_node_publishes_when_the_first_is_killed() {
         until("the other one publishes", || {
             metric(&living.client(), "uptake_kafka_publisher") == Some(1.0)
         });
-        assert!(watch.elapsed() < PATIENCE / 2, "it took {:?}", watch.elapsed());
+        assert!(watch.elapsed() < WAIT_TIMEOUT / 2, "it took {:?}", watch.elapsed());
         let before = stored.load(Ordering::SeqCst);
         until("some more are sent", || stored.load(Ordering::SeqCst) > before + 100);
         stop.store(true, Ordering::SeqCst);

@@ -8,7 +8,7 @@ use store::Stopwatch;
 use testkit::servers::{Postgres, or_skip};
 
 use super::load::Load;
-use super::{PATIENCE, database, node, router, until};
+use super::{WAIT_TIMEOUT, database, node, router, until};
 use crate::server::{Server, command};
 
 fn set_router(server: &Server) {
@@ -23,7 +23,7 @@ fn check_same_state(nodes: &[&Server]) {
     let begin = Stopwatch::start();
     while !nodes.iter().all(|node| learnt(node) == learnt(nodes[0])) {
         let all: Vec<Value> = nodes.iter().map(|node| learnt(node)).collect();
-        assert!(begin.elapsed() < PATIENCE, "they have not learnt the same: {all:#?}");
+        assert!(begin.elapsed() < WAIT_TIMEOUT, "they have not learnt the same: {all:#?}");
         std::thread::sleep(Duration::from_millis(50));
     }
     let observations = |arms: &Value| -> u64 {
@@ -89,7 +89,7 @@ fn restarting_postgres_loses_and_duplicates_nothing() {
             let (status, answer) = one.post("/api/v1/feedback", &body);
             assert_eq!(status, 503, "{answer}");
             postgres.restart();
-            postgres.wait_until_it_answers().unwrap();
+            postgres.wait_until_ready().unwrap();
             until("it is ready again", || one.get("/health/ready").0 == 200);
         }
         let so_far = load.turns();

@@ -34,7 +34,7 @@ fn outage_is_logged_once_not_per_request() {
         said.matches("keys of other nodes are heard of later").count() > 2
     });
     postgres.restart();
-    postgres.wait_until_it_answers().unwrap();
+    postgres.wait_until_ready().unwrap();
     until("it stores again", || server.post("/api/v1/feedback", &body).0 == 201);
     until("it reads again", || server.get("/api/v1/events").0 == 200);
     drop(server);

@@ -25,7 +25,7 @@ fn certify(folder: &Path, name: &str) {
     run_program("openssl", &request.split(' ').collect::<Vec<_>>(), folder);
     let sign = "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
         -extfile names -out server.pem";
-    run("openssl", &sign.split_whitespace().collect::<Vec<_>>(), folder);
+    run_program("openssl", &sign.split_whitespace().collect::<Vec<_>>(), folder);
 }
 
 /// Enables TLS on a server with the certificate in a folder.
@@ -35,8 +35,8 @@ fn encrypt(postgres: &ServerProcess<Postgres>, folder: &Path) {
         let to = Path::new(&data).join(file);
         fs::copy(folder.join(file), &to).unwrap();
         let to = to.to_str().unwrap();
-        run("chown", &[&format!("--reference={data}"), to], folder);
-        run("chmod", &["600", to], folder);
+        run_program("chown", &[&format!("--reference={data}"), to], folder);
+        run_program("chmod", &["600", to], folder);
     }
     for setting in ["ssl_cert_file = 'server.pem'", "ssl_key_file = 'server.key'", "ssl = on"] {
         postgres.run(&format!("ALTER SYSTEM SET {setting}")).unwrap();
@@ -46,7 +46,7 @@ fn encrypt(postgres: &ServerProcess<Postgres>, folder: &Path) {
 }
 
 /// The error message of a server that does not start.
-fn refusal(address: &str, trusts: Option<&str>) -> String {
+fn start_error(address: &str, trusts: Option<&str>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut command = command(folder.path(), "127.0.0.1:0");
     command
@@ -66,7 +66,7 @@ fn postgres_certificate_is_verified_before_login() {
     let encrypted = format!("{}?sslmode=require", database.url());
     let authority = folder.path().join("ca.pem");
     let trusts = authority.to_str().unwrap();
-    let said = refusal(&encrypted, Some(trusts));
+    let said = start_error(&encrypted, Some(trusts));
     assert!(said.contains("TLS"), "it does not speak it yet: {said}");
     encrypt(&postgres, folder.path());
     let server = node(&encrypted, &[("SSL_CERT_FILE", trusts)]);
@@ -78,9 +78,9 @@ fn postgres_certificate_is_verified_before_login() {
     assert!(sessions.trim().ends_with("|t") && !sessions.starts_with('0'), "{sessions}");
     drop(server);
     // An unknown authority, and a certificate for another name.
-    let said = refusal(&encrypted, None);
+    let said = start_error(&encrypted, None);
     assert!(said.contains("certificate"), "{said}");
     let other = encrypted.replace("127.0.0.1", "localhost");
-    let said = refusal(&other, Some(trusts));
+    let said = start_error(&other, Some(trusts));
     assert!(said.contains("certificate"), "{said}");
 }

@@ -16,7 +16,7 @@ from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import expect, sync_playwright
 
 # However busy the machine is, in milliseconds.
-PATIENCE = 120_000
+WAIT_TIMEOUT = 120_000
 SIZES = {"wide": (1440, 900), "narrow": (400, 800)}
 SCHEMES = ("light", "dark")
 
@@ -29,7 +29,7 @@ class Watch:
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, java_script_enabled=script
         )
-        self.context.set_default_timeout(PATIENCE)
+        self.context.set_default_timeout(WAIT_TIMEOUT)
         self.url, self.width, self.troubles, self.where = url, width, [], ""
         self.page = self.context.new_page()
         self.page.on("console", lambda said: self.note(f"console: {said.text}") if said.type in ("error", "warning") else None)
@@ -66,7 +66,7 @@ class Watch:
             self.page.keyboard.press("g")
             self.page.keyboard.press(key)
             try:
-                return self.page.wait_for_url(address, timeout=PATIENCE / 20)
+                return self.page.wait_for_url(address, timeout=WAIT_TIMEOUT / 20)
             except TooLate:
                 pass
         raise TooLate(f"g {key} does not lead to {address}")
@@ -88,7 +88,7 @@ def sweep(browser, url, what):
                 watch.open(path)
                 # What takes long is looked for beside requests, and such a page comes again by itself.
                 while (sought := watch.page.locator(".empty[role=status]")).count():
-                    expect(sought).to_have_count(0, timeout=PATIENCE)
+                    expect(sought).to_have_count(0, timeout=WAIT_TIMEOUT)
                     watch.page.wait_for_load_state()
                 watch.where = f"{path} {size} {scheme}"
                 # What is folded away is looked at too.
@@ -250,7 +250,7 @@ def live(browser, url, what):
     urllib.request.urlopen(request).read()
     expected = str(int(had) + 1)
     # Not `wait_for_function`, which evaluates text in the page, as its policy forbids.
-    expect(turns).to_have_text(expected, timeout=PATIENCE)
+    expect(turns).to_have_text(expected, timeout=WAIT_TIMEOUT)
     watch.expect(before == watch.text(".lead-value a >> nth=0"), "the other figures to stay")
     return 1, watch.troubles
 
@@ -280,7 +280,7 @@ def main():
     with sync_playwright() as playwright:
         # Chromium refuses its sandbox to root, and tests run as root in containers.
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"], timeout=PATIENCE
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"], timeout=WAIT_TIMEOUT
         )
         parts = {"sweep": sweep, "review": review, "worst": worst, "login": login, "live": live, "learn": learn}
         checked, troubles = parts[what["do"]](browser, url, what)

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{VIEWS, key, sample_conversations};
+use super::{VIEWS, create_key, sample_conversations};
 use crate::server::Server;
 
 /// Folder for screenshots of the views.
@@ -95,7 +95,7 @@ fn worst_conversation_is_reviewed_with_the_keyboard() {
 fn login_and_logout_in_a_browser() {
     let server = Server::start();
     sample_conversations::play(&server.client());
-    let key = key(&server, &["--tenant", "default", "--role", "read"]);
+    let key = create_key(&server, &["--tenant", "default", "--role", "read"]);
     let screenshot_folder = screenshot_folder();
     check_pages(&server, &json!({"do": "login", "key": key, "screens": screenshot_folder}));
 }

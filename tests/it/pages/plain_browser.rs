@@ -1,6 +1,6 @@
 //! A browser without script: it follows no redirect and returns the raw response.
 
-use crate::server::{PATIENCE, Server};
+use crate::server::{Server, WAIT_TIMEOUT};
 
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -27,7 +27,7 @@ impl Reader {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(WAIT_TIMEOUT))
             .build()
             .into();
         Self { url: server.url.clone(), agent, headers: Vec::new() }

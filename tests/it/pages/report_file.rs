@@ -2,12 +2,12 @@
 
 use super::browser::{file_is_fine, screenshot_folder};
 use super::plain_browser::Reader;
-use super::{key, sample_conversations};
+use super::{create_key, sample_conversations};
 use crate::server::{Client, Server, uptake};
 
 /// Sends good and bad conversations, a router and hostile text.
 fn send_sample_data(client: &Client) {
-    sample_conversations::send_sample_data(client);
+    sample_conversations::play(client);
     sample_conversations::learn(client, "own");
     sample_conversations::complain(client);
     sample_conversations::hostile(client);
@@ -79,8 +79,8 @@ fn report_download_requires_access_and_equals_the_command() {
     let server = Server::start();
     let theirs = server.client().with("X-Uptake-Tenant", "theirs");
     sample_conversations::learn(&theirs, "hush");
-    sample_conversations::send_sample_data(&server.client());
-    let read = key(&server, &["--tenant", "default", "--role", "read"]);
+    sample_conversations::play(&server.client());
+    let read = create_key(&server, &["--tenant", "default", "--role", "read"]);
     assert_eq!(Reader::new(&server).get("/report").0, 303, "the door first");
     let visitor = Reader::logged_in(&server, &read);
     assert!(visitor.get("/").1.contains("href=\"/report\""), "the overview leads to it");

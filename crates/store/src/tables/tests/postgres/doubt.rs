@@ -1,7 +1,7 @@
 //! Commits of which it was not heard whether they came to pass.
 
 use model::{Outcome, Position, Scope};
-use testkit::{FaultProxy, CommitFate};
+use testkit::{CommitFate, FaultProxy};
 
 use super::{Fresh, write_one};
 use crate::StoreError;
