@@ -1,4 +1,4 @@
-//! Failure patterns: how well groups agree with known intents, how long they take, whether they stay.
+//! Failure patterns: agreement with known intents, time, and stability.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::agreement::Agreement;
 use crate::clinc;
 use crate::kmeans::kmeans;
 
-/// One utterance as if it were a complaint.
+/// One utterance as a complaint.
 #[derive(Clone)]
 struct Row {
     id: String,
@@ -66,7 +66,7 @@ fn complaint(row: &Row) -> FailedTurn<'_> {
     }
 }
 
-/// The group of every row; one that is in no pattern is a group of its own.
+/// The group of every row; a row without a pattern is its own group.
 fn ours(rows: &[Row]) -> (Vec<usize>, usize, usize) {
     let found = patterns(rows);
     let mut of: BTreeMap<&str, usize> = BTreeMap::new();
@@ -84,7 +84,7 @@ fn ours(rows: &[Row]) -> (Vec<usize>, usize, usize) {
     (rows.iter().map(group).collect(), found.len(), left_out)
 }
 
-/// What the described system would do: the same words are the same failure.
+/// Baseline: identical words are the same failure.
 fn same_words(rows: &[Row]) -> Vec<usize> {
     let mut number: BTreeMap<learn::QueryCluster, usize> = BTreeMap::new();
     let mut group = |row: &Row| {
@@ -94,7 +94,7 @@ fn same_words(rows: &[Row]) -> Vec<usize> {
     rows.iter().map(&mut group).collect()
 }
 
-/// So many rows of so many intents; sizes go down with the rank to the power `skew`.
+/// Rows and intents of a draw; sizes fall with the rank to the power `skew`.
 struct Shape {
     name: &'static str,
     intents: usize,
@@ -171,7 +171,7 @@ fn agreement(rows: &[Row]) {
     }
 }
 
-/// 20 000: every utterance and a third of them again with a word more, as people repeat each other.
+/// 20,000 rows: every utterance, and a third of them with an extra word.
 fn many(rows: &[Row], count: usize) -> Vec<Row> {
     let model = embed::built_in();
     let mut random = StdRng::seed_from_u64(7);
@@ -209,7 +209,7 @@ fn speed(rows: &[Row]) {
 fn stability(rows: &[Row]) {
     let mut sample = rows.to_vec();
     sample.shuffle(&mut StdRng::seed_from_u64(3));
-    // In this order they are asked.
+    // In the order of the file.
     sample.iter_mut().enumerate().for_each(|(at, row)| row.id = format!("t{at:06}"));
     let (window, rest) = sample.split_at(2_000);
     let first = patterns(window);
@@ -240,8 +240,8 @@ fn stability(rows: &[Row]) {
     }
 }
 
-/// Of patterns that have a successor (the one with most of their turns, at least half), those whose
-/// id, most typical and earliest turn are the same.
+/// Of patterns with a successor (at least half of their turns), the share that keeps its id, its most
+/// typical turn and its earliest turn.
 fn kept_by(first: &[FailurePattern], then: &[FailurePattern]) -> [f64; 3] {
     let mut kept = [0.0; 3];
     let mut of = 0.0f64;

@@ -29,7 +29,7 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Set> {
         let grade = if (1..=4).contains(&code) { 5 - code } else { 1 };
         grades.entry(query as usize).or_default().insert(document as u64, grade as u8);
     }
-    // Judgements count queries by their order in the file; their own numbers have gaps.
+    // Judgements refer to queries by their order in the file; their own numbers have gaps.
     let none = FxHashMap::default();
     let queries = sections(&file("cran.qry")?)
         .iter()
@@ -43,7 +43,7 @@ pub(crate) fn read(folder: &Path) -> anyhow::Result<Set> {
     Ok(Set { name: "Cranfield, BM25", queries })
 }
 
-/// The text behind each `.I`, without the lines that name a field.
+/// The text after each `.I`, without field lines.
 fn sections(file: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in file.lines() {

@@ -1,8 +1,8 @@
-//! A mean over seeds with its interval.
+//! A mean over seeds with its confidence interval.
 
 use std::fmt;
 
-/// The mean, and how far its 95% interval reaches to either side.
+/// The mean, and half the width of its 95% interval.
 #[derive(Clone, Copy)]
 pub(crate) struct Mean {
     pub(crate) mean: f64,

@@ -1,5 +1,5 @@
-//! Many times the month of the demo: other people, conversations and turns, so that everything that the page
-//! shows is there in numbers. Half of them are a month earlier, so that the period before has as much.
+//! The demo month many times over, with other users, conversations and turns, so that every view has much
+//! data. Half of the copies are a month earlier, so that the previous period is as large.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 use crate::server::Binary;
 
 const MONTH_SECS: i64 = 30 * 86_400;
-/// Copies do not all say the same at the same minute.
+/// Shifts the copies, so that they do not all fall on the same minute.
 const APART_SECS: i64 = 7 * 60;
 
-/// Fills a folder with at least so many events out of the demo data in another; answers how many there are.
+/// Fills a folder with at least `events` events from the demo data in another folder; returns the count.
 pub(super) fn fill(
     binary: &Binary,
     month: &Path,
@@ -38,7 +38,7 @@ pub(super) fn fill(
     Ok((folder, count))
 }
 
-/// By when it happens, so that what comes together lies together, as it would.
+/// Sorted by time, as real events would be stored.
 fn write(lines: &[Line], copies: i64, mut file: impl Write) -> anyhow::Result<usize> {
     let names = names_in(lines);
     let mut count = 0;
@@ -68,20 +68,20 @@ fn read(path: &Path) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Routers, experiments, targets and the like: there is one of each.
+/// Routers, experiments, targets and similar: one of each.
 fn is_setting(line: &Line) -> bool {
     let is = |field: &str, word: &str| line.get(field).is_some_and(|found| found == word);
     is("type", "log") && is("source", "engine")
 }
 
-/// What is somebody's or something's name.
+/// Fields that hold ids.
 fn names_in(lines: &[Line]) -> HashSet<String> {
     let fields = ["id", "message_id", "session_id", "user_id"];
     let named = |line: &Line| fields.map(|field| line.get(field)?.as_str().map(str::to_owned));
     lines.iter().flat_map(named).flatten().collect()
 }
 
-/// One of many.
+/// One copy out of many.
 struct Copy<'a> {
     names: &'a HashSet<String>,
     number: i64,
@@ -112,7 +112,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Each copy has a pace of its own, or all answers of an hour would have taken the same time.
+    /// Each copy has its own latencies, or all answers of an hour would have the same.
     fn of_latency(&self, value: &Value) -> Value {
         let mut copied = self.of(value);
         if let Some(seconds) = copied.get("seconds").and_then(Value::as_f64) {

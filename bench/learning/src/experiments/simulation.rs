@@ -1,4 +1,4 @@
-//! Units out of nothing: what they do, and one run of an experiment over them.
+//! Simulated units, and one run of an experiment over them.
 
 use learn::experiment::{
     Compared, Evidence, ExperimentDefinition, Shares, Status, UnitTotals, Verdict, Why,
@@ -7,33 +7,33 @@ use learn::experiment::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Units between two looks.
-pub(super) const LOOK: usize = 200;
+/// Units between two checks.
+pub(super) const CHECK_UNITS: usize = 200;
 
-/// What a unit of a variant does, at a part (0 to 1) of the run.
+/// Behaviour of a unit of a variant, at a part (0 to 1) of the run.
 pub(super) type World = fn(&mut StdRng, usize, f64) -> UnitTotals;
 
-/// How shares change during a run.
+/// Changes of the shares during a run.
 #[derive(Clone, Copy)]
 pub(super) enum Sharing {
-    /// As the definition says, adaptive or by weight.
+    /// As defined: adaptive or by weight.
     Defined,
-    /// By these percentages, each for an equal part of the run.
+    /// These percentages, each for an equal part of the run.
     Steps(&'static [f64]),
 }
 
-/// What came out of one run, looked at every [`LOOK`] units.
+/// Outcome of one run, checked every [`CHECK_UNITS`] units.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Outcome {
     /// Units at the first verdict.
     pub(super) decided: Option<usize>,
-    /// A plain z-test was below 0.05 at some look.
+    /// A plain z-test was below 0.05 at some check.
     pub(super) z_ever: bool,
-    /// It was at the last look.
+    /// A plain z-test was below 0.05 at the last check.
     pub(super) z_last: bool,
-    /// A sample-ratio mismatch was seen at some look.
+    /// A sample-ratio mismatch was detected at some check.
     pub(super) mismatch: bool,
-    /// The part of the variance that the time before explained, at the end.
+    /// Share of the variance explained by pre-exposure data at the end.
     pub(super) reduction: Option<f64>,
 }
 
@@ -52,7 +52,6 @@ pub(super) fn two(metric: &str) -> String {
     )
 }
 
-/// One run over so many units.
 pub(super) fn run(
     definition: &ExperimentDefinition,
     world: World,
@@ -80,7 +79,7 @@ pub(super) fn run(
         let place = evidence.expose(variant, &shares);
         let totals = world(&mut rng, variant, unit as f64 / units as f64);
         evidence.observe(place, None, Some(definition.counted(totals)));
-        if (unit + 1) % LOOK == 0 {
+        if (unit + 1) % CHECK_UNITS == 0 {
             look(definition, &evidence, unit + 1, &mut outcome);
             if definition.adaptive.is_some() {
                 shares = adaptive_shares(definition, &evidence);
@@ -104,7 +103,7 @@ fn look(
     }
     outcome.mismatch |= seen.why == Why::SampleRatioMismatch;
     outcome.reduction = seen.comparisons.first().and_then(|c| c.variance_reduction);
-    // The z-test as people peek at it: all units together, whatever the shares were.
+    // A z-test with peeking: all units together, whatever the shares were.
     let (control, treated) = (evidence.total(0), evidence.total(1));
     let pooled = std::iter::once((&control, &treated));
     if let Some(plain) = Compared::plain(pooled, definition.metric) {

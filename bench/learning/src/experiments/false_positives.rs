@@ -1,14 +1,14 @@
-//! How often an experiment without any difference ends in a verdict.
+//! False positives: verdicts of experiments without a difference.
 
 use learn::experiment::UnitTotals;
 use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::held;
-use super::world::{Sharing, World, coin, definition, normal, run, two};
+use super::simulation::{Sharing, World, coin, definition, normal, run, two};
 
 const RUNS: u64 = 4_000;
-/// 12 000 in each of two arms.
+/// 12,000 in each of two arms.
 const UNITS: usize = 24_000;
 const BAR: f64 = 0.025;
 
@@ -20,7 +20,7 @@ fn latency(rng: &mut StdRng, _: usize, _: f64) -> UnitTotals {
     UnitTotals { value: normal(rng).exp(), count: 1.0, before: None }
 }
 
-/// One to a dozen turns; whoever had one error has more (the unit's own rate is 0, 0.05 or 0.6).
+/// One to twelve turns with correlated errors: a unit's own error rate is 0, 0.05 or 0.6.
 fn turns(rng: &mut StdRng, _: usize, _: f64) -> UnitTotals {
     let turns = rng.random_range(1..=12_u32);
     let rate = [0.0, 0.05, 0.05, 0.6][rng.random_range(0..4_usize)];
@@ -35,7 +35,7 @@ fn with_before(rng: &mut StdRng, _: usize, _: f64) -> UnitTotals {
     UnitTotals { value, count: 1.0, before: known.then_some(before) }
 }
 
-/// Gets better by itself while the treatment gets more of the traffic.
+/// Improves over time while the treatment gets more of the traffic.
 fn drifting(rng: &mut StdRng, _: usize, part: f64) -> UnitTotals {
     coin(rng, 0.08 + 0.06 * part)
 }

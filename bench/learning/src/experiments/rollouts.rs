@@ -1,4 +1,4 @@
-//! Rollouts: how soon harm is taken back, how often for nothing, and how long the way to 100% is.
+//! Rollouts: time to rollback of harm, false rollbacks, and time to 100%.
 
 use learn::experiment::{
     Evidence, ExperimentDefinition, Reason, RolloutState, Status, Why, next_step, results,
@@ -8,19 +8,19 @@ use rand::rngs::StdRng;
 
 use super::held;
 use super::power::median;
-use super::world::{LOOK, coin, definition, pick};
+use super::simulation::{CHECK_UNITS, coin, definition, pick};
 
 const RUNS: u64 = 1_000;
 
-/// What became of a rollout.
+/// Outcome of a rollout.
 struct End {
     /// The furthest step.
     percent: f64,
-    /// All units, and those that got the treatment, when it was rolled back.
+    /// Units in total and in the treatment at the rollback.
     back: Option<(usize, usize)>,
-    /// Units when it got to 100%.
+    /// Units at 100%.
     through: Option<usize>,
-    /// A verdict on satisfaction was given at some look.
+    /// A verdict on satisfaction was reached at some check.
     verdict: bool,
 }
 
@@ -33,8 +33,8 @@ fn rollout(steps: &str) -> ExperimentDefinition {
     ))
 }
 
-/// One rollout, looked at every 20 units (for a verdict every 200) until it ends. Satisfaction and errors are those of the treatment; the
-/// control has 0.8 and 0.03.
+/// One rollout, checked every 20 units (every 200 for a verdict) until it ends. Satisfaction and error
+/// rate are those of the treatment; the control has 0.8 and 0.03.
 fn run(
     definition: &ExperimentDefinition,
     satisfied: f64,
@@ -59,7 +59,7 @@ fn run(
         if unit % 20 != 0 {
             continue;
         }
-        if unit % LOOK == 0 {
+        if unit % CHECK_UNITS == 0 {
             let seen = results(definition, Status::Running, &evidence);
             end.verdict |= seen.why == Why::ZeroOutside;
         }
@@ -83,7 +83,7 @@ fn run(
 pub(super) fn measure() {
     println!("\nRollouts, {RUNS} runs each: limit of the error rate 0.05, control 0.03\n");
     println!("| what | measured | bar |\n|---|---|---|");
-    // Without a next step, a run is about guardrails alone.
+    // Without a next step, a run tests the guardrails only.
     let stays = rollout("[50.0]");
     let one = rollout("[50.0, 100.0]");
     let many = rollout("[1.0, 5.0, 25.0, 50.0, 100.0]");

@@ -1,4 +1,4 @@
-//! Starting, memory and size.
+//! Startup time, memory and binary size.
 
 use crate::fill;
 use crate::server::Binary;

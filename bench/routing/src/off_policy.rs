@@ -7,7 +7,7 @@ use learn::{Estimate, Expected, Logged, LoggedChoice, evaluate, with_model};
 
 use crate::table::read;
 
-/// Campaign, then IPS, SNIPS and DR as the Open Bandit Pipeline has them.
+/// Campaign, then IPS, SNIPS and DR of the Open Bandit Pipeline.
 const REFERENCE: [(&str, [f64; 3]); 3] = [
     ("all", [0.004_552_88, 0.004_775_833_081_230_953_5, 0.004_645_604_720_529_324]),
     ("men", [0.004_533_56, 0.004_604_232_164_349_611, 0.004_531_955_456_378_875_5]),
@@ -43,14 +43,14 @@ pub(crate) fn measure(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Chances by action and position. The first line is a remark.
+/// Probabilities by action and position. The first line is a comment.
 fn target(path: &Path) -> anyhow::Result<Vec<Vec<f64>>> {
     let (first, mut rows) = read(path)?;
     rows.insert(0, first.iter().map(|cell| cell.parse()).collect::<Result<_, _>>()?);
     Ok(rows)
 }
 
-/// The log has no features of its own but the position, and a model that must find all by itself.
+/// The log has no features but the position, so the reward model is fitted from scratch.
 fn own_model(log: &[Vec<f64>], target: &[Vec<f64>]) -> anyhow::Result<(Estimate, Estimate)> {
     let by_position: Vec<Vec<f64>> =
         (0..3).map(|position| target.iter().map(|row| row[position]).collect()).collect();

@@ -1,4 +1,4 @@
-//! How quick assigning is, and how near to the weights.
+//! Speed of assignment, and its deviation from the weights.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 

@@ -1,4 +1,4 @@
-//! What an experiment costs over a real store: assigning, turns of its units, and looking at it.
+//! Cost of an experiment over a real store: assignment, turns of its units, and results.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 
@@ -15,9 +15,9 @@ use store::{Limits, Store};
 use tokio::task::JoinSet;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
-const TOGETHER: usize = 256;
+const CONCURRENCY: usize = 256;
 const CALLS: usize = 2_000;
-const LOOKS: usize = 20;
+const RESULT_READS: usize = 20;
 
 struct Now;
 
@@ -46,8 +46,8 @@ async fn measure_in(folder: &Path) -> anyhow::Result<()> {
     let id = start(&engine).await?;
     println!("\nover a real store, two guardrails, a payload of 4 kB for each of two variants\n");
     println!(
-        "| units | assigned again, one at a time | assigned first, {TOGETHER} at a time | a turn of a unit, \
-         {TOGETHER} at a time | a look (results) |\n|---|---|---|---|---|"
+        "| units | assigned again, one at a time | assigned first, {CONCURRENCY} at a time | a turn of a unit, \
+         {CONCURRENCY} at a time | a look (results) |\n|---|---|---|---|---|"
     );
     let (mut units, mut turns) = (0, 0);
     for size in SIZES {
@@ -77,7 +77,7 @@ async fn start(engine: &Engine) -> anyhow::Result<ExperimentId> {
     Ok(view.id)
 }
 
-/// Microseconds for each of them.
+/// Microseconds per assignment.
 async fn assign(
     engine: &Arc<Engine>,
     id: &ExperimentId,
@@ -87,7 +87,7 @@ async fn assign(
     let began = Instant::now();
     let mut open = JoinSet::new();
     for unit in units {
-        if open.len() >= TOGETHER {
+        if open.len() >= CONCURRENCY {
             open.join_next().await.transpose()?.transpose()?;
         }
         let (engine, id) = (Arc::clone(engine), id.clone());
@@ -101,13 +101,13 @@ async fn assign(
     Ok(micros(began.elapsed()) / count)
 }
 
-/// One turn for each of them.
+/// Sends one turn per unit.
 async fn talk(engine: &Arc<Engine>, units: std::ops::Range<usize>) -> anyhow::Result<f64> {
     let count = units.len() as f64;
     let began = Instant::now();
     let mut open = JoinSet::new();
     for unit in units {
-        if open.len() >= TOGETHER {
+        if open.len() >= CONCURRENCY {
             open.join_next().await.transpose()?.transpose()?;
         }
         let engine = Arc::clone(engine);
@@ -143,7 +143,7 @@ fn turn(unit: usize) -> IncomingTurn {
     }
 }
 
-/// Microseconds of the median call.
+/// Median call in microseconds.
 async fn again(engine: &Engine, id: &ExperimentId, units: usize) -> anyhow::Result<f64> {
     let mut times = Vec::with_capacity(CALLS);
     for call in 0..CALLS {
@@ -155,10 +155,10 @@ async fn again(engine: &Engine, id: &ExperimentId, units: usize) -> anyhow::Resu
     Ok(median(times))
 }
 
-/// Milliseconds of the median look.
+/// Median time to compute the results, in milliseconds.
 async fn look(engine: &Engine, id: &ExperimentId) -> anyhow::Result<f64> {
-    let mut times = Vec::with_capacity(LOOKS);
-    for _ in 0..LOOKS {
+    let mut times = Vec::with_capacity(RESULT_READS);
+    for _ in 0..RESULT_READS {
         let began = Instant::now();
         engine.experiment_results(&Scope::default(), id).await?;
         times.push(micros(began.elapsed()) / 1e3);
