@@ -14,7 +14,7 @@ def look(what):
     turn = uptake.get("/api/v1/turns/t1")
     arm = uptake.get("/api/v1/routers/chat")["arms"][0]
     seen = (turn["verdict"]["status"], turn["verdict"]["by"], round(arm["mean"], 3), arm["observations"])
-    print(f"{what:32} {seen[0]:9} by {seen[1] or 'nobody':8} the model is worth {seen[2]:.3f}, seen {seen[3]} time(s)")
+    print(f"{what:32} {seen[0]:9} from {seen[1] or 'none':8} reward {seen[2]:.3f}, observations {seen[3]}")
     return seen
 
 

@@ -15,18 +15,18 @@ const WAIT: Duration = Duration::from_secs(60);
 fn start_receiver(bad: usize) -> (String, std::sync::mpsc::Receiver<(String, String)>) {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", socket.local_addr().unwrap());
-    let (told, hears) = std::sync::mpsc::channel();
+    let (sender, deliveries) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for (n, stream) in socket.incoming().enumerate() {
             let status = if n < bad { "500 No" } else { "204 Yes" };
             // A server killed during delivery delivers again.
             let Ok(message) = read_delivery(stream.unwrap(), status) else { continue };
-            if told.send(message).is_err() {
+            if sender.send(message).is_err() {
                 return;
             }
         }
     });
-    (url, hears)
+    (url, deliveries)
 }
 
 /// Reads one message, answers with the status, and returns its signature and body.
@@ -70,8 +70,8 @@ fn missed_target_raises_and_clears_one_alert_across_a_kill() {
     for _ in 0..20 {
         send_event(&server, "user_correction", None, &json!({"corrected": "x"}));
     }
-    assert!(alerts(&server).is_empty(), "nobody is bothered who did not ask for it");
-    let (url, hears) = start_receiver(1);
+    assert!(alerts(&server).is_empty(), "no alert without targets");
+    let (url, deliveries) = start_receiver(1);
     let targets =
         json!({"satisfaction": {"min": 0.85}, "correction_rate": null, "webhook": {"url": url}});
     let (status, set) = server.client().put("/api/v1/tenants/default/targets", &targets);
@@ -99,12 +99,12 @@ fn missed_target_raises_and_clears_one_alert_across_a_kill() {
     assert_eq!(said.count(), 1, "{logged}");
 
     // The first delivery failed, so there is a second.
-    let (_, first) = hears.recv_timeout(WAIT).unwrap();
-    let (signature, again) = hears.recv_timeout(WAIT).unwrap();
+    let (_, first) = deliveries.recv_timeout(WAIT).unwrap();
+    let (signature, again) = deliveries.recv_timeout(WAIT).unwrap();
     assert_eq!(first, again);
-    let told: Value = serde_json::from_str(&again).unwrap();
+    let response: Value = serde_json::from_str(&again).unwrap();
     assert_eq!(
-        (&told["type"], &told["alert"]["metric"]),
+        (&response["type"], &response["alert"]["metric"]),
         (&json!("alert.raised"), &json!("satisfaction"))
     );
     let second = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
@@ -120,8 +120,8 @@ fn missed_target_raises_and_clears_one_alert_across_a_kill() {
     }
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");
     assert_eq!(alerts(&server).len(), 1);
-    let (_, told) = hears.recv_timeout(WAIT).unwrap();
-    assert!(told.contains("alert.cleared"), "{told}");
+    let (_, response) = deliveries.recv_timeout(WAIT).unwrap();
+    assert!(response.contains("alert.cleared"), "{response}");
     let (_, folder) = server.stop();
     let (_, out, err) = uptake(folder.path(), &["rebuild", "--json"]);
     assert!(out.contains(r#""changed":false"#), "{out}{err}");
@@ -190,10 +190,10 @@ fn alert_survives_new_targets_and_goes_to_the_current_webhook() {
     // Only the targets change, then the webhook is removed, then it is another one.
     put_targets(&server.client(), "default", &json!({"satisfaction": {"min": 0.8}}));
     let server = server.kill_and_restart();
-    let (url, hears) = start_receiver(0);
+    let (url, deliveries) = start_receiver(0);
     put_targets(&server.client(), "default", &with(&url));
-    let (_, told) = hears.recv_timeout(WAIT).unwrap();
-    assert!(told.contains("alert.raised"), "{told}");
+    let (_, response) = deliveries.recv_timeout(WAIT).unwrap();
+    assert!(response.contains("alert.raised"), "{response}");
     put_targets(
         &server.client(),
         "default",
@@ -209,8 +209,8 @@ fn alert_survives_new_targets_and_goes_to_the_current_webhook() {
         &json!({"satisfaction": null, "webhook": {"url": url}}),
     );
     until("the all clear", || alerts(&server)[0]["status"] == "cleared");
-    let (_, told) = hears.recv_timeout(WAIT).unwrap();
-    assert!(told.contains("alert.cleared"), "{told}");
+    let (_, response) = deliveries.recv_timeout(WAIT).unwrap();
+    assert!(response.contains("alert.cleared"), "{response}");
     // The delivery is recorded a moment after the receiver got it.
     until("the note of it", || alerts(&server)[0]["webhook"]["delivered"] == true);
     assert_eq!(alerts(&server)[0]["webhook"]["attempts"], 1);
@@ -232,7 +232,7 @@ fn slow_webhook_does_not_delay_other_deliveries() {
             }
         }
     });
-    let (quick, hears) = start_receiver(0);
+    let (quick, deliveries) = start_receiver(0);
     let slow_ones: Vec<String> = (0..12).map(|n| format!("slow{n}")).collect();
     let client_of = |name: &str| server.client().with("X-Uptake-Tenant", name);
     let tell = |name: &str, url: &str| {
@@ -248,7 +248,7 @@ fn slow_webhook_does_not_delay_other_deliveries() {
     hears_slowly.recv_timeout(WAIT).unwrap();
     tell("quick", &quick);
     // One after the other they would take a minute; few of them are done yet.
-    hears.recv_timeout(WAIT / 2).unwrap();
+    deliveries.recv_timeout(WAIT / 2).unwrap();
 }
 
 #[test]

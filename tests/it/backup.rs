@@ -66,7 +66,7 @@ impl Load {
     fn wait_for(&self, more: usize) {
         let (begin, before) = (Stopwatch::start(), self.acknowledged().len());
         while self.acknowledged().len() < before + more {
-            assert!(begin.elapsed() < WAIT_TIMEOUT, "nobody is served");
+            assert!(begin.elapsed() < WAIT_TIMEOUT, "no request succeeded");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -124,7 +124,7 @@ fn backup_contains_every_write_acknowledged_before_it_started() {
     assert_eq!(back["replayed"], made["backup"]["position"], "every event was replayed");
     let id = key.split('_').nth(1).unwrap();
     let valid = json!([{"id": id, "role": "admin", "tenant": "default", "project": null}]);
-    assert_eq!(back["keys"], valid, "it is told who may come in");
+    assert_eq!(back["keys"], valid, "the valid keys are listed");
     let again = Server::start_in(again);
     assert_eq!(again.get("/api/v1/events").0, 401, "keys are asked for");
     let client = known(&again).with("X-Uptake-Project", "load");
@@ -207,11 +207,11 @@ mod postgres {
     /// The command that `uptake` prints for this store, with the file name filled in.
     fn command(action: &[&str], store: &str, file: &Path) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_uptake"));
-        let told = command.args(action).env("UPTAKE__STORE__POSTGRES", store).output().unwrap();
-        assert_eq!(told.status.code(), Some(1));
-        let told = String::from_utf8(told.stderr).unwrap();
-        let line = told.lines().find(|line| line.trim().starts_with("pg_"));
-        let line = line.unwrap_or_else(|| panic!("{told}"));
+        let output = command.args(action).env("UPTAKE__STORE__POSTGRES", store).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let line = stderr.lines().find(|line| line.trim().starts_with("pg_"));
+        let line = line.unwrap_or_else(|| panic!("{stderr}"));
         line.replace("FILE", file.to_str().unwrap())
     }
 

@@ -419,14 +419,14 @@ fn failed_answer_returns_error_signals() {
     {
         let turn = format!("t{n}");
         talk.send(&turn, "How do I reset my router?", &json!({}));
-        let told = talk.complete(&turn, &body);
-        let error = &told["signals"]["error"];
-        assert_eq!(error["error_type"], error_type, "{told}");
-        assert_eq!(error["occurred"], !error_type.is_null(), "{told}");
-        assert_eq!(told["signals"]["latency"], Value::Null);
+        let response = talk.complete(&turn, &body);
+        let error = &response["signals"]["error"];
+        assert_eq!(error["error_type"], error_type, "{response}");
+        assert_eq!(error["occurred"], !error_type.is_null(), "{response}");
+        assert_eq!(response["signals"]["latency"], Value::Null);
         let path = format!("/api/v1/turns/{turn}/complete");
-        assert_eq!(server.post(&path, &body).1["signals"], told["signals"], "a repeat");
-        assert_eq!(server.get(&format!("/api/v1/turns/{turn}")).1["signals"], told["signals"]);
+        assert_eq!(server.post(&path, &body).1["signals"], response["signals"], "a repeat");
+        assert_eq!(server.get(&format!("/api/v1/turns/{turn}")).1["signals"], response["signals"]);
     }
     for (n, (started, completed, seconds, tolerance)) in
         [(0, 10, 10.0, "high"), (0, 11, 11.0, "medium"), (0, 31, 31.0, "low"), (5, 0, 0.0, "high")]
@@ -437,9 +437,9 @@ fn failed_answer_returns_error_signals() {
         talk.send(&turn, "How do I reset my router?", &json!({}));
         let body = json!({"response": "Press the button for ten seconds.", "accepted": n != 2,
             "started_at": past_time(started), "completed_at": past_time(completed)});
-        let told = talk.complete(&turn, &body);
+        let response = talk.complete(&turn, &body);
         let expected = json!({"seconds": seconds, "tolerance": tolerance, "accepted": n != 2});
-        assert_eq!(told["signals"]["latency"], expected, "{told}");
+        assert_eq!(response["signals"]["latency"], expected, "{response}");
     }
     let Value::String(page) = server.get("/metrics").1 else { panic!("not a text") };
     assert!(page.contains("uptake_clock_skew_total 1"), "{page}");

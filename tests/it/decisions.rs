@@ -151,6 +151,6 @@ fn session_metrics_include_late_outcomes() {
     assert_eq!((&bins[1]["bin"], &bins[1]["n"]), (&json!([0.9, 1.0]), &json!(3)));
     assert!((bins[1]["confidence"].as_f64().unwrap() - 0.95).abs() < 1e-9, "{bins:?}");
     assert!((bins[1]["success"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9, "{bins:?}");
-    let nobody = server.get("/api/v1/feedback/decisions/nobody").1;
-    assert_eq!((&nobody["decisions"], &nobody["calibration"]), (&json!([]), &json!([])));
+    let missing = server.get("/api/v1/feedback/decisions/nobody").1;
+    assert_eq!((&missing["decisions"], &missing["calibration"]), (&json!([]), &json!([])));
 }

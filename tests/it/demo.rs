@@ -252,10 +252,10 @@ fn clients_cannot_forge_the_demo_marker() {
             "data": {"demo": true}, "tags": ["demo"]})
     };
     for id in ["demo.begun", "demo.loaded"] {
-        let (status, told) = writer.post("/api/v1/feedback", &mark(id));
-        assert_eq!((status, &told["field"]), (422, &json!("id")), "{told}");
-        let told = writer.post("/api/v1/feedback/batch", &json!([mark(id)])).1;
-        assert_eq!(told["rejected"], 1, "{told}");
+        let (status, response) = writer.post("/api/v1/feedback", &mark(id));
+        assert_eq!((status, &response["field"]), (422, &json!("id")), "{response}");
+        let response = writer.post("/api/v1/feedback/batch", &json!([mark(id)])).1;
+        assert_eq!(response["rejected"], 1, "{response}");
         let named = json!({"id": id, "message_id": "t1", "data": {"corrected": "a", "demo": true}});
         assert_eq!(writer.post("/api/v1/feedback/correction", &named).0, 422);
     }

@@ -79,8 +79,9 @@ fn wrong_page_is_reported_with_line_and_actual_output() {
     assert!(!went_well, "{said}");
     for (path, (_, line, seen)) in wrong.iter().zip(&cases) {
         let place = format!("FAILED {}:{line}: ", path.display());
-        let told = said.split("FAILED ").find(|part| format!("FAILED {part}").starts_with(&place));
-        assert!(told.is_some_and(|told| told.contains(seen)), "{place}{seen}\n{said}");
+        let response =
+            said.split("FAILED ").find(|part| format!("FAILED {part}").starts_with(&place));
+        assert!(response.is_some_and(|response| response.contains(seen)), "{place}{seen}\n{said}");
     }
     assert!(said.contains("fine.md: 4 blocks ran, 1 answers compared, 1 skipped (no)"), "{said}");
 }

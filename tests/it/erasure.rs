@@ -151,7 +151,7 @@ fn erased_user_id_can_be_used_anew() {
     send_turn(&server.client(), "u1", "words", 1);
     assert_eq!(server.client().delete("/api/v1/users/u1").0, 200);
     let again = server.client().delete("/api/v1/users/u1");
-    assert_eq!((again.0, &again.1["erased"]["events"]), (200, &json!(0)), "nobody is there");
+    assert_eq!((again.0, &again.1["erased"]["events"]), (200, &json!(0)), "the user has no events");
     let turn = json!({"turn_id": "new", "conversation_id": "c1", "user_id": "u1", "text": "Hello"});
     assert_eq!(server.post("/api/v1/turns", &turn).0, 201);
     react(&server, "c1", "new", &json!({"reaction": "ok"}));
@@ -167,8 +167,8 @@ fn answer_after_erasure_stores_no_text() {
     assert_eq!(server.post("/api/v1/turns", &opening).0, 201);
     assert_eq!(server.client().delete(&format!("/api/v1/users/{USER}")).0, 200);
     let answer = json!({"response": WORDS, "strategy": {"name": WORDS}, "model": "m1"});
-    let (status, told) = server.post("/api/v1/turns/t1/complete", &answer);
-    assert_eq!(status, 200, "{told}");
+    let (status, response) = server.post("/api/v1/turns/t1/complete", &answer);
+    assert_eq!(status, 200, "{response}");
     assert!(!is_on_disk(&server, WORDS));
     let shown = server.get("/api/v1/turns/t1").1;
     assert_eq!((&shown["completed"], &shown["assistant"]["model"]), (&json!(true), &json!("m1")));

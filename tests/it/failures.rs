@@ -37,19 +37,19 @@ fn check(server: &Server) -> String {
     let pattern = &patterns[0];
     assert_eq!((&pattern["count"], &pattern["share"]), (&json!(10), &json!(1.0)), "{pattern}");
     let trend = &pattern["trend"];
-    let told = (&trend["before"], &trend["direction"]);
-    assert_eq!(told, (&json!(0), &json!("steady")), "there was nothing before: {trend}");
+    let response = (&trend["before"], &trend["direction"]);
+    assert_eq!(response, (&json!(0), &json!("steady")), "there was nothing before: {trend}");
     let label = pattern["label"].as_str().unwrap().to_lowercase();
     assert!(label.contains("completed"), "{label}");
     assert_eq!(pattern["examples"].as_array().unwrap().len(), 5);
     assert_eq!(pattern["lifts"][0]["value"], "m1", "{pattern}");
     let by_strategy = |lift: &&Value| lift["by"] == "strategy" && lift["value"] == "one_shot";
     assert_eq!(pattern["lifts"].as_array().unwrap().iter().filter(by_strategy).count(), 1);
-    let (status, told) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
-    assert_eq!(status, 200, "{told}");
-    let suggestion = &told["suggestions"][0];
+    let (status, response) = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7}));
+    assert_eq!(status, 200, "{response}");
+    let suggestion = &response["suggestions"][0];
     let instruction = suggestion["instruction"].as_str().unwrap();
-    assert!(instruction.contains("status = 'completed'"), "{told}");
+    assert!(instruction.contains("status = 'completed'"), "{response}");
     assert_eq!(suggestion["source"], "template");
     assert_eq!(suggestion["evidence"].as_array().unwrap().len(), 10, "{suggestion}");
     assert_eq!(suggestion["pattern"]["id"], pattern["id"]);
@@ -74,8 +74,8 @@ fn ten_users_with_the_same_correction_make_one_pattern_and_suggestion() {
     let logged = server.get("/api/v1/events?type=quality&source=engine&limit=1000").1;
     let items = logged["items"].as_array().unwrap();
     let kept = items.iter().filter(|event| event["data"]["finding"] == "suggestion").count();
-    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
-    assert_eq!(kept, told["suggestions"].as_array().unwrap().len(), "each once");
+    let response = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    assert_eq!(kept, response["suggestions"].as_array().unwrap().len(), "each once");
 
     // One call turns the suggestion into an experiment.
     let path = format!("/api/v1/prompts/suggestions/{first}/experiment");
@@ -166,9 +166,9 @@ fn complaints_of_120_users_in_many_wordings_make_one_pattern() {
         let counts: Vec<&Value> = patterns.iter().map(|pattern| &pattern["count"]).collect();
         assert_eq!(counts, [&json!(120), &json!(3)], "{body}");
         assert!(body.to_string().len() < 20_000, "long texts are clipped");
-        let told = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7})).1;
-        let suggestions = told["suggestions"].as_array().unwrap();
-        assert_eq!(suggestions.len(), 1, "{told}");
+        let response = server.post("/api/v1/prompts/suggestions", &json!({"window_days": 7})).1;
+        let suggestions = response["suggestions"].as_array().unwrap();
+        assert_eq!(suggestions.len(), 1, "{response}");
         assert_eq!(suggestions[0]["evidence"].as_array().unwrap().len(), 90);
         let instruction = suggestions[0]["instruction"].as_str().unwrap();
         assert!(
@@ -191,8 +191,8 @@ fn failures_are_per_tenant_and_exclude_erased_users() {
     let other = server.client().with("X-Uptake-Tenant", "other");
     assert_eq!(other.get("/api/v1/failures").1["patterns"], json!([]));
     assert_eq!(other.get("/api/v1/feedback/insights/other").1["top_failure_patterns"], json!([]));
-    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
-    let id = told["suggestions"][0]["id"].as_str().unwrap().to_owned();
+    let response = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    let id = response["suggestions"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(server.client().delete("/api/v1/users/u3").0, 200);
     let kept = server.get(&format!("/api/v1/feedback/{id}")).1;
     assert_eq!(
@@ -219,11 +219,11 @@ fn configured_model_drafts_a_suggestion_that_is_cached() {
     for (n, place) in PLACES.iter().enumerate() {
         corrected(&server, n, place);
     }
-    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
-    let first = &told["suggestions"][0];
-    assert_eq!(first["source"], "llm", "{told}");
+    let response = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    let first = &response["suggestions"][0];
+    assert_eq!(first["source"], "llm", "{response}");
     assert_eq!(first["instruction"], "Count only orders whose status is completed.");
-    assert_eq!(told["suggestions"][1]["source"], "template", "{told}");
+    assert_eq!(response["suggestions"][1]["source"], "template", "{response}");
     let sent = asked.recv().unwrap();
     assert!(sent.contains("completed orders only") && sent.contains("quoted data"), "{sent}");
     // The model is called once: the draft is cached.
@@ -245,9 +245,9 @@ fn unsafe_model_drafts_are_dropped() {
     for (n, place) in PLACES.iter().enumerate() {
         corrected(&server, n, place);
     }
-    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
-    let found = told["suggestions"].as_array().unwrap();
-    assert!(found.iter().all(|one| one["source"] == "template") && !found.is_empty(), "{told}");
+    let response = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    let found = response["suggestions"].as_array().unwrap();
+    assert!(found.iter().all(|one| one["source"] == "template") && !found.is_empty(), "{response}");
 }
 
 /// The sources of suggestions after Mallory corrected five turns of other users and these users the
@@ -277,9 +277,9 @@ fn suggestions_after_mallory(others: &[&str]) -> (Vec<String>, bool) {
         assert_eq!(server.post("/api/v1/feedback", &praise).0, 201);
     }
     others.iter().for_each(|user| correct("t0", user));
-    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    let response = server.post("/api/v1/prompts/suggestions", &json!({})).1;
     let source = |one: &Value| one["source"].as_str().unwrap().to_owned();
-    let sources = told["suggestions"].as_array().unwrap().iter().map(source).collect();
+    let sources = response["suggestions"].as_array().unwrap().iter().map(source).collect();
     (sources, asked.try_recv().is_ok())
 }
 
@@ -302,8 +302,8 @@ fn template_is_used_when_the_model_is_unreachable() {
     for (n, place) in PLACES.iter().enumerate() {
         corrected(&server, n, place);
     }
-    let told = server.post("/api/v1/prompts/suggestions", &json!({})).1;
-    assert_eq!(told["suggestions"][0]["source"], "template", "{told}");
+    let response = server.post("/api/v1/prompts/suggestions", &json!({})).1;
+    assert_eq!(response["suggestions"][0]["source"], "template", "{response}");
 }
 
 /// Answers every request with one text, and records the requests.
@@ -311,7 +311,7 @@ fn writer(answer: String) -> (String, std::sync::mpsc::Receiver<String>) {
     use std::io::{BufRead, BufReader, Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let (told, asked) = std::sync::mpsc::channel();
+    let (sender, requests) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut reader = BufReader::new(stream.unwrap());
@@ -325,7 +325,7 @@ fn writer(answer: String) -> (String, std::sync::mpsc::Receiver<String>) {
             let mut sent = vec![0; length];
             reader.read_exact(&mut sent).unwrap();
             // Recorded before the response, so that the caller finds it.
-            if told.send(String::from_utf8_lossy(&sent).into_owned()).is_err() {
+            if sender.send(String::from_utf8_lossy(&sent).into_owned()).is_err() {
                 return;
             }
             let head = format!(
@@ -335,5 +335,5 @@ fn writer(answer: String) -> (String, std::sync::mpsc::Receiver<String>) {
             reader.get_mut().write_all(format!("{head}{answer}").as_bytes()).unwrap();
         }
     });
-    (url, asked)
+    (url, requests)
 }

@@ -46,7 +46,7 @@ fn correction_is_the_top_example_on_the_next_call_and_after_a_kill() {
     answered(&server, "t1", "u1", QUESTION, "SELECT 1");
     answered(&server, "t2", "u1", "List all customers of the Berlin office", "SELECT 2");
     react(&server, "t2", "t2", &json!({"reaction": "ok"}));
-    assert_eq!(shown(&server.client(), ALIKE), [""; 0], "nobody said that it is good");
+    assert_eq!(shown(&server.client(), ALIKE), [""; 0], "no positive feedback yet");
     correct(&server.client(), &correction("t1", "SELECT sum(x) FROM sales GROUP BY region"));
     let check = |server: &Server| {
         let found = select(&server.client(), &json!({"query": ALIKE}));

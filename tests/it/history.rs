@@ -64,8 +64,8 @@ fn question_repeated_on_another_node_is_a_retry() {
     TestConversation::new(&one, "c1", "u1").answer("t1", "Press the button for ten seconds.");
     let heard = TestConversation::new(&other, "c2", "u1").send_message("t2", AGAIN);
     assert_eq!(heard["retry"]["original_turn_id"], "t1", "{heard}");
-    let nobody = TestConversation::new(&other, "c3", "u2").send_message("t3", QUESTION);
-    assert_eq!(nobody["retry"], Value::Null, "another user's question is no retry");
+    let other_user = TestConversation::new(&other, "c3", "u2").send_message("t3", QUESTION);
+    assert_eq!(other_user["retry"], Value::Null, "another user's question is no retry");
     assert_eq!(one.get("/api/v1/turns/t1").1["retries"], 1);
     // Both nodes share the history; a restarted node adds nothing to it.
     assert_eq!((queries(&one), queries(&other)), (2, 2));

@@ -8,7 +8,7 @@ use crate::server::{Server, uptake};
 
 #[test]
 fn chat_log_is_imported_once_and_served() {
-    let told = |imported: u64, replayed: u64| -> Value {
+    let expected = |imported: u64, replayed: u64| -> Value {
         json!({"imported": imported, "replayed": replayed, "rejected": 0, "empty": 0})
     };
     for (name, lines) in all_formats() {
@@ -20,8 +20,8 @@ fn chat_log_is_imported_once_and_served() {
             assert_eq!(code, Some(0), "{name}: {err}");
             serde_json::from_str::<Value>(&out).unwrap()
         };
-        assert_eq!(import(), told(6, 0), "{name}");
-        assert_eq!(import(), told(0, 6), "{name}");
+        assert_eq!(import(), expected(6, 0), "{name}");
+        assert_eq!(import(), expected(0, 6), "{name}");
         let server = Server::start_in(data);
         // The sweep may end the old session meanwhile, which is an event of another type.
         let shown = server.get("/api/v1/events?type=query").1;
@@ -43,8 +43,8 @@ fn conversations_without_messages_are_counted() {
         assert_eq!(code, Some(0), "{err}");
         out
     };
-    let told = json!({"imported": 0, "replayed": 0, "rejected": 0, "empty": 2});
-    assert_eq!(serde_json::from_str::<Value>(&import(&["--json"])).unwrap(), told);
+    let expected = json!({"imported": 0, "replayed": 0, "rejected": 0, "empty": 2});
+    assert_eq!(serde_json::from_str::<Value>(&import(&["--json"])).unwrap(), expected);
     assert!(import(&[]).contains("skipped 2 conversations without messages"));
 }
 

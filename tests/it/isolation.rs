@@ -70,9 +70,9 @@ fn suggestions_use_one_project_only() {
     corrected(&project("p1"), "orders", "status = 'completed'");
     corrected(&project("p2"), "payments", "refunded = 0");
     let suggested = |client: &Client| {
-        let (status, told) = client.post("/api/v1/prompts/suggestions", &json!({}));
-        assert_eq!(status, 200, "{told}");
-        told["suggestions"].clone()
+        let (status, response) = client.post("/api/v1/prompts/suggestions", &json!({}));
+        assert_eq!(status, 200, "{response}");
+        response["suggestions"].clone()
     };
     let (first, second) = (suggested(&project("p1")), suggested(&project("p2")));
     let text = |found: &Value| found.to_string();

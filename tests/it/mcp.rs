@@ -106,9 +106,9 @@ impl Agent {
                     {"entity_id": "ignored", "name": "BillingQueue"}],
             });
             for _ in 0..2 {
-                let told = self.call_tool("record_usage", &report);
-                assert_eq!(told["signals"][0]["signal"], "used", "{told}");
-                assert_eq!(told["signals"][1]["signal"], "ignored", "{told}");
+                let response = self.call_tool("record_usage", &report);
+                assert_eq!(response["signals"][0]["signal"], "used", "{response}");
+                assert_eq!(response["signals"][1]["signal"], "ignored", "{response}");
             }
         }
     }

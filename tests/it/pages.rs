@@ -231,7 +231,7 @@ fn reactions_corrections_and_reviews_work_without_script() {
         .filter(|one| one["origin"] == "user")
         .filter_map(|one| one["user_id"].as_str())
         .collect();
-    assert_eq!(users, ["ann", "page"], "nobody's own reaction was replaced");
+    assert_eq!(users, ["ann", "page"], "no user's reaction was replaced");
     let words = [("corrected", "By <b>order</b> date: 7."), ("explanation", "booked is later")];
     let corrected = send("/turns/dates-2/correct", &words);
     assert!(corrected.contains("&#60;b&#62;order") || corrected.contains("&lt;b&gt;order"));
@@ -405,5 +405,5 @@ fn live_stream_reports_events_stored_while_the_page_loaded() {
         beats += usize::from(line.starts_with(':'));
         beats < 8
     });
-    assert!(lines.any(|line| line.contains("event: stored")), "nothing was told");
+    assert!(lines.any(|line| line.contains("event: stored")), "no event was streamed");
 }

@@ -137,9 +137,9 @@ fn run_embed(url: &str, key_file: &str, timeout_ms: &str) -> (Value, String) {
         .unwrap();
     child.stdin.take().unwrap().write_all(b"{\"text\":\"hello\"}\n").unwrap();
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{told}");
-    (serde_json::from_slice(&output.stdout).unwrap(), told)
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    (serde_json::from_slice(&output.stdout).unwrap(), stderr)
 }
 
 #[test]
@@ -149,12 +149,12 @@ fn remote_vectors_carry_the_model_name() {
     std::fs::write(&key, "secret-key\n").unwrap();
     let body = json!({"data": [{"index": 0, "embedding": [3.0, 4.0]}]}).to_string();
     let (url, asked) = start_embedder("200 OK", body, false);
-    let (row, told) = run_embed(&url, key.to_str().unwrap(), PATIENT);
+    let (row, stderr) = run_embed(&url, key.to_str().unwrap(), PATIENT);
     assert_eq!((&row["model"], &row["vector"]), (&json!("tiny"), &json!([0.6f32, 0.8f32])));
     let asked = asked.join().unwrap();
     assert!(asked.starts_with("POST /v1/embeddings "), "{asked}");
     assert!(asked.contains("Bearer secret-key") && asked.contains("\"hello\""), "{asked}");
-    assert!(!told.contains("secret-key") && !told.contains("hello"), "{told}");
+    assert!(!stderr.contains("secret-key") && !stderr.contains("hello"), "{stderr}");
 }
 
 #[test]
@@ -168,10 +168,10 @@ fn built_in_model_replaces_a_failing_wrong_or_slow_embedder() {
     ];
     for (status, body, is_slow) in cases {
         let (url, asked) = start_embedder(status, body, is_slow);
-        let (row, told) = run_embed(&url, "", if is_slow { "400" } else { PATIENT });
+        let (row, stderr) = run_embed(&url, "", if is_slow { "400" } else { PATIENT });
         assert_eq!(row["vector"].as_array().unwrap().len(), 256);
         assert_eq!(row["model"], "uptake-static-1");
-        assert!(told.contains("embedded by the built-in model instead"), "{told}");
+        assert!(stderr.contains("embedded by the built-in model instead"), "{stderr}");
         asked.join().unwrap();
     }
     let (row, _) = run_embed("http://127.0.0.1:1/v1", "", PATIENT);

@@ -46,7 +46,7 @@ fn send_five_queries(client: &Client) {
         let found = post_ok(client, "usage", &answer);
         let expected = json!([{"entity_id": "plain", "signal": "ignored"},
             {"entity_id": "liked", "signal": "used", "why": "name"}]);
-        assert_eq!(found["signals"], expected, "nothing is said of what nobody can tell");
+        assert_eq!(found["signals"], expected, "no signal for items that cannot be matched");
         // Sent twice, counted once.
         post_ok(client, "usage", &answer);
     }
@@ -134,10 +134,10 @@ fn completed_turn_reports_usage_and_later_reports_add_to_it() {
     assert_eq!(stats(&client, "doc-7")["usedCount"], 1);
     let code = json!({"query_id": "t1", "kind": "code", "response": "BillingJob.run()"});
     assert_eq!(post_ok(&client, "usage", &code)["signals"][1]["signal"], "used");
-    let told = json!({"items": [
+    let response = json!({"items": [
         {"query_id": "t1", "signals": [{"entity_id": "x", "signal": "explicit_positive"}]},
         {"query_id": "elsewhere", "query": "?", "signals": [{"entity_id": "x", "signal": "used", "rank": 2}]}]});
-    post_ok(&client, "signals", &told);
+    post_ok(&client, "signals", &response);
     assert_eq!(
         (stats(&client, "x")["positiveCount"].clone(), stats(&client, "x")["usedCount"].clone()),
         (json!(1), json!(1))

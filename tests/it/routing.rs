@@ -183,7 +183,7 @@ fn late_rating_updates_the_arm_that_served_the_turn() {
             assert!(is["mean"].as_f64().unwrap() < was["mean"].as_f64().unwrap(), "{is} {was}");
             assert_eq!(is["observations"], was["observations"], "one observation per turn");
         } else {
-            assert_eq!(is, was, "nobody else");
+            assert_eq!(is, was, "other arms are unchanged");
         }
     }
     let server = server.kill_and_restart();

@@ -67,8 +67,8 @@ fn turn_log_copy_in_a_bucket_is_updated_and_erased() {
             && shown["hosted_uri"].as_str().is_some_and(|known| known.starts_with(&uri))
     });
     let server = start(server.kill_and_leave(), s3, &bucket, s3.secret_key());
-    let (status, told) = server.client().delete("/api/v1/users/u1");
-    assert_eq!((status, &told["erased"]["turns"]), (200, &json!(1)), "{told}");
+    let (status, response) = server.client().delete("/api/v1/users/u1");
+    assert_eq!((status, &response["erased"]["turns"]), (200, &json!(1)), "{response}");
     let (status, left) = get_object(s3, &bucket, "t1");
     assert!(!left.contains(WORDS) && !left.contains("answer?"), "{status} {left}");
     assert_eq!(count_failures(&server), 0);
@@ -86,9 +86,9 @@ fn unreachable_bucket_blocks_erasures_but_no_requests() {
     turn(&server, "c1", "t2");
     assert_eq!(react(&server, "c1", "t2", &json!({"reaction": "ok"})).0, 200);
     for _ in 0..2 {
-        let (status, told) = server.client().delete("/api/v1/users/u1");
-        assert_eq!(status, 503, "their words are still in the bucket: {told}");
-        let detail = told["detail"].as_str().unwrap();
+        let (status, response) = server.client().delete("/api/v1/users/u1");
+        assert_eq!(status, 503, "their words are still in the bucket: {response}");
+        let detail = response["detail"].as_str().unwrap();
         assert!(detail.starts_with("the user is erased from the store; copies"), "{detail}");
     }
     assert!(count_failures(&server) > 0);
@@ -110,8 +110,8 @@ fn wrong_s3_secret_is_logged_and_blocks_no_request() {
     turn(&server, "c1", "t1");
     assert_eq!(react(&server, "c1", "t1", &json!({"reaction": "ok"})).0, 200);
     wait_until("a failure that is counted", || count_failures(&server) > 0);
-    let (status, told) = server.get("/api/v1/turns/t1/log?copy=true");
-    assert_eq!(status, 503, "{told}");
+    let (status, response) = server.get("/api/v1/turns/t1/log?copy=true");
+    assert_eq!(status, 503, "{response}");
     let log = std::fs::read_to_string(server.folder().join("log.txt")).unwrap();
     assert!(log.contains("refuses these credentials (SignatureDoesNotMatch)"), "{log}");
     assert!(log.contains(&bucket) && !log.contains("a-wrong-secret"), "{log}");

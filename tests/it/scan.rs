@@ -353,8 +353,8 @@ fn scan_reports_failure_patterns() {
     assert_eq!(second["error_type"], "model_refusal", "{second}");
     let (code, out, _) = uptake(folder.path(), &["scan", log.to_str().unwrap()]);
     assert_eq!(code, Some(0));
-    let told = ["Failure patterns, of 18 answers", "completed orders, not all orders (12 times)"];
-    assert!(told.iter().all(|line| out.contains(line)), "{out}");
+    let counts = ["Failure patterns, of 18 answers", "completed orders, not all orders (12 times)"];
+    assert!(counts.iter().all(|line| out.contains(line)), "{out}");
     let (_, out, _) = uptake(folder.path(), &["scan", "--patterns", "0", log.to_str().unwrap()]);
     assert!(!out.contains("Failure patterns"), "{out}");
 }
@@ -396,9 +396,9 @@ fn scan_uses_ratings_and_comments_of_an_exported_log() {
     }
     let log = write_file(folder.path(), "log.jsonl", &lines);
     let report = run_scan(folder.path(), &[log.to_str().unwrap()]);
-    let told = &report["satisfaction"];
-    assert_eq!(told["count"], 6, "{report}");
-    assert!((told["rate"].as_f64().unwrap() - 2.0 / 6.0).abs() < 1e-9, "{report}");
+    let counts = &report["satisfaction"];
+    assert_eq!(counts["count"], 6, "{report}");
+    assert!((counts["rate"].as_f64().unwrap() - 2.0 / 6.0).abs() < 1e-9, "{report}");
     let found = &report["failure_patterns"];
     assert_eq!(found["negatives"], 4, "{found}");
     assert_eq!(found["patterns"][0]["examples"][0]["said"], "completed orders only", "{found}");

@@ -63,7 +63,7 @@ fn silent_session_ends_once_and_unused_answer_is_abandoned() {
     TestConversation::new(&server, "waiting", "u1").send("waiting-2", "And tomorrow?", &json!({}));
     let server = start_with_sweep(server.stop().1);
     let ends = wait_for_session_ends(&server, 4);
-    let mut told: Vec<(&str, &str, bool, u64)> = ends
+    let mut session_ends: Vec<(&str, &str, bool, u64)> = ends
         .iter()
         .map(|end| {
             let data = &end["data"];
@@ -77,14 +77,14 @@ fn silent_session_ends_once_and_unused_answer_is_abandoned() {
             )
         })
         .collect();
-    told.sort_unstable();
+    session_ends.sort_unstable();
     let expected = [
         ("kind", "kind-2", false, 2),
         ("left", "left-1", true, 1),
         ("used", "used-1", false, 1),
         ("waiting", "waiting-1", true, 1),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(session_ends, expected);
     let mut left = abandoned(&server);
     left.sort_unstable();
     assert_eq!(left, ["left-1", "waiting-1"]);

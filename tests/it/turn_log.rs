@@ -140,7 +140,7 @@ fn changed_storage_moves_all_turn_log_copies() {
     wait_for_copy(&server, "t1", 5);
     assert!(!file(&server).exists(), "its words would stay there for ever");
     let server = Server::start_in(server.kill_and_leave());
-    assert_eq!(server.get("/api/v1/turns/t1/log?copy=true").0, 404, "nobody keeps copies now");
+    assert_eq!(server.get("/api/v1/turns/t1/log?copy=true").0, 404, "no copies are kept");
     let server = start(server.kill_and_leave(), "folder");
     wait_for_copy(&server, "t1", 5);
     assert!(file(&server).exists());

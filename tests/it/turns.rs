@@ -130,7 +130,7 @@ fn rating_before_its_turn_is_attached_to_it() {
             (&reaction["reaction"], &reaction["text"]),
             (&json!("not_ok"), &json!("too slow"))
         );
-        assert_eq!(reaction["user_id"], "u1", "nobody was named, so it is the turn's user");
+        assert_eq!(reaction["user_id"], "u1", "without a user id it is the turn's user");
     };
     check(&server);
     let server = server.kill_and_restart();

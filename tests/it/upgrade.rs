@@ -135,9 +135,12 @@ fn newer_schema_store_is_refused_and_not_changed() {
     let file = folder.path().join("uptake.db");
     let before = std::fs::read(&file).unwrap();
     let serve = command(folder.path(), "127.0.0.1:0").stderr(Stdio::piped()).output().unwrap();
-    let told = String::from_utf8_lossy(&serve.stderr).into_owned();
-    assert_eq!(serve.status.code(), Some(1), "{told}");
-    assert!(told.contains("the store has schema 999") && told.contains("a newer uptake"), "{told}");
+    let stderr = String::from_utf8_lossy(&serve.stderr).into_owned();
+    assert_eq!(serve.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("the store has schema 999") && stderr.contains("a newer uptake"),
+        "{stderr}"
+    );
     let place = tempfile::tempdir().unwrap();
     let copy = place.path().join("copy.db");
     for arguments in

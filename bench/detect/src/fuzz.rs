@@ -32,13 +32,13 @@ fn main() -> anyhow::Result<()> {
     let mut rows: Vec<&str> = texts.iter().flat_map(|text| text.lines().step_by(7)).collect();
     rows.extend(LOGS);
     let began = Instant::now();
-    let (mut tried, mut told) = (0u64, 0);
+    let (mut tried, mut printed_at) = (0u64, 0);
     while began.elapsed() < Duration::from_secs(seconds) {
         one(&rows, seed);
         tried += 1;
         seed += 1;
-        if began.elapsed().as_secs() >= told + 10 {
-            told = began.elapsed().as_secs();
+        if began.elapsed().as_secs() >= printed_at + 10 {
+            printed_at = began.elapsed().as_secs();
             println!("{tried} rows, next seed {seed}");
         }
     }

@@ -119,7 +119,7 @@ fn run(
     let mut memory = Memory::default();
     let mut done = 0;
     while done < SESSIONS {
-        let mut told = Vec::new();
+        let mut clicks = Vec::new();
         for _ in 0..BATCH {
             let query = seen[random.random_range(0..seen.len())];
             let order = match served {
@@ -130,10 +130,10 @@ fn run(
             let grades: Vec<u8> = shown.iter().map(|candidate| candidate.grade).collect();
             let used = reader.read(&grades, random);
             for ((candidate, used), rank) in shown.iter().zip(used).zip(1u32..) {
-                told.push((query.cluster, candidate.document, rank, used));
+                clicks.push((query.cluster, candidate.document, rank, used));
             }
         }
-        for (cluster, document, rank, used) in told {
+        for (cluster, document, rank, used) in clicks {
             memory.tell(cluster, document, rank, used);
         }
         done += BATCH;

@@ -84,7 +84,7 @@ fn harmless_treatment_is_rolled_out_and_units_count_in_their_first_variant() {
     let before = units(&server.client(), "x");
     let server = server.kill_and_restart();
     assert!(live(&server, 2).iter().all(|variant| variant == "treatment"));
-    assert_eq!(units(&server.client(), "x"), before, "nobody is counted twice");
+    assert_eq!(units(&server.client(), "x"), before, "no unit is counted twice");
     let control = first.iter().filter(|variant| *variant == "control").count();
     assert_eq!(exposures(&server.client()), 280 + control);
     let found = results(&server.client(), "x");

@@ -43,7 +43,7 @@ fn results_include_late_feedback() {
     );
     assert_eq!((&found["verdict"], &found["status"]), (&json!("undecided"), &json!("RUNNING")));
     let [a, b] = unit_of_each_variant(&client, "rated", "u");
-    assert_eq!(means(&client, "rated"), (json!(null), json!(null)), "nobody said anything");
+    assert_eq!(means(&client, "rated"), (json!(null), json!(null)), "no feedback");
     for n in 0..4 {
         turn(&client, &format!("a{n}"), &a, &json!({}));
         turn(&client, &format!("b{n}"), &b, &json!({}));
@@ -54,7 +54,7 @@ fn results_include_late_feedback() {
     rate(&client, "b1", 1);
     rate(&client, "a1", 5);
     assert_eq!(means(&client, "rated"), (json!(0.5), json!(0.5)), "a changed mind changes it");
-    assert_eq!(means(&client, "errors"), (json!(null), json!(null)), "nobody is exposed to it");
+    assert_eq!(means(&client, "errors"), (json!(null), json!(null)), "no unit is exposed");
     assign(&client, "errors", &a);
     turn(&client, "a9", &a, &failed());
     turn(&client, "a10", &a, &json!({}));
@@ -79,7 +79,11 @@ fn turn_counts_for_the_variant_at_its_time() {
     turn(&client, "early", "u0", &failed());
     let [a, b] = unit_of_each_variant(&client, "x", "u");
     rate(&client, "early", 1);
-    assert_eq!(means(&client, "x"), (json!(null), json!(null)), "before, it counts for nobody");
+    assert_eq!(
+        means(&client, "x"),
+        (json!(null), json!(null)),
+        "not counted before the assignment"
+    );
     // Asked, assigned, answered: applications do it in this order too.
     let question =
         json!({"turn_id": "q", "conversation_id": "c9", "user_id": "u99", "text": "Why?"});

@@ -13,7 +13,7 @@ fn unreadable_experiments_do_not_block_others() {
     let server = Server::start();
     for id in ["a-definition", "b-evidence", "c-sound"] {
         run(&server.client(), id, "satisfaction", &more);
-        assign(&server.client(), id, "somebody");
+        assign(&server.client(), id, "unit-1");
     }
     let (_, folder) = server.stop();
     let spoil = |byte: &str| {

@@ -28,15 +28,15 @@ const BY_ANY_PAGE: [&str; 6] = [
 fn other_sites_change_nothing_on_a_server_without_keys() {
     let server = Server::start();
     let arms = json!({"arms": [{"id": "a"}, {"id": "b"}]});
-    let (status, told) = server.client().put("/api/v1/routers/r", &arms);
-    assert!(status < 300, "{told}");
+    let (status, reply) = server.client().put("/api/v1/routers/r", &arms);
+    assert!(status < 300, "{reply}");
     let reset = "/api/v1/routers/r/reset";
     for (name, value) in ELSEWHERE {
         let page = server.client().with(name, value);
         for path in BY_ANY_PAGE {
-            let (status, told) = page.send(path, "text/plain", b"").unwrap();
-            assert_eq!(status, 403, "{name}: {value} {path}: {told}");
-            let detail = told["detail"].as_str().unwrap();
+            let (status, reply) = page.send(path, "text/plain", b"").unwrap();
+            assert_eq!(status, 403, "{name}: {value} {path}: {reply}");
+            let detail = reply["detail"].as_str().unwrap();
             assert!(detail.contains("keys create"), "it says what to do: {detail}");
         }
         assert_eq!(page.put("/api/v1/routers/r", &arms).0, 403, "{name}: {value}");
@@ -54,8 +54,8 @@ fn other_sites_change_nothing_on_a_server_without_keys() {
         server.client().with("Origin", &by_name),
     ];
     for client in own {
-        let (status, told) = client.send(reset, "text/plain", b"").unwrap();
-        assert!(status < 300, "{status} {told}");
+        let (status, reply) = client.send(reset, "text/plain", b"").unwrap();
+        assert!(status < 300, "{status} {reply}");
     }
 }
 

@@ -128,8 +128,8 @@ fn invalid_message_becomes_a_dead_letter_and_the_rest_is_stored() {
     let consumer = Consumer::start(kafka, &prefix, &["mixed"]);
     until("the last one is there", || stored_in(&consumer) == 2);
     let (text, folder) = consumer.stop();
-    let told = "stored 2 events, 1 already stored, 3 dead letters, 0 users erased";
-    assert_eq!(text.trim(), told);
+    let expected = "stored 2 events, 1 already stored, 3 dead letters, 0 users erased";
+    assert_eq!(text.trim(), expected);
     let server = Server::start_in(folder);
     let letters = server.get("/api/v1/dead-letters").1;
     let letters = letters["items"].as_array().unwrap().clone();
@@ -143,7 +143,7 @@ fn invalid_message_becomes_a_dead_letter_and_the_rest_is_stored() {
     assert_eq!(status, 422, "it still is no event: {answer}");
     assert_eq!(server.client().delete("/api/v1/users/ann").0, 200);
     let left = server.get("/api/v1/dead-letters").1["items"].as_array().unwrap().len();
-    assert_eq!(left, 2, "what somebody sent goes with them");
+    assert_eq!(left, 2, "erasure removes the user's events");
 }
 
 #[test]

@@ -57,8 +57,8 @@ fn rolling_restart_fails_no_request() {
         let restart = |old: Server, staying: &Server| {
             go_on();
             let pid = old.pid().to_string();
-            let told = std::process::Command::new("kill").args(["-TERM", &pid]).status();
-            assert!(told.unwrap().success());
+            let sent = std::process::Command::new("kill").args(["-TERM", &pid]).status();
+            assert!(sent.unwrap().success());
             until("it says that it goes", || old.get("/health/ready").0 == 503);
             route_to_ready(&proxy, &[&old, staying]);
             let (status, _) = old.stop();

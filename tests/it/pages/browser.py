@@ -142,7 +142,7 @@ def review(browser, url, what):
         page.keyboard.press("k")
     with page.expect_navigation():
         page.keyboard.press("x")
-    watch.expect("Flipped" in watch.text(".notice"), "to be told that it was flipped")
+    watch.expect("Flipped" in watch.text(".notice"), "the notice that the verdict was flipped")
     watch.expect("accepted" in watch.text("#turn-dates-1 .verdict-line"), "an accepted answer")
     page.keyboard.press("j")
     with page.expect_navigation():
@@ -187,7 +187,7 @@ def worst(browser, url, what):
         page.keyboard.press(key)
     with page.expect_navigation():
         page.keyboard.press("x")
-    watch.expect("Flipped" in watch.text(".notice"), "to be told that it was flipped")
+    watch.expect("Flipped" in watch.text(".notice"), "the notice that the verdict was flipped")
     watch.expect("accepted" in watch.text(f"[id='{name}'] .verdict-line"), "an accepted answer")
     watch.open(f"/?days={days}")
     now = watch.text("#rejection_rate .figure-value")
@@ -261,7 +261,7 @@ def learn(browser, url, what):
     watch.open("/failures")
     page.get_by_role("button", name="Start an experiment").first.click()
     page.wait_for_url("**/experiments*")
-    watch.expect("defined" in watch.text(".notice"), "to be told that it is defined")
+    watch.expect("defined" in watch.text(".notice"), "the notice that the experiment is defined")
     page.get_by_role("button", name="start").click()
     page.wait_for_url("**done=moved*")
     watch.expect("running" in watch.text(".pattern-head"), "a running experiment")

@@ -82,7 +82,7 @@ impl Faults {
             std::thread::sleep(Duration::from_millis(50));
         }
         if load.refused() == before {
-            self.broken.push("the disk was full and nobody was told".into());
+            self.broken.push("the disk was full and no write was refused".into());
         }
         std::thread::sleep(FULL_DISK_TIME);
         node.limit_growth(None)?;

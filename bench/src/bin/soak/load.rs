@@ -147,23 +147,23 @@ impl Load {
             }
             if let Ok(mut answer) = request.send_json(body) {
                 let status = answer.status().as_u16();
-                let told: Result<Value, _> = answer.body_mut().read_json();
-                match (status, told) {
+                let body: Result<Value, _> = answer.body_mut().read_json();
+                match (status, body) {
                     // A partly refused batch is sent again unchanged.
-                    (200 | 201, Ok(told)) if told["rejected"].as_u64().unwrap_or(0) == 0 => {
+                    (200 | 201, Ok(body)) if body["rejected"].as_u64().unwrap_or(0) == 0 => {
                         self.requests.fetch_add(1, Ordering::Relaxed);
-                        return told;
+                        return body;
                     }
                     // The connection was cut, so the outcome is unknown.
                     (200 | 201, Err(_)) => {}
                     (200 | 201 | 207 | 429 | 503, _) => {
                         self.refused.fetch_add(1, Ordering::Relaxed);
                     }
-                    (_, told) => {
+                    (_, body) => {
                         let mut unexpected =
                             self.unexpected.lock().unwrap_or_else(PoisonError::into_inner);
-                        unexpected.push(format!("{path} was answered {status}: {told:?}"));
-                        return told.unwrap_or(Value::Null);
+                        unexpected.push(format!("{path} was answered {status}: {body:?}"));
+                        return body.unwrap_or(Value::Null);
                     }
                 }
             }

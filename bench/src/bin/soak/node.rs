@@ -75,8 +75,8 @@ impl Node {
         let mut command = Command::new(&self.binary);
         command.arg("backup").arg("--to").arg(place.path().join("copy.db"));
         let done = command.arg("--data").arg(self.folder.path()).output()?;
-        let told = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-        Ok((!done.status.success()).then_some(told))
+        let stderr = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        Ok((!done.status.success()).then_some(stderr))
     }
 
     /// Resident memory in bytes.

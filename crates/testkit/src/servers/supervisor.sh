@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Keeps one server: keeper FOLDER STOP_SIGNAL END_SIGNAL COMMAND... Takes orders line by line and answers
-# each with one line. When the orders end, because the test is over or was killed -9, the server is ended
-# and its folder removed: a static in Rust is never dropped, but a pipe is always closed.
+# Supervises one server: supervisor FOLDER STOP_SIGNAL END_SIGNAL COMMAND... Reads orders line by line and
+# answers each with one line. When standard input closes, because the test has ended or was killed, it ends the
+# server and removes the folder. Rust never drops a static, but the system always closes a pipe.
 folder=$1 stop_signal=$2 end_signal=$3
 shift 3
 pid=""
-set -m # the server gets a process group of its own, so Ctrl-C does not reach it before us
+set -m # the server gets its own process group, so Ctrl-C does not reach it first
 
 alive() {
     [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null
 }
 
-# The processes that the server started: PostgreSQL's are in sessions of their own.
+# Child processes of the server; those of PostgreSQL are in their own sessions.
 children() {
     local stat fields
     for stat in /proc/[0-9]*/stat; do
@@ -23,7 +23,7 @@ children() {
     done
 }
 
-# The server first, so that it starts no child that is missed.
+# The server first, so that it cannot start another child.
 pause() {
     kill -STOP "$pid" && signal_children STOP
 }
@@ -39,17 +39,17 @@ signal_children() {
     return 0
 }
 
-# All at once, as when the machine stops.
+# Kills the server and its children together, as when the machine stops.
 kill_all() {
     alive || return
     kill -STOP "$pid"
     signal_children KILL
     kill -KILL "$pid"
-    # More than once: it also returns when the server is paused.
+    # In a loop: `wait` also returns when the server is paused.
     while alive; do wait "$pid"; done
 }
 
-# Asks it to end and waits this many twentieths of a second before it is killed.
+# Sends a signal and waits this many times 50 ms before it kills the server.
 end() {
     local tries=$2
     alive || return
